@@ -1,0 +1,81 @@
+# From a fresh clone everything below needs only Python 3.11 or newer and make.
+
+SHELL := /bin/sh
+VENV := .venv
+BIN := $(VENV)/bin
+TOOLS := build/tools
+SOURCES := minara_site memory_app learning_app profile_app
+PROCESSES ?= 2
+CHROMIUM := /usr/bin/chromium
+MARKS ?= not soak
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check soak bench bench-recall lock
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: $(VENV)/.base ## start the console; make run ARGS="--demo --port 8123" passes flags on
+	@exec $(BIN)/minara up $(ARGS)
+
+test: $(VENV)/.dev ## run every test that needs no further service
+	@marks='$(MARKS)'; \
+	if [ ! -x $(CHROMIUM) ] && [ "$$CI" != true ]; then \
+	  echo "SKIPPED: the browser tests, because $(CHROMIUM) is missing"; marks="($$marks) and not browser"; \
+	fi; \
+	exec $(BIN)/pytest -q -n $(PROCESSES) -m "$$marks" $(ARGS)
+
+check: $(VENV)/.dev ## lint, types, layers, templates, settings, migrations
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy $(SOURCES)
+	$(BIN)/lint-imports
+	$(BIN)/djlint --quiet --lint templates
+	@mkdir -p build/check
+	MINARA_DATA_DIR=build/check MINARA_PUBLIC_URL=https://minara.example.com MINARA_DEBUG=false \
+	  $(BIN)/python manage.py check --deploy --fail-level WARNING
+	MINARA_DATA_DIR=build/check $(BIN)/python manage.py makemigrations --check --dry-run
+
+soak: $(VENV)/.dev ## run the long failure tests
+	$(BIN)/pytest -m soak -v $(ARGS)
+
+bench: $(VENV)/.dev ## measure against references of the same run; prints a table, writes JSON
+	$(BIN)/python -m tests.bench all $(ARGS)
+
+bench-recall: $(VENV)/.dev ## measure what the search finds
+	$(BIN)/python -m tests.bench recall $(ARGS)
+
+lock: ## turn requirements/*.in into hash-locked *.txt
+	@test -x $(TOOLS)/bin/uv || { $(FIND_PYTHON) "$$python" -m venv $(TOOLS) && $(TOOLS)/bin/pip install -q uv; }
+	for name in base dev; do \
+	  $(TOOLS)/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+	    requirements/$$name.in -o requirements/$$name.txt || exit 1; \
+	done
+
+# The stamps say which requirements the environment holds; a newer file installs again.
+
+$(VENV)/.base: requirements/base.txt pyproject.toml | $(BIN)/python
+	@echo "Installing what requirements/base.txt locks ..."
+	@$(BIN)/pip install -q --disable-pip-version-check --require-hashes -r requirements/base.txt
+	@$(BIN)/pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.dev: requirements/dev.txt $(VENV)/.base
+	@echo "Installing what requirements/dev.txt locks ..."
+	@$(BIN)/pip install -q --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@touch $@
+
+$(BIN)/python:
+	@$(FIND_PYTHON) \
+	"$$python" -m venv $(VENV) || { \
+	  rm -rf $(VENV); echo "Python's venv module is missing; on Debian and Ubuntu: apt install python3-venv" >&2; exit 1; \
+	}
+
+# Sets $python to the newest interpreter that will do.
+define FIND_PYTHON
+for python in python3.14 python3.13 python3.12 python3.11 python3 python; do \
+  "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && break; python=; \
+done; \
+test -n "$$python" || { echo "Minara needs Python 3.11 or newer, and none was found." >&2; exit 1; };
+endef

@@ -1,0 +1,1 @@
+"""What outcomes taught the agent. Sources: S2 and S4."""

@@ -1,0 +1,1 @@
+"""What the agent remembers. Sources: S1 and S0."""

@@ -1,0 +1,27 @@
+"""The app and its label."""
+
+from typing import Any
+
+from django.apps import AppConfig
+from django.db import connections
+from django.db.models.signals import post_migrate
+
+
+class MemoryConfig(AppConfig):
+    """Registers the app, its checks, and the repair of the search triggers after each migrate."""
+
+    name = "memory_app"
+
+    def ready(self) -> None:
+        """Register what Django finds only by import."""
+        from memory_app.search import checks  # noqa: F401
+
+        post_migrate.connect(install_search, sender=self)
+
+
+def install_search(using: str, **kwargs: Any) -> None:
+    """Put back search triggers that a migration dropped with the table it rebuilt."""
+    from memory_app.search import schema
+
+    if schema.has_index(connections[using]):
+        schema.restore_triggers(connections[using])

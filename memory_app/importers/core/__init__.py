@@ -1,0 +1,1 @@
+"""One pure parser per format: lines in, entries and refusals out."""

@@ -1,0 +1,114 @@
+"""Cut a Markdown note into what it says: one block per top-level bullet or paragraph, under its headings.
+
+Text stays as its author wrote it; headings become context. Front matter, comments and rules say nothing.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from textwrap import dedent
+
+from memory_app.importers.core.entries import Line
+
+HEADING = re.compile(r" {0,3}(#{1,6})\s+(.*?)\s*#*\s*$")
+BULLET = re.compile(r" ?(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?(?=\S)")
+RULE = re.compile(r"\s*(?:=+|-{3,}|\*{3,}|_{3,}|(?:[-*+]|\d{1,9}[.)]))\s*$")  # a bullet without text counts as one
+CODE_FENCE = re.compile(r"\s*(```|~~~)")
+INDENTED = re.compile(r"(?: {2,}|\t)\S")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A bullet with what hangs on it, or a paragraph. `headings` go from the outermost to the nearest."""
+
+    line: int
+    text: str
+    headings: tuple[str, ...] = ()
+    problem: str = ""
+
+
+@dataclass(slots=True)
+class Cutter:
+    """Collects the lines of the block that is being read."""
+
+    headings: list[tuple[int, str]] = field(default_factory=list)
+    begun_at: int = 0
+    texts: list[str] = field(default_factory=list)
+    problem: str = ""
+    fence: str = ""
+    had_blank: bool = False
+
+    def take(self, line: Line) -> Iterator[Block]:
+        """Read one line; give the block that it ends, if any."""
+        text = line.text
+        if line.problem:
+            self.problem = self.problem or line.problem
+            self._add(line.number, "")
+        elif self.fence:
+            self._add(line.number, text)
+            if text.strip() == self.fence:
+                self.fence = ""
+        elif not text.strip():
+            self.had_blank = True
+        elif heading := HEADING.match(text):
+            yield from self.end()
+            level = len(heading[1])
+            self.headings = [kept for kept in self.headings if kept[0] < level] + [(level, heading[2])]
+        elif RULE.match(text):
+            yield from self.end()
+        else:
+            bullet = BULLET.match(text)
+            if bullet or (self.had_blank and not INDENTED.match(text)):
+                yield from self.end()
+            self._add(line.number, text[bullet.end() :] if bullet else text)
+            if fence := CODE_FENCE.match(text):
+                self.fence = fence[1]
+
+    def _add(self, number: int, text: str) -> None:
+        if not self.texts:
+            self.begun_at = number
+        elif self.had_blank:
+            self.texts.append("")
+        self.had_blank = False
+        self.texts.append(text)
+
+    def end(self) -> Iterator[Block]:
+        """Give the block that stands, if it says anything, and begin anew."""
+        if self.texts:
+            rest = dedent("\n".join(self.texts[1:]))
+            text = "\n".join(part for part in (self.texts[0].strip(), rest.rstrip()) if part)
+            if text or self.problem:
+                yield Block(self.begun_at, text, tuple(name for _level, name in self.headings), self.problem)
+        self.texts, self.problem, self.fence, self.had_blank = [], "", "", False
+
+
+def read_blocks(lines: Iterable[Line]) -> Iterator[Block]:
+    """Cut lines into blocks. A block with an unreadable line carries the problem: half of it is not imported."""
+    cutter = Cutter()
+    for line in without_comments(without_front_matter(list(lines))):
+        yield from cutter.take(line)
+    yield from cutter.end()
+
+
+def without_front_matter(lines: list[Line]) -> list[Line]:
+    """Leave out a leading block between two `---` that holds neither heading nor empty line."""
+    if not lines or lines[0].text.strip() != "---":
+        return lines
+    for index, line in islice(enumerate(lines), 1, None):
+        if line.text.strip() == "---":
+            return lines[index + 1 :]
+        if not line.text.strip() or HEADING.match(line.text):
+            break
+    return lines
+
+
+def without_comments(lines: Iterable[Line]) -> Iterator[Line]:
+    """Leave out comments that begin a line, up to the line that ends them."""
+    inside = False
+    for line in lines:
+        inside = inside or line.text.lstrip().startswith("<!--")
+        if not inside:
+            yield line
+        elif "-->" in line.text:
+            inside = False

@@ -1,0 +1,169 @@
+"""Judge what an import found and store what is new, slice by slice. Running it again stores nothing twice."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+from itertools import islice
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from memory_app.importers.adapters import Bundle, Found
+from memory_app.importers.core.entries import ProfileValue, Refusal
+from memory_app.memories.core import Provenance, Source
+from memory_app.memories.models import Memory
+from memory_app.memories.services import SLICE, Draft, build_memory, store_memories
+from memory_app.user_profile.selectors import list_entries
+from memory_app.user_profile.services import MAX_ENTRIES, clean_key, clean_value, set_entry
+from minara_site.access.models import User
+from minara_site.kernel.errors import Invalid
+
+MOST_AHEAD = timedelta(days=1)  # a day that has begun somewhere
+MOST_NAME_CHARS = 200
+
+
+class Verdict(StrEnum):
+    """What becomes of an entry."""
+
+    NEW = "new"
+    DUPLICATE = "duplicate"
+    REJECTED = "rejected"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The verdict on one entry: where it stands, why it is not new, what it is (a category or `key =`) and says."""
+
+    file: str
+    line: int
+    verdict: Verdict
+    reason: str = ""
+    kind: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """An entry on its way to a verdict: an unsaved row, a profile value, or why neither can be stored."""
+
+    found: Found
+    row: Memory | None = None
+    value: ProfileValue | None = None
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the owner has already, and what this import has found new: memories by hash, profile values by key."""
+
+    stored: Mapping[str, tuple[int, bool]] = field(default_factory=dict)  # id, and whether it lies in the trash
+    profile: dict[str, str] = field(default_factory=dict)
+    seen: set[str] = field(default_factory=set)
+
+
+def run_import(*, owner: User, bundle: Bundle, apply: bool, now: datetime, actor: str) -> Iterator[Judgement]:
+    """Judge every entry and, when applied, store the new ones.
+
+    A verdict is given after its slice is committed; an import that was stopped goes on where it stood when it is
+    run again, because what is stored already is a duplicate.
+    """
+    known = Known()
+    while chosen := list(islice(bundle.found, SLICE)):
+        prepared = [prepare(found, owner_id=owner.pk, now=now, actor=actor) for found in chosen]
+        with transaction.atomic() if apply else nullcontext():
+            if apply:  # two imports into one owner take turns, so that neither misses what the other stores
+                User.objects.select_for_update(no_key=True).get(pk=owner.pk)
+            known = look_up(prepared, owner=owner, before=known)
+            judged = [judge(one, known) for one in prepared]
+            if apply:
+                new = [one for one, verdict in zip(prepared, judged, strict=True) if verdict.verdict is Verdict.NEW]
+                store(new, owner=owner, bundle=bundle, now=now, actor=actor)
+        yield from judged
+
+
+def prepare(found: Found, *, owner_id: int, now: datetime, actor: str) -> Prepared:
+    """Build the row of an entry, every field checked."""
+    item = found.item
+    if isinstance(item, Refusal):
+        return Prepared(found, problem=item.reason)
+    try:
+        if isinstance(item, ProfileValue):
+            return Prepared(found, value=ProfileValue(item.line, clean_key(item.key), clean_value(item.value)))
+        if item.written_at is not None and item.written_at > now + MOST_AHEAD:
+            return Prepared(found, problem=_("its date lies in the future"))
+        draft = Draft(
+            category=item.category,
+            content=item.content,
+            provenance=Provenance(Source.USER_EXPLICIT, actor, f"import:{found.file[:MOST_NAME_CHARS]}:{item.line}"),
+            fact_type=item.fact_type,
+            tickers=item.tickers,
+            metadata=item.metadata,
+            written_at=min(item.written_at, now) if item.written_at else None,
+        )
+        return Prepared(found, build_memory(owner_id=owner_id, draft=draft, now=now))
+    except Invalid as error:
+        return Prepared(found, problem=error.detail)
+
+
+def look_up(prepared: Sequence[Prepared], *, owner: User, before: Known) -> Known:
+    """Read what the owner has of this slice; what the import found before stays known."""
+    digests = [one.row.content_hash for one in prepared if one.row]
+    rows = Memory.objects.for_owner(owner).filter(content_hash__in=digests)
+    stored = {
+        digest: (pk, deleted_at is not None)
+        for digest, pk, deleted_at in rows.values_list("content_hash", "pk", "deleted_at")
+    }
+    profile = before.profile
+    if any(one.value for one in prepared):
+        profile |= dict(list_entries(owner=owner).values_list("key", "value"))
+    return Known(stored, profile, before.seen)
+
+
+def judge(one: Prepared, known: Known) -> Judgement:
+    """Return the verdict on an entry; a new one becomes known."""
+    verdict, reason, kind, text = Verdict.REJECTED, one.problem, "", ""
+    if one.value:
+        verdict, reason = judge_value(one.value, known)
+        kind, text = f"{one.value.key} =", one.value.value
+    elif one.row:
+        verdict, reason = judge_memory(one.row.content_hash, known)
+        kind, text = f"[{one.row.category}]", one.row.content
+    return Judgement(one.found.file, one.found.item.line, verdict, reason, kind, text)
+
+
+def judge_memory(digest: str, known: Known) -> tuple[Verdict, str]:
+    """Say whether the owner has this text already, the trash included."""
+    if digest in known.stored:
+        pk, is_deleted = known.stored[digest]
+        place = _("in the trash as memory %(id)d") if is_deleted else _("stored as memory %(id)d")
+        return Verdict.DUPLICATE, place % {"id": pk}
+    if digest in known.seen:
+        return Verdict.DUPLICATE, _("the same as an entry above")
+    known.seen.add(digest)
+    return Verdict.NEW, ""
+
+
+def judge_value(item: ProfileValue, known: Known) -> tuple[Verdict, str]:
+    """Say whether the profile can take this value; what it says already is never overwritten."""
+    if item.key in known.profile:
+        if known.profile[item.key] == item.value:
+            return Verdict.DUPLICATE, _("the user profile says so")
+        otherwise = _("the user profile says otherwise: %(value)s")
+        return Verdict.REJECTED, otherwise % {"value": known.profile[item.key]}
+    if len(known.profile) >= MAX_ENTRIES:
+        return Verdict.REJECTED, _("the user profile has %(most)d entries") % {"most": MAX_ENTRIES}
+    known.profile[item.key] = item.value
+    return Verdict.NEW, ""
+
+
+def store(new: Sequence[Prepared], *, owner: User, bundle: Bundle, now: datetime, actor: str) -> None:
+    """Write the new entries of a slice."""
+    for one in new:
+        if one.value:
+            set_entry(owner=owner, key=one.value.key, value=one.value.value, actor=actor, now=now)
+    rows = [one.row for one in new if one.row]
+    if rows:
+        details = {"from": bundle.format.value}
+        store_memories(rows, owner_id=owner.pk, now=now, actor=actor, tool_call="memory_import", details=details)

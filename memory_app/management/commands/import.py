@@ -1,0 +1,92 @@
+# ruff: noqa: N999 - Django names a command after its file
+"""`minara import PATH --from FORMAT`: bring memories from elsewhere. Without --apply nothing is written."""
+
+import sys
+from collections import Counter
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from memory_app.importers.adapters import Format, open_bundle
+from memory_app.importers.services import Judgement, Verdict, run_import
+from minara_site.access.models import DEFAULT_USERNAME
+from minara_site.access.users import get_user
+from minara_site.kernel.core.hidden import visible
+from minara_site.kernel.errors import NotFound
+from minara_site.web.words import sentences
+
+SOMETHING_REJECTED = 2
+VERDICTS = {
+    Verdict.NEW: gettext_lazy("new"),
+    Verdict.DUPLICATE: gettext_lazy("duplicate"),
+    Verdict.REJECTED: gettext_lazy("rejected"),
+}
+MOST_CHARS = 80
+
+
+class Command(BaseCommand):
+    """Judge each entry and, with --apply, store the new ones."""
+
+    help = "Import memories from an OpenClaw or Hermes directory or from JSON lines; a dry run unless --apply is given."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Declare PATH, --from, --user and --apply."""
+        parser.add_argument("path", type=Path)
+        parser.add_argument("--from", dest="source_format", required=True, choices=[*Format])
+        parser.add_argument("--user", default=DEFAULT_USERNAME, help="whose memories they become")
+        parser.add_argument("--apply", action="store_true", help="store the new entries")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Print a verdict per entry and a summary. Exit status 2 says that something was rejected."""
+        try:
+            owner = get_user(options["user"])
+            bundle = open_bundle(options["path"], Format(options["source_format"]))
+        except NotFound as error:
+            raise CommandError(error.detail) from None
+        counts: Counter[Verdict] = Counter()
+        judged = run_import(
+            owner=owner, bundle=bundle, apply=options["apply"], now=timezone.now(), actor="command:import"
+        )
+        for judgement in judged:
+            counts[judgement.verdict] += 1
+            if options["verbosity"] > 0 or judgement.verdict is Verdict.REJECTED:
+                self.stdout.write(describe(judgement))
+        self.stdout.write(summarize(counts, owner=owner.get_username(), ignored=bundle.ignored, apply=options["apply"]))
+        if counts[Verdict.REJECTED]:
+            sys.exit(SOMETHING_REJECTED)
+
+
+def describe(judgement: Judgement) -> str:
+    """Return one line about one entry; no control character of it reaches the terminal."""
+    place = f"{judgement.file}:{judgement.line}" if judgement.line else judgement.file
+    said = shorten(f"{judgement.kind} {judgement.text}")
+    verdict = f"{VERDICTS[judgement.verdict]!s:<9}"
+    return "  ".join(part for part in (verdict, place, shorten(judgement.reason), said) if part)
+
+
+def shorten(text: str) -> str:
+    """Return the text on one line of bounded length, hidden characters written out."""
+    line = visible(" ".join(text.split()))
+    return line if len(line) <= MOST_CHARS else f"{line[: MOST_CHARS - 1]}…"
+
+
+def summarize(counts: Counter[Verdict], *, owner: str, ignored: int, apply: bool) -> str:
+    """Return the last line."""
+    new, duplicate, rejected = (counts[verdict] for verdict in Verdict)
+    done = (
+        _("Stored %(new)d new for %(owner)s; %(duplicate)d duplicate, %(rejected)d rejected.")
+        if apply
+        else _("Would store %(new)d new for %(owner)s; %(duplicate)d duplicate, %(rejected)d rejected.")
+    )
+    said = [done % {"new": new, "owner": owner, "duplicate": duplicate, "rejected": rejected}]
+    if ignored:
+        others = ngettext("%(count)d other file was left alone.", "%(count)d other files were left alone.", ignored)
+        said.append(others % {"count": ignored})
+    if new and not apply:
+        said.append(_("Nothing was written; run again with --apply."))
+    return reduce(sentences, said)

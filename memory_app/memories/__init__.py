@@ -1,0 +1,1 @@
+"""Memories: what the agent was told, noticed and concluded. Source: S1."""

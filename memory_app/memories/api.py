@@ -1,0 +1,294 @@
+"""`/v1/memory`: what an agent may do with memories. Shapes: the contract."""
+
+import re
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from ninja import Query, Router, Schema, Status
+from pydantic import Field
+
+from memory_app.memories.core import Category, Provenance, Source, State
+from memory_app.memories.models import Memory
+from memory_app.memories.reading import explain
+from memory_app.memories.selectors import get_history, get_memory, list_memories, memory_record
+from memory_app.memories.services import Changes, Draft, delete_memories, edit_memory, restore_memories, write_memory
+from memory_app.search.core.parser import MAX_QUERY_CHARS
+from memory_app.search.selectors import limited, narrow
+from minara_site.access.access_log import record_view, record_views
+from minara_site.access.api_auth import allow
+from minara_site.access.pages import PageRequest
+from minara_site.access.policy import Act
+from minara_site.kernel.errors import Malformed
+from minara_site.web.keyset import Order, paginate, read_number, write_number
+from minara_site.web.schemas import Data, Items, OwnerQuery, PageQuery, Strict
+
+router = Router(tags=["memory"])
+
+NEWEST = Order("updated_at")
+NEWEST_DELETED = Order("deleted_at")
+ETAG = re.compile(r'(?:W/)?("?)(\d{1,9})\1', re.ASCII)
+
+
+class MemoryOut(Schema):
+    """A memory as every call answers it."""
+
+    id: int
+    category: Category
+    content: str
+    source: Source | None
+    fact_type: str | None
+    tickers: list[str]
+    state: State
+    version: int
+    created_at: datetime
+    updated_at: datetime
+
+
+class VersionOut(Schema):
+    """One version of a memory, newest first."""
+
+    version: int
+    content: str
+    fact_type: str
+    tickers: list[str]
+    actor: str
+    written_at: datetime
+    is_current: bool
+
+
+class WhyOut(Schema):
+    """Where a memory comes from, and whether the agent reads it without asking."""
+
+    id: int
+    source: Source | None
+    actor: str
+    origin: str
+    content_hash: str
+    version: int
+    created_at: datetime
+    updated_at: datetime
+    is_editable: bool
+    in_prompt: bool
+    note: str
+    prompt_line: str
+    tokens: int
+
+
+class NewMemory(Strict):
+    """Something that the user states about themselves."""
+
+    statement: str
+    fact_type: str = ""
+    tickers: Annotated[list[str], Field(max_length=20)] = []
+
+
+class MemoryEdit(Strict):
+    """The fields to change; what is left out stays."""
+
+    statement: str | None = None
+    fact_type: str | None = None
+    tickers: Annotated[list[str] | None, Field(max_length=20)] = None
+
+
+class BulkAct(Strict):
+    """One act on several memories, all or nothing."""
+
+    action: Literal["delete", "restore"]
+    ids: Annotated[list[Annotated[int, Field(strict=True, ge=1, le=2**63 - 1)]], Field(min_length=1, max_length=1000)]
+
+
+class MemoryQuery(PageQuery):
+    """Filters of the list."""
+
+    category: Category | None = None
+    source: Source | None = None
+    state: State = State.LIVE
+    q: Annotated[str | None, Field(max_length=MAX_QUERY_CHARS)] = None
+
+
+class Written(Schema):
+    """A memory was stored."""
+
+    ok: Literal[True] = True
+    id: int
+
+
+class Edited(Schema):
+    """A memory was changed; `version` is the ETag of the next edit."""
+
+    ok: Literal[True] = True
+    id: int
+    version: int
+    data: MemoryOut
+
+
+class Deleted(Schema):
+    """It is in the trash."""
+
+    ok: Literal[True] = True
+    deleted: Literal[True] = True
+
+
+class Restored(Schema):
+    """It is read again."""
+
+    ok: Literal[True] = True
+    restored: Literal[True] = True
+
+
+class BulkDone(Schema):
+    """How many rows changed; rows that were so already are not counted."""
+
+    ok: Literal[True] = True
+    action: str
+    changed: int
+    batch: str
+
+
+@router.post(
+    "/memory", summary="Store a memory that the user states", auth=allow(Act.MEMORY_WRITE), response={201: Written}
+)
+def create(request: PageRequest, payload: NewMemory) -> Status[dict[str, Any]]:
+    """Store what the user stated, as `personalization` / `user_manual`."""
+    draft = Draft(
+        category=Category.PERSONALIZATION,
+        content=payload.statement,
+        provenance=Provenance(Source.USER_MANUAL, request.principal.actor),
+        fact_type=payload.fact_type,
+        tickers=tuple(payload.tickers),
+    )
+    memory = write_memory(owner_id=request.principal.owner.pk, draft=draft, now=timezone.now())
+    return Status(201, {"id": memory.pk})
+
+
+@router.get("/memory", summary="List memories", auth=allow(Act.MEMORY_READ), response=Data[Items[MemoryOut]])
+def list_(request: PageRequest, query: Query[MemoryQuery]) -> dict[str, Any]:
+    """List memories, newest change first; `q` narrows to rows that the search finds."""
+    now, owner = timezone.now(), request.principal.reads(Act.MEMORY_READ, query.owner)
+    rows: QuerySet[Any] = list_memories(
+        owner=owner, now=now, state=query.state, category=query.category, source=query.source
+    )
+    if query.q:
+        rows = narrow(rows, owner=owner, query=query.q)
+    order = NEWEST_DELETED if query.state is State.DELETED else NEWEST
+    with limited(query.q):
+        page = paginate(rows, order, cursor=query.cursor, limit=query.limit, scope="v1/memory")
+    owner_ids = {row.owner_id for row in page.items}
+    record_views(principal=request.principal, owner_ids=owner_ids, kind="memories", now=now)
+    return {"data": {"items": [memory_record(row) for row in page.items], "next_cursor": page.next_cursor}}
+
+
+@router.post(
+    "/memory/bulk", summary="Delete or restore several memories", auth=allow(Act.MEMORY_REMOVE), response=BulkDone
+)
+def bulk(request: PageRequest, payload: BulkAct, query: Query[OwnerQuery]) -> dict[str, Any]:
+    """Delete or restore several memories; one unknown id changes nothing."""
+    act = delete_memories if payload.action == "delete" else restore_memories
+    owner = request.principal.reads(Act.MEMORY_REMOVE, query.owner)
+    batch = act(principal=request.principal, owner=owner, ids=payload.ids, now=timezone.now())
+    return {"action": payload.action, "changed": len(batch.ids), "batch": batch.id}
+
+
+@router.get("/memory/{int:memory_id}", summary="Read a memory", auth=allow(Act.MEMORY_READ), response=Data[MemoryOut])
+def read(request: PageRequest, response: HttpResponse, memory_id: int, query: Query[OwnerQuery]) -> dict[str, Any]:
+    """Read one memory; the ETag is its version."""
+    memory = open_one(request, memory_id, query)
+    response["ETag"] = f'"{memory.version}"'
+    return {"data": memory_record(memory)}
+
+
+@router.patch("/memory/{int:memory_id}", summary="Edit a memory", auth=allow(Act.MEMORY_WRITE), response=Edited)
+def edit(request: PageRequest, response: HttpResponse, memory_id: int, payload: MemoryEdit) -> dict[str, Any]:
+    """Change what the user typed; with `If-Match` a stale version is 409 and changes nothing."""
+    tickers = None if payload.tickers is None else tuple(payload.tickers)
+    memory = edit_memory(
+        principal=request.principal,
+        memory_id=memory_id,
+        changes=Changes(content=payload.statement, fact_type=payload.fact_type, tickers=tickers),
+        expected_version=expected_version(request),
+        now=timezone.now(),
+    )
+    response["ETag"] = f'"{memory.version}"'
+    return {"id": memory.pk, "version": memory.version, "data": memory_record(memory)}
+
+
+@router.delete(
+    "/memory/{int:memory_id}", summary="Move a memory to the trash", auth=allow(Act.MEMORY_REMOVE), response=Deleted
+)
+def delete(request: PageRequest, memory_id: int, query: Query[OwnerQuery]) -> dict[str, Any]:
+    """Move a memory to the trash; doing it twice changes nothing more."""
+    owner = request.principal.reads(Act.MEMORY_REMOVE, query.owner)
+    delete_memories(principal=request.principal, owner=owner, ids=[memory_id], now=timezone.now())
+    return {}
+
+
+@router.post(
+    "/memory/{int:memory_id}/restore",
+    summary="Restore a deleted memory",
+    auth=allow(Act.MEMORY_REMOVE),
+    response=Restored,
+)
+def restore(request: PageRequest, memory_id: int, query: Query[OwnerQuery]) -> dict[str, Any]:
+    """Bring a deleted memory back while its retention lasts."""
+    owner = request.principal.reads(Act.MEMORY_REMOVE, query.owner)
+    restore_memories(principal=request.principal, owner=owner, ids=[memory_id], now=timezone.now())
+    return {}
+
+
+@router.get(
+    "/memory/{int:memory_id}/history",
+    summary="Read every version of a memory",
+    auth=allow(Act.MEMORY_READ),
+    response=Data[Items[VersionOut]],
+)
+def history(request: PageRequest, memory_id: int, query: Query[PageQuery]) -> dict[str, Any]:
+    """Read every version of a memory, newest first."""
+    memory, scope = open_one(request, memory_id, query), f"v1/history/{memory_id}"
+    items = get_history(memory, below=read_number(query.cursor, scope=scope), limit=query.limit)
+    more = bool(items) and items[-1].version > 1
+    return {"data": {"items": items, "next_cursor": write_number(items[-1].version, scope=scope) if more else None}}
+
+
+@router.get(
+    "/memory/{int:memory_id}/why",
+    summary="Explain where a memory comes from",
+    auth=allow(Act.MEMORY_READ),
+    response=Data[WhyOut],
+)
+def why(request: PageRequest, memory_id: int, query: Query[OwnerQuery]) -> dict[str, Any]:
+    """Tell where a memory comes from and why the agent does or does not read it."""
+    memory = open_one(request, memory_id, query)
+    return {"data": explain(memory)}
+
+
+def open_one(request: PageRequest, memory_id: int, query: OwnerQuery) -> Memory:
+    """Return the memory and log the look at somebody else's. Raises NotFound."""
+    owner = request.principal.reads(Act.MEMORY_READ, query.owner)
+    memory = get_memory(owner=owner, memory_id=memory_id)
+    record_view(
+        principal=request.principal,
+        owner_id=memory.owner_id,
+        kind="memory",
+        object_id=str(memory.pk),
+        now=timezone.now(),
+    )
+    return memory
+
+
+def expected_version(request: HttpRequest) -> int | None:
+    """Return the version of If-Match; a key may leave it out, a browser session may not. Raises Malformed."""
+    header = request.headers.get("If-Match", "").strip()
+    if header == "*":
+        return None
+    if not header:
+        if request.principal.scopes is None:  # type: ignore[attr-defined]
+            raise Malformed(_("Send If-Match with the version that you read."), code="if_match_required")
+        return None
+    found = ETAG.fullmatch(header)
+    if found is None:
+        raise Malformed(_('If-Match must be a version such as "3".'))
+    return int(found[2])

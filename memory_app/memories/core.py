@@ -1,0 +1,123 @@
+"""The vocabulary of memories and the rules that need no database. Source: S1 (categories, source) and decisions."""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+from typing import NamedTuple
+
+from minara_site.kernel.core.diff import Op, word_diff
+
+MAX_CONTENT_CHARS = 4_000
+MAX_TICKERS = 20
+MAX_VERSIONS = 50  # of a history at a time: each costs a word diff
+IMPORT_ORIGIN = "import:"
+IMPORTED = "imported"  # what badges and filters call it
+MEMORY_ORIGIN = "memory:"
+UNDO_REASON = "undo"
+REVERT_REASON = "version:"  # with the number of the version that was written again
+NUMBER = re.compile(r"[0-9]{1,18}")
+TICKER = re.compile(r"[A-Z0-9][A-Z0-9./:_-]{0,15}")
+
+
+class Category(StrEnum):
+    """What kind of thing a memory says; shown as `[category]` in front of it in the prompt."""
+
+    PREFERENCE = "preference"
+    OBSERVATION = "observation"
+    TRADE_OUTCOME = "trade_outcome"
+    LESSON = "lesson"
+    PERSONALIZATION = "personalization"
+    ALERT = "alert"
+    REFERENCE = "reference"
+    FACT = "fact"
+
+
+class Source(StrEnum):
+    """Where a memory comes from."""
+
+    USER_MANUAL = "user_manual"
+    USER_EXPLICIT = "user_explicit"
+    LEARNED_PREFERENCE = "learned_preference"
+    INFERRED = "inferred"
+    CHAT_EXTRACTED = "chat_extracted"
+    AGENT_RECORDED = "agent_recorded"
+
+
+USER_WRITTEN = frozenset({Source.USER_MANUAL, Source.USER_EXPLICIT})
+
+
+class State(StrEnum):
+    """Whether a memory is read. Deleted ones wait for restore or purge, held ones for an operator."""
+
+    LIVE = "live"
+    DELETED = "deleted"
+    HELD = "held"
+
+
+class FactState(StrEnum):
+    """Where a fact stands in the general fact layer; other memories have none."""
+
+    PENDING = "pending"
+    SETTLED = "settled"
+    RETIRED = "retired"
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Who wrote a row and out of what: `actor` as in the audit log, `origin` a turn, a file with line, or empty."""
+
+    source: Source
+    actor: str
+    origin: str = ""
+
+
+def content_hash(category: str, content: str) -> str:
+    """Return the SHA-256 that makes an import of the same text a no-op, as 64 hex digits."""
+    return hashlib.sha256(f"{category}\0{content}".encode()).hexdigest()
+
+
+def is_editable(*, category: str, source: str | None) -> bool:
+    """Say whether its owner may change or delete it: only what they typed themselves (S1's allow-list)."""
+    return category == Category.PERSONALIZATION and source == Source.USER_MANUAL
+
+
+def parse_number(text: str) -> int | None:
+    """Return an id or version out of an address, None when it is none that a column can hold."""
+    return int(text) if NUMBER.fullmatch(text) else None
+
+
+class TextChange(NamedTuple):
+    """What stood between `start` and `end` of a text became `text`; counted in characters."""
+
+    start: int
+    end: int
+    text: str
+
+
+def find_changes(before: str, after: str) -> list[TextChange]:
+    """Return what turns one text into the other, in order; no two touch."""
+    changes: list[TextChange] = []
+    place = 0
+    for op, text in word_diff(before, after):
+        if op is Op.INSERT and changes and changes[-1].end == place:
+            changes[-1] = changes[-1]._replace(text=text)
+        elif op is Op.INSERT:
+            changes.append(TextChange(place, place, text))
+        elif op is Op.DELETE:
+            changes.append(TextChange(place, place + len(text), ""))
+        place += 0 if op is Op.INSERT else len(text)
+    return changes
+
+
+def merge_texts(*, base: str, mine: str, theirs: str) -> str | None:
+    """Return a text with the changes of both sides, or None where they meet (screens U-36)."""
+    changes = sorted({*find_changes(base, mine), *find_changes(base, theirs)})
+    if any(later.start <= earlier.end for earlier, later in pairwise(changes)):
+        return None
+    pieces, place = [], 0
+    for change in changes:
+        pieces += [base[place : change.start], change.text]
+        place = change.end
+    return "".join([*pieces, base[place:]])

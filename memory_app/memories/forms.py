@@ -1,0 +1,104 @@
+"""The forms of memories: one statement with its label and tickers, and the reason of an operator."""
+
+import re
+from typing import Any
+
+from django import forms
+from django.urls import reverse_lazy
+from django.utils.translation import gettext_lazy as _
+
+from memory_app.memories.core import MAX_CONTENT_CHARS
+from memory_app.memories.models import Memory
+from memory_app.memories.services import MAX_REASON_CHARS, Changes
+
+SEPARATORS = re.compile(r"[\s,;]+")
+
+
+class StatementField(forms.CharField):
+    """A text of several lines, kept as it was typed but for the line ends that browsers send."""
+
+    widget = forms.Textarea(
+        attrs={
+            "rows": 4,
+            "maxlength": MAX_CONTENT_CHARS,
+            "spellcheck": "true",
+            "hx-post": reverse_lazy("memories:count"),
+            "hx-trigger": "input changed delay:300ms",
+            "hx-target": "next [data-count]",
+            "hx-swap": "innerHTML",
+            "hx-sync": "this:replace",
+        }
+    )
+
+    def to_python(self, value: Any) -> str:
+        """Return the text with plain line feeds."""
+        return str(super().to_python(value)).replace("\r\n", "\n")
+
+
+class TickersField(forms.CharField):
+    """Tickers in one line, parted by spaces or commas."""
+
+    widget = forms.TextInput(attrs={"autocapitalize": "characters", "autocomplete": "off", "spellcheck": "false"})
+
+    def to_python(self, value: Any) -> tuple[str, ...]:  # type: ignore[override]
+        """Return the tickers as typed; the service judges them."""
+        return tuple(part for part in SEPARATORS.split(str(super().to_python(value))) if part)
+
+    def prepare_value(self, value: Any) -> Any:
+        """Show stored tickers as one line."""
+        return value if isinstance(value, str) else " ".join(value or ())
+
+
+class MemoryForm(forms.Form):
+    """What the user states about themselves. Lengths and tickers are judged by the service."""
+
+    statement = StatementField(
+        label=_("What should the agent know?"),
+        help_text=_("One statement, up to 4,000 characters. No passwords and no keys."),
+    )
+    fact_type = forms.CharField(
+        label=_("Label"),
+        required=False,
+        help_text=_("A word of your own to sort by, such as risk or habit."),
+        widget=forms.TextInput(attrs={"maxlength": 64, "autocomplete": "off"}),
+    )
+    tickers = TickersField(label=_("Tickers"), required=False, help_text=_("Such as BTC or EUR/USD."))
+
+    def changes(self) -> Changes:
+        """Return the valid input as an edit."""
+        clean = self.cleaned_data
+        return Changes(content=clean["statement"], fact_type=clean["fact_type"], tickers=clean["tickers"])
+
+
+class EditForm(MemoryForm):
+    """A change of a memory, with the version that its editor read."""
+
+    reason = forms.CharField(
+        label=_("Why"),
+        required=False,
+        max_length=MAX_REASON_CHARS,
+        help_text=_("Kept in the history."),
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+    version = forms.IntegerField(min_value=1, max_value=2**31 - 1, widget=forms.HiddenInput)
+
+    @staticmethod
+    def initial_of(memory: Memory) -> dict[str, Any]:
+        """Return the stored values."""
+        return {
+            "statement": memory.content,
+            "fact_type": memory.fact_type,
+            "tickers": memory.tickers,
+            "version": memory.version,
+        }
+
+
+class ReasonForm(forms.Form):
+    """Why an operator deletes or restores what belongs to somebody else; the owner can read it."""
+
+    reason = forms.CharField(
+        label=_("Reason"),
+        max_length=MAX_REASON_CHARS,
+        help_text=_("The owner can read it. Up to 200 characters."),
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )

@@ -1,0 +1,108 @@
+"""One memory as pages show it: what it costs in a prompt, whether it is read there, what its reader may do with it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from memory_app.memories.core import IMPORTED
+from memory_app.memories.models import Memory
+from memory_app.memories.reading import Reading, prompt_line
+from memory_app.memories.selectors import Deletion, find_deletions, name_actors, retention
+from memory_app.search.core.highlight import Highlighter, Segment
+from memory_app.search.selectors import read_query
+from minara_site.access.models import User
+from minara_site.access.principal import Principal
+from minara_site.kernel.core.tokens import estimate_tokens
+from minara_site.kernel.ownership import Everyone, Owner
+from minara_site.web.moments import span_words
+
+DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True)
+class ListedMemory:
+    """A memory as a row: what it costs in a prompt, whether it is read there, and what this reader may do with it.
+
+    `owner_name` is empty in lists of one owner, `segments` where nobody searched.
+    """
+
+    memory: Memory
+    tokens: int
+    in_prompt: bool
+    note: str
+    time_left: str
+    is_own: bool
+    may_edit: bool
+    may_remove: bool
+    owner_name: str = ""
+    segments: tuple[Segment, ...] = ()
+    deleted_by: str = ""
+    reason: str = ""
+
+    @property
+    def pk(self) -> int:
+        """The id."""
+        return self.memory.pk
+
+    @property
+    def may_correct(self) -> bool:
+        """Whether this reader may put it right by a memory of their own."""
+        return self.is_own and not self.may_edit and self.memory.deleted_at is None
+
+    @property
+    def badge(self) -> str:
+        """Where it comes from, in one word."""
+        return IMPORTED if self.memory.is_imported else self.memory.source or ""
+
+
+def shape_rows(
+    memories: Iterable[Memory], *, principal: Principal, owner: Owner, reading: Reading, now: datetime, query: str = ""
+) -> list[ListedMemory]:
+    """Return memories as rows of the list of this owner, with what `query` found in them marked."""
+    rows = [shape_row(memory, principal=principal, reading=reading, now=now) for memory in memories]
+    if isinstance(owner, Everyone):
+        rows = [replace(row, owner_name=row.memory.owner.get_short_name()) for row in rows]
+    return mark_hits(rows, query) if query else rows
+
+
+def mark_hits(rows: Iterable[ListedMemory], query: str) -> list[ListedMemory]:
+    """Return rows with the words that a query found."""
+    parsed = read_query(query)
+    highlighter = Highlighter(parsed.node, parsed.literal)
+    return [replace(row, segments=highlighter.mark(row.memory.content).segments) for row in rows]
+
+
+def shape_row(memory: Memory, *, principal: Principal, reading: Reading, now: datetime) -> ListedMemory:
+    """Return one memory as this reader sees it."""
+    is_own = memory.owner_id == principal.owner.pk
+    return ListedMemory(
+        memory=memory,
+        tokens=estimate_tokens(prompt_line(memory)),
+        in_prompt=memory.pk in reading.ids,
+        note=reading.note(memory),
+        time_left=time_left(memory, now),
+        is_own=is_own,
+        may_edit=is_own and memory.deleted_at is None and memory.is_editable,
+        may_remove=principal.is_operator or (is_own and memory.is_editable),
+    )
+
+
+def time_left(memory: Memory, now: datetime) -> str:
+    """Return how long a deleted memory can still be restored, begun days as whole ones; empty for a live one."""
+    if not memory.deleted_at:
+        return ""
+    left = memory.deleted_at + retention() - now
+    return span_words(DAY * -(-left // DAY) if left > DAY else left)
+
+
+def with_deletions(rows: Sequence[ListedMemory], *, reader: User) -> list[ListedMemory]:
+    """Return rows with who deleted them and why. Two queries."""
+    deletions = find_deletions(row.memory for row in rows)
+    names = name_actors((deletion.actor for deletion in deletions.values()), reader=reader)
+    return [with_deletion(row, deletions, names) for row in rows]
+
+
+def with_deletion(row: ListedMemory, deletions: Mapping[str, Deletion], names: Mapping[str, str]) -> ListedMemory:
+    """Return one row with who deleted it and why."""
+    deletion = deletions.get(row.memory.batch or "")
+    return replace(row, deleted_by=names[deletion.actor], reason=deletion.reason) if deletion else row

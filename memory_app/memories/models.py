@@ -1,0 +1,179 @@
+"""The `memories` table with its history. Source: S1 (schema) and decisions (owner, soft delete, provenance)."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any, ClassVar, Self
+
+from django.db import models, router, transaction
+from django.db.models import Q
+
+from memory_app.memories.core import IMPORT_ORIGIN, Category, FactState, Source, State, is_editable
+from memory_app.search.index import INDEXED_FIELDS, SLICE, index_memories, reindex_memories
+from minara_site.kernel.ownership import OwnedQuerySet, owner_key
+
+
+class MemoryQuerySet(OwnedQuerySet):
+    """Memories. Whatever changes text or category here keeps the search document in step."""
+
+    def live(self) -> Self:
+        """Keep what is read: not deleted."""
+        return self.filter(deleted_at__isnull=True)
+
+    def deleted(self) -> Self:
+        """Keep what waits in the trash."""
+        return self.filter(deleted_at__isnull=False)
+
+    def in_state(self, state: State, cutoff: datetime) -> Self:
+        """Keep the rows in this state; deleted ones only within their retention, which began after `cutoff`."""
+        if state is State.HELD:
+            return self.none()  # no write is held yet
+        return self.live() if state is State.LIVE else self.deleted().kept(cutoff)
+
+    def kept(self, cutoff: datetime) -> Self:
+        """Keep what can still be opened: live rows, and deleted ones within their retention."""
+        return self.exclude(deleted_at__lte=cutoff)
+
+    def expired(self, cutoff: datetime) -> Self:
+        """Keep deleted rows past their retention."""
+        return self.filter(deleted_at__lte=cutoff)
+
+    def editable(self) -> Self:
+        """Keep what its owner typed and may change (S1's allow-list)."""
+        return self.filter(category=Category.PERSONALIZATION, source=Source.USER_MANUAL)
+
+    def bulk_create(self, objs: Iterable["Memory"], *args: Any, **kwargs: Any) -> list["Memory"]:
+        """Insert many rows and their search documents."""
+        with transaction.atomic(using=self.db):
+            rows: list[Memory] = super().bulk_create(objs, *args, **kwargs)
+            index_memories(rows, using=self.db)
+        return rows
+
+    def update(self, **fields: Any) -> int:
+        """Change many rows; where that touches what is searched, their search documents too."""
+        if INDEXED_FIELDS.isdisjoint(fields):
+            return super().update(**fields)
+        changed = 0
+        with transaction.atomic(using=self.db):
+            ids = list(self.order_by().values_list("pk", flat=True))
+            for start in range(0, len(ids), SLICE):
+                chosen = ids[start : start + SLICE]
+                changed += models.QuerySet.update(self.filter(pk__in=chosen), **fields)
+                reindex_memories(chosen, using=self.db)
+        return changed
+
+    update.alters_data = True  # type: ignore[attr-defined]
+
+
+class Memory(models.Model):
+    """One thing the agent remembers.
+
+    `updated_at` orders the prompt: it changes when the content changes and at no other time. `version` counts
+    edits. `batch` names the last delete or restore that touched the row, so that one undo takes it all back.
+    """
+
+    owner = owner_key()
+    category = models.CharField(max_length=32)
+    content = models.TextField()
+    metadata = models.JSONField(null=True)
+    source = models.CharField(max_length=32, null=True)
+    fact_type = models.CharField(max_length=64, blank=True)
+    fact_state = models.CharField(max_length=8, null=True)
+    tickers = models.JSONField(default=list)
+    actor = models.CharField(max_length=80)
+    origin = models.CharField(max_length=255, blank=True)
+    content_hash = models.CharField(max_length=64)
+    version = models.PositiveIntegerField(default=1)
+    batch = models.CharField(max_length=32, null=True)
+    is_demo = models.BooleanField(default=False)
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+    deleted_at = models.DateTimeField(null=True)
+
+    objects: ClassVar[Any] = MemoryQuerySet.as_manager()
+
+    class Meta:
+        db_table = "memories"
+        constraints: ClassVar = [
+            models.CheckConstraint(condition=Q(category__in=list(Category)), name="memory_category_known"),
+            models.CheckConstraint(
+                condition=Q(source__isnull=True) | Q(source__in=list(Source)), name="memory_source_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(fact_state__isnull=True) | Q(fact_state__in=list(FactState)), name="memory_fact_state_known"
+            ),
+            models.CheckConstraint(condition=~Q(content=""), name="memory_content_not_empty"),
+            models.CheckConstraint(condition=~Q(actor=""), name="memory_actor_known"),
+        ]
+        indexes: ClassVar = [
+            models.Index(
+                fields=["owner", "-updated_at", "-id"],
+                condition=Q(deleted_at__isnull=True),
+                name="memories_owner_newest",
+            ),
+            models.Index(fields=["-updated_at", "-id"], condition=Q(deleted_at__isnull=True), name="memories_newest"),
+            models.Index(
+                fields=["owner", "category", "-updated_at", "-id"],
+                condition=Q(deleted_at__isnull=True),
+                name="memories_owner_category",
+            ),
+            models.Index(
+                fields=["owner", "source", "-updated_at", "-id"],
+                condition=Q(deleted_at__isnull=True),
+                name="memories_owner_source",
+            ),
+            models.Index(
+                fields=["owner", "-deleted_at", "-id"],
+                condition=Q(deleted_at__isnull=False),
+                name="memories_owner_trash",
+            ),
+            models.Index(fields=["deleted_at", "id"], condition=Q(deleted_at__isnull=False), name="memories_expiry"),
+            models.Index(fields=["owner", "content_hash"], name="memories_owner_hash"),
+            models.Index(fields=["batch"], condition=Q(batch__isnull=False), name="memories_batch"),
+            models.Index(fields=["is_demo"], condition=Q(is_demo=True), name="memories_demo"),
+        ]
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Store the row and its search document."""
+        using = kwargs.get("using") or router.db_for_write(type(self), instance=self)
+        fields = kwargs.get("update_fields")
+        with transaction.atomic(using=using):
+            super().save(*args, **kwargs)
+            if fields is None or not INDEXED_FIELDS.isdisjoint(fields):
+                index_memories([self], using=using)
+
+    @property
+    def state(self) -> State:
+        """Whether the row is read."""
+        return State.LIVE if self.deleted_at is None else State.DELETED
+
+    @property
+    def is_imported(self) -> bool:
+        """Whether it came out of a file."""
+        return self.origin.startswith(IMPORT_ORIGIN)
+
+    @property
+    def is_editable(self) -> bool:
+        """Whether its owner may change or delete it."""
+        return is_editable(category=self.category, source=self.source)
+
+
+class MemoryRevision(models.Model):
+    """What a memory said before an edit. The current text stands in `memories`.
+
+    `actor` wrote this version; `reason` says why it was replaced.
+    """
+
+    memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="revisions", db_index=False)
+    version = models.PositiveIntegerField()
+    content = models.TextField()
+    fact_type = models.CharField(max_length=64, blank=True)
+    tickers = models.JSONField(default=list)
+    actor = models.CharField(max_length=80)
+    replaced_at = models.DateTimeField()
+    reason = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        db_table = "memory_revisions"
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["memory", "version"], name="one_revision_per_version"),
+        ]

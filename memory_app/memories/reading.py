@@ -1,0 +1,89 @@
+"""Which memories an agent reads without asking, and why it does not read the others."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from memory_app.memories.core import FactState
+from memory_app.memories.models import Memory
+from memory_app.snapshot.core import MemoryRow, memory_line
+from memory_app.snapshot.selectors import load_prompt_ids
+from minara_site.access.models import User
+from minara_site.kernel.conversations.models import Session
+from minara_site.kernel.core.tokens import estimate_tokens
+from minara_site.kernel.ownership import Owner
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Which memories an agent reads without asking.
+
+    Those of its running session, whose prompt was frozen at `since`; without a session those of the next one.
+    Unknown across owners.
+    """
+
+    ids: frozenset[int] = frozenset()
+    since: datetime | None = None
+    is_known: bool = False
+
+    def note(self, memory: Memory) -> str:
+        """Return why the agent does or does not read this memory, empty when unknown."""
+        if memory.pk in self.ids:
+            return self.note_inside(memory)
+        if not self.is_known or memory.deleted_at:
+            return ""
+        if memory.fact_state == FactState.RETIRED:
+            return _("left out: retired")
+        if self.since and memory.updated_at > self.since:
+            return _("since the session began")
+        return _("left out: older than the newest 50")
+
+    def note_inside(self, memory: Memory) -> str:
+        """Return what holds for a memory that stands in the prompt."""
+        if self.since is None:
+            return _("in the next prompt")
+        if memory.deleted_at:
+            return _("in the prompt until the session ends")
+        if memory.updated_at > self.since:
+            return _("in the prompt with its older words")
+        return _("in the prompt")
+
+
+def load_reading(owner: Owner) -> Reading:
+    """Return what the agent of this owner reads. One query with a running session, else three."""
+    if not isinstance(owner, User):
+        return Reading()
+    # The snapshot is a table of profile_app, which stands above this app: reached by its name, never imported.
+    running = Session.objects.for_owner(owner).open().filter(snapshot__isnull=False)
+    newest = running.order_by("-created_at", "-id").values_list("snapshot__memory_ids", "created_at").first()
+    if newest is None:
+        return Reading(load_prompt_ids(owner=owner), is_known=True)
+    ids, since = newest
+    return Reading(frozenset(ids), since, is_known=True)
+
+
+def prompt_line(memory: Memory) -> str:
+    """Return the line by which a prompt carries this memory."""
+    return memory_line(MemoryRow(memory.pk, memory.category, memory.content, memory.updated_at))
+
+
+def explain(memory: Memory) -> dict[str, Any]:
+    """Return where a memory comes from and why the agent does or does not read it, as the API answers."""
+    reading, line = load_reading(memory.owner), prompt_line(memory)
+    return {
+        "id": memory.pk,
+        "source": memory.source,
+        "actor": memory.actor,
+        "origin": memory.origin,
+        "content_hash": memory.content_hash,
+        "version": memory.version,
+        "created_at": memory.created_at,
+        "updated_at": memory.updated_at,
+        "is_editable": memory.is_editable,
+        "in_prompt": memory.pk in reading.ids,
+        "note": reading.note(memory),
+        "prompt_line": line,
+        "tokens": estimate_tokens(line),
+    }

@@ -1,0 +1,203 @@
+"""Reads of memories: one row, lists, history, and the shape that API and tools answer with."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import repeat, zip_longest
+from typing import Any
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from memory_app.memories.core import MAX_VERSIONS, REVERT_REASON, UNDO_REASON, Category, Source, State, parse_number
+from memory_app.memories.models import Memory, MemoryQuerySet, MemoryRevision
+from minara_site.access.models import ApiKey, User
+from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.core.diff import Segment, word_diff
+from minara_site.kernel.errors import NotFound
+from minara_site.kernel.ownership import Owner
+
+
+@dataclass(frozen=True)
+class HistoryEntry:
+    """One version of a memory: who wrote it, when, why. `before` is what the version before said, if there was one."""
+
+    version: int
+    content: str
+    fact_type: str
+    tickers: tuple[str, ...]
+    actor: str
+    written_at: datetime
+    reason: str
+    is_current: bool
+    before: str | None
+
+    @property
+    def changes(self) -> tuple[Segment, ...]:
+        """What this version changed, empty for the first."""
+        return () if self.before is None else tuple(word_diff(self.before, self.content))
+
+
+@dataclass(frozen=True)
+class Deletion:
+    """Who deleted something, and why."""
+
+    actor: str
+    reason: str
+
+
+def retention() -> timedelta:
+    """Return how long a deleted memory can be restored."""
+    return timedelta(days=settings.MINARA.fin_profile_memory_soft_delete_retention_days)
+
+
+def retention_cutoff(now: datetime) -> datetime:
+    """Return the instant before which a deletion is final."""
+    return now - retention()
+
+
+def get_memory(*, owner: Owner, memory_id: int, lock: bool = False) -> Memory:
+    """Return one live memory. Raises NotFound also for another owner's."""
+    rows = Memory.objects.for_owner(owner).live()
+    return only_row(rows.select_for_update(of=("self",)) if lock else rows, memory_id)
+
+
+def open_memory(*, owner: Owner, memory_id: int, now: datetime) -> Memory:
+    """Return one memory with its owner, live or in the trash. Raises NotFound also for another owner's."""
+    return only_row(Memory.objects.for_owner(owner).kept(retention_cutoff(now)).select_related("owner"), memory_id)
+
+
+def only_row(rows: MemoryQuerySet, memory_id: int) -> Memory:
+    """Return the row of this id. Raises NotFound."""
+    memory: Memory | None = rows.filter(pk=memory_id).first()
+    if memory is None:
+        raise no_such_memory()
+    return memory
+
+
+def no_such_memory() -> NotFound:
+    """Return the one answer for what never was, what is gone and what is somebody else's."""
+    return NotFound(_("There is no such memory."))
+
+
+def list_memories(
+    *,
+    owner: Owner,
+    now: datetime,
+    state: State = State.LIVE,
+    category: Category | None = None,
+    source: Source | None = None,
+) -> MemoryQuerySet:
+    """Return the rows of a list, unordered: the page's keyset orders them."""
+    rows: MemoryQuerySet = Memory.objects.for_owner(owner).in_state(state, retention_cutoff(now))
+    if category is not None:
+        rows = rows.filter(category=category)
+    if source is not None:
+        rows = rows.filter(source=source)
+    return rows
+
+
+def read_memories(*, owner: Owner, category: Category | None, limit: int) -> list[Memory]:
+    """Return the most recently updated live memories (S1, memory_read)."""
+    rows: MemoryQuerySet = Memory.objects.for_owner(owner).live()
+    if category is not None:
+        rows = rows.filter(category=category)
+    return list(rows.order_by("-updated_at", "-id")[:limit])
+
+
+def get_history(memory: Memory, *, below: int | None = None, limit: int = MAX_VERSIONS) -> list[HistoryEntry]:
+    """Return at most `limit` versions, newest first; `below` continues under that version."""
+    older = memory.revisions.order_by("-version")
+    revisions = list((older if below is None else older.filter(version__lt=below))[: limit + 1])
+    versions: list[Memory | MemoryRevision] = [*revisions] if below is not None else [memory, *revisions]
+    before = revisions if below is None else revisions[1:]
+    return [history_entry(memory, *pair) for pair in zip_longest(versions[:limit], before[:limit])]
+
+
+def history_entry(memory: Memory, row: Memory | MemoryRevision, replaced: MemoryRevision | None) -> HistoryEntry:
+    """Return a version; the one that it replaced says when and why."""
+    return HistoryEntry(
+        version=row.version,
+        content=row.content,
+        fact_type=row.fact_type,
+        tickers=tuple(row.tickers),
+        actor=row.actor,
+        written_at=replaced.replaced_at if replaced else memory.created_at,
+        reason=reason_words(replaced.reason) if replaced else "",
+        is_current=isinstance(row, Memory),
+        before=replaced.content if replaced else None,
+    )
+
+
+def find_version(memory: Memory, version: int) -> Memory | MemoryRevision:
+    """Return what the memory said in this version; for one that never was, what it says now."""
+    found: MemoryRevision | None = memory.revisions.filter(version=version).first()
+    return found or memory
+
+
+def find_reasoning(memory: Memory) -> str:
+    """Return why it was written, as its writer said in the audit log; empty when nobody said."""
+    written = AuditEntry.objects.filter(tool_call="memory_write", at=memory.created_at, details__id=memory.pk)
+    return written.values_list("reasoning", flat=True).first() or ""
+
+
+def find_deletions(memories: Iterable[Memory]) -> dict[str, Deletion]:
+    """Return by batch who deleted these rows. One query, along the audit log's index by time."""
+    deleted_at = {memory.deleted_at for memory in memories if memory.deleted_at}
+    entries = AuditEntry.objects.filter(tool_call="memory_removed", at__in=deleted_at)
+    rows = entries.values_list("details__batch", "actor", "reasoning")
+    return {batch: Deletion(actor, reason_words(reason)) for batch, actor, reason in rows}
+
+
+def reason_words(reason: str) -> str:
+    """Return why something was done: what a service noted in the reader's words, what people typed as it is."""
+    if reason == UNDO_REASON:
+        return _("Undone")
+    version = parse_number(reason.removeprefix(REVERT_REASON)) if reason.startswith(REVERT_REASON) else None
+    return reason if version is None else _("Back to version %(version)d") % {"version": version}
+
+
+def name_actors(actors: Iterable[str], *, reader: User) -> dict[str, str]:
+    """Return in words who stands behind each actor of the audit log. Two queries at most."""
+    actors = set(actors)
+    parts = [(kind, name) for kind, _colon, name in map(str.partition, actors, repeat(":"))]
+    users = User.objects.filter(pk__in=[int(name) for kind, name in parts if kind == "user"])
+    names = {f"user:{user.pk}": user.get_short_name() for user in users}
+    prefixes = [name for kind, name in parts if kind == "key"]
+    keys = ApiKey.objects.filter(prefix__in=prefixes).exclude(label="").values_list("prefix", "label")
+    names |= {f"key:{prefix}": label for prefix, label in keys}
+    return {actor: actor_words(actor, names, reader) for actor in actors}
+
+
+def actor_words(actor: str, names: Mapping[str, str], reader: User) -> str:
+    """Return in words who an actor is; `names` holds the users and the labels of keys by actor."""
+    kind, _colon, name = actor.partition(":")
+    if actor == f"user:{reader.pk}":
+        return _("you")
+    match kind:
+        case "user":
+            return names.get(actor, _("a user who is gone"))
+        case "key":
+            words = _("API key %(prefix)s") % {"prefix": name}
+            return f"{names[actor]}, {words}" if actor in names else words
+        case "job":
+            return _("the job %(name)s") % {"name": name}
+        case "command":
+            return _("the command line")
+    return actor
+
+
+def memory_record(memory: Memory) -> dict[str, Any]:
+    """Return a memory as API and tools answer it (contract)."""
+    return {
+        "id": memory.pk,
+        "category": memory.category,
+        "content": memory.content,
+        "source": memory.source,
+        "fact_type": memory.fact_type or None,
+        "tickers": memory.tickers,
+        "state": memory.state,
+        "version": memory.version,
+        "created_at": memory.created_at,
+        "updated_at": memory.updated_at,
+    }

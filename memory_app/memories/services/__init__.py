@@ -1,0 +1,41 @@
+"""Everything that changes memories. Each function is one short write transaction with its audit row."""
+
+from memory_app.memories.services.edit import MAX_REASON_CHARS, Changes, check_editable, edit_memory, revert_memory
+from memory_app.memories.services.remove import (
+    MAX_BULK,
+    Batch,
+    delete_memories,
+    purge_expired,
+    restore_memories,
+    undo_batch,
+)
+from memory_app.memories.services.write import (
+    SLICE,
+    Draft,
+    agent_source,
+    build_memory,
+    store_memories,
+    write_memories,
+    write_memory,
+)
+
+__all__ = [
+    "MAX_BULK",
+    "MAX_REASON_CHARS",
+    "SLICE",
+    "Batch",
+    "Changes",
+    "Draft",
+    "agent_source",
+    "build_memory",
+    "check_editable",
+    "delete_memories",
+    "edit_memory",
+    "purge_expired",
+    "restore_memories",
+    "revert_memory",
+    "store_memories",
+    "undo_batch",
+    "write_memories",
+    "write_memory",
+]

@@ -1,0 +1,125 @@
+"""Changing what the owner typed, and going back to what it said before."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from memory_app.memories.core import REVERT_REASON, content_hash
+from memory_app.memories.models import Memory, MemoryRevision
+from memory_app.memories.selectors import get_memory, memory_record
+from memory_app.memories.services.clean import clean_content, clean_fact_type, clean_tickers
+from minara_site.access.principal import Principal
+from minara_site.kernel.audit_log.services import content_digest, record_audit
+from minara_site.kernel.errors import Conflict, NotFound, Refused
+from minara_site.kernel.events import memory_written, send_after_commit
+
+MAX_REASON_CHARS = 200
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The fields of an edit; None leaves a field as it is."""
+
+    content: str | None = None
+    fact_type: str | None = None
+    tickers: tuple[str, ...] | None = None
+
+
+def edit_memory(
+    *,
+    principal: Principal,
+    memory_id: int,
+    changes: Changes,
+    now: datetime,
+    expected_version: int | None = None,
+    reason: str = "",
+    tool_call: str = "memory_edited",
+) -> Memory:
+    """Change what the owner typed and keep what it said before.
+
+    Raises NotFound, Refused (`not_editable`), Invalid, and Conflict with the current row when `expected_version`
+    is stale. An edit that changes nothing keeps the version.
+    """
+    with transaction.atomic():
+        memory = get_memory(owner=principal.owner, memory_id=memory_id, lock=True)
+        check_editable(memory)
+        if expected_version is not None and expected_version != memory.version:
+            raise Conflict(
+                _("It changed meanwhile; look at the current text."), code="stale", current=memory_record(memory)
+            )
+        before = MemoryRevision(
+            memory=memory,
+            version=memory.version,
+            content=memory.content,
+            fact_type=memory.fact_type,
+            tickers=memory.tickers,
+            actor=memory.actor,
+            replaced_at=now,
+            reason=reason[:MAX_REASON_CHARS],
+        )
+        if not apply_changes(memory, changes, now=now):
+            return memory
+        before.save(force_insert=True)
+        memory.version += 1
+        memory.actor = principal.actor
+        memory.save()
+        record_audit(
+            now=now,
+            actor=principal.actor,
+            tool_call=tool_call,
+            owner_id=memory.owner_id,
+            reasoning=reason,
+            details={"id": memory.pk, "version": memory.version, "sha256": content_digest(memory.content)},
+        )
+        send_after_commit(memory_written, owner_id=memory.owner_id, memory_ids=(memory.pk,))
+    return memory
+
+
+def apply_changes(memory: Memory, changes: Changes, *, now: datetime) -> bool:
+    """Set the changed fields and say whether any differs; `updated_at` follows the content alone. Raises Invalid."""
+    content = memory.content if changes.content is None else clean_content(changes.content)
+    fact_type = memory.fact_type if changes.fact_type is None else clean_fact_type(changes.fact_type)
+    tickers = memory.tickers if changes.tickers is None else clean_tickers(changes.tickers)
+    if (content, fact_type, tickers) == (memory.content, memory.fact_type, memory.tickers):
+        return False
+    if content != memory.content:
+        memory.updated_at = now
+        memory.content_hash = content_hash(memory.category, content)
+    memory.content, memory.fact_type, memory.tickers = content, fact_type, tickers
+    return True
+
+
+def revert_memory(
+    *, principal: Principal, memory_id: int, version: int, now: datetime, expected_version: int | None = None
+) -> Memory:
+    """Write an earlier text again as a new version. Raises what `edit_memory` raises."""
+    memory = get_memory(owner=principal.owner, memory_id=memory_id)
+    revision = memory.revisions.filter(version=version).first()
+    if revision is None:
+        raise NotFound(_("There is no such version."))
+    changes = Changes(content=revision.content, fact_type=revision.fact_type, tickers=tuple(revision.tickers))
+    return edit_memory(
+        principal=principal,
+        memory_id=memory_id,
+        changes=changes,
+        now=now,
+        expected_version=expected_version,
+        reason=f"{REVERT_REASON}{version}",
+        tool_call="memory_reverted",
+    )
+
+
+def check_editable(memory: Memory) -> None:
+    """Raise Refused unless its owner typed it."""
+    if not memory.is_editable:
+        raise not_editable()
+
+
+def not_editable() -> Refused:
+    """Return the refusal for a row that is not the owner's own text."""
+    return Refused(
+        _("Only what you typed yourself can be changed or deleted. An operator can retire the rest."),
+        code="not_editable",
+    )

@@ -1,0 +1,148 @@
+"""Deleting, restoring, undoing and purging. Source: S1 (soft delete) and decisions (delete)."""
+
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import BigIntegerField
+from django.utils.translation import gettext as _
+
+from memory_app.memories.core import UNDO_REASON
+from memory_app.memories.models import Memory, MemoryQuerySet
+from memory_app.memories.selectors import no_such_memory, retention_cutoff
+from memory_app.memories.services.edit import not_editable
+from memory_app.memories.services.write import SLICE
+from minara_site.access.principal import Principal
+from minara_site.kernel.audit_log.services import content_digest, record_audit
+from minara_site.kernel.errors import FieldError, Invalid, NotFound
+from minara_site.kernel.events import memory_written, send_after_commit
+from minara_site.kernel.ownership import Owner
+
+MAX_BULK = 5_000
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What one delete or restore changed: undo names the batch."""
+
+    id: str
+    ids: tuple[int, ...] = field(default=())
+
+
+def delete_memories(
+    *, principal: Principal, owner: Owner, ids: Sequence[int], now: datetime, reason: str = ""
+) -> Batch:
+    """Delete softly, all or nothing; what is deleted already stays as it was.
+
+    Raises NotFound when an id is unknown to this reader and Refused when a row is not the caller's to delete.
+    """
+    with transaction.atomic():
+        rows = chosen_rows(principal, owner, ids, Memory.objects.kept(retention_cutoff(now)))
+        return mark_batch(
+            principal, [row for row in rows if row.deleted_at is None], deleted_at=now, now=now, reason=reason
+        )
+
+
+def restore_memories(
+    *, principal: Principal, owner: Owner, ids: Sequence[int], now: datetime, reason: str = ""
+) -> Batch:
+    """Bring deleted memories back, all or nothing, while their retention lasts.
+
+    Raises NotFound when an id is unknown or past its retention and Refused when a row is not the caller's to restore.
+    """
+    with transaction.atomic():
+        rows = chosen_rows(principal, owner, ids, Memory.objects.kept(retention_cutoff(now)))
+        return mark_batch(
+            principal, [row for row in rows if row.deleted_at is not None], deleted_at=None, now=now, reason=reason
+        )
+
+
+def undo_batch(*, principal: Principal, owner: Owner, batch: str, now: datetime) -> Batch:
+    """Take one delete or restore back. Raises NotFound when the batch is unknown or has been overtaken."""
+    with transaction.atomic():
+        rows = list(locked(Memory.objects.for_owner(owner).kept(retention_cutoff(now)).filter(batch=batch)))
+        if not rows:
+            raise NotFound(_("There is nothing left to undo."))
+        check_removable(principal, rows)
+        deleted_at = now if rows[0].deleted_at is None else None
+        return mark_batch(principal, rows, deleted_at=deleted_at, now=now, reason=UNDO_REASON)
+
+
+def chosen_rows(principal: Principal, owner: Owner, ids: Sequence[int], rows: MemoryQuerySet) -> list[Memory]:
+    """Lock and return exactly these rows. Raises NotFound or Refused."""
+    wanted = set(ids)
+    if not 0 < len(wanted) <= MAX_BULK:
+        problem = _("Choose between 1 and %(max)d memories.") % {"max": MAX_BULK}
+        raise Invalid(problem, errors=(FieldError("ids", problem),))
+    fitting = [pk for pk in wanted if pk <= BigIntegerField.MAX_BIGINT]  # SQLite fails on a larger number
+    found = list(locked(rows.for_owner(owner).filter(pk__in=fitting)))
+    if len(found) != len(wanted):
+        raise no_such_memory()
+    check_removable(principal, found)
+    return found
+
+
+def locked(rows: MemoryQuerySet) -> MemoryQuerySet:
+    """Lock the rows until the transaction ends; SQLite's immediate transaction has the whole file already."""
+    return rows.order_by("pk").select_for_update(of=("self",))
+
+
+def check_removable(principal: Principal, rows: Iterable[Memory]) -> None:
+    """Raise Refused unless the caller may delete and restore each row: operators all, owners what they typed."""
+    if not principal.is_operator and not all(row.is_editable for row in rows):
+        raise not_editable()
+
+
+def mark_batch(
+    principal: Principal, rows: Sequence[Memory], *, deleted_at: datetime | None, now: datetime, reason: str
+) -> Batch:
+    """Delete or restore the rows in one statement and record ids and hashes, an audit row per owner."""
+    batch = Batch(id=secrets.token_hex(16), ids=tuple(row.pk for row in rows))
+    if not rows:
+        return batch
+    Memory.objects.filter(pk__in=batch.ids).update(deleted_at=deleted_at, batch=batch.id)
+    owners: dict[int, list[Memory]] = {}
+    for row in rows:
+        owners.setdefault(row.owner_id, []).append(row)
+    for owner_id, own in owners.items():
+        record_audit(
+            now=now,
+            actor=principal.actor,
+            tool_call="memory_restored" if deleted_at is None else "memory_removed",
+            owner_id=owner_id,
+            reasoning=reason,
+            details={
+                "batch": batch.id,
+                "memories": [{"id": row.pk, "sha256": content_digest(row.content)} for row in own],
+            },
+        )
+        send_after_commit(memory_written, owner_id=owner_id, memory_ids=tuple(row.pk for row in own))
+    return batch
+
+
+def purge_expired(*, now: datetime, slice_size: int = SLICE) -> int:
+    """Remove deleted memories past their retention with everything that hangs on them; return how many.
+
+    One short transaction per slice: the audit row stands if and only if the rows are gone.
+    """
+    purged = 0
+    while True:
+        with transaction.atomic():
+            rows = list(locked(Memory.objects.expired(retention_cutoff(now)))[:slice_size])
+            if not rows:
+                return purged
+            Memory.objects.filter(pk__in=[row.pk for row in rows]).delete()
+            owners: dict[int, list[Memory]] = {}
+            for row in rows:
+                owners.setdefault(row.owner_id, []).append(row)
+            for owner_id, own in owners.items():
+                record_audit(
+                    now=now,
+                    actor="job:memories.purge_expired",
+                    tool_call="memory_purged",
+                    owner_id=owner_id,
+                    details={"memories": [{"id": row.pk, "sha256": content_digest(row.content)} for row in own]},
+                )
+        purged += len(rows)

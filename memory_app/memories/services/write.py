@@ -1,0 +1,121 @@
+"""Storing memories, one or many."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+from django.db import transaction
+
+from memory_app.memories.core import Category, FactState, Provenance, Source, content_hash
+from memory_app.memories.models import Memory
+from memory_app.memories.services.clean import clean_content, clean_fact_type, clean_metadata, clean_tickers
+from minara_site.kernel.audit_log.services import content_digest, record_audit
+from minara_site.kernel.events import memory_written, send_after_commit
+
+SLICE = 500
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A memory that is to be written."""
+
+    category: Category
+    content: str
+    provenance: Provenance
+    fact_type: str = ""
+    tickers: tuple[str, ...] = ()
+    metadata: dict[str, Any] | None = None
+    written_at: datetime | None = None  # when the original was written; None is now
+    is_demo: bool = False
+
+
+def write_memory(*, owner_id: int, draft: Draft, now: datetime, reasoning: str = "") -> Memory:
+    """Store one memory. Raises Invalid when a field cannot be stored."""
+    memory = build_memory(owner_id=owner_id, draft=draft, now=now)
+    with transaction.atomic():
+        memory.save(force_insert=True)
+        record_audit(
+            now=now,
+            actor=draft.provenance.actor,
+            tool_call="memory_write",
+            owner_id=owner_id,
+            reasoning=reasoning,
+            details={"id": memory.pk, "category": memory.category, "sha256": content_digest(memory.content)},
+        )
+        send_after_commit(memory_written, owner_id=owner_id, memory_ids=(memory.pk,))
+    return memory
+
+
+def write_memories(
+    *,
+    owner_id: int,
+    drafts: Iterable[Draft],
+    now: datetime,
+    actor: str,
+    tool_call: str,
+    details: dict[str, Any] | None = None,
+) -> int:
+    """Store many memories in slices, each with one audit row; return how many.
+
+    A slice stands whole or not at all. Raises Invalid before anything of the slice is stored.
+    """
+    written = 0
+    remaining = iter(drafts)
+    while chosen := list(islice(remaining, SLICE)):
+        rows = [build_memory(owner_id=owner_id, draft=draft, now=now) for draft in chosen]
+        store_memories(rows, owner_id=owner_id, now=now, actor=actor, tool_call=tool_call, details=details)
+        written += len(rows)
+    return written
+
+
+def store_memories(
+    rows: Sequence[Memory],
+    *,
+    owner_id: int,
+    now: datetime,
+    actor: str,
+    tool_call: str,
+    details: dict[str, Any] | None = None,
+) -> None:
+    """Store built rows, at most a slice of them, with their audit row."""
+    with transaction.atomic():
+        ids = tuple(row.pk for row in Memory.objects.bulk_create(rows))
+        record_audit(
+            now=now,
+            actor=actor,
+            tool_call=tool_call,
+            owner_id=owner_id,
+            details={**(details or {}), "ids": [ids[0], ids[-1]], "count": len(ids)},
+        )
+        send_after_commit(memory_written, owner_id=owner_id, memory_ids=ids)
+
+
+def build_memory(*, owner_id: int, draft: Draft, now: datetime) -> Memory:
+    """Return the unsaved row of a draft, every field cleaned. Raises Invalid."""
+    content = clean_content(draft.content)
+    written_at = draft.written_at or now
+    return Memory(
+        owner_id=owner_id,
+        category=draft.category,
+        content=content,
+        metadata=clean_metadata(draft.metadata),
+        source=draft.provenance.source,
+        fact_type=clean_fact_type(draft.fact_type),
+        fact_state=FactState.PENDING if draft.category is Category.FACT else None,
+        tickers=clean_tickers(draft.tickers),
+        actor=draft.provenance.actor,
+        origin=draft.provenance.origin[:255],
+        content_hash=content_hash(draft.category, content),
+        is_demo=draft.is_demo,
+        created_at=written_at,
+        updated_at=written_at,
+    )
+
+
+def agent_source(metadata: dict[str, Any] | None) -> Source:
+    """Return the source of an agent's write: what it says, if it may say so, else `agent_recorded` (decisions)."""
+    claimed = (metadata or {}).get("source")
+    allowed = (Source.USER_EXPLICIT, Source.CHAT_EXTRACTED)
+    return Source(claimed) if claimed in allowed else Source.AGENT_RECORDED

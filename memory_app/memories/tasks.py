@@ -1,0 +1,36 @@
+"""What the worker does for memories: the purge of the refresh tick. Source: S1 (soft delete), decisions (delete)."""
+
+from datetime import datetime
+
+from django.utils.translation import gettext as _
+
+from memory_app.memories.services import purge_expired
+from memory_app.search.index import optimize_index
+from minara_site.kernel import db
+from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.errors import Unavailable
+from minara_site.kernel.jobs.models import JobRun, RunState
+
+PURGE = "memories.purge_expired"
+
+
+def purge(*, now: datetime) -> dict[str, int]:
+    """Remove what is past its retention, from the files too; running it again removes nothing more.
+
+    Raises Unavailable, so that it is tried again, while a reader keeps the write-ahead log from being emptied.
+    """
+    purged = purge_expired(now=now)
+    if purged or is_cleaning_due():
+        optimize_index()
+        if not db.checkpoint():
+            raise Unavailable(_("A long read keeps the write-ahead log. The files are cleaned at the next try."))
+    return {"purged": purged}
+
+
+def is_cleaning_due() -> bool:
+    """Say whether rows were purged by a run that did not get to clean the files."""
+    newest = AuditEntry.objects.filter(tool_call="memory_purged").order_by("-at").values_list("at", flat=True).first()
+    if newest is None:
+        return False
+    cleaned = JobRun.objects.filter(job=PURGE, state=RunState.SUCCEEDED, finished_at__gte=newest)
+    return not cleaned.exists()

@@ -1,0 +1,51 @@
+"""The tools `memory_write` and `memory_read`: what an agent calls during a turn. Source: S1 (the write path)."""
+
+from typing import Annotated, Any
+
+from django.utils import timezone
+from pydantic import Field
+
+from memory_app.memories.core import Category, Provenance
+from memory_app.memories.selectors import memory_record, read_memories
+from memory_app.memories.services import Draft, agent_source, write_memory
+from minara_site.access.policy import Act
+from minara_site.access.principal import Principal
+from minara_site.web.schemas import Strict
+
+
+class MemoryWriteArgs(Strict):
+    """Arguments of memory_write."""
+
+    category: Annotated[Category, Field(description="What kind of memory this is; a durable user fact is `fact`.")]
+    content: Annotated[str, Field(description="One statement, 1 to 4000 characters. No secrets.")]
+    metadata: Annotated[
+        dict[str, Any] | None,
+        Field(description="Optional notes; `source` may be user_explicit or chat_extracted."),
+    ] = None
+
+
+class MemoryReadArgs(Strict):
+    """Arguments of memory_read."""
+
+    category: Annotated[Category | None, Field(description="Only this category; leave out for all.")] = None
+    limit: Annotated[int, Field(ge=1, le=200, description="How many, newest change first.")] = 20
+
+
+def memory_write(principal: Principal, args: MemoryWriteArgs, *, reasoning: str) -> dict[str, Any]:
+    """Store a memory for later sessions; the running prompt does not change."""
+    draft = Draft(
+        category=args.category,
+        content=args.content,
+        provenance=Provenance(agent_source(args.metadata), principal.actor, origin="tool:memory_write"),
+        metadata=args.metadata,
+    )
+    memory = write_memory(owner_id=principal.owner.pk, draft=draft, now=timezone.now(), reasoning=reasoning)
+    return {"id": memory.pk}
+
+
+def memory_read(principal: Principal, args: MemoryReadArgs, *, reasoning: str) -> dict[str, Any]:
+    """Return the newest memories of a category."""
+    owner = principal.reads(Act.MEMORY_READ)
+    return {
+        "items": [memory_record(row) for row in read_memories(owner=owner, category=args.category, limit=args.limit)]
+    }

@@ -1,0 +1,61 @@
+"""What pages say after a delete or a restore, and before one that needs a reason."""
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from memory_app.memories.selectors import retention
+from memory_app.memories.services import Batch
+from minara_site.access.pages import PageRequest
+from minara_site.web.responses import toast
+from minara_site.web.words import sentences
+
+
+def announce(request: PageRequest, action: str, batch: Batch, *, kept: int = 0) -> None:
+    """Say what was deleted or restored, with one undo for all of it."""
+    if not batch.ids:
+        toast(request, _("Nothing changed; it was so already."))
+        return
+    words = deleted_words(len(batch.ids)) if action == "delete" else restored_words(len(batch.ids))
+    if kept:
+        words = sentences(words, kept_words(action, kept))
+    toast(request, words, reverse("memories:undo", args=[batch.id]))
+
+
+def deleted_words(count: int) -> str:
+    """Return what a delete did."""
+    done = ngettext("Deleted %(count)d memory.", "Deleted %(count)d memories.", count) % {"count": count}
+    days = retention().days
+    again = ngettext("It can be restored for %(days)d days.", "They can be restored for %(days)d days.", count)
+    return sentences(done, again % {"days": days})
+
+
+def restored_words(count: int) -> str:
+    """Return what a restore did."""
+    return ngettext("Restored %(count)d memory.", "Restored %(count)d memories.", count) % {"count": count}
+
+
+def kept_words(action: str, count: int) -> str:
+    """Return why some of what matched was left as it is."""
+    if action == "delete":
+        words = ngettext(
+            "%(count)d stays: only what you typed yourself is yours to delete.",
+            "%(count)d stay: only what you typed yourself is yours to delete.",
+            count,
+        )
+    else:
+        words = ngettext(
+            "%(count)d stays in the trash: only what you typed yourself is yours to restore.",
+            "%(count)d stay in the trash: only what you typed yourself is yours to restore.",
+            count,
+        )
+    return words % {"count": count}
+
+
+def question_words(action: str, count: int) -> str:
+    """Return the heading of the page that asks for a reason."""
+    if action == "delete":
+        title = ngettext("Delete %(count)d memory?", "Delete %(count)d memories?", count)
+    else:
+        title = ngettext("Restore %(count)d memory?", "Restore %(count)d memories?", count)
+    return title % {"count": count}

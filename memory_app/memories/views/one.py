@@ -1,0 +1,157 @@
+"""One memory: what it says, where it comes from, what it said before; deleting and restoring it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from django.http import HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from memory_app.memories.core import MEMORY_ORIGIN, parse_number
+from memory_app.memories.forms import ReasonForm
+from memory_app.memories.listed import ListedMemory, shape_row, with_deletions
+from memory_app.memories.models import Memory
+from memory_app.memories.reading import Reading, load_reading, prompt_line
+from memory_app.memories.selectors import (
+    HistoryEntry,
+    find_reasoning,
+    get_history,
+    name_actors,
+    open_memory,
+    retention,
+)
+from memory_app.memories.services import Batch, delete_memories, restore_memories, revert_memory
+from memory_app.memories.views.notices import announce, question_words
+from memory_app.memories.views.rows import answer_row
+from minara_site.access.access_log import record_view
+from minara_site.access.pages import PageRequest, page
+from minara_site.access.policy import Act
+from minara_site.kernel.errors import Conflict, Malformed
+from minara_site.web.responses import back, render_page, see_other, toast, wants_fragment
+
+
+@dataclass(frozen=True)
+class Version:
+    """A version of the history with its author in words."""
+
+    entry: HistoryEntry
+    author: str
+
+
+@page(Act.MEMORY_READ)
+def show(request: PageRequest, memory_id: int) -> HttpResponse:
+    """Show one memory; who opens somebody else's leaves a line in the access log."""
+    return render_one(request, open_one(request, Act.MEMORY_READ, memory_id))
+
+
+@page(Act.MEMORY_WRITE, methods=("POST",))
+def revert(request: PageRequest, memory_id: int, version: int) -> HttpResponse:
+    """Write an earlier text again. `?version=` is the version that the reader saw."""
+    memory = open_memory(owner=request.principal.owner, memory_id=memory_id, now=timezone.now())
+    seen = parse_number(request.GET.get("version", ""))
+    if seen is None:
+        raise Malformed(_("Open the memory and choose the version there."))
+    try:
+        revert_memory(
+            principal=request.principal,
+            memory_id=memory.pk,
+            version=version,
+            expected_version=seen,
+            now=timezone.now(),
+        )
+    except Conflict as stale:
+        memory.refresh_from_db()
+        return render_one(request, memory, problem=stale.detail, status=HTTPStatus.CONFLICT)
+    toast(request, _("It says again what it said in version %(version)d.") % {"version": version})
+    return see_other("memories:one", memory.pk)
+
+
+@page(Act.MEMORY_REMOVE, methods=("GET", "POST"))
+def delete(request: PageRequest, memory_id: int) -> HttpResponse:
+    """Move a memory to the trash."""
+    return remove_or_restore(request, memory_id, "delete", delete_memories)
+
+
+@page(Act.MEMORY_REMOVE, methods=("GET", "POST"))
+def restore(request: PageRequest, memory_id: int) -> HttpResponse:
+    """Bring a memory back from the trash."""
+    return remove_or_restore(request, memory_id, "restore", restore_memories)
+
+
+def remove_or_restore(request: PageRequest, memory_id: int, action: str, act: Callable[..., Batch]) -> HttpResponse:
+    """Do it at once for one's own memory; for somebody else's ask an operator for the reason first."""
+    memory = open_one(request, Act.MEMORY_REMOVE, memory_id)
+    is_foreign = memory.owner_id != request.principal.owner.pk
+    form = ReasonForm(request.POST if request.method == "POST" else None)
+    if request.method != "POST" or (is_foreign and not form.is_valid()):
+        return ask_first(request, memory, action, form if is_foreign else None)
+    batch = act(
+        principal=request.principal,
+        owner=memory.owner,
+        ids=[memory.pk],
+        now=timezone.now(),
+        reason=form.cleaned_data["reason"] if is_foreign else "",
+    )
+    announce(request, action, batch)
+    return answer_row(request) if wants_fragment(request) else back(request, reverse("memories:one", args=[memory.pk]))
+
+
+def ask_first(request: PageRequest, memory: Memory, action: str, form: ReasonForm | None) -> HttpResponse:
+    """Answer the page that asks; `form` asks for a reason."""
+    context = {"title": question_words(action, 1), "memory": memory, "form": form, "action": action}
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if form and form.errors else HTTPStatus.OK
+    return render_page(request, "memory_app/memories/remove.html", context, status=status)
+
+
+def open_one(request: PageRequest, act: Act, memory_id: int) -> Memory:
+    """Return the memory and log the look at somebody else's. Raises NotFound."""
+    now = timezone.now()
+    memory = open_memory(owner=request.principal.reaches(act), memory_id=memory_id, now=now)
+    record_view(principal=request.principal, owner_id=memory.owner_id, kind="memory", object_id=str(memory.pk), now=now)
+    return memory
+
+
+def render_one(
+    request: PageRequest, memory: Memory, *, problem: str = "", status: HTTPStatus = HTTPStatus.OK
+) -> HttpResponse:
+    """Answer the page of one memory."""
+    principal = request.principal
+    reading = load_reading(memory.owner)
+    row = shape_row(memory, principal=principal, reading=reading, now=timezone.now())
+    if memory.deleted_at:
+        row = with_deletions([row], reader=principal.owner)[0]
+    history = get_history(memory, below=parse_number(request.GET.get("below", "")))
+    names = name_actors((memory.actor, *(entry.actor for entry in history)), reader=principal.owner)
+    context = {
+        "title": _("Memory %(id)d") % {"id": memory.pk},
+        "row": row,
+        "memory": memory,
+        "problem": problem,
+        "prompt_line": prompt_line(memory),
+        "read_since": reading.since if row.in_prompt else None,
+        "consequence": consequence_words(row, reading),
+        "days": retention().days,
+        "author": names[memory.actor],
+        "reasoning": find_reasoning(memory),
+        "corrects": corrected_id(memory),
+        "history": [Version(entry, names[entry.actor]) for entry in history],
+        "oldest": history[-1].version if history else 1,
+    }
+    return render_page(request, "memory_app/memories/one.html", context, status=status)
+
+
+def corrected_id(memory: Memory) -> int | None:
+    """Return the id of the memory that this one corrects, None when it corrects none."""
+    kind, _colon, name = memory.origin.partition(":")
+    return parse_number(name) if f"{kind}:" == MEMORY_ORIGIN else None
+
+
+def consequence_words(row: ListedMemory, reading: Reading) -> str:
+    """Return what deleting changes for the agent."""
+    if not row.in_prompt:
+        return _("The prompt stays as it is. The agent does not find it any more when it searches.")
+    if reading.since:
+        return _("The running session keeps it to its end. The next one reads another memory in its place.")
+    return _("The next session reads another memory in its place, or one line less.")

@@ -1,0 +1,189 @@
+"""Telling the agent something, correcting it, and what happens when two people edit at once."""
+
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+from django.http import HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from memory_app.memories.core import MEMORY_ORIGIN, Category, Provenance, Source, merge_texts, parse_number
+from memory_app.memories.forms import EditForm, MemoryForm
+from memory_app.memories.listing import MEMORIES
+from memory_app.memories.models import Memory
+from memory_app.memories.selectors import find_version, name_actors, no_such_memory, open_memory
+from memory_app.memories.services import Draft, check_editable, edit_memory, write_memory
+from memory_app.memories.views.rows import answer_row
+from minara_site.access.forms import show_refusal
+from minara_site.access.pages import PageRequest, page
+from minara_site.access.policy import Act
+from minara_site.kernel.core.diff import Segment, word_diff
+from minara_site.kernel.core.tokens import estimate_tokens
+from minara_site.kernel.errors import Conflict, Invalid, NotFound
+from minara_site.web.responses import render_page, see_other, toast, wants_fragment
+
+
+@page(Act.MEMORY_WRITE, methods=("GET", "POST"))
+def new(request: PageRequest) -> HttpResponse:
+    """Tell the agent one thing; `?corrects=` names the memory that it puts right."""
+    corrected = find_corrected(request)
+    initial = {"statement": corrected.content, "tickers": corrected.tickers} if corrected else None
+    form = MemoryForm(request.POST if request.method == "POST" else None, initial=initial)
+    if request.method == "POST" and form.is_valid():
+        try:
+            return keep(request, form, corrected)
+        except Invalid as refusal:
+            show_refusal(form, refusal)
+    title = _("Correct memory %(id)d") % {"id": corrected.pk} if corrected else _("Tell the agent one thing")
+    context = {"title": title, "form": form, "corrected": corrected, **counted(form)}
+    return render_page(request, "memory_app/memories/new.html", context, status=status_of(form))
+
+
+def keep(request: PageRequest, form: MemoryForm, corrected: Memory | None) -> HttpResponse:
+    """Store what the form says, and show it. Raises Invalid."""
+    said = form.cleaned_data
+    origin = f"{MEMORY_ORIGIN}{corrected.pk}" if corrected else ""
+    draft = Draft(
+        category=Category.PERSONALIZATION,
+        content=said["statement"],
+        provenance=Provenance(Source.USER_MANUAL, request.principal.actor, origin),
+        fact_type=said["fact_type"],
+        tickers=said["tickers"],
+    )
+    memory = write_memory(owner_id=request.principal.owner.pk, draft=draft, now=timezone.now())
+    toast(request, _("Stored. The next session reads it."))
+    return see_other("memories:one", memory.pk)
+
+
+@page(Act.MEMORY_WRITE, methods=("POST",))
+def count(request: PageRequest) -> HttpResponse:
+    """Count characters and tokens while somebody types."""
+    return render_page(request, "memory_app/memories/_count.html", counted(MemoryForm(request.POST)))
+
+
+@page(Act.MEMORY_WRITE, methods=("GET", "POST"))
+def edit(request: PageRequest, memory_id: int) -> HttpResponse:
+    """Change what one typed oneself: on a page of its own, in its row, or on the page of the memory."""
+    memory = open_memory(owner=request.principal.owner, memory_id=memory_id, now=timezone.now())
+    check_editable(memory)
+    if memory.deleted_at and request.method != "POST":
+        return see_other("memories:one", memory.pk)
+    form = EditForm(request.POST if request.method == "POST" else None, initial=EditForm.initial_of(memory))
+    if request.method == "POST" and form.is_valid():
+        try:
+            return save(request, memory, form)
+        except Invalid as refusal:
+            show_refusal(form, refusal)
+        except (Conflict, NotFound):
+            return show_conflict(request, memory.pk, form)
+    context = {"title": _("Edit memory %(id)d") % {"id": memory.pk}, "memory": memory, "form": form, "spec": MEMORIES}
+    fragment = "_edit_row.html" if is_in_row(request) else "_edit_panel.html"
+    return render_page(
+        request,
+        "memory_app/memories/edit.html",
+        context | counted(form),
+        fragment=f"memory_app/memories/{fragment}",
+        status=status_of(form),
+    )
+
+
+def save(request: PageRequest, memory: Memory, form: EditForm) -> HttpResponse:
+    """Store the edit and answer its row or page. Raises Invalid, Conflict and NotFound."""
+    edited = edit_memory(
+        principal=request.principal,
+        memory_id=memory.pk,
+        changes=form.changes(),
+        expected_version=form.cleaned_data["version"],
+        reason=form.cleaned_data["reason"],
+        now=timezone.now(),
+    )
+    if edited.version == form.cleaned_data["version"]:
+        toast(request, _("Nothing changed."))
+    else:
+        undo = reverse("memories:revert", args=[edited.pk, edited.version - 1])
+        toast(
+            request,
+            _("Saved as version %(version)d.") % {"version": edited.version},
+            f"{undo}?version={edited.version}",
+        )
+    return answer_row(request, edited) if is_in_row(request) else see_other("memories:one", edited.pk)
+
+
+@dataclass(frozen=True)
+class Clash:
+    """Two edits of one text: where both began, how each side changed it, and both at once where that is possible."""
+
+    base: str
+    my_changes: list[Segment]
+    their_changes: list[Segment]
+    merged: str | None
+
+
+def show_conflict(request: PageRequest, memory_id: int, form: EditForm) -> HttpResponse:
+    """Answer 409 with mine, theirs and what both began from; the form holds both changes where they fit together.
+
+    A memory that was deleted meanwhile takes no edit; its text can be kept as a new one.
+    """
+    memory = open_memory(owner=request.principal.owner, memory_id=memory_id, now=timezone.now())
+    said = form.cleaned_data | {"version": memory.version}
+    base = find_version(memory, form.cleaned_data["version"])
+    clash = find_clash(base=base.content, mine=said["statement"], theirs=memory.content)
+    both = {
+        "statement": said["statement"] if clash.merged is None else clash.merged,
+        "fact_type": memory.fact_type if said["fact_type"] == base.fact_type else said["fact_type"],
+        "tickers": memory.tickers if list(said["tickers"]) == base.tickers else said["tickers"],
+    }
+    merged_form = EditForm(initial=said | both)
+    context = {
+        "title": _("Memory %(id)d changed meanwhile") % {"id": memory.pk},
+        "memory": memory,
+        "base": base,
+        "clash": clash,
+        "mine": EditForm(initial=said),
+        "form": merged_form,
+        "their_name": name_actors([memory.actor], reader=request.principal.owner)[memory.actor],
+        "is_own_edit": memory.actor == request.principal.actor,
+        **counted(merged_form),
+    }
+    response = render_page(
+        request,
+        "memory_app/memories/conflict.html",
+        context,
+        fragment="memory_app/memories/_conflict_main.html",
+        status=HTTPStatus.CONFLICT,
+    )
+    response["HX-Retarget"], response["HX-Reswap"] = "#main", "innerHTML show:window:top"
+    return response
+
+
+def find_clash(*, base: str, mine: str, theirs: str) -> Clash:
+    """Return how two edits of one text stand to each other."""
+    return Clash(base, word_diff(base, mine), word_diff(base, theirs), merge_texts(base=base, mine=mine, theirs=theirs))
+
+
+def find_corrected(request: PageRequest) -> Memory | None:
+    """Return the memory that `?corrects=` names. Raises NotFound when it is not this person's."""
+    if "corrects" not in request.GET:
+        return None
+    memory_id = parse_number(request.GET["corrects"])
+    if memory_id is None:
+        raise no_such_memory()
+    return open_memory(owner=request.principal.owner, memory_id=memory_id, now=timezone.now())
+
+
+def counted(form: MemoryForm) -> dict[str, Any]:
+    """Return length and cost of the text in a form."""
+    text = str(form["statement"].value() or "").replace("\r\n", "\n").strip()
+    return {"chars": len(text), "tokens": estimate_tokens(text)}
+
+
+def status_of(form: MemoryForm) -> HTTPStatus:
+    """Return 422 for a form that names what is wrong."""
+    return HTTPStatus.UNPROCESSABLE_ENTITY if form.errors else HTTPStatus.OK
+
+
+def is_in_row(request: PageRequest) -> bool:
+    """Say whether HTMX edits a row of a list."""
+    return wants_fragment(request) and (request.htmx.target or "").startswith("memory-")

@@ -1,0 +1,168 @@
+import django.db.models.deletion
+import memory_app.memories.core
+import memory_app.search.core.document
+from django.conf import settings
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+
+    initial = True
+
+    dependencies = [
+        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+    ]
+
+    operations = [
+        migrations.CreateModel(
+            name='Memory',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('category', models.CharField(max_length=32)),
+                ('content', models.TextField()),
+                ('metadata', models.JSONField(null=True)),
+                ('source', models.CharField(max_length=32, null=True)),
+                ('fact_type', models.CharField(blank=True, max_length=64)),
+                ('fact_state', models.CharField(max_length=8, null=True)),
+                ('tickers', models.JSONField(default=list)),
+                ('actor', models.CharField(max_length=80)),
+                ('origin', models.CharField(blank=True, max_length=255)),
+                ('content_hash', models.CharField(max_length=64)),
+                ('version', models.PositiveIntegerField(default=1)),
+                ('batch', models.CharField(max_length=32, null=True)),
+                ('is_demo', models.BooleanField(default=False)),
+                ('created_at', models.DateTimeField()),
+                ('updated_at', models.DateTimeField()),
+                ('deleted_at', models.DateTimeField(null=True)),
+                ('owner', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'db_table': 'memories',
+            },
+        ),
+        migrations.CreateModel(
+            name='MemoryRevision',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('version', models.PositiveIntegerField()),
+                ('content', models.TextField()),
+                ('fact_type', models.CharField(blank=True, max_length=64)),
+                ('tickers', models.JSONField(default=list)),
+                ('actor', models.CharField(max_length=80)),
+                ('replaced_at', models.DateTimeField()),
+                ('reason', models.CharField(blank=True, max_length=200)),
+                ('memory', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='revisions', to='memory_app.memory')),
+            ],
+            options={
+                'db_table': 'memory_revisions',
+            },
+        ),
+        migrations.CreateModel(
+            name='SearchDocument',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('kind', models.CharField(max_length=16)),
+                ('object_id', models.BigIntegerField()),
+                ('owner_token', models.CharField(db_column='owner', max_length=24)),
+                ('body', models.TextField()),
+                ('category', models.CharField(max_length=32)),
+                ('owner', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'db_table': 'search_document',
+            },
+        ),
+        migrations.CreateModel(
+            name='UserProfileEntry',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('key', models.CharField(max_length=64)),
+                ('value', models.TextField()),
+                ('updated_at', models.DateTimeField()),
+                ('owner', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'db_table': 'user_profile',
+            },
+        ),
+        migrations.AddIndex(
+            model_name='memory',
+            index=models.Index(condition=models.Q(('deleted_at__isnull', True)), fields=['owner', '-updated_at', '-id'], name='memories_owner_newest'),
+        ),
+        migrations.AddIndex(
+            model_name='memory',
+            index=models.Index(condition=models.Q(('deleted_at__isnull', True)), fields=['-updated_at', '-id'], name='memories_newest'),
+        ),
+        migrations.AddIndex(
+            model_name='memory',
+            index=models.Index(condition=models.Q(('deleted_at__isnull', True)), fields=['owner', 'category', '-updated_at', '-id'], name='memories_owner_category'),
+        ),
+        migrations.AddIndex(
+            model_name='memory',
+            index=models.Index(condition=models.Q(('deleted_at__isnull', True)), fields=['owner', 'source', '-updated_at', '-id'], name='memories_owner_source'),
+        ),
+        migrations.AddIndex(
+            model_name='memory',
+            index=models.Index(condition=models.Q(('deleted_at__isnull', False)), fields=['owner', '-deleted_at', '-id'], name='memories_owner_trash'),
+        ),
+        migrations.AddIndex(
+            model_name='memory',
+            index=models.Index(condition=models.Q(('deleted_at__isnull', False)), fields=['deleted_at', 'id'], name='memories_expiry'),
+        ),
+        migrations.AddIndex(
+            model_name='memory',
+            index=models.Index(fields=['owner', 'content_hash'], name='memories_owner_hash'),
+        ),
+        migrations.AddIndex(
+            model_name='memory',
+            index=models.Index(condition=models.Q(('batch__isnull', False)), fields=['batch'], name='memories_batch'),
+        ),
+        migrations.AddIndex(
+            model_name='memory',
+            index=models.Index(condition=models.Q(('is_demo', True)), fields=['is_demo'], name='memories_demo'),
+        ),
+        migrations.AddConstraint(
+            model_name='memory',
+            constraint=models.CheckConstraint(condition=models.Q(('category__in', [memory_app.memories.core.Category['PREFERENCE'], memory_app.memories.core.Category['OBSERVATION'], memory_app.memories.core.Category['TRADE_OUTCOME'], memory_app.memories.core.Category['LESSON'], memory_app.memories.core.Category['PERSONALIZATION'], memory_app.memories.core.Category['ALERT'], memory_app.memories.core.Category['REFERENCE'], memory_app.memories.core.Category['FACT']])), name='memory_category_known'),
+        ),
+        migrations.AddConstraint(
+            model_name='memory',
+            constraint=models.CheckConstraint(condition=models.Q(('source__isnull', True), ('source__in', [memory_app.memories.core.Source['USER_MANUAL'], memory_app.memories.core.Source['USER_EXPLICIT'], memory_app.memories.core.Source['LEARNED_PREFERENCE'], memory_app.memories.core.Source['INFERRED'], memory_app.memories.core.Source['CHAT_EXTRACTED'], memory_app.memories.core.Source['AGENT_RECORDED']]), _connector='OR'), name='memory_source_known'),
+        ),
+        migrations.AddConstraint(
+            model_name='memory',
+            constraint=models.CheckConstraint(condition=models.Q(('fact_state__isnull', True), ('fact_state__in', [memory_app.memories.core.FactState['PENDING'], memory_app.memories.core.FactState['SETTLED'], memory_app.memories.core.FactState['RETIRED']]), _connector='OR'), name='memory_fact_state_known'),
+        ),
+        migrations.AddConstraint(
+            model_name='memory',
+            constraint=models.CheckConstraint(condition=models.Q(('content', ''), _negated=True), name='memory_content_not_empty'),
+        ),
+        migrations.AddConstraint(
+            model_name='memory',
+            constraint=models.CheckConstraint(condition=models.Q(('actor', ''), _negated=True), name='memory_actor_known'),
+        ),
+        migrations.AddConstraint(
+            model_name='memoryrevision',
+            constraint=models.UniqueConstraint(fields=('memory', 'version'), name='one_revision_per_version'),
+        ),
+        migrations.AddIndex(
+            model_name='searchdocument',
+            index=models.Index(fields=['owner', 'kind'], name='search_document_owner'),
+        ),
+        migrations.AddConstraint(
+            model_name='searchdocument',
+            constraint=models.UniqueConstraint(fields=('kind', 'object_id'), name='one_search_document'),
+        ),
+        migrations.AddConstraint(
+            model_name='searchdocument',
+            constraint=models.CheckConstraint(condition=models.Q(('kind__in', [memory_app.search.core.document.Kind['MEMORY']])), name='search_document_kind_known'),
+        ),
+        migrations.AddConstraint(
+            model_name='userprofileentry',
+            constraint=models.UniqueConstraint(fields=('owner', 'key'), name='one_user_profile_entry_per_key'),
+        ),
+        migrations.AddConstraint(
+            model_name='userprofileentry',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('key', ''), _negated=True), models.Q(('value', ''), _negated=True)), name='user_profile_entry_not_empty'),
+        ),
+    ]

@@ -1,0 +1,9 @@
+from django.db import migrations
+
+from memory_app.search import schema
+
+
+class Migration(migrations.Migration):
+    dependencies = [("memory_app", "0001_initial")]
+
+    operations = [migrations.RunPython(schema.create, schema.drop)]

@@ -1,0 +1,7 @@
+"""The app's tables, room by room."""
+
+from memory_app.memories.models import Memory, MemoryRevision
+from memory_app.search.models import SearchDocument
+from memory_app.user_profile.models import UserProfileEntry
+
+__all__ = ["Memory", "MemoryRevision", "SearchDocument", "UserProfileEntry"]

@@ -1,0 +1,81 @@
+"""`/v1/memory/search`. Shape: the contract."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from django.utils import timezone
+from ninja import Query, Router, Schema
+from pydantic import Field
+
+from memory_app.memories.core import Category, Source
+from memory_app.search.answers import hit_record, note_text
+from memory_app.search.core.parser import MAX_QUERY_CHARS
+from memory_app.search.core.request import Sort
+from memory_app.search.selectors import search_memories
+from minara_site.access.access_log import record_views
+from minara_site.access.api_auth import allow
+from minara_site.access.pages import PageRequest
+from minara_site.access.policy import Act
+from minara_site.web.schemas import Data, OwnerQuery
+
+router = Router(tags=["memory"])
+
+
+class ExplanationOut(Schema):
+    """Why a memory was found: score = (bm25 + closeness) x (1 + 0.3 x entities); `rank_before` is by bm25 alone."""
+
+    matched: list[str]
+    bm25: float
+    closeness: float
+    entities: list[str]
+    rank_before: int
+    rank: int
+
+
+class HitOut(Schema):
+    """A memory that was found."""
+
+    id: int
+    category: Category
+    content: str
+    source: Source | None
+    score: float
+    updated_at: datetime
+    explain: ExplanationOut | None = None
+
+
+class HitsOut(Schema):
+    """The hits, and remarks on how the query was read. There is one page: `limit` says how long it is."""
+
+    items: list[HitOut]
+    next_cursor: None
+    notes: list[str]
+
+
+class SearchQuery(OwnerQuery):
+    """A query and how to answer it."""
+
+    q: Annotated[str, Field(max_length=MAX_QUERY_CHARS)]
+    limit: Annotated[int, Field(ge=1, le=200)] = 10
+    category: Category | None = None
+    sort: Sort = Sort.RELEVANCE
+    explain: bool = False
+
+
+@router.get(
+    "/memory/search", summary="Search memories", auth=allow(Act.SEARCH), response=Data[HitsOut], exclude_unset=True
+)
+def search(request: PageRequest, query: Query[SearchQuery]) -> dict[str, Any]:
+    """Find memories by words, best match first. Syntax: words, "phrase", pre*, AND, OR, NOT, category:lesson."""
+    found = search_memories(
+        owner=request.principal.reads(Act.SEARCH, query.owner),
+        query=query.q,
+        limit=query.limit,
+        category=query.category,
+        sort=query.sort,
+        explain=query.explain,
+    )
+    owner_ids = {hit.owner_id for hit in found.hits}
+    record_views(principal=request.principal, owner_ids=owner_ids, kind="memories", now=timezone.now())
+    items, notes = [hit_record(hit) for hit in found.hits], [note_text(note) for note in found.notes]
+    return {"ok": True, "data": {"items": items, "next_cursor": None, "notes": notes}}

@@ -1,0 +1,132 @@
+"""What a query means: terms and how they combine, filters, and notes for the user. `parser` makes it from text."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+
+from minara_site.kernel.core.porter import stem
+from minara_site.kernel.core.text import is_cjk
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """Words that stand side by side, folded but not stemmed; of a prefix term the last one is only the beginning."""
+
+    tokens: tuple[str, ...]
+    is_prefix: bool = False
+
+    @property
+    def stems(self) -> tuple[str, ...]:
+        """Return the words as the index keeps them."""
+        return tuple(map(stem, self.tokens))
+
+    @property
+    def is_cjk(self) -> bool:
+        """Whether it ends in a piece of a Chinese, Japanese or Korean run."""
+        return is_cjk(self.tokens[-1])
+
+    def __str__(self) -> str:
+        return " ".join(self.tokens) + "*" * self.is_prefix
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """At least one part matches. `pairs` are bare words that are neighbours in the query; they only rank."""
+
+    parts: tuple["Node", ...]
+    pairs: tuple[Term, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    """Every part matches and nothing that is excluded; without parts, everything else does.
+
+    `boosts` are bare words that need not match; they and their `pairs` only rank.
+    """
+
+    parts: tuple["Node", ...]
+    excluded: tuple["Node", ...] = ()
+    boosts: tuple[Term, ...] = ()
+    pairs: tuple[Term, ...] = ()
+
+
+Node = Term | AnyOf | AllOf
+
+
+class NoteCode(StrEnum):
+    """What the parser did that the user may want to know."""
+
+    QUOTE_CLOSED = "quote_closed"
+    PARENTHESIS_IGNORED = "parenthesis_ignored"
+    OPERATOR_IGNORED = "operator_ignored"
+    FILTER_NARROWS = "filter_narrows"
+    COMMON_WORDS = "common_words"
+    PREFIX_TOO_SHORT = "prefix_too_short"
+    UNKNOWN_CATEGORY = "unknown_category"
+    UNKNOWN_SOURCE = "unknown_source"
+    BAD_DATE = "bad_date"
+    TOO_MANY_WORDS = "too_many_words"
+    LITERAL = "literal"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One remark about a query; `subject` is the piece of it that is meant."""
+
+    code: NoteCode
+    subject: str = ""
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What narrows beside the words; empty sets and None do not. Days are of `updated_at`, `before` itself excluded."""
+
+    categories: frozenset[str] = frozenset()
+    not_categories: frozenset[str] = frozenset()
+    sources: frozenset[str] = frozenset()
+    not_sources: frozenset[str] = frozenset()
+    after: date | None = None
+    before: date | None = None
+
+
+@dataclass(frozen=True)
+class Query:
+    """A parsed query.
+
+    `node` None: no word can be looked up. Then `literal`, when there is any, is looked for as it stands; with filters
+    alone everything they leave is found.
+    """
+
+    node: Node | None
+    filters: Filters
+    literal: str
+    notes: tuple[Note, ...]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the query asks for nothing."""
+        return self.node is None and not self.literal and self.filters == Filters()
+
+
+def terms_of(node: Node | None) -> Iterator[Term]:
+    """Yield the terms that speak for a match, boosts included, excluded ones left out."""
+    match node:
+        case Term():
+            yield node
+        case AnyOf(parts):
+            for part in parts:
+                yield from terms_of(part)
+        case AllOf(parts, _, boosts):
+            for part in parts:
+                yield from terms_of(part)
+            yield from boosts
+
+
+def pairs_of(node: Node | None) -> Iterator[Term]:
+    """Yield the neighbouring words of the query as phrases."""
+    match node:
+        case AnyOf(parts, pairs) | AllOf(parts, _, _, pairs):
+            for part in parts:
+                yield from pairs_of(part)
+            yield from pairs

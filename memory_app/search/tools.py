@@ -1,0 +1,34 @@
+"""The tool `memory_search`: what an agent asks during a turn. Source: S1 (memory_search)."""
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from memory_app.memories.core import Category
+from memory_app.search.answers import hit_record, note_text
+from memory_app.search.core.parser import MAX_QUERY_CHARS
+from memory_app.search.selectors import search_memories
+from minara_site.access.policy import Act
+from minara_site.access.principal import Principal
+from minara_site.web.schemas import Strict
+
+
+class MemorySearchArgs(Strict):
+    """Arguments of memory_search."""
+
+    query: Annotated[
+        str,
+        Field(
+            max_length=MAX_QUERY_CHARS,
+            description='Words (any of them), "exact phrase", prefix*, AND, OR, NOT, category:lesson, after:2026-05.',
+        ),
+    ]
+    limit: Annotated[int, Field(ge=1, le=200, description="How many, best match first.")] = 10
+    category: Annotated[Category | None, Field(description="Only this category; leave out for all.")] = None
+
+
+def memory_search(principal: Principal, args: MemorySearchArgs, *, reasoning: str) -> dict[str, Any]:
+    """Return the memories that a query finds, best match first."""
+    owner = principal.reads(Act.SEARCH)
+    found = search_memories(owner=owner, query=args.query, limit=args.limit, category=args.category)
+    return {"items": [hit_record(hit) for hit in found.hits], "notes": [note_text(note) for note in found.notes]}

@@ -1,0 +1,87 @@
+"""The search page: a box, its syntax, and hits that say why they were found."""
+
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from django.http import HttpResponse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory_app.search.answers import note_text
+from memory_app.search.core.highlight import Segment, excerpt
+from memory_app.search.core.parser import MAX_QUERY_CHARS
+from memory_app.search.core.request import Sort
+from memory_app.search.selectors import Hit, SearchResult, search_memories
+from minara_site.access.access_log import record_views
+from minara_site.access.models import User
+from minara_site.access.pages import PageRequest, page
+from minara_site.access.policy import Act
+from minara_site.kernel.errors import MinaraError
+from minara_site.web.responses import render_page
+
+SHOWN = 30
+MOST_SHOWN = 200
+
+SYNTAX = (
+    ("slippage impact", gettext_lazy("any of the words, best match first")),
+    ("slippage AND base", gettext_lazy("both words")),
+    ("btc NOT eth", gettext_lazy("the first and not the second")),
+    ('"trailing stop"', gettext_lazy("the exact phrase")),
+    ("slip*", gettext_lazy("words that begin so")),
+    ("category:lesson btc", gettext_lazy("only this category; source: works the same")),
+    ("止损", gettext_lazy("Chinese, anywhere in the text")),
+    ("after:2026-05 before:2026-06", gettext_lazy("changed in this time")),
+)
+
+
+@dataclass(frozen=True)
+class FoundRow:
+    """One hit as the page shows it; `owner_name` is empty for the reader's own."""
+
+    hit: Hit
+    excerpt: tuple[Segment, ...]
+    owner_name: str
+
+
+@page(Act.SEARCH)
+def search(request: PageRequest) -> HttpResponse:
+    """Show the box and, once something was asked for, what was found."""
+    query = request.GET.get("q", "").strip()
+    sort = Sort.RECENT if request.GET.get("sort") == Sort.RECENT else Sort.RELEVANCE
+    limit = MOST_SHOWN if request.GET.get("all") else SHOWN
+    owner = request.principal.reads(Act.SEARCH, request.GET.get("owner"))
+    context: dict[str, object] = {
+        "title": _("Search"),
+        "query": query,
+        "sort": sort.value,
+        "syntax": SYNTAX,
+        "most_chars": MAX_QUERY_CHARS,
+        "owner_name": request.GET.get("owner", ""),
+    }
+    status = HTTPStatus.OK
+    if query:
+        try:
+            result = search_memories(owner=owner, query=query, limit=limit + 1, sort=sort, explain=True)
+        except MinaraError as error:
+            status, context["problem"] = error.status, error.detail
+        else:
+            context |= found_context(result, limit=limit, reader=request.user)
+            owner_ids = {hit.owner_id for hit in result.hits[:limit]}
+            record_views(principal=request.principal, owner_ids=owner_ids, kind="memories", now=timezone.now())
+    return render_page(
+        request, "memory_app/search/page.html", context, fragment="memory_app/search/_found.html", status=status
+    )
+
+
+def found_context(result: SearchResult, *, limit: int, reader: User) -> dict[str, object]:
+    """Return the rows of the page, the notes, and whether more was found than is shown."""
+    hits = result.hits[:limit]
+    foreign = {hit.owner_id for hit in hits} - {reader.pk}
+    names = {user.pk: user.get_short_name() for user in User.objects.filter(pk__in=foreign)} if foreign else {}
+    return {
+        "rows": [FoundRow(hit, excerpt(hit.highlights), names.get(hit.owner_id, "")) for hit in hits],
+        "notes": [note_text(note) for note in result.notes],
+        "is_cut": len(result.hits) > limit,
+        "may_widen": limit < MOST_SHOWN,
+    }

@@ -1,0 +1,80 @@
+"""`/v1/user-profile`: S1's key/value table. Shapes: the contract."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from django.utils import timezone
+from ninja import Query, Router, Schema, Status
+
+from memory_app.user_profile.selectors import list_entries
+from memory_app.user_profile.services import remove_entry, set_entry
+from minara_site.access.access_log import record_view
+from minara_site.access.api_auth import allow
+from minara_site.access.pages import PageRequest
+from minara_site.access.policy import Act
+from minara_site.web.keyset import Order, paginate
+from minara_site.web.schemas import Data, Items, PageQuery, Strict
+
+router = Router(tags=["user profile"])
+
+
+class EntryOut(Schema):
+    """One stable fact."""
+
+    key: str
+    value: str
+    updated_at: datetime
+
+
+class NewValue(Strict):
+    """The value of a key: one line of 1 to 1 000 characters."""
+
+    value: str
+
+
+class Removed(Schema):
+    """The key is gone."""
+
+    ok: Literal[True] = True
+    deleted: Literal[True] = True
+
+
+@router.get(
+    "/user-profile", summary="List the user profile", auth=allow(Act.USER_PROFILE_READ), response=Data[Items[EntryOut]]
+)
+def list_(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
+    """List the entries by key."""
+    owner = request.principal.reads(Act.USER_PROFILE_READ, query.owner)
+    by_key = Order("key", descending=False)
+    page = paginate(list_entries(owner=owner), by_key, cursor=query.cursor, limit=query.limit, scope="v1/user-profile")
+    for owner_id in {entry.owner_id for entry in page.items}:
+        record_view(
+            principal=request.principal, owner_id=owner_id, kind="user_profile", object_id="", now=timezone.now()
+        )
+    return {"data": {"items": page.items, "next_cursor": page.next_cursor}}
+
+
+@router.put(
+    "/user-profile/{key}",
+    summary="Set a value of the user profile",
+    auth=allow(Act.USER_PROFILE_WRITE),
+    response={200: Data[EntryOut], 201: Data[EntryOut]},
+)
+def put(request: PageRequest, key: str, payload: NewValue) -> Status[dict[str, Any]]:
+    """Set the value of a key: 201 when the key is new, else 200."""
+    principal = request.principal
+    done = set_entry(owner=principal.owner, key=key, value=payload.value, actor=principal.actor, now=timezone.now())
+    return Status(201 if done.is_new else 200, {"data": done.entry})
+
+
+@router.delete(
+    "/user-profile/{key}",
+    summary="Remove a value of the user profile",
+    auth=allow(Act.USER_PROFILE_WRITE),
+    response=Removed,
+)
+def delete(request: PageRequest, key: str) -> dict[str, Any]:
+    """Remove a key for good."""
+    principal = request.principal
+    remove_entry(owner=principal.owner, key=key, actor=principal.actor, now=timezone.now())
+    return {}

@@ -1,0 +1,45 @@
+"""The forms of the user profile. What may be stored is judged by the service."""
+
+from datetime import UTC, datetime
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from memory_app.user_profile.services import MAX_VALUE_CHARS
+
+NEVER = datetime(1, 1, 1, tzinfo=UTC)
+
+
+class ValueForm(forms.Form):
+    """A value, with the moment of the one that its editor read."""
+
+    value = forms.CharField(
+        label=_("Value"),
+        help_text=_("One line, up to 1,000 characters. No passwords and no keys."),
+        widget=forms.TextInput(attrs={"maxlength": MAX_VALUE_CHARS, "autocomplete": "off"}),
+    )
+    updated_at = forms.CharField(required=False, widget=forms.HiddenInput)
+
+    def clean_updated_at(self) -> datetime:
+        """Return the moment, or one that no value has: the edit then counts as stale."""
+        try:
+            return datetime.fromisoformat(self.cleaned_data["updated_at"])
+        except ValueError:
+            return NEVER
+
+
+class EntryForm(forms.Form):
+    """A new entry."""
+
+    key = forms.CharField(
+        label=_("Name"),
+        help_text=_("Such as risk_tolerance or home_language."),
+        widget=forms.TextInput(
+            attrs={"maxlength": 64, "autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
+        ),
+    )
+    value = forms.CharField(
+        label=_("Value"),
+        help_text=_("One line, up to 1,000 characters. No passwords and no keys."),
+        widget=forms.TextInput(attrs={"maxlength": MAX_VALUE_CHARS, "autocomplete": "off"}),
+    )

@@ -1,0 +1,171 @@
+"""`/user-profile/`: stable facts that stand in every prompt, added, edited and removed in place."""
+
+from dataclasses import replace
+from http import HTTPStatus
+from typing import Any
+
+from django.db.models import Q
+from django.http import HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory_app.user_profile.forms import EntryForm, ValueForm
+from memory_app.user_profile.models import UserProfileEntry
+from memory_app.user_profile.selectors import get_entry, list_entries
+from memory_app.user_profile.services import remove_entry, set_entry
+from minara_site.access.access_log import record_view
+from minara_site.access.forms import show_refusal
+from minara_site.access.models import User
+from minara_site.access.pages import PageRequest, page
+from minara_site.access.policy import Act
+from minara_site.kernel.errors import Conflict, Invalid, NotFound
+from minara_site.web.filters import Filter, FilterKind, Rows
+from minara_site.web.keyset import Order
+from minara_site.web.lists import Column, Empty, ListSpec, Sort, render_list, render_row
+from minara_site.web.responses import back, render_page, see_other, toast, wants_fragment
+
+REMOVED = "removed_user_profile_entry"  # in the browser session, for one undo
+
+
+def containing(rows: Rows, text: str) -> Rows:
+    """Keep entries whose name or value holds the text."""
+    return rows.filter(Q(key__icontains=text) | Q(value__icontains=text))
+
+
+ENTRIES = ListSpec(
+    name="user-profile",
+    caption=gettext_lazy("User profile"),
+    row="memory_app/user_profile/_row.html",
+    columns=(
+        Column(gettext_lazy("Name"), sorts=("name",)),
+        Column(gettext_lazy("Value")),
+        Column(gettext_lazy("Changed"), sorts=("newest",), numeric=True),
+    ),
+    sorts=(
+        Sort("name", gettext_lazy("by name"), Order("key", descending=False)),
+        Sort("newest", gettext_lazy("newest change first"), Order("updated_at")),
+    ),
+    filters=(Filter("q", gettext_lazy("Search name or value"), FilterKind.SEARCH, apply=containing),),
+    empty=Empty(
+        "person",
+        gettext_lazy("Nothing here yet"),
+        gettext_lazy("What you put here stands in every prompt, such as risk_tolerance: conservative."),
+    ),
+)
+
+
+@page(Act.USER_PROFILE_READ)
+def entry_list(request: PageRequest) -> HttpResponse:
+    """List the entries, with a form for one more; an operator reads those of another owner."""
+    owner = request.principal.reads(Act.USER_PROFILE_READ, request.GET.get("owner"))
+    if not isinstance(owner, User):
+        raise NotFound(_("Name one owner: a profile belongs to somebody."))
+    record_view(principal=request.principal, owner_id=owner.pk, kind="user_profile", object_id="", now=timezone.now())
+    return show_list(request, owner, EntryForm())
+
+
+@page(Act.USER_PROFILE_WRITE, methods=("POST",))
+def entry_add(request: PageRequest) -> HttpResponse:
+    """Add an entry; a name that is taken is refused, never overwritten."""
+    form = EntryForm(request.POST)
+    if form.is_valid():
+        try:
+            store(request, **form.cleaned_data, must_be_new=True)
+        except Invalid as refusal:
+            show_refusal(form, refusal)
+        except Conflict as conflict:
+            form.add_error("key", conflict.detail)
+        else:
+            toast(request, _("Added. It is read from the next session on."))
+            return see_other("user_profile:page")
+    return show_list(request, request.principal.owner, form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+
+
+@page(Act.USER_PROFILE_WRITE, methods=("GET", "POST"))
+def entry_edit(request: PageRequest, key: str) -> HttpResponse:
+    """Change a value, in its row or on a page of its own."""
+    entry = get_entry(owner=request.principal.owner, key=key)
+    if request.method != "POST":
+        return show_form(request, entry, ValueForm(initial={"value": entry.value, "updated_at": stamp(entry)}))
+    form = ValueForm(request.POST)
+    if not form.is_valid():
+        return show_form(request, entry, form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+    try:
+        store(request, key=key, value=form.cleaned_data["value"], expected_updated_at=form.cleaned_data["updated_at"])
+    except Invalid as refusal:
+        show_refusal(form, refusal)
+        return show_form(request, entry, form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+    except Conflict:
+        mine = ValueForm(initial={"value": form.cleaned_data["value"], "updated_at": stamp(entry)})
+        return show_form(request, entry, mine, status=HTTPStatus.CONFLICT)
+    toast(request, _("Saved. It is read from the next session on."))
+    return answer_row(request, get_entry(owner=request.principal.owner, key=key))
+
+
+@page(Act.USER_PROFILE_WRITE, methods=("POST",))
+def entry_remove(request: PageRequest, key: str) -> HttpResponse:
+    """Remove an entry; the browser session keeps it for one undo."""
+    principal = request.principal
+    entry = remove_entry(owner=principal.owner, key=key, actor=principal.actor, now=timezone.now())
+    request.session[REMOVED] = {"key": entry.key, "value": entry.value}
+    toast(request, _("Removed %(key)s.") % {"key": entry.key}, reverse("user_profile:undo"))
+    return answer_row(request, None)
+
+
+@page(Act.USER_PROFILE_WRITE, methods=("POST",))
+def entry_undo(request: PageRequest) -> HttpResponse:
+    """Bring the entry back that was removed last. Raises NotFound, and Conflict when its name is taken again."""
+    removed = request.session.get(REMOVED)
+    if removed is None:
+        raise NotFound(_("There is nothing left to undo."))
+    store(request, **removed, must_be_new=True)
+    del request.session[REMOVED]
+    toast(request, _("%(key)s is back.") % {"key": removed["key"]})
+    return back(request, "user_profile:page")
+
+
+def store(request: PageRequest, **fields: Any) -> None:
+    """Set an entry of the person who asks."""
+    set_entry(owner=request.principal.owner, actor=request.principal.actor, now=timezone.now(), **fields)
+
+
+def stamp(entry: UserProfileEntry) -> str:
+    """Return the moment by which a form tells whether its value is still the stored one."""
+    return entry.updated_at.isoformat()
+
+
+def show_list(request: PageRequest, owner: User, form: EntryForm, status: int = HTTPStatus.OK) -> HttpResponse:
+    """Answer the list of an owner; only their own can be edited."""
+    is_own = owner == request.user
+    spec = ENTRIES if is_own else replace(ENTRIES, has_actions=False)
+    shown = spec.page(request, list_entries(owner=owner), ignore=("owner",))
+    title = _("User profile") if is_own else _("User profile of %(owner)s") % {"owner": owner.username}
+    context = {"title": title, "form": form, "is_own": is_own}
+    response = render_list(request, "memory_app/user_profile/list.html", shown, context)
+    response.status_code = status
+    return response
+
+
+def show_form(
+    request: PageRequest, entry: UserProfileEntry, form: ValueForm, status: int = HTTPStatus.OK
+) -> HttpResponse:
+    """Answer the form of one entry: its row under HTMX, else a page."""
+    context = {
+        "title": _("Edit %(key)s") % {"key": entry.key},
+        "entry": entry,
+        "form": form,
+        "spec": ENTRIES,
+        "is_stale": status == HTTPStatus.CONFLICT,
+    }
+    fragment = "memory_app/user_profile/_edit_row.html"
+    return render_page(request, "memory_app/user_profile/edit.html", context, fragment=fragment, status=status)
+
+
+def answer_row(request: PageRequest, entry: UserProfileEntry | None) -> HttpResponse:
+    """Answer what became of a row: the row, nothing when it is gone, or the list without HTMX."""
+    if not wants_fragment(request):
+        return see_other("user_profile:page")
+    entries = list_entries(owner=request.principal.owner)
+    return render_row(request, ENTRIES, entries, entry, extra={"is_own": True})

@@ -1,0 +1,1 @@
+"""The project: settings, the shell around the apps, and the kernel under them."""

@@ -1,0 +1,91 @@
+"""The guard of every API operation: who calls, and may they.
+
+    api = NinjaAPI(auth=caller)
+    router = Router()
+
+    @router.post("", auth=allow(Act.MEMORY_WRITE))
+    def create_memory(request: PageRequest, body: NewMemory): ...
+
+A bearer key counts first, and a call with one never looks at cookies. Without a key the browser session counts, and
+an unsafe method then needs the CSRF token in the header `X-CSRFToken` and a JSON body (trust W-05). The guard runs
+before the body is read, and sets `request.principal`. The permission tests read `act` from `allow`; an operation
+without one fails those tests.
+"""
+
+import ipaddress
+
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from ninja.security.base import SecuritySchema
+from ninja.utils import check_csrf
+
+from minara_site.access.keys.services import authenticate_key
+from minara_site.access.middleware import browser_principal
+from minara_site.access.policy import Act
+from minara_site.access.principal import Principal
+from minara_site.kernel.errors import Refused, Unauthenticated
+
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+class BearerKey:
+    """An auth callable of django-ninja: finds the caller and requires `act` of them, if there is one.
+
+    The class is named after the security scheme that the OpenAPI document shows.
+    """
+
+    openapi_security_schema = SecuritySchema("http", scheme="bearer", bearerFormat="mnr_<environment>_<id>_<secret>")
+
+    def __init__(self, act: Act | None = None) -> None:
+        self.act = act
+
+    def __call__(self, request: HttpRequest) -> Principal:
+        """Return the caller. Raises Unauthenticated or Refused."""
+        principal = find_caller(request)
+        request.principal = principal  # type: ignore[attr-defined]
+        if self.act is not None:
+            principal.require(self.act)
+        return principal
+
+
+caller = BearerKey()
+allow = BearerKey
+
+
+def find_caller(request: HttpRequest) -> Principal:
+    """Return the owner of the bearer key, else the person of the browser session. Raises Unauthenticated or Refused."""
+    scheme, _space, key = request.headers.get("Authorization", "").partition(" ")
+    if scheme.lower() == "bearer":
+        principal = authenticate_key(key.strip(), address=client_address(request), now=timezone.now())
+        request.user = principal.owner
+        return principal
+    principal = browser_principal(request)
+    if principal.user is None:
+        raise Unauthenticated(
+            _("Send an API key: Authorization: Bearer <key>. Keys are made in the console under Settings, API keys.")
+        )
+    if request.method not in SAFE_METHODS:
+        refuse_forged(request)
+    return principal
+
+
+def refuse_forged(request: HttpRequest) -> None:
+    """Raise Refused when another site could have sent this call with the person's cookies."""
+    has_body = request.headers.get("Content-Length", "") not in {"", "0"}
+    if has_body and request.content_type != "application/json":
+        raise Refused(_("With a browser session the body must be sent as application/json."), code="csrf")
+    if check_csrf(request) is not None:
+        raise Refused(
+            _("Send the CSRF token of your session in the header X-CSRFToken, from the console's own address."),
+            code="csrf",
+        )
+
+
+def client_address(request: HttpRequest) -> str:
+    """Return the address that the connection came from; forwarded headers can be written by any client."""
+    address = request.META.get("REMOTE_ADDR", "")
+    try:
+        return ipaddress.ip_address(address).compressed
+    except ValueError:  # a socket file has no address
+        return ""

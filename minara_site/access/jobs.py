@@ -1,0 +1,8 @@
+"""The jobs of access."""
+
+from datetime import timedelta
+
+from minara_site.access.tasks import clear_expired_sessions
+from minara_site.kernel.jobs.table import Job
+
+JOBS = (Job("access.clear_expired_sessions", clear_expired_sessions, every=timedelta(hours=1)),)

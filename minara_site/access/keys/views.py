@@ -1,0 +1,107 @@
+"""`/settings/keys/`: a person's own keys."""
+
+from http import HTTPStatus
+
+from django.conf import settings
+from django.http import HttpResponse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from minara_site.access.forms import show_refusal
+from minara_site.access.keys.core import KeyState, NewKey
+from minara_site.access.keys.forms import NewKeyForm, RevokeForm
+from minara_site.access.keys.services import create_key, get_key, revoke_key
+from minara_site.access.models import ApiKey
+from minara_site.access.pages import PageRequest, page
+from minara_site.access.policy import Act, Scope
+from minara_site.kernel.errors import Conflict, Invalid
+from minara_site.web.keyset import Order
+from minara_site.web.lists import Column, Empty, ListSpec, Sort, render_list
+from minara_site.web.responses import render_page, see_other, toast
+
+SENT_FORMS = "sent_key_forms"  # in the session: the marks of the forms that made a key lately
+MOST_SENT_FORMS = 20
+
+KEYS = ListSpec(
+    name="keys",
+    caption=gettext_lazy("API keys"),
+    row="access/keys/_row.html",
+    columns=(
+        Column(gettext_lazy("Key")),
+        Column(gettext_lazy("May do")),
+        Column(gettext_lazy("State")),
+        Column(gettext_lazy("Last used"), numeric=True),
+        Column(gettext_lazy("Expires"), numeric=True),
+    ),
+    sorts=(Sort("newest", gettext_lazy("newest first"), Order("created_at")),),
+    empty=Empty(
+        "key",
+        gettext_lazy("No API keys"),
+        gettext_lazy("An agent signs in with a key of yours. Begin with one that only reads."),
+        action=gettext_lazy("Make a key"),
+        url="access:key_new",
+    ),
+)
+
+
+@page(Act.KEYS)
+def key_list(request: PageRequest) -> HttpResponse:
+    """List the person's keys."""
+    now = timezone.now()
+    keys = KEYS.page(request, ApiKey.objects.for_owner(request.user))
+    rows = [{"key": key, "state": key.state(now), "is_open": key.state(now) is KeyState.ACTIVE} for key in keys.rows]
+    return render_list(request, "access/keys/list.html", keys.with_rows(rows), {"title": _("API keys")})
+
+
+@page(Act.KEYS, methods=("GET", "POST"))
+def key_new(request: PageRequest) -> HttpResponse:
+    """Make a key and show it, once: it is in this answer and nowhere else."""
+    form = NewKeyForm(request.principal.role, request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        if was_sent(request, form):
+            toast(request, _("That key was made already."))
+            return see_other("access:keys")
+        try:
+            return show_once(request, make(request, form))
+        except Invalid as refusal:
+            show_refusal(form, refusal)
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if form.errors else HTTPStatus.OK
+    return render_page(request, "access/keys/new.html", {"title": _("Make a key"), "form": form}, status=status)
+
+
+def make(request: PageRequest, form: NewKeyForm) -> NewKey:
+    """Make the key that the form asks for, and keep the form's mark. Raises Invalid."""
+    key = create_key(user=request.user, now=timezone.now(), actor=request.principal.actor, **form.chosen)
+    request.session[SENT_FORMS] = [*request.session.get(SENT_FORMS, []), form.cleaned_data["once"]][-MOST_SENT_FORMS:]
+    return key
+
+
+def was_sent(request: PageRequest, form: NewKeyForm) -> bool:
+    """Say whether this very form made a key before: the answer with the key was reloaded."""
+    mark = form.cleaned_data["once"]
+    return bool(mark) and mark in request.session.get(SENT_FORMS, [])
+
+
+def show_once(request: PageRequest, key: NewKey) -> HttpResponse:
+    """Answer the page with the text of the key and a call that is ready to paste."""
+    reads_memory = Scope.MEMORY_READ in request.POST.getlist("scopes")
+    address = settings.MINARA.minara_public_url + ("/v1/memory" if reads_memory else "/v1/tools")
+    context = {"title": _("Your new key"), "key": key.text, "address": address}
+    return render_page(request, "access/keys/created.html", context, status=HTTPStatus.CREATED)
+
+
+@page(Act.KEYS, methods=("GET", "POST"))
+def key_revoke(request: PageRequest, prefix: str) -> HttpResponse:
+    """Close a key for good, after its owner has typed so."""
+    key = get_key(prefix=prefix, user=request.user)
+    if key.state(timezone.now()) is KeyState.REVOKED:
+        raise Conflict(_("This key was revoked before; it opens nothing."))
+    form = RevokeForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        revoke_key(prefix=prefix, user=request.user, now=timezone.now(), actor=request.principal.actor)
+        toast(request, _("Revoked the key %(key)s. Nothing can use it any more.") % {"key": prefix})
+        return see_other("access:keys")
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if form.errors else HTTPStatus.OK
+    context = {"title": _("Revoke this key?"), "form": form, "key": key}
+    return render_page(request, "access/keys/revoke.html", context, status=status)

@@ -1,0 +1,92 @@
+"""`minara user`: make, list and disable people."""
+
+import sys
+from argparse import ArgumentParser
+from getpass import getpass
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from minara_site.access.models import DEFAULT_USERNAME
+from minara_site.access.policy import Role
+from minara_site.access.users import create_user, disable_user, list_users
+from minara_site.kernel.errors import MinaraError
+
+ACTOR = "command:user"
+ROLES = (Role.USER, Role.OPERATOR, Role.SUPPORT)
+
+
+class Command(BaseCommand):
+    """Make, list and disable the people of this instance."""
+
+    help = "Make, list and disable the people of this instance."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the three acts."""
+        acts = parser.add_subparsers(dest="act", required=True)
+        create = acts.add_parser("create", help="Make somebody; asks for a password when a person is there to type it.")
+        create.add_argument("name")
+        create.add_argument("--role", choices=[role.value for role in ROLES], default=Role.USER.value)
+        create.add_argument(
+            "--password-stdin", action="store_true", help="Read the password from the first input line."
+        )
+        acts.add_parser("list", help="List everybody.")
+        disable = acts.add_parser("disable", help="Shut somebody out at once; their data stay.")
+        disable.add_argument("name")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Run the act. Raises CommandError with one line that says what to do."""
+        try:
+            getattr(self, f"run_{options['act']}")(options)
+        except MinaraError as error:
+            raise CommandError(error.detail) from None
+
+    def run_create(self, options: dict[str, Any]) -> None:
+        """Make somebody."""
+        user = create_user(
+            username=options["name"],
+            role=Role(options["role"]),
+            password=read_password(from_stdin=options["password_stdin"]),
+            now=timezone.now(),
+            actor=ACTOR,
+        )
+        made = (
+            _("Made %(name)s (%(role)s).")
+            if user.has_usable_password()
+            else _(
+                "Made %(name)s (%(role)s) without a password: only keys work. "
+                "To set one run `minara changepassword %(name)s`."
+            )
+        )
+        self.stdout.write(made % {"name": user.username, "role": options["role"]})
+
+    def run_list(self, options: dict[str, Any]) -> None:
+        """Print one line for each person."""
+        for user in list_users():
+            state = _("active") if user.is_active else _("disabled")
+            seen = f"{user.last_login:%Y-%m-%d %H:%M} UTC" if user.last_login else _("never")
+            seen = _("last sign-in %(moment)s") % {"moment": seen}
+            default = f"  {DEFAULT_USERNAME}" if user.is_default else ""
+            self.stdout.write(f"{user.username:<24} {user.role:<9} {state:<9} {seen}{default}")
+
+    def run_disable(self, options: dict[str, Any]) -> None:
+        """Shut somebody out."""
+        user = disable_user(username=options["name"], now=timezone.now(), actor=ACTOR)
+        self.stdout.write(_("Disabled %(name)s. Sessions and keys have ended.") % {"name": user.username})
+
+
+def read_password(*, from_stdin: bool) -> str | None:
+    """Return the password from the input or a prompt, None where there is neither. Raises CommandError."""
+    if from_stdin:
+        password = sys.stdin.readline().rstrip("\r\n")
+        if not password:
+            raise CommandError(_("The input holds no password."))
+        return password
+    if not sys.stdin.isatty():
+        return None
+    password = getpass(_("Password (empty for none): "))
+    if password and password != getpass(_("Password again: ")):
+        raise CommandError(_("The two passwords differ. Nothing was made."))
+    return password or None

@@ -1,0 +1,109 @@
+"""The one permission table, read by pages, HTTP API, tools and the tests (ASVS 5.0, 8.2 and 8.3).
+
+A page or an operation names one `Act`. The table says which roles may do it in the browser, which scope a key
+needs, and whether operators may do it to other owners' rows. Nothing else in the project decides permissions.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Role(StrEnum):
+    """What a person is. The groups `operators` and `support` decide; everybody else who signs in is a user."""
+
+    ANONYMOUS = "anonymous"
+    USER = "user"
+    SUPPORT = "support"
+    OPERATOR = "operator"
+
+
+class Scope(StrEnum):
+    """What an API key may be allowed to do."""
+
+    MEMORY_READ = "memory:read"
+    MEMORY_WRITE = "memory:write"
+    PROFILE_READ = "profile:read"
+    PROFILE_WRITE = "profile:write"
+    LEARNING_READ = "learning:read"
+    LEARNING_WRITE = "learning:write"
+    TRADING_READ = "trading:read"
+    TRADING_WRITE = "trading:write"
+    OPERATOR = "operator"
+
+
+AGENT_SCOPES = frozenset(Scope) - {Scope.OPERATOR}
+
+
+class Act(StrEnum):
+    """Something that a caller can do."""
+
+    SIGN_IN = "sign_in"
+    CLAIM_SETUP = "claim_setup"
+    SIGN_OUT = "sign_out"
+    PROBE = "probe"
+    API_DOCS = "api_docs"
+    HOME = "home"
+    OWN_SETTINGS = "own_settings"
+    KEYS = "keys"
+    MEMORY_READ = "memory_read"
+    MEMORY_WRITE = "memory_write"
+    MEMORY_REMOVE = "memory_remove"
+    USER_PROFILE_READ = "user_profile_read"
+    USER_PROFILE_WRITE = "user_profile_write"
+    SEARCH = "search"
+    PROMPT_READ = "prompt_read"
+    TURN_WRITE = "turn_write"
+    TOOLS = "tools"
+    DEMO = "demo"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Who may do an act.
+
+    `roles` counts for the person, and for the person behind a key. `scope` is what a key needs; None means that no
+    key can do it, unless `any_key`.
+    `others` says that operators may do it to rows of other owners.
+    """
+
+    roles: frozenset[Role]
+    scope: Scope | None = None
+    others: bool = False
+    any_key: bool = False
+
+
+ANYBODY = frozenset(Role)
+SIGNED_IN = frozenset({Role.USER, Role.SUPPORT, Role.OPERATOR})
+OWNERS = frozenset({Role.USER, Role.OPERATOR})  # support staff own no memories and see none
+OPERATORS = frozenset({Role.OPERATOR})
+
+POLICY: dict[Act, Rule] = {
+    Act.SIGN_IN: Rule(ANYBODY),
+    Act.CLAIM_SETUP: Rule(ANYBODY),
+    Act.PROBE: Rule(ANYBODY),
+    Act.API_DOCS: Rule(ANYBODY),
+    Act.SIGN_OUT: Rule(SIGNED_IN),
+    Act.HOME: Rule(SIGNED_IN),
+    Act.OWN_SETTINGS: Rule(SIGNED_IN),
+    Act.KEYS: Rule(OWNERS),
+    Act.MEMORY_READ: Rule(OWNERS, Scope.MEMORY_READ, others=True),
+    Act.MEMORY_WRITE: Rule(OWNERS, Scope.MEMORY_WRITE),
+    Act.MEMORY_REMOVE: Rule(OWNERS, Scope.MEMORY_WRITE, others=True),
+    Act.USER_PROFILE_READ: Rule(OWNERS, Scope.MEMORY_READ, others=True),
+    Act.USER_PROFILE_WRITE: Rule(OWNERS, Scope.MEMORY_WRITE),
+    Act.SEARCH: Rule(OWNERS, Scope.MEMORY_READ, others=True),
+    Act.PROMPT_READ: Rule(OWNERS, Scope.MEMORY_READ, others=True),
+    Act.TURN_WRITE: Rule(OWNERS, Scope.LEARNING_WRITE),
+    Act.TOOLS: Rule(OWNERS, any_key=True),  # each tool asks for its own act besides
+    Act.DEMO: Rule(OPERATORS),
+}
+
+SCOPES_IN_USE = frozenset({rule.scope for rule in POLICY.values() if rule.scope} | {Scope.OPERATOR})
+
+
+def permits(act: Act, role: Role, scopes: frozenset[Scope] | None) -> bool:
+    """Say whether this caller may do the act; `scopes` is None in the browser and a key's scopes elsewhere."""
+    rule = POLICY[act]
+    if role not in rule.roles:
+        return False
+    return scopes is None or rule.any_key or rule.scope in scopes

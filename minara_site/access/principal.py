@@ -1,0 +1,90 @@
+"""The caller of a request: a person in the browser or a key, with what the policy lets them do."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.utils.translation import gettext as _
+
+from minara_site.access.policy import POLICY, Act, Role, Scope, permits
+from minara_site.kernel.errors import NotFound, Refused, Unauthenticated
+from minara_site.kernel.ownership import EVERYONE, Owner
+from minara_site.kernel.plain_text import storable_problem
+
+if TYPE_CHECKING:
+    from minara_site.access.models import User
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Who calls. `scopes` is None in the browser; `key_prefix` names the key otherwise."""
+
+    user: "User | None" = None
+    role: Role = Role.ANONYMOUS
+    scopes: frozenset[Scope] | None = None
+    key_prefix: str = ""
+
+    @property
+    def is_operator(self) -> bool:
+        """Whether operators' reach is open to this caller; a key needs the scope `operator` for it."""
+        return self.role is Role.OPERATOR and (self.scopes is None or Scope.OPERATOR in self.scopes)
+
+    @property
+    def is_support(self) -> bool:
+        """Whether this is support staff."""
+        return self.role is Role.SUPPORT
+
+    @property
+    def actor(self) -> str:
+        """Return the name that the audit log and provenance keep."""
+        if self.key_prefix:
+            return f"key:{self.key_prefix}"
+        return f"user:{self.user.pk}" if self.user else "anonymous"
+
+    @property
+    def owner(self) -> "User":
+        """Return the user whose rows this caller owns. Raises Unauthenticated for a stranger."""
+        if self.user is None:
+            raise Unauthenticated(_("Sign in, or send an API key as a bearer token."))
+        return self.user
+
+    def may(self, act: Act) -> bool:
+        """Say whether the policy lets this caller do the act."""
+        return permits(act, self.role, self.scopes)
+
+    def require(self, act: Act) -> None:
+        """Raise Unauthenticated or Refused unless the caller may do the act."""
+        if self.may(act):
+            return
+        if self.user is None:
+            raise Unauthenticated(_("Sign in, or send an API key as a bearer token."))
+        scope = POLICY[act].scope
+        if self.scopes is not None and scope is not None and scope not in self.scopes:
+            raise Refused(_("This key needs the scope %(scope)s.") % {"scope": scope}, code="missing_scope")
+        raise Refused(_("Your role may not do this."), code="role")
+
+    def reads(self, act: Act, owner_name: str | None = None) -> Owner:
+        """Return whose rows this caller reads for the act: their own, unless an operator names another owner.
+
+        `all` means every owner. An unknown name, or any foreign name from somebody who is no operator, is NotFound.
+        """
+        if not owner_name or (self.user is not None and owner_name == self.user.username):
+            return self.owner
+        if not (self.is_operator and POLICY[act].others) or storable_problem(owner_name):
+            raise NotFound(_("There is no such owner."))
+        if owner_name == "all":
+            return EVERYONE
+        from minara_site.access.models import User
+
+        found: User | None = User.objects.named(owner_name).first()
+        if found is None:
+            raise NotFound(_("There is no such owner."))
+        return found
+
+    def reaches(self, act: Act, owner_name: str | None = None) -> Owner:
+        """Return whose single objects this caller may open by id: in the browser an operator opens anyone's."""
+        if self.is_operator and self.scopes is None and not owner_name and POLICY[act].others:
+            return EVERYONE
+        return self.reads(act, owner_name)
+
+
+ANONYMOUS = Principal()

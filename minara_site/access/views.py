@@ -1,0 +1,86 @@
+"""The pages before the console: sign in, sign out, first run."""
+
+from http import HTTPStatus
+
+from allauth.account.views import LoginView, LogoutView
+from django.contrib.auth import login
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.debug import sensitive_post_parameters
+
+from minara_site.access.forms import FirstRunForm, SignInForm, show_refusal
+from minara_site.access.pages import PageRequest, page
+from minara_site.access.policy import Act
+from minara_site.access.setup import claim_setup, open_setup_link
+from minara_site.kernel.errors import Gone, Invalid, Throttled
+from minara_site.web.responses import render_page, see_other
+
+
+class SignInView(LoginView):  # type: ignore[misc]
+    """allauth's sign-in on our page; a wrong password answers 422."""
+
+    form_class = SignInForm
+    template_name = "access/sign_in.html"
+    extra_context = {"title": gettext_lazy("Sign in")}
+
+    def form_invalid(self, form: SignInForm) -> HttpResponse:
+        """Show the form again."""
+        response: HttpResponse = super().form_invalid(form)
+        response.status_code = HTTPStatus.UNPROCESSABLE_ENTITY
+        return response
+
+
+sign_in = page(Act.SIGN_IN, methods=("GET", "POST"))(SignInView.as_view())
+sign_out = page(Act.SIGN_OUT, methods=("POST",))(LogoutView.as_view())
+
+
+def too_many_tries(request: HttpRequest) -> HttpResponse:
+    """Refuse further sign-ins from this address for a while. Always raises Throttled."""
+    raise Throttled(_("Too many tries to sign in. Wait a minute, then try again."), retry_after_seconds=60)
+
+
+@page(Act.CLAIM_SETUP)
+def first_run(request: PageRequest, token: str) -> HttpResponse:
+    """Greet the holder of the set-up link. The form posts elsewhere, so that no log of a refusal names a live link."""
+    try:
+        open_setup_link(token)
+    except Gone as used:
+        return link_used_page(request, used)
+    return first_run_page(request, token, FirstRunForm())
+
+
+@page(Act.CLAIM_SETUP, methods=("POST",))
+@sensitive_post_parameters()
+def claim(request: PageRequest) -> HttpResponse:
+    """Make the holder of the set-up link the first operator, and go home signed in."""
+    token = request.POST.get("token", "")
+    try:
+        open_setup_link(token)
+    except Gone as used:
+        return link_used_page(request, used)
+    form = FirstRunForm(request.POST)
+    if form.is_valid():
+        try:
+            user = claim_setup(token=token, now=timezone.now(), **form.chosen)
+        except Invalid as refusal:
+            show_refusal(form, refusal)
+        else:
+            login(request, user)
+            return see_other("home")
+    return first_run_page(request, token, form)
+
+
+def first_run_page(request: PageRequest, token: str, form: FirstRunForm) -> HttpResponse:
+    """Answer the form of the first run."""
+    form.focus_first()
+    context = {"title": _("Welcome to Minara"), "form": form, "token": token}
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if form.errors else HTTPStatus.OK
+    return render_page(request, "access/first_run.html", context, status=status)
+
+
+def link_used_page(request: PageRequest, used: Gone) -> HttpResponse:
+    """Show the way in to whoever comes back through a link that has done its work."""
+    context = {"title": _("This link was used"), "detail": used.detail}
+    return render_page(request, "access/link_used.html", context, status=used.status)

@@ -1,0 +1,1 @@
+"""The tools that agents use, and the catalogue that lists them."""

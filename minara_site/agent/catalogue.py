@@ -1,0 +1,103 @@
+"""The tools that agents may call: arguments, handler and the act that the policy asks for."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from pydantic import BaseModel, ValidationError
+
+from memory_app.memories.tools import MemoryReadArgs, MemoryWriteArgs, memory_read, memory_write
+from memory_app.search.tools import MemorySearchArgs, memory_search
+from minara_site.access.policy import Act
+from minara_site.access.principal import Principal
+from minara_site.kernel.audit_log.services import record_audit
+from minara_site.kernel.errors import FieldError, Invalid, NotFound
+
+REASONING = {"type": "string", "maxLength": 2000, "description": "Why you call this now; kept in the audit log."}
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One tool: its arguments as a pydantic model, its handler, and the act that the policy asks for."""
+
+    name: str
+    description: str
+    arguments: type[BaseModel]
+    act: Act
+    run: Callable[..., dict[str, Any]]
+    is_read_only: bool = True
+
+    def definition(self) -> dict[str, Any]:
+        """Return the tool as the Anthropic Messages API takes it."""
+        schema = self.arguments.model_json_schema()
+        properties = {**schema.pop("properties", {}), "reasoning": REASONING}
+        return {
+            "name": self.name,
+            "description": self.description,
+            "input_schema": {**schema, "properties": properties},
+        }
+
+
+TOOLS: dict[str, Tool] = {
+    tool.name: tool
+    for tool in (
+        Tool(
+            "memory_write",
+            "Store one durable memory for later sessions. Use category `fact` for a lasting fact about the user. "
+            "The running prompt does not change; the next session reads it.",
+            MemoryWriteArgs,
+            Act.MEMORY_WRITE,
+            memory_write,
+            is_read_only=False,
+        ),
+        Tool(
+            "memory_search",
+            'Find memories by words, "exact phrases", prefix*, AND, OR and category:name, best match first.',
+            MemorySearchArgs,
+            Act.SEARCH,
+            memory_search,
+        ),
+        Tool(
+            "memory_read",
+            "Read the newest memories, of one category or of all, without ranking.",
+            MemoryReadArgs,
+            Act.MEMORY_READ,
+            memory_read,
+        ),
+    )
+}
+
+
+def tools_for(principal: Principal) -> list[Tool]:
+    """Return the tools that this caller may use."""
+    return [tool for tool in TOOLS.values() if principal.may(tool.act)]
+
+
+def call_tool(principal: Principal, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Run a tool. Raises NotFound for an unknown name, Refused without permission, Invalid for wrong arguments."""
+    tool = TOOLS.get(name)
+    if tool is None:
+        raise NotFound(_("There is no such tool."))
+    principal.require(tool.act)
+    given = dict(arguments)
+    reasoning = given.pop("reasoning", "") or ""
+    if not isinstance(reasoning, str) or len(reasoning) > REASONING["maxLength"]:  # type: ignore[operator]
+        problem = _("Give the reasoning as text of at most 2000 characters.")
+        raise Invalid(problem, errors=(FieldError("reasoning", problem),))
+    try:
+        parsed = tool.arguments.model_validate(given)
+    except ValidationError as error:
+        wrong = tuple(FieldError(".".join(map(str, each["loc"])), each["msg"]) for each in error.errors())
+        names = ", ".join(dict.fromkeys(each.field for each in wrong))
+        raise Invalid(_("Correct %(fields)s.") % {"fields": names}, errors=wrong) from None
+    if reasoning and tool.is_read_only:  # a write keeps it in the audit row of what it wrote
+        record_audit(
+            now=timezone.now(),
+            actor=principal.actor,
+            tool_call=tool.name,
+            owner_id=principal.owner.pk,
+            reasoning=reasoning,
+        )
+    return tool.run(principal, parsed, reasoning=reasoning)

@@ -1,0 +1,160 @@
+"""Every environment variable, once: its type, unit, default and reader.
+
+`settings.MINARA` holds the one `Config`. A value of the wrong type stops the start with one line that names
+the variable (`ConfigError`). `.env.example` is the user's copy of this list; a test keeps the two together.
+"""
+
+import os
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from pydantic import Field, ValidationError, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+SECRETS = {"DATABASE_URL", "GATEWAY_AUTH_TOKEN", "MINARA_SECRET_KEY"}
+
+
+class ConfigError(Exception):
+    """An environment variable has a value that cannot be used."""
+
+
+class LogFormat(StrEnum):
+    """How log lines are written."""
+
+    JSON = "json"
+    CONSOLE = "console"
+
+
+class Config(BaseSettings):
+    """The environment, typed. Field names are the variables' names in lower case."""
+
+    model_config = SettingsConfigDict(env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True)
+
+    minara_data_dir: Path = Field(
+        default=Path("data"),
+        description="Folder of minara.db, queue.db, the secret key and the lock. Read by settings.",
+    )
+    database_url: str = Field(
+        default="",
+        description="postgres://user:password@host:port/name; empty is SQLite in the data folder. Read by settings.",
+    )
+    minara_public_url: str = Field(
+        default="http://127.0.0.1:8000",
+        description="The address that people type. https turns on secure cookies and HSTS. Read by settings.",
+    )
+    minara_allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(),
+        description="More host names, comma separated, beside the public address and this machine. Read by settings.",
+    )
+    minara_secret_key: str = Field(
+        default="",
+        description="Signs sessions and cursors; empty keeps a fresh one in the data folder. Read by settings.",
+    )
+    minara_debug: bool = Field(
+        default=False,
+        description="true or false: Django's debug pages, refused unless all hosts are local. Read by settings.",
+    )
+    minara_log_format: LogFormat = Field(default=LogFormat.CONSOLE, description="json or console. Read by settings.")
+    minara_log_level: str = Field(default="INFO", description="DEBUG, INFO, WARNING or ERROR. Read by settings.")
+    gateway_auth_token: str = Field(
+        default="",
+        description="When set, a bearer token that is accepted as a key of the user `default`. Read by access.",
+    )
+    minara_key_environment: str = Field(
+        default="live",
+        pattern=r"^[a-z]{2,8}$",
+        description="The <env> part of new API keys (mnr_<env>_...), 2 to 8 letters. Read by access.",
+    )
+    minara_key_expires_days: int = Field(
+        default=90,
+        ge=1,
+        le=3650,
+        description="Days until a new API key expires, unless asked otherwise, 1 to 3650. Read by access.",
+    )
+    fin_profile_memory_soft_delete_retention_days: int = Field(
+        default=30,
+        ge=1,
+        le=3650,
+        description="Days that a deleted memory can be restored, 1 to 3650. Read by memories.",
+    )
+    minara_session_idle_hours: int = Field(
+        default=24,
+        ge=1,
+        le=720,
+        description="Idle hours until an agent session ends and its prompt is wiped, 1 to 720. Read by conversations.",
+    )
+    minara_job_workers: int = Field(
+        default=1, ge=1, le=32, description="Job worker processes of one `minara worker`, 1 to 32. Read by jobs."
+    )
+    minara_job_timeout_seconds: int = Field(
+        default=600,
+        ge=10,
+        le=86400,
+        description="Seconds after which a job is stopped and tried again, 10 to 86400. Read by jobs.",
+    )
+
+    @field_validator("minara_allowed_hosts", mode="before")
+    @classmethod
+    def split_hosts(cls, value: object) -> object:
+        """Read a comma separated list."""
+        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @field_validator("minara_public_url")
+    @classmethod
+    def check_public_url(cls, value: str) -> str:
+        """Accept an http or https address with a host and nothing behind it."""
+        parts = urlsplit(value)
+        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.path.strip("/"):
+            raise ValueError("must look like https://minara.example.com")
+        return value.rstrip("/")
+
+    @field_validator("database_url")
+    @classmethod
+    def check_database_url(cls, value: str) -> str:
+        """Accept PostgreSQL; anything else is a mistake that would silently start SQLite."""
+        if not value:
+            return value
+        parts = urlsplit(value)
+        if parts.scheme not in {"postgres", "postgresql"} or not parts.path.strip("/"):
+            raise ValueError("must look like postgres://user:password@host:5432/name; leave it empty for SQLite")
+        if parts.port == 0:
+            raise ValueError("names port 0")
+        return value
+
+    @field_validator("minara_log_level")
+    @classmethod
+    def check_log_level(cls, value: str) -> str:
+        """Accept the names of the standard levels."""
+        if value.upper() not in {"DEBUG", "INFO", "WARNING", "ERROR"}:
+            raise ValueError("must be DEBUG, INFO, WARNING or ERROR")
+        return value.upper()
+
+    @property
+    def is_https(self) -> bool:
+        """Whether people reach the console through TLS."""
+        return self.minara_public_url.startswith("https://")
+
+
+def load_config() -> Config:
+    """Read the environment. Raises ConfigError with one line that names the first wrong variable."""
+    try:
+        return Config()
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = str(first["loc"][0]).upper() if first["loc"] else "environment"
+        got = "" if name in SECRETS else f" (got {first['input']!r})"
+        raise ConfigError(f"{name}: {first['msg'].removeprefix('Value error, ')}{got}") from None
+
+
+def open_data_folder(config: Config) -> Path:
+    """Return the data folder, made if need be. Raises ConfigError when it cannot be written."""
+    folder = config.minara_data_dir.absolute()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"MINARA_DATA_DIR: {folder} cannot be made: {error.strerror}") from None
+    if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+        raise ConfigError(f"MINARA_DATA_DIR: {folder} cannot be written by this user")
+    return folder

@@ -1,0 +1,1 @@
+"""The pages around the rooms: home, settings, demo."""

@@ -1,0 +1,167 @@
+"""What the home page knows, in few queries, none of which grows with the instance."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
+from itertools import pairwise
+from typing import Any
+
+from django.db.models import Exists, F, IntegerField, Q, QuerySet, Subquery
+from django.utils import timezone
+
+from memory_app.memories.models import Memory
+from minara_site.access.models import ApiKey, User
+from minara_site.console.models import DemoObject, FirstStep, Step
+from minara_site.kernel.jobs.models import JobRun, RunState, WorkerSeen
+from minara_site.kernel.jobs.selectors import SEEN_WITHIN
+from minara_site.kernel.ownership import Owner
+from minara_site.web.keyset import Count as BoundedCount
+
+MOST_COUNTED = 10_000
+DAYS = 14
+NEWEST = 6
+MOST_PEOPLE = 8
+MOST_FAILED = 3
+FAILED_WITHIN = timedelta(days=7)
+
+
+class CountOf(Subquery):
+    """How many rows a query has, as a column; at most one more than MOST_COUNTED are read."""
+
+    template = "(SELECT COUNT(*) FROM (%(subquery)s) counted)"
+    output_field = IntegerField()
+
+    def __init__(self, rows: "QuerySet[Any]") -> None:
+        super().__init__(rows.order_by().values("pk")[: MOST_COUNTED + 1])
+
+
+@dataclass(frozen=True)
+class Own:
+    """What one person has and has done."""
+
+    memories: BoundedCount
+    has_memory: bool
+    has_key: bool
+    has_used_key: bool
+    has_seen_prompt: bool
+    has_hidden_steps: bool
+
+
+@dataclass(frozen=True)
+class Day:
+    """Memories that were last written on one day of the reader's calendar, which began at `begin`."""
+
+    begin: datetime
+    memories: BoundedCount
+
+
+@dataclass(frozen=True)
+class Instance:
+    """What operators see of the instance. Failed runs are those of the last seven days; days come oldest first."""
+
+    memories: BoundedCount
+    people: BoundedCount
+    failed: BoundedCount
+    has_worker: bool
+    has_demo: bool
+    days: Sequence[Day]
+    newest_failed: Sequence[JobRun]
+    newest_people: Sequence[User]
+
+
+def load_own(user: User) -> Own:
+    """Return what this person has and has done. One query."""
+    return read_own(read_row(user, own_columns(user)))
+
+
+def load_own_and_instance(user: User, *, now: datetime) -> tuple[Own, Instance]:
+    """Return what an operator has, and the whole instance. Three queries."""
+    begins = list(days_before(now))
+    row = read_row(user, {**own_columns(user), **instance_columns(now), **day_columns(begins, now)})
+    people = User.objects.with_role().filter(is_active=True).order_by(F("last_visit_at").desc(nulls_last=True), "pk")
+    instance = Instance(
+        memories=bounded(row["all_memories"]),
+        people=bounded(row["people"]),
+        failed=bounded(row["failed"]),
+        has_worker=row["has_worker"],
+        has_demo=row["has_demo"],
+        days=[Day(begin, bounded(row[f"day_{place}"])) for place, begin in enumerate(begins)],
+        newest_failed=list(failed_runs(now).order_by("-created_at", "-pk")[:MOST_FAILED]),
+        newest_people=list(people[:MOST_PEOPLE]),
+    )
+    return read_own(row), instance
+
+
+def read_row(user: User, columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns, each a subquery, as one row."""
+    row: dict[str, Any] = User.objects.filter(pk=user.pk).values(**columns).get()
+    return row
+
+
+def own_columns(user: User) -> dict[str, Any]:
+    """Return what `Own` is read from."""
+    own = Memory.objects.for_owner(user).live()
+    keys = ApiKey.objects.for_owner(user).filter(revoked_at=None)
+    steps = FirstStep.objects.filter(user=user)
+    return {
+        "own_memories": CountOf(own),
+        "has_memory": Exists(own.filter(is_demo=False)),
+        "has_key": Exists(keys),
+        "has_used_key": Exists(keys.filter(last_used_at__isnull=False)),
+        "has_seen_prompt": Exists(steps.filter(step=Step.PROMPT_SEEN)),
+        "has_hidden_steps": Exists(steps.filter(step=Step.HIDDEN)),
+    }
+
+
+def read_own(row: Mapping[str, Any]) -> Own:
+    """Return what `own_columns` found."""
+    return Own(
+        memories=bounded(row["own_memories"]),
+        has_memory=row["has_memory"],
+        has_key=row["has_key"],
+        has_used_key=row["has_used_key"],
+        has_seen_prompt=row["has_seen_prompt"],
+        has_hidden_steps=row["has_hidden_steps"],
+    )
+
+
+def instance_columns(now: datetime) -> dict[str, Any]:
+    """Return the columns of the whole instance."""
+    return {
+        "all_memories": CountOf(Memory.objects.live()),
+        "people": CountOf(User.objects.filter(is_active=True)),
+        "failed": CountOf(failed_runs(now)),
+        "has_worker": Exists(WorkerSeen.objects.filter(seen_at__gte=now - SEEN_WITHIN)),
+        "has_demo": Q(Exists(DemoObject.objects.all())) | Q(Exists(Memory.objects.filter(is_demo=True))),
+    }
+
+
+def day_columns(begins: Sequence[datetime], now: datetime) -> dict[str, Any]:
+    """Return a column per day: how many live memories were last written on it."""
+    live = Memory.objects.live()
+    return {
+        f"day_{place}": CountOf(live.filter(updated_at__gte=begin, updated_at__lt=end))
+        for place, (begin, end) in enumerate(pairwise([*begins, now + timedelta(days=1)]))
+    }
+
+
+def days_before(now: datetime) -> Iterator[datetime]:
+    """Yield when each of the last 14 days of the reader's calendar began, today last."""
+    today = timezone.localtime(now).date()
+    for back in reversed(range(DAYS)):
+        yield timezone.make_aware(datetime.combine(today - timedelta(days=back), time.min))
+
+
+def failed_runs(now: datetime) -> "QuerySet[JobRun]":
+    """Return the runs of the last seven days that failed for good."""
+    return JobRun.objects.filter(state=RunState.FAILED, created_at__gte=now - FAILED_WITHIN)
+
+
+def list_newest_memories(*, owner: Owner) -> list[Memory]:
+    """Return the memories that changed last."""
+    return list(Memory.objects.for_owner(owner).live().order_by("-updated_at", "-id")[:NEWEST])
+
+
+def bounded(number: int) -> BoundedCount:
+    """Return a count that stopped at MOST_COUNTED."""
+    return BoundedCount(min(number, MOST_COUNTED), number <= MOST_COUNTED)

@@ -1,0 +1,135 @@
+"""`/` and the acts on it."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.http import HttpResponse
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from minara_site.access.pages import PageRequest, page
+from minara_site.access.policy import Act, Role
+from minara_site.console.home.feed import Feed, load_feed
+from minara_site.console.home.first_steps import list_first_steps, show_steps_again, take_step
+from minara_site.console.home.selectors import (
+    Instance,
+    Own,
+    list_newest_memories,
+    load_own,
+    load_own_and_instance,
+)
+from minara_site.console.models import Step
+from minara_site.kernel.errors import NotFound
+from minara_site.kernel.ownership import EVERYONE, Owner
+from minara_site.web.charts import Value, sparkline
+from minara_site.web.lists import total_words
+from minara_site.web.moments import day, span_words
+from minara_site.web.responses import back, render_page, see_other
+from minara_site.web.words import enumeration, sentences
+from profile_app.prompt.screen import bar_of
+from profile_app.prompt.selectors import load_next_prompt
+
+ROLES = {
+    Role.OPERATOR: gettext_lazy("Operator"),
+    Role.SUPPORT: gettext_lazy("Support"),
+    Role.USER: gettext_lazy("User"),
+}
+AFTER = {Step.PROMPT_SEEN: "prompt:page", Step.HIDDEN: "home"}
+
+
+@page(Act.HOME)
+def home(request: PageRequest) -> HttpResponse:
+    """Show what this person needs: support what they can do, an owner their memory, an operator the instance too."""
+    principal, now = request.principal, timezone.now()
+    context: dict[str, Any] = {"title": _("Home"), "lede": today_words(now)}
+    if not principal.may(Act.MEMORY_READ):
+        return render_page(request, "console/home/support.html", context)
+    if principal.is_operator:
+        own, instance = load_own_and_instance(request.user, now=now)
+        context |= own_context(request, own) | feed_context(request, EVERYONE, now) | instance_context(instance)
+        return render_page(request, "console/home/operator.html", context)
+    context |= own_context(request, load_own(request.user)) | feed_context(request, request.user, now)
+    context["newest"] = list_newest_memories(owner=request.user)
+    return render_page(request, "console/home/owner.html", context)
+
+
+@page(Act.OWN_SETTINGS, methods=("POST",))
+def first_step(request: PageRequest, step: str) -> HttpResponse:
+    """Note a step and go to what it is about."""
+    if step not in set(Step):
+        raise NotFound(_("There is no such step."))
+    take_step(user=request.user, step=Step(step), now=timezone.now())
+    return see_other(AFTER[Step(step)])
+
+
+@page(Act.OWN_SETTINGS, methods=("POST",))
+def first_steps_again(request: PageRequest) -> HttpResponse:
+    """Show the list of first steps again."""
+    show_steps_again(user=request.user)
+    return back(request, "home")
+
+
+def own_context(request: PageRequest, own: Own) -> dict[str, Any]:
+    """Return what the page says about the reader's own memory."""
+    steps = list_first_steps(request.user, own)
+    prompt = load_next_prompt(owner=request.user)
+    return {
+        "own": own,
+        "steps": steps,
+        "steps_done": sum(step.is_done for step in steps),
+        "prompt": prompt,
+        "bar": bar_of(prompt),
+        "own_total": total_words(own.memories),
+    }
+
+
+def feed_context(request: PageRequest, owner: Owner, now: datetime) -> dict[str, Any]:
+    """Return what happened, and the line about it under the title."""
+    since = request.user.previous_visit_at
+    feed = load_feed(owner=owner, reader=request.user, since=since)
+    return {"feed": feed, "lede": lede_words(feed, since=since, now=now)}
+
+
+def instance_context(instance: Instance) -> dict[str, Any]:
+    """Return the state of the instance, counts in words."""
+    return {
+        "instance": instance,
+        "memories_total": total_words(instance.memories),
+        "people_total": total_words(instance.people),
+        "failed_total": total_words(instance.failed),
+        "people": [(person, ROLES[person.role]) for person in instance.newest_people],
+        "written_today": total_words(instance.days[-1].memories),
+        "spark": sparkline(
+            [
+                Value(day(each.begin, each.begin.tzinfo), each.memories.number, total_words(each.memories))
+                for each in instance.days
+            ],
+            _("Memories written or changed on each of the last %(days)d days") % {"days": len(instance.days)},
+        ),
+    }
+
+
+def lede_words(feed: Feed, *, since: datetime | None, now: datetime) -> str:
+    """Return the line under the title: the day, and what changed since the last visit."""
+    if since is None:
+        return _("%(today)s This is your first visit.") % {"today": today_words(now)}
+    if now - since < timedelta(minutes=1):
+        return today_words(now)
+    span = span_words(now - since)
+    if not feed.since:
+        changed = _("Nothing has changed in the %(span)s since your last visit.") % {"span": span}
+    else:
+        template = (
+            _("In the %(span)s since your last visit: more than %(what)s.")
+            if feed.is_more
+            else _("In the %(span)s since your last visit: %(what)s.")
+        )
+        changed = template % {"span": span, "what": enumeration(feed.since)}
+    return sentences(today_words(now), changed)
+
+
+def today_words(now: datetime) -> str:
+    """Return the day in the reader's zone as a sentence: "Friday 12 June."."""
+    return date_format(timezone.localtime(now), _("l j F.")).strip()

@@ -1,0 +1,31 @@
+"""`minara demo load` and `minara demo remove`: realistic data for every page, and exactly that gone again."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from minara_site.console.demo.services import load_demo, remove_demo
+
+ACTOR = "command:demo"
+
+
+class Command(BaseCommand):
+    """Load or remove the demo."""
+
+    help = "Load realistic demo data, marked as such, or remove exactly that."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Declare the two acts."""
+        parser.add_argument("act", choices=("load", "remove"))
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Do it and say how much."""
+        if options["act"] == "load":
+            count = load_demo(now=timezone.now(), actor=ACTOR)
+            said = _("Loaded a demo of %(count)d memories.") if count else _("The demo is loaded already.")
+        else:
+            count = remove_demo(now=timezone.now(), actor=ACTOR)
+            said = _("Removed the demo and its %(count)d memories.") if count else _("There is no demo to remove.")
+        self.stdout.write(said % {"count": count})

@@ -1,0 +1,144 @@
+"""`minara up`: everything that a running console needs, under one supervisor (contract: start and set-up)."""
+
+import http.client
+import os
+import sys
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import connections
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from minara_site.access.setup import issue_setup_link
+from minara_site.kernel.processes.signals import StopRequest
+from minara_site.kernel.processes.start import (
+    collect_static_files,
+    find_address,
+    hold_data_folder,
+    migrate_databases,
+)
+from minara_site.kernel.processes.supervisor import Child, supervise
+
+LOOK_SECONDS = 0.2
+FUTILE_STARTS = 3
+ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - where to call a server that listens everywhere
+
+
+def port_number(text: str) -> int:
+    """Read a TCP port."""
+    if not text.isdecimal() or not 1 <= int(text) <= 65535:  # noqa: PLR2004 - the range of TCP ports
+        raise ValueError(text)
+    return int(text)
+
+
+def default_workers() -> int:
+    """Return one web worker per core, at least 2 and at most 8."""
+    return max(2, min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2))
+
+
+class Command(BaseCommand):
+    """Migrates, collects static files, then runs the web server and the job worker until SIGTERM."""
+
+    help = "Migrate, collect static files, then run the web server and a job worker until stopped."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Declare the flags of the contract."""
+        parser.add_argument("--port", type=port_number, default=8000)
+        parser.add_argument("--host", default="127.0.0.1")
+        parser.add_argument("--workers", type=int, default=default_workers(), help="web server processes")
+        parser.add_argument("--demo", action="store_true", help="load the demo data first")
+        parser.add_argument("--no-worker", action="store_true", help="run no job worker beside the web server")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Prepare and supervise."""
+        stop = StopRequest()
+        with hold_data_folder(settings.DATA_DIR):
+            address = find_address(options["host"], options["port"])
+            self.prepare(with_demo=options["demo"])
+            site = Site(self, address, options["port"])
+            site.announce()
+            children = [site.web_server(options["workers"])]
+            if not options["no_worker"]:
+                children.append(site.job_worker())
+            connections.close_all()
+            supervise(children, is_over=lambda: stop.is_asked, step=lambda: site.watch(children[0], stop))
+            self.stdout.write(_("Stopped."))
+
+    def prepare(self, *, with_demo: bool) -> None:
+        """Bring tables, static files and, when asked, the demo data up to date."""
+        migrate_databases()
+        collect_static_files()
+        if with_demo:
+            call_command("demo", "load")
+
+
+class Site:
+    """The address of this start, what is said about it, and the children that serve it."""
+
+    def __init__(self, command: BaseCommand, address: str, port: int) -> None:
+        self.out = command.stdout
+        self.address, self.port = address, port
+        self.is_ready = False
+        self.local_url = f"http://{self.bracket(ANY_ADDRESS.get(address, address))}:{port}"
+        is_named = "minara_public_url" in settings.MINARA.model_fields_set
+        self.url = settings.MINARA.minara_public_url if is_named else self.local_url
+
+    @staticmethod
+    def bracket(address: str) -> str:
+        """Write an address as URLs want it."""
+        return f"[{address}]" if ":" in address else address
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Return the children's environment: ours, the address, and where the code lies."""
+        path = os.pathsep.join(filter(None, (str(settings.BASE_DIR), os.environ.get("PYTHONPATH"))))
+        return {**os.environ, "MINARA_PUBLIC_URL": self.url, "PYTHONPATH": path}
+
+    def web_server(self, workers: int) -> Child:
+        """Return the web server."""
+        module = "minara_site.kernel.processes.web"
+        command = (sys.executable, "-m", module, self.address, str(self.port), str(workers))
+        return Child("web", command, self.environment)
+
+    def job_worker(self) -> Child:
+        """Return the job worker."""
+        return Child("worker", (sys.executable, "-m", "django", "worker", "--skip-checks"), self.environment)
+
+    def announce(self) -> None:
+        """Say where the data are, and on the first start how to become the operator."""
+        self.out.write(_("Data folder: %(folder)s") % {"folder": settings.DATA_DIR})
+        if self.address in ANY_ADDRESS and self.url == self.local_url:
+            self.out.write(_("Other machines are refused until MINARA_PUBLIC_URL or MINARA_ALLOWED_HOSTS names them."))
+        token = issue_setup_link(now=timezone.now())
+        if token:
+            self.out.write(_("Become the operator through this link, once: %(url)s") % {"url": self.setup_url(token)})
+        self.out.flush()
+
+    def setup_url(self, token: str) -> str:
+        """Return the one-time link."""
+        return f"{self.url}/welcome/{token}/"
+
+    def watch(self, web: Child, stop: StopRequest) -> None:
+        """Say once that the console answers; give up when the web server never starts."""
+        if not self.is_ready and self.answers():
+            self.is_ready = True
+            self.out.write(_("Ready: %(url)s (stop with Ctrl+C)") % {"url": self.url})
+            self.out.flush()
+        if not self.is_ready and web.deaths >= FUTILE_STARTS:
+            raise CommandError(_("The web server does not start; the lines above say why."))
+        stop.wait(LOOK_SECONDS)
+
+    def answers(self) -> bool:
+        """Ask /healthz once."""
+        host = ANY_ADDRESS.get(self.address, self.address)
+        connection = http.client.HTTPConnection(host, self.port, timeout=2)
+        try:
+            connection.request("GET", "/healthz", headers={"Host": "localhost"})
+            return connection.getresponse().status == http.HTTPStatus.OK
+        except OSError:
+            return False
+        finally:
+            connection.close()

@@ -1,0 +1,1 @@
+"""What every room stands on: errors, events, the audit log, jobs, conversations. It knows none of the apps."""

@@ -1,0 +1,28 @@
+"""The `audit_log` table. UPDATE and DELETE fail by trigger on both engines, even from SQL."""
+
+from typing import ClassVar
+
+from django.conf import settings
+from django.db import models
+
+
+class AuditEntry(models.Model):
+    """One act. `details` holds ids, hashes and counts; never the text of a memory and never a secret."""
+
+    at = models.DateTimeField()
+    actor = models.CharField(max_length=80)  # user:<id>, key:<prefix>, job:<name>, command:<name>, system
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.DO_NOTHING, null=True, db_constraint=False, related_name="+"
+    )
+    tool_call = models.CharField(max_length=80)
+    reasoning = models.CharField(max_length=2000, blank=True)
+    request_id = models.CharField(max_length=64, blank=True)
+    details = models.JSONField(default=dict)
+
+    class Meta:
+        db_table = "audit_log"
+        indexes: ClassVar = [
+            models.Index(fields=["-at", "-id"], name="audit_log_newest"),
+            models.Index(fields=["owner", "-at", "-id"], name="audit_log_owner_newest"),
+            models.Index(fields=["tool_call", "-at"], name="audit_log_tool"),
+        ]

@@ -1,0 +1,38 @@
+"""Write to the audit log; call it inside the transaction of the act that it records."""
+
+import hashlib
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import structlog
+
+from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.core.redact import redact_text
+
+
+def record_audit(
+    *,
+    now: datetime,
+    actor: str,
+    tool_call: str,
+    owner_id: int | None = None,
+    reasoning: str = "",
+    details: Mapping[str, Any] | None = None,
+) -> AuditEntry:
+    """Append one entry, secrets taken out of its reasoning; the request id comes from the log context."""
+    request_id = str(structlog.contextvars.get_contextvars().get("request_id", ""))
+    return AuditEntry.objects.create(
+        at=now,
+        actor=actor,
+        owner_id=owner_id,
+        tool_call=tool_call,
+        reasoning=redact_text(reasoning)[:2000],
+        request_id=request_id,
+        details=dict(details or {}),
+    )
+
+
+def content_digest(text: str) -> str:
+    """Return the SHA-256 that stands for a text in the log, as 64 hex digits."""
+    return hashlib.sha256(text.encode()).hexdigest()

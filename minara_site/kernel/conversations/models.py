@@ -1,0 +1,59 @@
+"""The tables of conversations. Source: S1 (sessions), decisions (sessions and turns)."""
+
+from datetime import datetime
+from typing import Any, ClassVar, Self
+
+from django.db import models
+
+from minara_site.kernel.ownership import OwnedQuerySet, owner_key
+
+
+class SessionQuerySet(OwnedQuerySet):
+    """Sessions."""
+
+    def open(self) -> Self:
+        """Keep the sessions that still run."""
+        return self.filter(ended_at__isnull=True)
+
+    def idle_since(self, cutoff: datetime) -> Self:
+        """Keep the running sessions in which nothing was said after the cutoff."""
+        return self.open().filter(last_active_at__lte=cutoff)
+
+
+class Session(models.Model):
+    """One conversation of an agent with its owner. `last_active_at` is its start or its newest turn."""
+
+    id = models.CharField(primary_key=True, max_length=27)  # sess_ and 22 characters
+    owner = owner_key()
+    title = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField()
+    last_active_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+
+    objects: ClassVar[Any] = SessionQuerySet.as_manager()
+
+    class Meta:
+        db_table = "sessions"
+        indexes: ClassVar = [
+            models.Index(fields=["owner", "-created_at", "-id"], name="sessions_owner_newest"),
+            models.Index(fields=["-created_at", "-id"], name="sessions_newest"),
+            models.Index(fields=["last_active_at"], condition=models.Q(ended_at__isnull=True), name="sessions_idle"),
+        ]
+
+
+class Turn(models.Model):
+    """One question and its answer. `tool_calls` is `[{name, args, ok}]` with every secret redacted."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="turns", db_index=False)
+    sequence = models.PositiveIntegerField()  # from 1, without gaps
+    user_message = models.TextField(blank=True)
+    assistant_message = models.TextField(blank=True)
+    tool_calls = models.JSONField(default=list)
+    completed = models.BooleanField()
+    created_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "conversation_turns"
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["session", "sequence"], name="one_turn_per_sequence"),
+        ]

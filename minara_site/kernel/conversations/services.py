@@ -1,0 +1,147 @@
+"""Writes of conversations: start, record a turn, end."""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.utils.translation import gettext as _
+from pydantic import JsonValue
+
+from minara_site.kernel.audit_log.services import record_audit
+from minara_site.kernel.conversations.models import Session, Turn
+from minara_site.kernel.conversations.selectors import get_session
+from minara_site.kernel.core.redact import redact
+from minara_site.kernel.errors import Conflict, FieldError, Invalid
+from minara_site.kernel.ownership import Owner
+from minara_site.kernel.plain_text import clean_text, storable_problem
+
+MAX_TITLE_CHARS = 200
+MAX_MESSAGE_CHARS = 100_000
+MAX_TOOL_CALLS = 200
+MAX_TOOL_NAME_CHARS = 128
+
+
+def idle_after() -> timedelta:
+    """Return how long a session may rest before it ends."""
+    return timedelta(hours=settings.MINARA.minara_session_idle_hours)
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """A call of a tool within a turn: its arguments as sent, and whether it succeeded."""
+
+    name: str
+    args: JsonValue
+    ok: bool
+
+
+@dataclass(frozen=True)
+class NewTurn:
+    """A turn that is to be recorded. `completed` is False when the answer broke off."""
+
+    user_message: str
+    assistant_message: str
+    tool_calls: Sequence[ToolCall] = ()
+    completed: bool = True
+
+
+def start_session(*, owner_id: int, title: str, actor: str, now: datetime) -> Session:
+    """Begin a session. Raises Invalid for a title that is too long or cannot be stored."""
+    title = clean_text(title, field="title", max_chars=MAX_TITLE_CHARS, min_chars=0)
+    with transaction.atomic():
+        session: Session = Session.objects.create(
+            pk=f"sess_{secrets.token_urlsafe(16)}", owner_id=owner_id, title=title, created_at=now, last_active_at=now
+        )
+        record_audit(now=now, actor=actor, tool_call="session_started", owner_id=owner_id, details={"id": session.pk})
+    return session
+
+
+def record_turn(*, owner: Owner, session_id: str, turn: NewTurn, actor: str, now: datetime) -> Turn:
+    """Keep what was said, with the secrets in tool arguments redacted.
+
+    Raises NotFound, Conflict when the session has ended, and Invalid for what cannot be stored.
+    """
+    user_message = clean_message(turn.user_message, field="user_message")
+    assistant_message = clean_message(turn.assistant_message, field="assistant_message")
+    tool_calls = clean_tool_calls(turn.tool_calls)
+    with transaction.atomic():
+        session = get_session(owner=owner, session_id=session_id, lock=True)
+        if session.ended_at is not None:
+            raise Conflict(_("This session has ended. Start a new one."), code="session_ended")
+        stored = Turn.objects.create(
+            session=session,
+            sequence=session.turns.count() + 1,
+            user_message=user_message,
+            assistant_message=assistant_message,
+            tool_calls=tool_calls,
+            completed=turn.completed,
+            created_at=now,
+        )
+        session.last_active_at = max(now, session.last_active_at)
+        session.save(update_fields=["last_active_at"])
+        record_audit(
+            now=now,
+            actor=actor,
+            tool_call="turn_recorded",
+            owner_id=session.owner_id,
+            details={"id": session.pk, "sequence": stored.sequence, "tool_calls": len(tool_calls)},
+        )
+    return stored
+
+
+def clean_message(text: str, *, field: str) -> str:
+    """Return the message exactly as it was said. Raises Invalid when it is too long or cannot be stored."""
+    problem = storable_problem(text)
+    if problem is None and len(text) > MAX_MESSAGE_CHARS:
+        problem = _("Shorten it to %(max)d characters; it has %(now)d.") % {
+            "max": MAX_MESSAGE_CHARS,
+            "now": len(text),
+        }
+    if problem is not None:
+        raise Invalid(problem, errors=(FieldError(field, problem),))
+    return text
+
+
+def clean_tool_calls(calls: Sequence[ToolCall]) -> list[dict[str, JsonValue]]:
+    """Return the calls as they are stored: redacted. Raises Invalid for too many or for an unusable name."""
+    if len(calls) > MAX_TOOL_CALLS:
+        problem = _("Record at most %(max)d tool calls in a turn.") % {"max": MAX_TOOL_CALLS}
+        raise Invalid(problem, errors=(FieldError("tool_calls", problem),))
+    return [
+        {
+            "name": clean_text(call.name, field="tool_calls.name", max_chars=MAX_TOOL_NAME_CHARS),
+            "args": redact(call.args),
+            "ok": call.ok,
+        }
+        for call in calls
+    ]
+
+
+def end_session(*, owner: Owner, session_id: str, actor: str, now: datetime) -> Session:
+    """End a session; one that has ended stays as it is. Raises NotFound."""
+    with transaction.atomic():
+        session = get_session(owner=owner, session_id=session_id, lock=True)
+        if session.ended_at is None:
+            close_session(session, actor=actor, now=now)
+    return session
+
+
+def end_idle_session(*, session_id: str, actor: str, now: datetime) -> bool:
+    """End a session in which nothing was said for 24 hours; say whether it was one."""
+    with transaction.atomic():
+        idle = (
+            Session.objects.idle_since(now - idle_after()).select_for_update(of=("self",)).filter(pk=session_id).first()
+        )
+        if idle is not None:
+            close_session(idle, actor=actor, now=now)
+    return idle is not None
+
+
+def close_session(session: Session, *, actor: str, now: datetime) -> None:
+    """Mark the locked session as ended."""
+    session.ended_at = now
+    session.save(update_fields=["ended_at"])
+    record_audit(now=now, actor=actor, tool_call="session_ended", owner_id=session.owner_id, details={"id": session.pk})

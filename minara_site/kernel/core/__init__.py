@@ -1,0 +1,1 @@
+"""Pure functions: no Django, no clock, no randomness, no input or output."""

@@ -1,0 +1,142 @@
+"""Text inside a fenced prompt block: it can never close or open a fence, nor pass for a line of its own.
+
+Source: S1 (fenced block format), decisions (fence safety). Only what reads like one of our tags is changed, and only
+its angle brackets: they become single angle quotation marks. Nothing is ever cut out of a tag, because two halves
+would then meet and form a new one.
+"""
+
+import html
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+
+from minara_site.kernel.core.hidden import BIDI, TAGS
+
+MEMORY_CONTEXT = "memory-context"
+PERSONALIZATION = "personalization"
+LEARNINGS = "learnings"
+FENCE_TAGS = (MEMORY_CONTEXT, PERSONALIZATION, LEARNINGS)
+OPENING_MARK, CLOSING_MARK = "\u2039", "\u203a"
+
+_LINE_BREAK = re.compile("\r\n|[\t-\r\x1c-\x1e\x85\u2028\u2029]")
+_DROPPED = re.compile(f"[\x00-\x1f\x7f-\x9f\ud800-\udfff{BIDI}{TAGS}]")
+
+_LESS = "<\uff1c\ufe64\u226e\u02c2\u1438\u27e8\u2329\u3008\u276e\u276c"
+_GREATER = ">\uff1e\ufe65\u226f\u02c3\u1433\u27e9\u232a\u3009\u276f\u276d"
+_MAY_OPEN = re.compile(f"[{_LESS}]|&(?:[lL][tT]|#)|%3[cC]|\\\\(?:u00|x)3[cC]")
+_UNIT = re.compile(
+    r"&(?:[lL][tT];?|#0*[0-9]{1,7};?|#[xX]0*[0-9a-fA-F]{1,6};?|[A-Za-z][A-Za-z0-9]{1,31};)"
+    r"|%[0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|.",
+    re.DOTALL,
+)
+# Letters of our tag names and what is drawn like them; i, l and 1 are one shape, so are o and 0.
+_DRAWN_LIKE = {
+    "<": _LESS,
+    ">": _GREATER,
+    "a": "\u0430\u03b1\u0251\u1d00\u13aa\ua4ee",
+    "c": "\u0441\u03f2\u03f9\u1d04\u0188\u2ca5\u13df\ua4da",
+    "e": "\u0435\u0454\u03b5\u04bd\u025b\u1d07\u212e\u13ac\ua4f0",
+    "g": "\u0261\u0581\u0262\u01e5\u13c0\ua4d6",
+    "l": "i1|!\u0456\u04cf\u03b9\u0131\u0269\u026a\u029f\u01c0\u2223\u0142\u019a\u13de\ua4e1\ua4f2",
+    "m": "\u043c\u03bc\u1d0d\u13b7\ua4df",
+    "n": "\u043f\u03b7\u03bd\u0578\u057c\u0274\ua4e0",
+    "o": "0\u043e\u03bf\u0585\u1d0f\ua4f3",
+    "p": "\u0440\u03c1\u1d18\u2ca3\u13e2\ua4d1",
+    "r": "\u0433\u1d26\u0280\u027e\u2c85\u13d2\ua4e3",
+    "s": "\u0455\ua731\u0282\u13da\ua4e2",
+    "t": "\u0442\u03c4\u1d1b\u0167\u13a2\ua4d4",
+    "x": "\u0445\u03c7\u00d7\u04b3\ua4eb",
+    "y": "\u0443\u04af\u03b3\u03c5\u028f\u024f\u10e7\u13a9\u13bd\ua4ec",
+    "z": "\u03b6\u1d22\u0290\u01b6\u13c3\ua4dc",
+}
+_SHAPE = {drawn: letter for letter, like in _DRAWN_LIKE.items() for drawn in like}
+_BLANK_LETTERS = "\u115f\u1160\u3164\uffa0"
+
+
+def open_fence(tag: str) -> str:
+    """Return the line that opens the block of this tag."""
+    return f"<{tag}>"
+
+
+def close_fence(tag: str) -> str:
+    """Return the line that closes the block of this tag."""
+    return f"</{tag}>"
+
+
+def fence_text(text: str) -> str:
+    """Return the text as one line that is safe inside any fence.
+
+    Line breaks and tabs become spaces; controls, bidi controls, tag characters and surrogates are dropped; brackets
+    of fence look-alikes become quotation marks. Applying it twice changes nothing more. Linear in the text's length.
+    """
+    return _defuse(_DROPPED.sub("", _LINE_BREAK.sub(" ", text))).strip()
+
+
+def fence_label(text: str) -> str:
+    """Return the text for use inside `[ ]` or before a colon: as `fence_text`, with square brackets made round."""
+    return fence_text(text).translate({ord("["): "(", ord("]"): ")"})
+
+
+def _defuse(text: str) -> str:
+    """Replace the angle brackets around everything that reads like one of our tags."""
+    if not _MAY_OPEN.search(text):
+        return text
+    units = _UNIT.findall(text)
+    shapes, owners = _skeleton(units)
+    for position, bracket in _tag_brackets(shapes):
+        units[owners[position]] = bracket
+    return "".join(units)
+
+
+def _skeleton(units: list[str]) -> tuple[str, list[int]]:
+    """Return the shapes of all letters and angle brackets, and for each the index of the unit that draws it."""
+    shapes: list[str] = []
+    owners: list[int] = []
+    for index, unit in enumerate(units):
+        for shape in _shapes_of(unit):
+            shapes.append(shape)
+            owners.append(index)
+    return "".join(shapes), owners
+
+
+def _tag_brackets(shapes: str) -> Iterator[tuple[int, str]]:
+    """Yield the position of each bracket that stands around a tag name, with its harmless form."""
+    for name in _TAG_NAMES.finditer(shapes):
+        before = name.start() - 1
+        while before >= 0 and shapes[before] == "<":
+            yield before, OPENING_MARK
+            before -= 1
+        if before + 1 < name.start() and shapes[name.end() : name.end() + 1] == ">":
+            yield name.end(), CLOSING_MARK
+
+
+@lru_cache(maxsize=8192)
+def _shapes_of(unit: str) -> str:
+    """Return what a reader sees in one character or escape: basic letters, digits and angle brackets, or nothing."""
+    return "".join(_shape(char) for char in _decoded(unit))
+
+
+def _decoded(unit: str) -> str:
+    """Return the character that an HTML, URL or JSON escape stands for."""
+    if len(unit) == 1:
+        return unit
+    if unit[0] == "&":
+        return html.unescape(unit.lower() if unit[1:3].lower() == "lt" else unit)
+    return chr(int(unit.lstrip("%\\ux"), 16))
+
+
+def _shape(char: str) -> str:
+    """Return the basic letters that a character is drawn like."""
+    if char in _SHAPE:
+        return _SHAPE[char]
+    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", char).casefold())
+    return "".join(_SHAPE.get(part, part if _is_seen(part) else "") for part in plain)
+
+
+def _is_seen(char: str) -> bool:
+    """Say whether the character is a letter or digit that parts two others; marks and modifiers do not."""
+    return char.isalnum() and char not in _BLANK_LETTERS and unicodedata.category(char) != "Lm"
+
+
+_TAG_NAMES = re.compile("|".join("".join(_shape(char) for char in tag) for tag in FENCE_TAGS))

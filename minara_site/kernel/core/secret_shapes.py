@@ -1,0 +1,139 @@
+"""Secrets that give themselves away by their shape or by the name in front of them.
+
+Names are split into words, so that `apiKey`, `API_KEY` and `x-api-key` are one. In a finance agent `token` and `seed`
+are mostly an asset and a number: those two count only when their value is neither.
+"""
+
+import hashlib
+import re
+from enum import Enum, auto
+from itertools import pairwise
+
+from minara_site.kernel.core.bip39_words import BIP39_ENGLISH
+
+_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+_NAME_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_SECRET_NAME = re.compile(
+    "password|passwd|passphrase|passcode|secret|mnemonic|credential|authorization|cookie|"
+    "apikey|privatekey|privkey|accesskey|signingkey|encryptionkey|"
+    "seedphrase|seedwords|recoveryphrase|backupphrase|xprv"
+)
+_SECRET_WORDS = frozenset({"pwd", "auth", "jwt", "bearer"})
+_TOKEN_OF = frozenset(
+    {
+        "access",
+        "api",
+        "auth",
+        "bearer",
+        "bot",
+        "csrf",
+        "gateway",
+        "id",
+        "jwt",
+        "oauth",
+        "refresh",
+        "security",
+        "session",
+    }
+)
+_SIDES_OF_A_SWAP = frozenset(
+    {"base", "buy", "dst", "fee", "from", "gas", "in", "input", "native", "out", "output", "pay", "quote", "receive"}
+    | {"reward", "sell", "src", "to"}
+)
+_ASSET = re.compile(r"(?:[$A-Za-z0-9._/-]{1,12}|0x[0-9a-fA-F]{40})(?![^\s,;)}\]])")
+_NUMBER = re.compile(r"-?[0-9]{1,20}(?![0-9A-Za-z])")
+
+SERVICE_KEY = re.compile(
+    r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))(?:"
+    r"sk[-_](?=[A-Za-z_-]{0,64}[0-9])[A-Za-z0-9_-]{16,}|[pr]k_(?:live|test)_[A-Za-z0-9]{16,}"
+    r"|mnr_[a-z0-9]+_[A-Za-z0-9_-]{40,}"
+    r"|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{20,}"
+    r"|A(?:KIA|SIA)[0-9A-Z]{16}|AIza[0-9A-Za-z_-]{30,}|ya29\.[0-9A-Za-z_-]{20,}"
+    r"|xox[abeoprs]-[A-Za-z0-9-]{10,}|hf_[A-Za-z0-9]{30,}|npm_[A-Za-z0-9]{36}|pypi-[A-Za-z0-9_-]{50,}"
+    r"|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|(?:whsec|dop_v1|shpat)_[A-Za-z0-9+/=]{20,}"
+    r"|[0-9]{8,10}:AA[A-Za-z0-9_-]{33}"
+    rf"|[xyztuv]prv[{_BASE58}]{{100,}}"
+    r"|eyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]{6,}(?:\.[A-Za-z0-9_-]*)?"
+    r")"
+)
+PEM_KEY = re.compile(
+    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----|\Z)", re.DOTALL
+)
+WALLET_IMPORT_KEY = re.compile(rf"(?<![{_BASE58}])[59KLc][{_BASE58}]{{50,51}}(?![{_BASE58}])")
+BARE_KEY = re.compile(rf"(?<![0-9A-Za-z])(?:(?:0x)?[0-9a-fA-F]{{64}}|[{_BASE58}]{{86,88}})(?![0-9A-Za-z])")
+_BEFORE_KEY = re.compile(
+    r"(?P<public>public[\s_-]*key|pubkey|tx|transaction|hash|block|signature|address|contract)"
+    r"|(?P<secret>private|priv|secret|seed|mnemonic|key|\bpk\b)",
+    re.IGNORECASE,
+)
+_KEY_CONTEXT_CHARS = 48
+_WORDS = frozenset(BIP39_ENGLISH)
+_LETTERS = re.compile("[A-Za-z]+")
+MIN_PHRASE_WORDS = 12
+_MAX_PHRASE_GAP = 6
+
+
+class NameKind(Enum):
+    """What a name says about its value."""
+
+    SECRET = auto()
+    TOKEN = auto()
+    SEED = auto()
+    PLAIN = auto()
+
+
+def kind_of_name(name: str) -> NameKind:
+    """Return what a key, header, flag or query name says about the value beside it."""
+    words = [word.lower() for word in _NAME_WORDS.findall(name)]
+    if _SECRET_NAME.search("".join(words)) or _SECRET_WORDS.intersection(words):
+        return NameKind.SECRET
+    if any(second.startswith("token") and first in _TOKEN_OF for first, second in pairwise(words)):
+        return NameKind.SECRET
+    if words[-1:] == ["token"] and not _SIDES_OF_A_SWAP.intersection(words):
+        return NameKind.TOKEN
+    return NameKind.SEED if "seed" in words else NameKind.PLAIN
+
+
+def is_secret_value(kind: NameKind, value: str) -> bool:
+    """Say whether a text beside a name of this kind is a secret."""
+    if kind is NameKind.TOKEN:
+        return _ASSET.match(value) is None
+    if kind is NameKind.SEED:
+        return _NUMBER.match(value) is None
+    return kind is NameKind.SECRET
+
+
+def is_key_after(before: str) -> bool:
+    """Say whether 64 hex digits, or a key in base58, that follow this text are a private key and not a hash."""
+    hints = [hint.lastgroup for hint in _BEFORE_KEY.finditer(before[-_KEY_CONTEXT_CHARS:])]
+    return hints[-1:] == ["secret"]
+
+
+def is_wallet_import_key(text: str) -> bool:
+    """Say whether the base58 text carries the checksum and version of a Bitcoin private key."""
+    number = 0
+    for char in text:
+        number = number * 58 + _BASE58.index(char)
+    raw = number.to_bytes(40, "big").lstrip(b"\0")
+    body, checksum = raw[:-4], raw[-4:]
+    return body[:1] in {b"\x80", b"\xef"} and hashlib.sha256(hashlib.sha256(body).digest()).digest()[:4] == checksum
+
+
+def find_phrases(text: str) -> list[tuple[int, int]]:
+    """Return start and end of each run of 12 or more BIP-39 words, numbered, listed or on lines of their own.
+
+    No checksum is asked for: over the test corpora ordinary prose never has more than 6 such words in a row.
+    """
+    phrases: list[tuple[int, int]] = []
+    start = end = count = 0
+    for word in _LETTERS.finditer(text):
+        known = word.group().lower() in _WORDS
+        if known and count and word.start() - end <= _MAX_PHRASE_GAP:
+            count, end = count + 1, word.end()
+            continue
+        if count >= MIN_PHRASE_WORDS:
+            phrases.append((start, end))
+        start, end, count = word.start(), word.end(), int(known)
+    if count >= MIN_PHRASE_WORDS:
+        phrases.append((start, end))
+    return phrases

@@ -1,0 +1,102 @@
+"""What can go wrong, by kind. Doors map a kind to its answer once: `minara_site.web.errors` and `minara_site.api`."""
+
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, ClassVar
+
+
+@dataclass(frozen=True)
+class FieldError:
+    """One wrong field of an input: its name and what to do."""
+
+    field: str
+    message: str
+
+
+class MinaraError(Exception):
+    """A refusal with a stable code and a plain sentence that says what to do next.
+
+    `current` carries the stored state when the caller's was stale; `retry_after_seconds` when waiting helps.
+    """
+
+    status: ClassVar[HTTPStatus] = HTTPStatus.INTERNAL_SERVER_ERROR
+    code: ClassVar[str] = "error"
+
+    def __init__(
+        self,
+        detail: str,
+        *,
+        code: str | None = None,
+        errors: tuple[FieldError, ...] = (),
+        current: dict[str, Any] | None = None,
+        retry_after_seconds: int | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.problem_code = code or self.code
+        self.errors = errors
+        self.current = current
+        self.retry_after_seconds = retry_after_seconds
+
+
+class Malformed(MinaraError):
+    """The request itself cannot be read."""
+
+    status = HTTPStatus.BAD_REQUEST
+    code = "malformed"
+
+
+class Unauthenticated(MinaraError):
+    """Nobody is signed in and no key came with the call."""
+
+    status = HTTPStatus.UNAUTHORIZED
+    code = "unauthenticated"
+
+
+class Refused(MinaraError):
+    """The caller is known and may not do this."""
+
+    status = HTTPStatus.FORBIDDEN
+    code = "refused"
+
+
+class NotFound(MinaraError):
+    """There is no such object, or it belongs to somebody else: callers cannot tell which."""
+
+    status = HTTPStatus.NOT_FOUND
+    code = "not_found"
+
+
+class Conflict(MinaraError):
+    """The object changed meanwhile, or its state does not allow this."""
+
+    status = HTTPStatus.CONFLICT
+    code = "conflict"
+
+
+class Gone(MinaraError):
+    """The object was there and its content has been wiped as promised."""
+
+    status = HTTPStatus.GONE
+    code = "gone"
+
+
+class Invalid(MinaraError):
+    """A value is outside what the field allows."""
+
+    status = HTTPStatus.UNPROCESSABLE_ENTITY
+    code = "invalid"
+
+
+class Throttled(MinaraError):
+    """Too many calls; wait."""
+
+    status = HTTPStatus.TOO_MANY_REQUESTS
+    code = "throttled"
+
+
+class Unavailable(MinaraError):
+    """A part that this needs does not answer now; the state is unchanged."""
+
+    status = HTTPStatus.SERVICE_UNAVAILABLE
+    code = "unavailable"

@@ -1,0 +1,18 @@
+"""Events: what happened, told after it is committed. Names are the sources'; each carries ids, never content.
+
+A receiver runs in the sender's process after commit; work that must not be lost is a job, not a receiver.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.db import transaction
+from django.dispatch import Signal
+
+memory_written = Signal()  # "memory:written": owner_id, memory_ids
+
+
+def send_after_commit(event: Signal, **facts: Any) -> None:
+    """Send the event once the surrounding transaction has committed; nothing is sent when it rolls back."""
+    send: Callable[[], Any] = lambda: event.send_robust(sender=None, **facts)  # noqa: E731
+    transaction.on_commit(send)

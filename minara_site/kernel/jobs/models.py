@@ -1,0 +1,88 @@
+"""Tables of the job queue: runs (the outbox and the record), leases, workers seen, and who is busy."""
+
+from enum import StrEnum
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import Q
+
+
+class RunState(StrEnum):
+    """Where a run stands."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class JobRun(models.Model):
+    """One intended execution of a job, written in the transaction of what caused it.
+
+    `arguments` holds ids and plain values, never content. `slot` is the scheduled time and makes a schedule run
+    once however many clusters tick. A running row whose lease has expired belongs to a dead worker.
+    """
+
+    job = models.CharField(max_length=80)
+    arguments = models.JSONField(default=dict)
+    state = models.CharField(max_length=12, default=RunState.QUEUED)
+    slot = models.DateTimeField(null=True)
+    requested_by = models.CharField(max_length=80, default="schedule")
+    created_at = models.DateTimeField()
+    enqueued_at = models.DateTimeField(null=True)
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    lease_expires_at = models.DateTimeField(null=True)
+    worker = models.CharField(max_length=80, blank=True)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    result = models.JSONField(null=True)
+    error = models.CharField(max_length=2000, blank=True)
+
+    class Meta:
+        db_table = "job_runs"
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["job", "slot"], condition=Q(slot__isnull=False), name="one_run_per_slot"),
+            models.CheckConstraint(condition=Q(state__in=list(RunState)), name="job_run_state_known"),
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["-created_at", "-id"], name="job_runs_newest"),
+            models.Index(fields=["job", "-created_at"], name="job_runs_by_job"),
+            models.Index(
+                fields=["created_at", "id"], condition=Q(state__in=["queued", "running"]), name="job_runs_unfinished"
+            ),
+        ]
+
+
+class Lease(models.Model):
+    """A lock that frees itself: whoever holds it must renew it before it expires."""
+
+    name = models.CharField(primary_key=True, max_length=160)
+    holder = models.CharField(max_length=80)
+    expires_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "leases"
+
+
+class WorkerSeen(models.Model):
+    """When a worker process last said that it lives."""
+
+    name = models.CharField(primary_key=True, max_length=80)
+    seen_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "workers_seen"
+
+
+class BusyMark(models.Model):
+    """Something that background passes give way to, from its begin to its end or expiry."""
+
+    holder = models.CharField(primary_key=True, max_length=80)
+    activity = models.CharField(max_length=40)
+    begun_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "busy_marks"

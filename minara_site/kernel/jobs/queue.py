@@ -1,0 +1,97 @@
+"""The queue between the table of runs and the workers: django-q2 with its ORM broker. No other file knows it.
+
+The queue carries ids only, after commit; losing it loses no work, because the sweep sends again. Its guard process
+supervises the workers, with one difference from the library's: when one of them dies under a signal, the whole
+cluster is made anew. The dead process may have held the lock of the pipe that all of them read, and nobody else
+could ever take it again.
+"""
+
+import sys
+from multiprocessing import Event, Process
+from multiprocessing.context import BaseContext
+from typing import Any
+from uuid import uuid4
+
+import structlog
+from django.db import DatabaseError, InterfaceError, connections
+from django_q.brokers import get_broker
+from django_q.cluster import Sentinel, get_mp_context
+from django_q.tasks import async_task
+
+from minara_site.kernel.processes import lifeline
+
+EXECUTE = "minara_site.kernel.jobs.runner.execute"
+BEAT = "minara_site.kernel.jobs.runner.beat"
+STOP_SECONDS = 8
+
+log = structlog.get_logger(__name__)
+
+
+def push(run_id: int) -> bool:
+    """Queue a run's id. False says that the queue did not take it; the sweep will send it again."""
+    return send(EXECUTE, run_id)
+
+
+def push_beat() -> bool:
+    """Queue a sign of life, for a worker to write."""
+    return send(BEAT)
+
+
+def send(function: str, *arguments: int) -> bool:
+    """Queue one call by name; a queue that does not answer is survived."""
+    try:
+        async_task(function, *arguments, save=False)
+    except (DatabaseError, InterfaceError) as error:
+        log.warning("job_not_queued", function=function, arguments=arguments, error=type(error).__name__)
+        return False
+    return True
+
+
+def count_waiting() -> int:
+    """Return how many messages no cluster has taken yet."""
+    return int(get_broker().queue_size())
+
+
+class Guard(Sentinel):  # type: ignore[misc]
+    """Watches the workers of one cluster; see the module."""
+
+    def reincarnate(self, process: Process) -> None:
+        """Replace a worker that was recycled or ran too long; leave when one was killed."""
+        if process.exitcode is not None and process.exitcode < 0:
+            log.error("worker_killed", signal=-process.exitcode)
+            sys.exit(1)
+        super().reincarnate(process)
+
+
+class Cluster:
+    """The guard, its workers and the two processes that feed them; owned by the process that makes it."""
+
+    def __init__(self) -> None:
+        lifeline.bind_forked_children()
+        self.guard: Any = None
+        self.stop_event: Any = None
+
+    def start(self) -> None:
+        """Fork the guard, which forks the rest. No database connection may live through a fork."""
+        connections.close_all()
+        context: BaseContext = get_mp_context()
+        self.stop_event = Event()
+        self.guard = context.Process(  # type: ignore[attr-defined]
+            target=Guard, args=(self.stop_event, Event(), uuid4()), name="guard"
+        )
+        self.guard.start()
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the guard runs; without it there are no workers."""
+        return self.guard is not None and self.guard.is_alive()
+
+    def stop(self) -> None:
+        """Let running jobs finish for `STOP_SECONDS`, then end them; their leases bring them back."""
+        if not self.is_alive:
+            return
+        self.stop_event.set()
+        self.guard.join(STOP_SECONDS)
+        if self.guard.is_alive():
+            self.guard.kill()
+            self.guard.join()

@@ -1,0 +1,139 @@
+"""What a worker does with one run: claim it, keep the lease while the job works, record how it ended.
+
+A failure is stored as one sentence and logged as event, ids and place; a message of an unforeseen exception may hold
+content and is neither stored nor logged.
+"""
+
+import os
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import structlog
+from django.db import DatabaseError, InterfaceError, OperationalError, connections
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from minara_site.kernel.errors import MinaraError, Unavailable
+from minara_site.kernel.jobs import services
+from minara_site.kernel.jobs.services import Claim, ClaimLost
+from minara_site.kernel.jobs.table import Job, find_job
+
+HOST = socket.gethostname()[:40]
+cluster_name = f"{HOST}:{os.getpid()}"
+"""The process that this process's workers belong to; workers are forked and inherit it."""
+
+log = structlog.get_logger(__name__)
+
+
+def adopt_cluster_name() -> str:
+    """Name the cluster after the calling process, before it forks its workers."""
+    global cluster_name  # noqa: PLW0603 - a fact about this process, not state of the service
+    cluster_name = f"{HOST}:{os.getpid()}"
+    return cluster_name
+
+
+def worker_name() -> str:
+    """Return `host:cluster:process`, which no other live process has."""
+    return f"{cluster_name}:{os.getpid()}"
+
+
+def beat() -> None:
+    """Show that messages reach a worker; the queue carries one of these each tick."""
+    services.record_worker_seen(cluster_name, now=timezone.now())
+
+
+def execute(run_id: int) -> None:
+    """Run what the queue names, unless it is done, cancelled or somebody else's."""
+    claim = services.claim_run(run_id, worker=worker_name(), now=timezone.now())
+    if claim is None:
+        return
+    with structlog.contextvars.bound_contextvars(run_id=run_id, job=claim.job), keep_lease(claim):
+        run_claimed(claim)
+
+
+def run_claimed(claim: Claim) -> None:
+    """Call the job and record how it ended. Only the runner's own stop signals leave this function."""
+    job = find_job(claim.job)
+    if job is None:
+        error = _("This version has no job called %(job)s.") % {"job": claim.job}
+        services.fail_run(claim, error=error, now=timezone.now())
+        return
+    try:
+        result = call_job(job, claim, now=timezone.now())
+        if not job.settles:
+            services.settle_run(claim, result=result, now=timezone.now())
+    except ClaimLost:
+        log.warning("job_claim_lost", attempt=claim.attempt)
+    except (Unavailable, OperationalError, InterfaceError) as error:
+        give_back(claim, error)
+    except MinaraError as error:
+        services.fail_run(claim, error=error.detail, now=timezone.now())
+        log.warning("job_failed", code=error.problem_code)
+    except Exception as error:  # noqa: BLE001 - the boundary: whatever a job raises ends here, as its recorded failure
+        fail_unforeseen(claim, error)
+    except SystemExit:
+        late = _("It took longer than MINARA_JOB_TIMEOUT_SECONDS. Raise that, or ask for less at once.")
+        services.give_back_run(claim, error=late, now=timezone.now())
+        log.warning("job_timed_out", attempt=claim.attempt)
+        raise
+
+
+def call_job(job: Job, claim: Claim, *, now: datetime) -> dict[str, Any] | None:
+    """Call the job's function with the clock, its arguments, and its claim when it settles by itself."""
+    extra = {"claim": claim} if job.settles else {}
+    return job.function(now=now, **claim.arguments, **extra)
+
+
+def give_back(claim: Claim, error: Exception) -> None:
+    """Let the sweep try again later: something that the job needs does not answer now."""
+    detail = error.detail if isinstance(error, Unavailable) else _("The database did not answer. It is tried again.")
+    log.warning("job_given_back", attempt=claim.attempt, error=type(error).__name__)
+    services.give_back_run(claim, error=detail, now=timezone.now())
+
+
+def fail_unforeseen(claim: Claim, error: Exception) -> None:
+    """Record a fault of the job itself, with its kind and place."""
+    kind, place = type(error).__name__, find_place(error)
+    log.error("job_failed", error=kind, place=place)
+    sentence = _("The job stopped at a fault of its own (%(kind)s, %(place)s). Report it, then try again.")
+    services.fail_run(claim, error=sentence % {"kind": kind, "place": place}, now=timezone.now())
+
+
+def find_place(error: BaseException) -> str:
+    """Return `module.py:line` of the innermost frame."""
+    trace = error.__traceback__
+    if trace is None:
+        return "unknown"
+    while trace.tb_next:
+        trace = trace.tb_next
+    return f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
+
+
+@contextmanager
+def keep_lease(claim: Claim) -> Iterator[None]:
+    """Renew the lease from a second thread until the block ends."""
+    done = threading.Event()
+    thread = threading.Thread(target=renew_until, args=(claim, done), name="lease", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join(timeout=1)
+
+
+def renew_until(claim: Claim, done: threading.Event) -> None:
+    """Renew the lease and the cluster's sign of life three times per lease; end when the claim is lost."""
+    while not done.wait(services.LEASE_SECONDS / 3):
+        try:
+            services.record_worker_seen(cluster_name, now=timezone.now())
+            if not services.renew_claim(claim, now=timezone.now()):
+                break
+        except (DatabaseError, InterfaceError) as error:
+            log.warning("lease_not_renewed", error=type(error).__name__)
+    connections.close_all()

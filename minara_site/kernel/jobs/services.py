@@ -1,0 +1,138 @@
+"""Writes of the job queue: ask for a run, claim it, keep it, settle it, give it back, cancel it, retry it.
+
+Every change of state is one conditional UPDATE that names the state it leaves, so that of several processes exactly
+one succeeds. A claim names its attempt; once another worker has taken over, the old one can change nothing any more.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F
+from django.utils.translation import gettext as _
+
+from minara_site.kernel.errors import Conflict, NotFound
+from minara_site.kernel.jobs import queue
+from minara_site.kernel.jobs.models import JobRun, RunState, WorkerSeen
+from minara_site.kernel.jobs.table import find_job
+
+LEASE_SECONDS = 30
+MAX_ATTEMPTS = 5
+
+
+class ClaimLost(Exception):
+    """Another worker has taken the run over, or somebody cancelled it: this attempt must leave no effect."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A worker's right to run: valid until its lease ends or the attempt is counted on."""
+
+    run_id: int
+    job: str
+    arguments: dict[str, Any]
+    attempt: int
+    worker: str
+
+
+def request_run(job: str, arguments: Mapping[str, Any], *, now: datetime, requested_by: str) -> JobRun:
+    """Write the intent in the caller's transaction; a worker is told after commit.
+
+    `arguments` holds ids and plain values, never content. Raises LookupError for a job that no app lists.
+    """
+    if find_job(job) is None:
+        raise LookupError(f"No app lists a job called {job}.")
+    run = JobRun.objects.create(
+        job=job, arguments=dict(arguments), requested_by=requested_by, created_at=now, enqueued_at=now
+    )
+    send_after_commit(run.pk)
+    return run
+
+
+def send_after_commit(run_id: int) -> None:
+    """Hand the run's id to the queue once the surrounding transaction has committed."""
+    transaction.on_commit(partial(queue.push, run_id))
+
+
+def claim_run(run_id: int, *, worker: str, now: datetime) -> Claim | None:
+    """Take a queued run, or None when there is nothing to take: done, cancelled, or somebody else was faster."""
+    taken = JobRun.objects.filter(pk=run_id, state=RunState.QUEUED).update(
+        state=RunState.RUNNING,
+        worker=worker,
+        started_at=now,
+        lease_expires_at=now + timedelta(seconds=LEASE_SECONDS),
+        attempts=F("attempts") + 1,
+    )
+    if not taken:
+        return None
+    run = JobRun.objects.get(pk=run_id)
+    return Claim(run.pk, run.job, run.arguments, run.attempts, worker)
+
+
+def update_claimed(claim: Claim, **fields: Any) -> bool:
+    """Change the run if this attempt still holds it; say whether it does."""
+    held = JobRun.objects.filter(pk=claim.run_id, state=RunState.RUNNING, attempts=claim.attempt, worker=claim.worker)
+    return held.update(**fields) == 1
+
+
+def renew_claim(claim: Claim, *, now: datetime) -> bool:
+    """Extend the lease; False says that the run is no longer this worker's."""
+    return update_claimed(claim, lease_expires_at=now + timedelta(seconds=LEASE_SECONDS))
+
+
+def settle_run(claim: Claim, *, result: Mapping[str, Any] | None, now: datetime) -> None:
+    """Record success. In the transaction of the effect, both stand or neither does. Raises ClaimLost."""
+    counts = None if result is None else dict(result)
+    if not update_claimed(
+        claim, state=RunState.SUCCEEDED, result=counts, error="", finished_at=now, lease_expires_at=None
+    ):
+        raise ClaimLost(f"Run {claim.run_id} is no longer attempt {claim.attempt} of {claim.worker}.")
+
+
+def fail_run(claim: Claim, *, error: str, now: datetime) -> bool:
+    """Record failure; `error` says in one sentence what to do and holds no content."""
+    return update_claimed(claim, state=RunState.FAILED, error=error[:2000], finished_at=now, lease_expires_at=None)
+
+
+def give_back_run(claim: Claim, *, error: str, now: datetime) -> bool:
+    """Queue the run again for the sweep, because waiting may help; after the last attempt it fails instead."""
+    if claim.attempt >= MAX_ATTEMPTS:
+        return fail_run(claim, error=error, now=now)
+    return update_claimed(claim, state=RunState.QUEUED, error=error[:2000], enqueued_at=now, lease_expires_at=None)
+
+
+def free_runs_of(cluster: str, *, now: datetime) -> int:
+    """End the leases of a cluster whose workers are known to be dead, so that the next sweep takes them up."""
+    return JobRun.objects.filter(state=RunState.RUNNING, worker__startswith=f"{cluster}:").update(lease_expires_at=now)
+
+
+def record_worker_seen(name: str, *, now: datetime) -> None:
+    """Note that a worker of this cluster runs what the queue carries."""
+    WorkerSeen.objects.update_or_create(name=name, defaults={"seen_at": now})
+
+
+def cancel_run(run_id: int, *, now: datetime) -> None:
+    """Cancel a run that waits. Raises NotFound, and Conflict once it runs or is over."""
+    waiting = JobRun.objects.filter(pk=run_id, state=RunState.QUEUED)
+    if not waiting.update(state=RunState.CANCELLED, finished_at=now):
+        raise_for_state(run_id, _("This run is %(state)s; only one that waits can be cancelled."))
+
+
+def retry_run(run_id: int, *, now: datetime) -> None:
+    """Queue a failed or cancelled run again, with all its attempts. Raises NotFound, and Conflict for others."""
+    with transaction.atomic():
+        over = JobRun.objects.filter(pk=run_id, state__in=(RunState.FAILED, RunState.CANCELLED))
+        if not over.update(state=RunState.QUEUED, attempts=0, error="", enqueued_at=now, finished_at=None):
+            raise_for_state(run_id, _("This run is %(state)s; only a failed or cancelled one can be tried again."))
+        send_after_commit(run_id)
+
+
+def raise_for_state(run_id: int, sentence: str) -> None:
+    """Raise NotFound for an unknown run, else Conflict with the sentence that names its state."""
+    state = JobRun.objects.filter(pk=run_id).values_list("state", flat=True).first()
+    if state is None:
+        raise NotFound(_("There is no such run."))
+    raise Conflict(sentence % {"state": state}, current={"state": state})

@@ -1,0 +1,18 @@
+"""`minara worker`: runs jobs. `minara up` starts one; more may run beside it, on this or another machine."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from minara_site.kernel.jobs.worker import work_until
+from minara_site.kernel.processes.signals import StopRequest
+
+
+class Command(BaseCommand):
+    """Runs jobs until SIGTERM."""
+
+    help = "Run jobs and the schedule until stopped. `minara up` starts one by itself."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Work."""
+        work_until(StopRequest())

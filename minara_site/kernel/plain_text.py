@@ -1,0 +1,29 @@
+"""Text that can be stored: no NUL, no lone surrogates, within its length. Every door's text passes here (W-19)."""
+
+from django.utils.translation import gettext as _
+
+from minara_site.kernel.errors import FieldError, Invalid
+
+
+def storable_problem(text: str) -> str | None:
+    """Return why this text cannot be stored on both engines, or None."""
+    if "\0" in text:
+        return _("Remove the NUL character; it cannot be stored.")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return _("Remove the lone surrogate; it is no character.")
+    return None
+
+
+def clean_text(text: str, *, field: str, max_chars: int, min_chars: int = 1) -> str:
+    """Return the text trimmed. Raises Invalid when it is too short, too long or cannot be stored."""
+    trimmed = text.strip()
+    problem = storable_problem(trimmed)
+    if problem is None and len(trimmed) < min_chars:
+        problem = _("Write at least one character.")
+    if problem is None and len(trimmed) > max_chars:
+        problem = _("Shorten it to %(max)d characters; it has %(now)d.") % {"max": max_chars, "now": len(trimmed)}
+    if problem is not None:
+        raise Invalid(problem, errors=(FieldError(field, problem),))
+    return trimmed

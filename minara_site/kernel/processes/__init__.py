@@ -1,0 +1,1 @@
+"""The processes of `minara up`: a supervisor, its children, and what ties their lives together."""

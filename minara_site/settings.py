@@ -1,0 +1,235 @@
+"""Django settings, derived from `config.Config`; nothing here reads the environment itself."""
+
+import secrets
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import dj_database_url
+from csp.constants import NONE, SELF
+from django.utils.translation import gettext_lazy as _
+from whitenoise.compress import Compressor
+
+from minara_site.config import load_config, open_data_folder
+from minara_site.kernel.logs import logging_config
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+MINARA = load_config()
+DATA_DIR = open_data_folder(MINARA)
+
+
+def read_secret_key() -> str:
+    """Return the configured key, else the one kept in the data folder, made on the first start."""
+    if MINARA.minara_secret_key:
+        return MINARA.minara_secret_key
+    path = DATA_DIR / "secret_key"
+    if not path.exists():
+        fresh = path.with_suffix(f".{secrets.token_hex(4)}")
+        fresh.touch(mode=0o600)
+        fresh.write_text(secrets.token_urlsafe(48))
+        try:
+            path.hardlink_to(fresh)  # the first of several starting processes wins
+        except FileExistsError:
+            pass
+        finally:
+            fresh.unlink()
+    return path.read_text()
+
+
+def sqlite(path: Path) -> dict[str, Any]:
+    """Return a SQLite database with write-ahead log and immediate write transactions."""
+    return {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": path,
+        "OPTIONS": {
+            "timeout": 20,
+            "transaction_mode": "IMMEDIATE",
+            "init_command": (
+                "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA mmap_size=268435456;"
+                "PRAGMA cache_size=-20000; PRAGMA temp_store=MEMORY; PRAGMA secure_delete=ON; PRAGMA foreign_keys=ON"
+            ),
+        },
+    }
+
+
+SECRET_KEY = read_secret_key()
+DEBUG = MINARA.minara_debug
+PUBLIC_HOST = urlsplit(MINARA.minara_public_url).hostname or "127.0.0.1"
+LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
+ALLOWED_HOSTS = [*dict.fromkeys((PUBLIC_HOST, *LOCAL_HOSTS, *MINARA.minara_allowed_hosts))]
+CSRF_TRUSTED_ORIGINS = [MINARA.minara_public_url]
+
+INSTALLED_APPS = [
+    "minara_site.kernel",
+    "minara_site.access",
+    "minara_site.web",
+    "learning_app",
+    "memory_app",
+    "profile_app",
+    "minara_site.agent",
+    "minara_site.console",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.humanize",
+    "django.contrib.messages",
+    "django.contrib.sessions",
+    "django.contrib.staticfiles",
+    "allauth",
+    "allauth.account",
+    "csp",
+    "django_htmx",
+    "django_q",
+    "ninja",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "minara_site.web.request_log.RequestLogMiddleware",
+    "minara_site.web.machine.MachineProblemMiddleware",
+    "minara_site.web.middleware.BrowserLanguageMiddleware",
+    "minara_site.web.middleware.BodyLimitMiddleware",
+    "minara_site.web.middleware.ReadableMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "minara_site.access.middleware.PrincipalMiddleware",
+    "minara_site.web.middleware.PreferencesMiddleware",
+    "minara_site.web.middleware.PersonalPageMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "minara_site.web.middleware.DomainErrorMiddleware",
+]
+
+ROOT_URLCONF = "minara_site.urls"
+WSGI_APPLICATION = "minara_site.wsgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "minara_site.web.context.shell",
+            ],
+            "builtins": ["minara_site.web.templatetags.minara"],
+        },
+    }
+]
+
+if MINARA.database_url:
+    DATABASES = {"default": {**dj_database_url.parse(MINARA.database_url, conn_max_age=600, conn_health_checks=True)}}
+    QUEUE_DATABASE = "default"
+else:
+    DATABASES = {"default": sqlite(DATA_DIR / "minara.db"), "queue": sqlite(DATA_DIR / "queue.db")}
+    QUEUE_DATABASE = "queue"
+    DATABASE_ROUTERS = ["minara_site.kernel.jobs.router.QueueRouter"]
+    for database in DATABASES.values():
+        database["CONN_MAX_AGE"] = None
+
+Q_CLUSTER = {
+    "name": "minara",
+    "orm": QUEUE_DATABASE,
+    "workers": MINARA.minara_job_workers,
+    "timeout": MINARA.minara_job_timeout_seconds,
+    "retry": 2 * MINARA.minara_job_timeout_seconds + 60,
+    "ack_failures": True,  # job_runs is the record; the sweep tries again
+    "max_attempts": 1,
+    "save_limit": 100,
+    "queue_limit": 1,  # what a dying cluster has taken and not begun waits for the sweep
+    "poll": 0.5,
+    "bulk": 1,
+    "scheduler": False,  # kernel.jobs.schedule is the one schedule
+    "guard_cycle": 1,
+}
+
+CACHES = {
+    "default": {  # shared by the web processes of one machine; sign-in limits count in it
+        "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
+        "LOCATION": DATA_DIR / "cache",
+        "OPTIONS": {"MAX_ENTRIES": 10_000},
+    }
+}
+
+AUTH_USER_MODEL = "access.User"
+AUTHENTICATION_BACKENDS = ["minara_site.access.backends.AccountBackend"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+]
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "home"
+ACCOUNT_ADAPTER = "minara_site.access.adapters.ClosedAccountAdapter"
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*"]
+ACCOUNT_LOGOUT_ON_GET = False
+ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
+ACCOUNT_PREVENT_ENUMERATION = True
+ACCOUNT_SESSION_REMEMBER = True
+
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_AGE = 14 * 24 * 3600
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = MINARA.is_https
+SESSION_COOKIE_NAME = "__Host-minara-session" if MINARA.is_https else "minara-session"
+CSRF_COOKIE_NAME = "__Host-minara-csrf" if MINARA.is_https else "minara-csrf"
+CSRF_COOKIE_SAMESITE = "Strict"
+CSRF_COOKIE_HTTPONLY = True
+CSRF_FAILURE_VIEW = "minara_site.web.errors.csrf_failure"
+LANGUAGE_COOKIE_SAMESITE = "Lax"
+
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if MINARA.is_https else None
+SECURE_SSL_REDIRECT = False  # the proxy in front does it; health checks come over http
+SECURE_HSTS_SECONDS = 31536000 if MINARA.is_https else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = MINARA.is_https
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+        "base-uri": [NONE],
+        "object-src": [NONE],
+    }
+}
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 6000
+
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", _("English")), ("zh-hans", _("Simplified Chinese"))]
+LOCALE_PATHS = [BASE_DIR / "minara_site" / "locale"]
+USE_I18N = True
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+STATIC_URL = "static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATIC_ROOT = DATA_DIR / "static"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+WHITENOISE_KEEP_ONLY_HASHED_FILES = True
+WHITENOISE_SKIP_COMPRESS_EXTENSIONS = (*Compressor.SKIP_COMPRESS_EXTENSIONS, "map")
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
+
+LOGGING = logging_config(MINARA.minara_log_level, as_json=MINARA.minara_log_format == "json")
+LOGGING_CONFIG = "minara_site.kernel.logs.configure"
+SILENCED_SYSTEM_CHECKS = ["security.W008"]  # the proxy redirects, see SECURE_SSL_REDIRECT

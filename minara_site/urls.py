@@ -1,0 +1,25 @@
+"""Every address of the console, app by app."""
+
+from django.urls import URLPattern, URLResolver, include, path
+
+from minara_site.access.pages import page
+from minara_site.access.policy import Act
+from minara_site.api import api
+from minara_site.kernel.health import healthz, readyz
+
+handler400 = "minara_site.web.errors.bad_request"
+handler403 = "minara_site.web.errors.permission_denied"
+handler404 = "minara_site.web.errors.not_found"
+handler429 = "minara_site.access.views.too_many_tries"  # django-allauth asks for it
+handler500 = "minara_site.web.errors.server_error"
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("", include("minara_site.console.urls")),
+    path("", include("minara_site.access.urls")),
+    path("", include("minara_site.web.urls")),
+    path("", include("memory_app.urls")),
+    path("", include("profile_app.urls")),
+    path("v1/", api.urls),
+    path("healthz", page(Act.PROBE)(healthz), name="healthz"),
+    path("readyz", page(Act.PROBE)(readyz), name="readyz"),
+]

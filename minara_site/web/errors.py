@@ -1,0 +1,163 @@
+"""What goes wrong, as people and machines read it: a page, a block for HTMX, problem+json for the API (trust W-30).
+
+Every answer carries the request's id and nothing from inside: no exception text but our own `MinaraError.detail`.
+The pages from 500 up read no database and no session, so that they also stand when those are what failed.
+"""
+
+import json
+from dataclasses import asdict, dataclass
+from http import HTTPStatus
+from typing import Any
+
+import structlog
+from django.core.exceptions import RequestDataTooBig
+from django.core.serializers.json import DjangoJSONEncoder
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+from django.utils.translation import gettext as _
+
+from minara_site.access.pages import ask_to_sign_in
+from minara_site.kernel.errors import FieldError, MinaraError, Unauthenticated
+from minara_site.web.context import shell
+from minara_site.web.responses import wants_fragment
+
+MACHINE_PREFIXES = ("/v1/", "/mcp", "/healthz", "/readyz", "/metrics")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that went wrong: what happened (`title`), what to do (`detail`), and a stable `code`."""
+
+    status: HTTPStatus
+    code: str
+    title: str
+    detail: str
+    errors: tuple[FieldError, ...] = ()
+    current: dict[str, Any] | None = None
+    retry_after_seconds: int | None = None
+
+
+def request_id() -> str:
+    """Return the id under which the log holds this request."""
+    return str(structlog.contextvars.get_contextvars().get("request_id", ""))
+
+
+def is_machine_path(path: str) -> bool:
+    """Say whether programs call this path, so that errors answer as JSON and in English."""
+    return path.startswith(MACHINE_PREFIXES)
+
+
+def title_of(status: HTTPStatus) -> str:
+    """Return what happened, in a few words."""
+    titles = {
+        HTTPStatus.BAD_REQUEST: _("This request cannot be read"),
+        HTTPStatus.UNAUTHORIZED: _("Nobody is signed in"),
+        HTTPStatus.FORBIDDEN: _("This is not open to you"),
+        HTTPStatus.NOT_FOUND: _("Nothing is here"),
+        HTTPStatus.CONFLICT: _("It changed meanwhile"),
+        HTTPStatus.GONE: _("It was removed for good"),
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE: _("That is too large"),
+        HTTPStatus.UNPROCESSABLE_ENTITY: _("A value cannot be used"),
+        HTTPStatus.TOO_MANY_REQUESTS: _("Too many requests"),
+        HTTPStatus.SERVICE_UNAVAILABLE: _("A part does not answer now"),
+    }
+    return titles.get(status, _("Something failed on our side"))
+
+
+def problem_of(error: MinaraError) -> Problem:
+    """Return the problem that a domain error stands for."""
+    return Problem(
+        status=error.status,
+        code=error.problem_code,
+        title=title_of(error.status),
+        detail=error.detail,
+        errors=error.errors,
+        current=error.current,
+        retry_after_seconds=error.retry_after_seconds,
+    )
+
+
+def json_problem(problem: Problem) -> HttpResponse:
+    """Answer application/problem+json (RFC 9457) in the shape of the contract."""
+    body: dict[str, Any] = {
+        "ok": False,
+        "type": "about:blank",
+        "title": problem.title,
+        "status": int(problem.status),
+        "detail": problem.detail,
+        "code": problem.code,
+        "request_id": request_id(),
+        "errors": [asdict(error) for error in problem.errors],
+    }
+    if problem.current is not None:
+        body["current"] = problem.current
+    text = json.dumps(body, ensure_ascii=False, cls=DjangoJSONEncoder)
+    response = HttpResponse(text, status=problem.status, content_type="application/problem+json")
+    if problem.status == HTTPStatus.UNAUTHORIZED:
+        response["WWW-Authenticate"] = "Bearer"
+    return response
+
+
+def problem_response(request: HttpRequest, problem: Problem) -> HttpResponse:
+    """Answer a problem the way the caller reads it."""
+    if is_machine_path(request.path):
+        response = json_problem(problem)
+    else:
+        template = "errors/_problem.html" if wants_fragment(request) else "errors/problem.html"
+        inputs: dict[str, Any] = {"problem": problem, "request_id": request_id(), "title": problem.title}
+        if problem.status < HTTPStatus.INTERNAL_SERVER_ERROR:
+            inputs |= shell(request)
+        response = HttpResponse(render_to_string(template, inputs), status=problem.status)
+    if problem.retry_after_seconds is not None:
+        response["Retry-After"] = str(problem.retry_after_seconds)
+    return response
+
+
+def domain_error(request: HttpRequest, error: MinaraError) -> HttpResponse:
+    """Answer a domain error that a page view raised; a stranger is sent to sign in."""
+    if isinstance(error, Unauthenticated) and not is_machine_path(request.path):
+        return ask_to_sign_in(request)
+    return problem_response(request, problem_of(error))
+
+
+def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """Answer 400, or 413 when the body was too large to read."""
+    if isinstance(exception, RequestDataTooBig):
+        return too_large(request)
+    detail = _("Go back and try again. If a link brought you here, the link is broken.")
+    return plain_problem(request, HTTPStatus.BAD_REQUEST, "malformed", detail)
+
+
+def permission_denied(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """Answer 403."""
+    detail = _("Your role does not include this. An operator can change that.")
+    return plain_problem(request, HTTPStatus.FORBIDDEN, "refused", detail)
+
+
+def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """Answer 404, the same for what never was, what was deleted and what is somebody else's."""
+    detail = _("The address is wrong, or what stood here was deleted or is not yours.")
+    return plain_problem(request, HTTPStatus.NOT_FOUND, "not_found", detail)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Answer 500."""
+    detail = _("Nothing was lost that had been saved. Try again; if it fails again, give an operator the number below.")
+    return plain_problem(request, HTTPStatus.INTERNAL_SERVER_ERROR, "error", detail)
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Answer a form without a valid CSRF token."""
+    detail = _("This form was open too long or came from another place. Reload the page and send it again.")
+    return plain_problem(request, HTTPStatus.FORBIDDEN, "csrf", detail)
+
+
+def too_large(request: HttpRequest) -> HttpResponse:
+    """Answer 413."""
+    detail = _("Send at most 1 MiB at a time. A larger file goes in through the import command.")
+    return plain_problem(request, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too_large", detail)
+
+
+def plain_problem(request: HttpRequest, status: HTTPStatus, code: str, detail: str) -> HttpResponse:
+    """Answer a problem that no domain error describes."""
+    return problem_response(request, Problem(status, code, title_of(status), detail))

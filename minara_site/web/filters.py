@@ -1,0 +1,178 @@
+"""Filters of a list: declared by a room, read from the URL, shown as search box, tabs or chips.
+
+A value that a filter does not know is ignored with a notice; nothing in a URL can make a list fail (trust W-19, W-21).
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from enum import StrEnum
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import QueryDict
+from django.utils import timezone
+from django.utils.dateparse import parse_date
+from django.utils.formats import date_format
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+
+from minara_site.kernel.plain_text import storable_problem
+
+Text = str | Promise
+Rows = QuerySet[Any]
+MOST_SEARCH_CHARS = 512
+WHOLE_NUMBER = re.compile("-?[0-9]{1,18}")  # fits the integer columns of both engines
+
+
+class FilterKind(StrEnum):
+    """How a filter is read and shown."""
+
+    SEARCH = "search"
+    TABS = "tabs"
+    CHOICE = "choice"
+    DATE = "date"
+    NUMBER = "number"
+
+
+class UnusableValueError(ValueError):
+    """The URL holds a value that this filter cannot use; the message is the notice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A filter in use, and the query string without it."""
+
+    label: Text
+    value: Text
+    without: str
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """One query parameter of a list.
+
+    The value is text for SEARCH and TABS, a tuple of texts for CHOICE, a date for DATE, an int for NUMBER. `apply`
+    narrows the rows by it; without `apply`, `lookup` is a Django lookup (CHOICE adds `__in`, DATE compares with the
+    start of that day in the reader's zone). `default` is the value that stands without the parameter.
+    """
+
+    name: str
+    label: Text
+    kind: FilterKind
+    lookup: str = ""
+    apply: Callable[[Rows, Any], Rows] | None = None
+    choices: Sequence[tuple[str, Text]] = ()
+    default: str = ""
+
+    @property
+    def is_addable(self) -> bool:
+        """Whether people add it through the filter form instead of a box or tabs of its own."""
+        return self.kind in {FilterKind.CHOICE, FilterKind.DATE, FilterKind.NUMBER}
+
+    def read(self, params: QueryDict) -> Any:
+        """Return the value in use, or None. Raises UnusableValueError."""
+        raw = [value.strip() for value in params.getlist(self.name) if value.strip()]
+        if not raw:
+            return self.default or None
+        return READERS[self.kind](self, raw)
+
+    def narrow(self, rows: Rows, value: Any) -> Rows:
+        """Keep the rows that this value asks for."""
+        if self.apply is not None:
+            return self.apply(rows, value)
+        if self.kind is FilterKind.CHOICE:
+            return rows.filter(**{f"{self.lookup}__in": value})
+        return rows.filter(**{self.lookup: start_of_day(value) if self.kind is FilterKind.DATE else value})
+
+    def chips(self, params: QueryDict, value: Any) -> list[Chip]:
+        """Return a chip for each value that can be taken away; tabs and the search box show theirs themselves."""
+        if not self.is_addable or value == self.default:
+            return []
+        values = value if isinstance(value, tuple) else (value,)
+        return [Chip(self.label, self.words(one), without_value(params, self.name, str(one))) for one in values]
+
+    def words(self, value: Any) -> Text:
+        """Return a value as people read it."""
+        if isinstance(value, date):
+            return date_format(value, _("j M Y"))
+        return dict(self.choices).get(value, str(value))
+
+    def unusable(self, value: str) -> UnusableValueError:
+        """Return the error that names this filter and the value."""
+        text = _("“%(value)s” cannot be used for “%(filter)s” and was ignored.")
+        return UnusableValueError(text % {"value": value[:80], "filter": self.label})
+
+
+def read_search(item: Filter, raw: list[str]) -> str:
+    """Read the search text."""
+    if storable_problem(raw[-1]) or len(raw[-1]) > MOST_SEARCH_CHARS:
+        raise item.unusable(raw[-1])
+    return raw[-1]
+
+
+def read_tab(item: Filter, raw: list[str]) -> str:
+    """Read the one chosen tab."""
+    if raw[-1] not in dict(item.choices):
+        raise item.unusable(raw[-1])
+    return raw[-1]
+
+
+def read_choice(item: Filter, raw: list[str]) -> tuple[str, ...]:
+    """Read every chosen value."""
+    known = dict(item.choices)
+    for value in raw:
+        if value not in known:
+            raise item.unusable(value)
+    return tuple(dict.fromkeys(raw))
+
+
+def read_date(item: Filter, raw: list[str]) -> date:
+    """Read an ISO date."""
+    try:
+        value = parse_date(raw[-1])
+    except ValueError:
+        value = None
+    if value is None or value.year in {date.min.year, date.max.year}:  # a zone could push these out of range
+        raise item.unusable(raw[-1])
+    return value
+
+
+def read_number(item: Filter, raw: list[str]) -> int:
+    """Read a whole number that a database column can hold."""
+    if WHOLE_NUMBER.fullmatch(raw[-1]) is None:
+        raise item.unusable(raw[-1])
+    return int(raw[-1])
+
+
+READERS: dict[FilterKind, Callable[[Filter, list[str]], Any]] = {
+    FilterKind.SEARCH: read_search,
+    FilterKind.TABS: read_tab,
+    FilterKind.CHOICE: read_choice,
+    FilterKind.DATE: read_date,
+    FilterKind.NUMBER: read_number,
+}
+
+
+def start_of_day(day: date) -> datetime:
+    """Return the first moment of a day in the reader's zone."""
+    return timezone.make_aware(datetime.combine(day, time.min))
+
+
+def changed_query(params: QueryDict, **changes: str | None) -> str:
+    """Return the query string with these parameters set, or left out where None; empty or beginning with `?`."""
+    copy = params.copy()
+    for name, value in changes.items():
+        copy.pop(name, None)
+        if value is not None:
+            copy[name] = value
+    return f"?{copy.urlencode()}" if copy else ""
+
+
+def without_value(params: QueryDict, name: str, value: str) -> str:
+    """Return the query string without one of the values of a parameter, from the beginning of the list."""
+    copy = params.copy()
+    copy.pop("cursor", None)
+    copy.setlist(name, [one for one in params.getlist(name) if one.strip() != value])
+    return f"?{copy.urlencode()}" if copy.urlencode() else ""

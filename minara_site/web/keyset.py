@@ -1,0 +1,125 @@
+"""Keyset pages: a page begins after the last row of the one before, so inserts never shift rows.
+
+Pages and the HTTP API cut their lists here. A cursor is the signed place of a row (screens U-08, trust W-21):
+it names the list and the order it was cut from and is refused by any other.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Generic, TypeVar, cast
+
+from django.core import signing
+from django.core.exceptions import ValidationError
+from django.db.models import Field, Model, Q, QuerySet
+from django.utils.translation import gettext as _
+
+from minara_site.kernel.errors import Malformed
+
+Row = TypeVar("Row", bound=Model)
+
+
+class BadCursor(Malformed):
+    """The cursor was not made by this list, or was changed on its way."""
+
+    code = "bad_cursor"
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Rows by one column that is never null, ties by `id` in the same direction."""
+
+    field: str = "id"
+    descending: bool = True
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Return the columns for `order_by`."""
+        sign = "-" if self.descending else ""
+        return (f"{sign}id",) if self.field == "id" else (f"{sign}{self.field}", f"{sign}id")
+
+    def after(self, value: Any, pk: Any) -> Q:
+        """Return the rows behind this place, as a range on the first column that an index can walk."""
+        side = "lt" if self.descending else "gt"
+        behind = Q(**{f"id__{side}": pk})
+        if self.field == "id":
+            return behind
+        return Q(**{f"{self.field}__{side}e": value}) & (Q(**{f"{self.field}__{side}": value}) | behind)
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[Row]):
+    """Rows of one page, the cursor of the next (None at the end), and how many rows stood before it."""
+
+    items: list[Row]
+    next_cursor: str | None
+    offset: int
+
+
+def paginate(
+    queryset: "QuerySet[Row]", order: Order, *, cursor: str | None = None, limit: int = 50, scope: str = ""
+) -> Page[Row]:
+    """Cut one page out of `queryset`.
+
+    `scope` names the list; a cursor serves only the list and order that made it. Raises BadCursor.
+    """
+    signer = signing.Signer(salt=f"keyset:{scope}:{','.join(order.columns)}")
+    offset = 0
+    if cursor:
+        value, pk, offset = read_place(cursor, signer, queryset.model, order)
+        queryset = queryset.filter(order.after(value, pk))
+    rows = list(queryset.order_by(*order.columns)[: limit + 1])
+    items = rows[:limit]
+    more = len(rows) > limit
+    return Page(items, write_place(items[-1], offset + limit, signer, order) if more else None, offset)
+
+
+def write_place(row: Model, offset: int, signer: signing.Signer, order: Order) -> str:
+    """Return the cursor that continues behind `row`."""
+    value = getattr(row, order.field)
+    return signer.sign_object([value.isoformat() if isinstance(value, datetime) else value, row.pk, offset])
+
+
+def read_place(cursor: str, signer: signing.Signer, model: type[Model], order: Order) -> tuple[Any, Any, int]:
+    """Return value, id and offset of a cursor. Raises BadCursor."""
+    column = cast("Field[Any, Any]", model._meta.get_field(order.field))  # noqa: SLF001 - Django's public Meta API
+    key = model._meta.pk  # noqa: SLF001 - a session's id is text
+    try:
+        written, pk, offset = signer.unsign_object(cursor)
+        value, pk, offset = column.to_python(written), key.to_python(pk), int(offset)
+    except (signing.BadSignature, ValidationError, ValueError, TypeError):
+        raise bad_cursor() from None
+    if value is None or pk is None:
+        raise bad_cursor()
+    return value, pk, offset
+
+
+def bad_cursor() -> BadCursor:
+    """Return the refusal of a cursor."""
+    return BadCursor(_("This cursor is not valid here. Ask for the list without a cursor."))
+
+
+def write_number(number: int, *, scope: str) -> str:
+    """Return the cursor of a list that is walked by a number of its own, such as the versions of a row."""
+    return signing.Signer(salt=f"keyset:{scope}").sign_object(number)
+
+
+def read_number(cursor: str | None, *, scope: str) -> int | None:
+    """Return the number of such a cursor, None without one. Raises BadCursor."""
+    try:
+        return int(signing.Signer(salt=f"keyset:{scope}").unsign_object(cursor)) if cursor else None
+    except signing.BadSignature:
+        raise bad_cursor() from None
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many rows match; `is_exact` is False when counting stopped at the bound."""
+
+    number: int
+    is_exact: bool
+
+
+def count_rows(queryset: "QuerySet[Any]", most: int = 10_000) -> Count:
+    """Count at most `most` rows, so that a count never reads a whole table."""
+    number = queryset.order_by().values("pk")[: most + 1].count()
+    return Count(min(number, most), number <= most)

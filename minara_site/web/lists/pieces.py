@@ -1,0 +1,55 @@
+"""What a list is declared of, and what a URL asks of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from minara_site.web.filters import Text
+from minara_site.web.keyset import Order
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A head cell. `sorts` are the names of the Sorts that its link asks for, the first one first."""
+
+    label: Text
+    sorts: tuple[str, ...] = ()
+    numeric: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """An order that a person can ask for by `?sort=name`; `label` ends the status line."""
+
+    name: str
+    label: Text
+    order: Order
+
+
+@dataclass(frozen=True, slots=True)
+class BulkAction:
+    """A button of the bulk bar; its name arrives as `action`, and `e` presses the one called delete."""
+
+    name: str
+    label: Text
+    icon: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Empty:
+    """What a list says while it holds nothing at all: why, and the one next act (`url` is a url name)."""
+
+    icon: str
+    title: Text
+    text: Text
+    action: Text = ""
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the URL asks of a list: the values in use by filter name, the order, and what was ignored."""
+
+    values: Mapping[str, Any]
+    sort: Sort
+    notices: tuple[str, ...]

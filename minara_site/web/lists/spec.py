@@ -1,0 +1,125 @@
+"""What a room declares about one list, and how a request is read by it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.http import HttpRequest, QueryDict
+from django.utils.translation import gettext as _
+
+from minara_site.kernel.errors import Invalid
+from minara_site.web.filters import Filter, Rows, Text, UnusableValueError
+from minara_site.web.keyset import BadCursor, Count, Page, count_rows, paginate
+from minara_site.web.lists.page import ListPage
+from minara_site.web.lists.pieces import BulkAction, Column, Empty, Reading, Sort
+
+MOST_SELECTED = 5_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListSpec:
+    """What a room declares about one list.
+
+    `name` scopes the cursor and the element ids. `row` is the template of one `<tr>`; it gets `row` and `spec`.
+    `sorts[0]` is the default. `bulk_url` is the url name that the bulk bar posts `action` and `ids` to.
+    """
+
+    name: str
+    caption: Text
+    row: str
+    columns: Sequence[Column]
+    sorts: Sequence[Sort]
+    empty: Empty
+    filters: Sequence[Filter] = ()
+    bulk: Sequence[BulkAction] = ()
+    bulk_url: str = ""
+    has_actions: bool = True
+    page_size: int = 50
+
+    @property
+    def width(self) -> int:
+        """Return the number of columns, for a `colspan`."""
+        return len(self.columns) + bool(self.bulk) + self.has_actions
+
+    def page(self, request: HttpRequest, queryset: Rows, *, ignore: Sequence[str] = ()) -> ListPage:
+        """Read filters, order and cursor from the URL and return the page.
+
+        `ignore` names further parameters that the view reads itself. Bad values become notices, never errors.
+        """
+        reading = self.read(request.GET, ignore)
+        matching = self.narrow(queryset, reading)
+        cursor = request.GET.get("cursor")
+        try:
+            cut = self._cut(matching, reading, cursor)
+        except BadCursor:
+            cursor, cut = None, self._cut(matching, reading, None)
+            notice = _("That place in the list is no longer valid; this is its beginning.")
+            reading = replace(reading, notices=(*reading.notices, notice))
+        is_whole = cut.next_cursor is None and not cursor
+        return ListPage(
+            spec=self,
+            path=request.path,
+            params=request.GET,
+            reading=reading,
+            rows=cut.items,
+            offset=cut.offset,
+            next_cursor=cut.next_cursor,
+            count=Count(len(cut.items), is_exact=True) if is_whole else count_rows(matching),
+            is_continued=bool(cursor),
+        )
+
+    def page_without_rows(self, queryset: Rows, *, path: str, params: QueryDict) -> ListPage:
+        """Return what a list at this address counts, for an answer that changes one of its rows."""
+        reading = self.read(params)
+        return ListPage(
+            spec=self,
+            path=path,
+            params=params,
+            reading=reading,
+            rows=(),
+            offset=0,
+            next_cursor=None,
+            count=count_rows(self.narrow(queryset, reading)),
+            is_continued=False,
+        )
+
+    def read(self, params: QueryDict, ignore: Sequence[str] = ()) -> Reading:
+        """Read what a query string asks for."""
+        values: dict[str, Any] = {}
+        known = {"cursor", "sort", *ignore, *(item.name for item in self.filters)}
+        unknown = _("This list has no filter “%(name)s”; it was ignored.")
+        notices = [unknown % {"name": name[:80]} for name in params if name not in known]
+        for item in self.filters:
+            try:
+                value = item.read(params)
+            except UnusableValueError as error:
+                notices.append(str(error))
+                value = item.default or None
+            if value is not None:
+                values[item.name] = value
+        asked = params.get("sort", self.sorts[0].name)
+        sort = next((one for one in self.sorts if one.name == asked), None)
+        if sort is None:
+            notices.append(_("This list cannot be sorted by “%(name)s”.") % {"name": asked[:80]})
+        return Reading(values, sort or self.sorts[0], tuple(notices))
+
+    def narrow(self, queryset: Rows, reading: Reading) -> Rows:
+        """Keep the rows that the filters in use ask for."""
+        for item in self.filters:
+            if item.name in reading.values:
+                queryset = item.narrow(queryset, reading.values[item.name])
+        return queryset
+
+    def matching_ids(self, queryset: Rows, params: QueryDict) -> list[int]:
+        """Return the ids of all rows that these filters keep. Raises Invalid when these are none or more than 5 000."""
+        matching = self.narrow(queryset, self.read(params)).order_by("id")
+        ids = list(matching.values_list("id", flat=True)[: MOST_SELECTED + 1])
+        if not ids:
+            raise Invalid(_("Choose at least one row."), code="nothing_chosen")
+        if len(ids) > MOST_SELECTED:
+            most = _("Choose at most %(most)d rows at a time.") % {"most": MOST_SELECTED}
+            raise Invalid(most, code="too_many_chosen")
+        return ids
+
+    def _cut(self, matching: Rows, reading: Reading, cursor: str | None) -> Page[Any]:
+        return paginate(matching, reading.sort.order, cursor=cursor, limit=self.page_size, scope=self.name)

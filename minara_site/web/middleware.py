@@ -1,0 +1,146 @@
+"""What happens to every request and response around the views."""
+
+import re
+from collections.abc import Callable
+from http import HTTPStatus
+from urllib.parse import unquote, urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone, translation
+from django.utils.cache import patch_vary_headers
+from django.utils.translation import gettext as _
+from django_htmx.http import HttpResponseClientRedirect
+
+from minara_site.kernel.errors import MinaraError
+from minara_site.web.errors import domain_error, is_machine_path, plain_problem, too_large
+from minara_site.web.responses import wants_fragment
+
+LENGTH = re.compile(r"[0-9]{1,18}")
+GetResponse = Callable[[HttpRequest], HttpResponse]
+PERMISSIONS_POLICY = ", ".join(
+    f"{feature}=()" for feature in ("camera", "display-capture", "geolocation", "microphone", "payment", "usb")
+)
+
+
+class BrowserLanguageMiddleware:
+    """Speaks what the browser asks for until the reader is known: what is refused early is read too."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Activate it for this request only; machines get English."""
+        is_machine = is_machine_path(request.path)
+        language = settings.LANGUAGE_CODE if is_machine else translation.get_language_from_request(request)
+        with translation.override(language):
+            return self.get_response(request)
+
+
+class BodyLimitMiddleware:
+    """Refuses a body above DATA_UPLOAD_MAX_MEMORY_SIZE before anything reads it (trust W-19)."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Answer 413 by the declared length, without which a body would be read as empty."""
+        limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        declared = request.META.get("CONTENT_LENGTH") or "0"
+        if not LENGTH.fullmatch(declared) or request.headers.get("Transfer-Encoding"):
+            detail = _("Send the body whole, with its length in Content-Length.")
+            return plain_problem(request, HTTPStatus.BAD_REQUEST, "malformed", detail)
+        return too_large(request) if limit is not None and int(declared) > limit else self.get_response(request)
+
+
+class ReadableMiddleware:
+    """Refuses what no view can read: a charset but UTF-8, NUL, which PostgreSQL cannot look up, a broken URL (W-19)."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Answer 400 before anything reads query, form or session."""
+        problem = unreadable_part(request)
+        if problem is not None:
+            return plain_problem(request, HTTPStatus.BAD_REQUEST, "malformed", problem)
+        return self.get_response(request)
+
+
+def unreadable_part(request: HttpRequest) -> str | None:
+    """Return what to change about a request that cannot be read, or None."""
+    if (request.content_params or {}).get("charset", "utf-8").lower() not in {"utf-8", "utf8"}:
+        return _("Send text as UTF-8.")
+    if any("\0" in text for text in (request.path, *request.COOKIES.values())):
+        return _("Remove the NUL character from the address and the cookies.")
+    try:
+        urlsplit(unquote(request.headers.get("HX-Current-URL", "")))
+    except ValueError:
+        return _("HX-Current-URL must be a URL.")
+    return None
+
+
+class PreferencesMiddleware:
+    """Speaks the reader's language and shows their time zone; machines get English and UTC."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Activate both for this request only."""
+        if is_machine_path(request.path):
+            with translation.override(settings.LANGUAGE_CODE):
+                return self.get_response(request)
+        with translation.override(reader_language(request)), timezone.override(reader_zone(request)):
+            response = self.get_response(request)
+            response.headers.setdefault("Content-Language", translation.get_language() or settings.LANGUAGE_CODE)
+        return response
+
+
+def reader_language(request: HttpRequest) -> str:
+    """Return the language that the reader chose, else what the browser asks for."""
+    chosen = getattr(request.user, "language", "")
+    return chosen or translation.get_language_from_request(request)
+
+
+def reader_zone(request: HttpRequest) -> ZoneInfo:
+    """Return the reader's zone; UTC when it is unknown here."""
+    try:
+        return ZoneInfo(getattr(request.user, "time_zone", "") or "UTC")
+    except (ZoneInfoNotFoundError, ValueError):
+        return ZoneInfo("UTC")
+
+
+class PersonalPageMiddleware:
+    """Keeps pages out of caches, and lets redirects work under HTMX (trust W-08)."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Set the headers that Django does not."""
+        response = self.get_response(request)
+        if wants_fragment(request) and 300 <= response.status_code < 400 and response.has_header("Location"):  # noqa: PLR2004
+            cookies, location = response.cookies, response["Location"]
+            response = HttpResponseClientRedirect(location)
+            response.cookies = cookies
+        response.headers.setdefault("Cache-Control", "no-store")
+        response.headers.setdefault("Permissions-Policy", PERMISSIONS_POLICY)
+        patch_vary_headers(response, ("HX-Request", "Cookie"))
+        return response
+
+
+class DomainErrorMiddleware:
+    """Turns a MinaraError of a page view into its answer; the API maps its own."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Pass on; the work is in `process_exception`."""
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        """Answer domain errors only."""
+        return domain_error(request, exception) if isinstance(exception, MinaraError) else None

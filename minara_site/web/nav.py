@@ -1,0 +1,103 @@
+"""The navigation: what each principal may open, in the order of the side bar.
+
+To add a page: one NavItem here, with the act that its view requires.
+"""
+
+from dataclasses import dataclass
+
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from minara_site.access.policy import Act
+from minara_site.access.principal import Principal
+from minara_site.web.filters import Text
+
+
+@dataclass(frozen=True, slots=True)
+class NavItem:
+    """A page of the side bar. After `g`, `key` opens it."""
+
+    label: Text
+    url_name: str
+    icon: str
+    act: Act
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NavGroup:
+    """Pages that belong together; a group without label stands alone."""
+
+    label: Text
+    items: tuple[NavItem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NavLink:
+    """A page that this principal may open."""
+
+    name: str
+    label: Text
+    url: str
+    icon: str
+    key: str
+    group: Text
+
+
+@dataclass(frozen=True, slots=True)
+class Crumb:
+    """A step of the breadcrumb; the last one has no address."""
+
+    label: Text
+    url: str = ""
+
+
+SEARCH = "search:page"
+NAV = (
+    NavGroup("", (NavItem(_("Home"), "home", "home", Act.HOME, "h"),)),
+    NavGroup(
+        _("Memory"),
+        (
+            NavItem(_("Memories"), "memories:list", "memory", Act.MEMORY_READ, "m"),
+            NavItem(_("Search"), SEARCH, "search", Act.SEARCH, "s"),
+            NavItem(_("What the agent sees"), "prompt:page", "prompt", Act.PROMPT_READ, "p"),
+            NavItem(_("Trash"), "memories:trash", "trash", Act.MEMORY_READ, "t"),
+        ),
+    ),
+    NavGroup(_("You"), (NavItem(_("User profile"), "user_profile:page", "person", Act.USER_PROFILE_READ, "u"),)),
+    NavGroup(
+        _("Account"),
+        (
+            NavItem(_("API keys"), "access:keys", "key", Act.KEYS, "k"),
+            NavItem(_("Settings"), "console:settings", "gear", Act.OWN_SETTINGS, "o"),
+        ),
+    ),
+)
+
+
+def links_for(principal: Principal) -> list[list[NavLink]]:
+    """Return the groups with what this principal may open; empty groups are left out."""
+    groups = [[link_to(item, group) for item in group.items if principal.may(item.act)] for group in NAV]
+    return [links for links in groups if links]
+
+
+def link_to(item: NavItem, group: NavGroup) -> NavLink:
+    """Return an item with its address."""
+    return NavLink(item.url_name, item.label, reverse(item.url_name), item.icon, item.key, group.label)
+
+
+def current_link(groups: list[list[NavLink]], path: str) -> NavLink | None:
+    """Return the page that `path` belongs to: the one with the longest address that `path` begins with."""
+    links = [link for group in groups for link in group]
+    fitting = [link for link in links if path == link.url or (link.url != "/" and path.startswith(link.url))]
+    return max(fitting, key=lambda link: len(link.url), default=None)
+
+
+def crumbs_for(current: NavLink | None, path: str, title: str) -> list[Crumb]:
+    """Return the way to a page: its group, the page of the side bar, and its own title when it lies deeper."""
+    if current is None:
+        return [Crumb(title)]
+    steps = [Crumb(current.group)] if current.group and current.group != title else []
+    if path == current.url:
+        return [*steps, Crumb(current.label)]
+    return [*steps, Crumb(current.label, current.url), Crumb(title)]

@@ -1,0 +1,45 @@
+"""An id for every request: on each of its log lines, in the header X-Request-ID, in problems and the audit log.
+
+The log names method and path, never the query: that is where people type what they look for.
+"""
+
+import re
+from collections.abc import Callable
+from http import HTTPStatus
+from uuid import uuid4
+
+import structlog
+from django.http import HttpRequest, HttpResponse
+
+logger = structlog.get_logger(__name__)
+
+CALLERS_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")  # what the audit log's column holds
+
+
+class RequestLogMiddleware:
+    """Binds the id, answers it, and logs one line for each request that failed."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Pass the request on under its id."""
+        request_id = choose_id(request)
+        with structlog.contextvars.bound_contextvars(request_id=request_id):
+            response = self.get_response(request)
+            if response.status_code >= HTTPStatus.BAD_REQUEST:
+                log_failure(request, int(response.status_code))
+        response["X-Request-ID"] = request_id
+        return response
+
+
+def log_failure(request: HttpRequest, status: int) -> None:
+    """Log the request; only a fault of ours, not one of the caller, calls for a look."""
+    log = logger.warning if status >= HTTPStatus.INTERNAL_SERVER_ERROR else logger.info
+    log("request_failed", method=request.method, path=request.path, status=status)
+
+
+def choose_id(request: HttpRequest) -> str:
+    """Return the caller's own id, so that their log and ours meet, or a fresh one when it is none."""
+    given = request.headers.get("X-Request-ID", "")
+    return given if CALLERS_ID.fullmatch(given) else uuid4().hex

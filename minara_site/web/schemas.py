@@ -1,0 +1,54 @@
+"""Shapes that every API operation shares: the envelope, the page of a list, and strict inputs."""
+
+from typing import Annotated, Any, Generic, Literal, TypeVar
+
+from django.utils.translation import gettext as _
+from ninja import Schema
+from pydantic import ConfigDict, Field, ValidationInfo, model_validator
+
+from minara_site.kernel.errors import FieldError, Invalid
+
+T = TypeVar("T")
+
+
+class Strict(Schema):
+    """An input: a field that nobody knows is a mistake, never silently dropped (W-03)."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Data(Schema, Generic[T]):
+    """The envelope of an answer."""
+
+    ok: Literal[True] = True
+    data: T
+
+
+class Items(Schema, Generic[T]):
+    """A page of a list; `next_cursor` is null on the last one."""
+
+    items: list[T]
+    next_cursor: str | None
+
+
+class OwnerQuery(Strict):
+    """Operators' keys may name another owner; `all` is everybody."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def refuse_unknown(cls, values: Any, info: ValidationInfo) -> Any:
+        """Refuse a parameter that nobody knows: django-ninja would drop it. Raises Invalid."""
+        unknown = sorted(set(info.context["request"].GET) - set(cls.model_fields)) if info.context else []
+        if unknown:
+            problem = _("There is no such parameter here.")
+            raise Invalid(problem, errors=tuple(FieldError(name[:80], problem) for name in unknown[:20]))
+        return values
+
+    owner: Annotated[str | None, Field(max_length=150)] = None
+
+
+class PageQuery(OwnerQuery):
+    """Which page of a list."""
+
+    limit: Annotated[int, Field(ge=1, le=200)] = 50
+    cursor: Annotated[str | None, Field(max_length=2000)] = None

@@ -1,0 +1,200 @@
+"""Template tags of the console, built in: no template loads them. Each escapes what it is given."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+from django import template
+from django.forms import BaseForm, BoundField, CheckboxInput, CheckboxSelectMultiple, RadioSelect
+from django.http import HttpRequest
+from django.templatetags.static import static
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from minara_site.web import texts
+from minara_site.web.badges import Badge, source_of, state_of
+from minara_site.web.filters import Text, changed_query
+from minara_site.web.lists import ListSpec
+from minara_site.web.moments import age, day, day_and_time, exact, money_words, number_words
+from minara_site.web.nav import Crumb, crumbs_for
+
+register = template.Library()
+NOTHING = SafeString("")
+SPRITE = "img/icons.svg"
+ICON_SIZES = {"": "i", "s": "i i-s", "l": "i i-l"}
+
+
+@register.simple_tag
+def icon(name: str, size: str = "", label: Text = "") -> SafeString:
+    """Return an icon of the sprite; `label` names it where no word stands beside it."""
+    href = f"{static(SPRITE)}#i-{name}"
+    if label:
+        inner = '<svg class="{}" role="img" aria-label="{}"><use href="{}"/></svg>'
+        return format_html(inner, ICON_SIZES[size], label, href)
+    return format_html('<svg class="{}" aria-hidden="true"><use href="{}"/></svg>', ICON_SIZES[size], href)
+
+
+@register.simple_tag
+def source_badge(source: str, *, is_own: bool = True) -> SafeString:
+    """Return where a memory came from; "you" is its reader only when it is their own."""
+    return badge_html("src", source_of(source, is_own=is_own), title=f"source: {source}")
+
+
+@register.simple_tag
+def state_badge(state: str, word: Text = "") -> SafeString:
+    """Return the state of a row; `word` says more than the state's own word."""
+    known = state_of(state)
+    return badge_html("state", Badge(known.shape, known.icon, word or known.word))
+
+
+def badge_html(family: str, badge: Badge, title: str = "") -> SafeString:
+    """Return a badge."""
+    sign = icon(badge.icon) if badge.icon else NOTHING
+    hint = format_html(' title="{}"', title) if title else NOTHING
+    return format_html('<span class="badge {} {}"{}>{}{}</span>', family, badge.shape, hint, sign, badge.word)
+
+
+@register.simple_tag
+def category(name: str) -> SafeString:
+    """Return a category as it looks in the prompt: [lesson]."""
+    return format_html('<span class="cat">{}</span>', name)
+
+
+@register.simple_tag
+def visible(text: str | None) -> SafeString:
+    """Return stored text, its hidden characters shown."""
+    return texts.visible_html(text or "")
+
+
+@register.simple_tag
+def highlight(segments: Iterable[tuple[str, bool]]) -> SafeString:
+    """Return text with its hits marked."""
+    return texts.highlighted_html(segments)
+
+
+@register.simple_tag
+def worddiff(segments: Iterable[tuple[str, str]]) -> SafeString:
+    """Return a word diff."""
+    return texts.diff_html(segments)
+
+
+@register.simple_tag
+def cjk(text: str | None) -> SafeString:
+    """Return a `lang` attribute when the text is Chinese, Japanese or Korean."""
+    language = texts.language_of(text or "")
+    return format_html(' lang="{}"', language) if language else NOTHING
+
+
+@register.simple_tag
+def ago(moment: datetime | None) -> SafeString:
+    """Return how long ago a moment was, the exact time in its title."""
+    return time_html(moment, age(moment, timezone.localtime())) if moment else dash()
+
+
+@register.simple_tag
+def when(moment: datetime | None) -> SafeString:
+    """Return day and time in the reader's zone."""
+    return time_html(moment, day_and_time(moment, timezone.get_current_timezone())) if moment else dash()
+
+
+@register.simple_tag(name="day")
+def day_tag(moment: datetime | None) -> SafeString:
+    """Return the day in the reader's zone."""
+    return time_html(moment, day(moment, timezone.get_current_timezone())) if moment else dash()
+
+
+def time_html(moment: datetime, words: str) -> SafeString:
+    """Return a `<time>` with the moment in UTC for machines and in the reader's zone on hover."""
+    machine = moment.astimezone(UTC).isoformat()
+    title = exact(moment, timezone.get_current_timezone())
+    return format_html('<time datetime="{}" title="{}">{}</time>', machine, title, words)
+
+
+def dash() -> SafeString:
+    """Return the sign for a moment that never was."""
+    return format_html('<span class="ink-3" title="{}">—</span>', _("never"))
+
+
+@register.simple_tag
+def number(value: float | Decimal | None, places: int = 0) -> str:
+    """Return a number with thousands separated."""
+    return number_words(value, places)
+
+
+@register.simple_tag
+def score(value: float | None) -> str:
+    """Return a score with one decimal."""
+    return number_words(value, 1)
+
+
+@register.simple_tag
+def money(value: Decimal | None) -> str:
+    """Return dollars and cents."""
+    return money_words(value)
+
+
+@register.inclusion_tag("parts/field.html")
+def field(bound: BoundField, **attrs: Any) -> dict[str, Any]:
+    """Return a form field with label, hint and error; `attrs` go to the control (`rows=4`, `autocomplete="off"`)."""
+    widget = bound.field.widget
+    if isinstance(widget, CheckboxInput):
+        kind = "check"
+    elif isinstance(widget, RadioSelect | CheckboxSelectMultiple):
+        kind = "choices"
+    else:
+        kind = "text"
+        attrs["class"] = "input"
+    control = bound.as_widget(attrs=attrs) if kind != "choices" else NOTHING
+    return {"field": bound, "kind": kind, "control": control}
+
+
+@register.inclusion_tag("parts/errors.html")
+def errors(form: BaseForm) -> dict[str, Any]:
+    """Return what is wrong with a form as a whole."""
+    return {"messages": form.non_field_errors(), "hidden_errors": [f for f in form.hidden_fields() if f.errors]}
+
+
+@register.simple_tag(takes_context=True)
+def pick(context: template.Context, row_id: int | str, label: Text = "") -> SafeString:
+    """Return the cell with the checkbox of a row; nothing when the list has no bulk acts."""
+    spec: ListSpec = context["spec"]
+    if not spec.bulk:
+        return NOTHING
+    box = '<input type="checkbox" name="ids" value="{}" form="{}-bulk" aria-label="{}">'
+    cell = f'<td class="pick"><label>{box}</label></td>'
+    return format_html(cell, row_id, spec.name, label or _("Select this row"))
+
+
+@register.simple_block_tag
+def menu(content: str, label: Text) -> SafeString:
+    """Return the acts of one row behind a button: links, and forms with one button each."""
+    dots = icon("more")
+    head = '<details class="row-menu"><summary class="icon-btn" aria-label="{}" title="{}">{}</summary>'
+    return format_html(head + '<div class="menu">{}</div></details>', label, label, dots, content)
+
+
+@register.simple_tag(takes_context=True)
+def params(context: template.Context, **changes: str | None) -> str:
+    """Return the query string of this page with parameters changed; None leaves one out."""
+    return changed_query(context["request"].GET, **changes)
+
+
+@register.simple_tag(takes_context=True)
+def here(context: template.Context) -> str:
+    """Return the address that the reader sees, also inside a fragment."""
+    request: HttpRequest = context["request"]
+    htmx = getattr(request, "htmx", None)
+    seen = htmx.current_url_abs_path if htmx else None
+    return str(seen or request.get_full_path())
+
+
+@register.inclusion_tag("parts/_crumbs.html", takes_context=True)
+def crumbs(context: template.Context) -> dict[str, list[Crumb]]:
+    """Return the way to this page; a view that knows better gives `crumbs`."""
+    if "crumbs" in context:
+        return {"crumbs": context["crumbs"]}
+    frame = context["shell"]
+    return {"crumbs": crumbs_for(frame.current, frame.request.path, str(context.get("title", "")))}

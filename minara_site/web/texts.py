@@ -1,0 +1,71 @@
+"""Stored text on a page: escaped, its hidden characters shown, its hits and changes marked, its language named."""
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+from django.utils.html import escape, format_html
+from django.utils.safestring import SafeString, mark_safe
+
+from minara_site.kernel.core.hidden import HiddenChar, has_hidden, split_hidden
+
+HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]")
+KANA = re.compile("[\u3041-\u30ff\u31f0-\u31ff]")
+HANGUL = re.compile("[\u1100-\u11ff\uac00-\ud7af]")
+LETTER = re.compile(r"[^\W\d_]")
+HAN_SHARE = 0.2  # a Han character says about as much as five Latin letters
+
+
+def visible_html(text: str) -> SafeString:
+    """Return text escaped, with each hidden character as a span that names it (screens U-17, trust P-3)."""
+    if not has_hidden(text):
+        return escape(text)
+    runs = split_hidden(text)
+    return mark_safe("".join(hidden_span(run.hidden) if run.hidden else escape(run.text) for run in runs))  # noqa: S308 - every run is escaped
+
+
+def hidden_span(hidden: HiddenChar) -> SafeString:
+    """Return the span that the style sheet shows as a code point."""
+    return format_html('<span class="hid" data-hid="{}" title="{}"></span>', hidden.code, hidden.name)
+
+
+def highlighted_html(segments: Iterable[tuple[str, bool]]) -> SafeString:
+    """Return segments of (text, is a hit), the hits in `<mark>`."""
+    return joined(marked(visible_html(text)) if hit else visible_html(text) for text, hit in segments)
+
+
+def marked(html: SafeString) -> SafeString:
+    """Return a hit."""
+    return format_html("<mark>{}</mark>", html)
+
+
+DIFF_TAGS = {"insert": "ins", "delete": "del"}
+
+
+def diff_html(segments: Iterable[tuple[str, str]]) -> SafeString:
+    """Return segments of (equal, insert or delete; text) as a word diff."""
+    return joined(changed_html(kind, visible_html(text)) for kind, text in segments)
+
+
+def changed_html(kind: str, html: SafeString) -> SafeString:
+    """Return one segment of a diff."""
+    tag = DIFF_TAGS.get(kind)
+    return format_html("<{tag}>{html}</{tag}>", tag=mark_safe(tag), html=html) if tag else html  # noqa: S308 - a fixed word
+
+
+def joined(pieces: Iterable[SafeString]) -> SafeString:
+    """Join pieces that are escaped already."""
+    return mark_safe("".join(pieces))  # noqa: S308 - every piece is a SafeString
+
+
+@lru_cache(maxsize=1024)
+def language_of(text: str) -> str:
+    """Return zh-Hans, ja or ko for text in that script, else an empty text: the page's language holds."""
+    letters = len(LETTER.findall(text))
+    if not letters:
+        return ""
+    if KANA.search(text):
+        return "ja"
+    if len(HANGUL.findall(text)) / letters >= HAN_SHARE:
+        return "ko"
+    return "zh-Hans" if len(HAN.findall(text)) / letters >= HAN_SHARE else ""

@@ -1,0 +1,24 @@
+"""The one act of the shell itself: light or dark."""
+
+from http import HTTPStatus
+
+from django.http import HttpResponse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from minara_site.access.models import Theme
+from minara_site.access.pages import PageRequest, page
+from minara_site.access.policy import Act
+from minara_site.access.preferences import change_preferences
+from minara_site.kernel.errors import Invalid
+from minara_site.web.responses import back
+
+
+@page(Act.OWN_SETTINGS, methods=("POST",))
+def set_theme(request: PageRequest) -> HttpResponse:
+    """Keep the theme that the button of the top bar chose."""
+    theme = request.POST.get("theme", "")
+    if theme not in Theme.values:
+        raise Invalid(_("Choose light, dark or system."), code="unknown_theme")
+    change_preferences(user=request.user, chosen={"theme": theme}, now=timezone.now(), actor=request.principal.actor)
+    return HttpResponse(status=HTTPStatus.NO_CONTENT) if request.htmx else back(request, "home")

@@ -1,0 +1,1 @@
+"""Who the user is, and the prompt that is built from it all. Source: S3."""

@@ -1,0 +1,8 @@
+"""The app's jobs, room by room."""
+
+from datetime import timedelta
+
+from minara_site.kernel.jobs.table import Job
+from profile_app.prompt.services import retire_idle_snapshots
+
+JOBS = (Job("prompt.retire_idle_snapshots", retire_idle_snapshots, every=timedelta(minutes=10)),)

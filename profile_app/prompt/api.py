@@ -1,0 +1,163 @@
+"""`/v1/sessions`: an agent starts a session, reads its frozen prompt and records its turns. Shapes: the contract."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from django.utils import timezone
+from ninja import Body, Query, Router, Schema, Status
+from pydantic import Field, JsonValue
+
+from minara_site.access.access_log import record_view
+from minara_site.access.api_auth import allow
+from minara_site.access.pages import PageRequest
+from minara_site.access.policy import Act
+from minara_site.kernel.conversations.models import Session
+from minara_site.kernel.conversations.services import MAX_TOOL_CALLS, NewTurn, ToolCall, record_turn
+from minara_site.web.keyset import Order, paginate
+from minara_site.web.schemas import Data, Items, OwnerQuery, PageQuery, Strict
+from profile_app.prompt.selectors import get_frozen_prompt, list_sessions
+from profile_app.prompt.services import end_session, start_session
+
+router = Router(tags=["sessions"])
+
+NEWEST = Order("created_at")
+
+
+class NewSession(Strict):
+    """What a session may be called."""
+
+    title: str = ""
+
+
+class ToolCallIn(Strict):
+    """A tool call; secrets in `args` are redacted before they are stored."""
+
+    name: str
+    args: JsonValue = None
+    ok: bool
+
+
+class TurnIn(Strict):
+    """One question and its answer."""
+
+    user_message: str
+    assistant_message: str
+    tool_calls: Annotated[list[ToolCallIn], Field(max_length=MAX_TOOL_CALLS)] = []
+    completed: bool
+
+
+class SessionStarted(Schema):
+    """A session has begun and its prompt is frozen."""
+
+    id: str
+    created_at: datetime
+
+
+class SessionOut(SessionStarted):
+    """A session; `tokens` and `sha256` are those of its prompt, also after it was wiped."""
+
+    title: str
+    last_active_at: datetime
+    ended_at: datetime | None
+    tokens: int | None
+    sha256: str | None
+
+
+class PromptOut(Schema):
+    """The three blocks of a prompt, in this order, joined by an empty line; `tokens` is an estimate."""
+
+    prefix: str
+    personalization: str
+    memory_context: str
+    tokens: int
+
+
+class TurnRecorded(Schema):
+    """The place of the turn in its session, from 1."""
+
+    sequence: int
+
+
+@router.post(
+    "/sessions",
+    summary="Start a session and freeze its prompt",
+    auth=allow(Act.PROMPT_READ),
+    response={201: Data[SessionStarted]},
+)
+def start(request: PageRequest, payload: Body[NewSession | None] = None) -> Status[dict[str, Any]]:
+    """Begin a session and freeze its prompt."""
+    principal = request.principal
+    title = payload.title if payload else ""
+    snapshot = start_session(owner=principal.owner, title=title, actor=principal.actor, now=timezone.now())
+    return Status(201, {"data": snapshot.session})
+
+
+@router.get("/sessions", summary="List sessions", auth=allow(Act.PROMPT_READ), response=Data[Items[SessionOut]])
+def list_(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
+    """List sessions, newest first."""
+    owner = request.principal.reads(Act.PROMPT_READ, query.owner)
+    page = paginate(list_sessions(owner=owner), NEWEST, cursor=query.cursor, limit=query.limit, scope="v1/sessions")
+    return {"data": {"items": [session_record(row) for row in page.items], "next_cursor": page.next_cursor}}
+
+
+@router.get(
+    "/sessions/{session_id}/prompt",
+    summary="Read the prompt of a session",
+    auth=allow(Act.PROMPT_READ),
+    response=Data[PromptOut],
+)
+def read_prompt(request: PageRequest, session_id: str, query: Query[OwnerQuery]) -> dict[str, Any]:
+    """Read a session's prompt: the same bytes until it ends, then 410."""
+    owner = request.principal.reads(Act.PROMPT_READ, query.owner)
+    snapshot = get_frozen_prompt(owner=owner, session_id=session_id)
+    owner_id = snapshot.session.owner_id
+    record_view(principal=request.principal, owner_id=owner_id, kind="prompt", object_id=session_id, now=timezone.now())
+    return {"data": snapshot}
+
+
+@router.post(
+    "/sessions/{session_id}/turns",
+    summary="Record a turn of a session",
+    auth=allow(Act.TURN_WRITE),
+    response={202: Data[TurnRecorded]},
+)
+def add_turn(request: PageRequest, session_id: str, payload: TurnIn) -> Status[dict[str, Any]]:
+    """Record what was said."""
+    turn = NewTurn(
+        user_message=payload.user_message,
+        assistant_message=payload.assistant_message,
+        tool_calls=[ToolCall(call.name, call.args, ok=call.ok) for call in payload.tool_calls],
+        completed=payload.completed,
+    )
+    principal = request.principal
+    stored = record_turn(
+        owner=principal.owner, session_id=session_id, turn=turn, actor=principal.actor, now=timezone.now()
+    )
+    return Status(202, {"data": stored})
+
+
+@router.post(
+    "/sessions/{session_id}/end",
+    summary="End a session and wipe its prompt",
+    auth=allow(Act.PROMPT_READ),
+    response=Data[SessionOut],
+)
+def end(request: PageRequest, session_id: str) -> dict[str, Any]:
+    """End a session and wipe its prompt; ids, hashes and sizes stay."""
+    principal = request.principal
+    session = end_session(owner=principal.owner, session_id=session_id, actor=principal.actor, now=timezone.now())
+    return {"data": session_record(session)}
+
+
+def session_record(session: Session) -> dict[str, Any]:
+    """Return a session as the API answers it."""
+    snapshot = getattr(session, "snapshot", None)
+    return {
+        "id": session.pk,
+        "title": session.title,
+        "created_at": session.created_at,
+        "last_active_at": session.last_active_at,
+        "ended_at": session.ended_at,
+        "tokens": snapshot.tokens if snapshot else None,
+        "sha256": snapshot.sha256 if snapshot else None,
+    }

@@ -1,0 +1,176 @@
+"""What `/prompt/` shows: the exact bytes as HTML, section by section, with what each costs and what is left out.
+
+Every byte of the prompt stands in the page inside `.bytes`, in order, hidden characters included: joined, the text
+of those elements is the prompt (screens U-17).
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from django.urls import reverse
+from django.utils.html import escape, format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory_app.snapshot.core import LeftOut, LeftOutReason, SectionName
+from minara_site.kernel.core.diff import Op, Segment, line_diff
+from minara_site.kernel.core.fence import CLOSING_MARK, OPENING_MARK, fence_text
+from minara_site.kernel.core.hidden import has_hidden, split_hidden
+from minara_site.web.charts import SegmentedBar, segmented_bar
+from minara_site.web.filters import Text
+from minara_site.web.texts import hidden_span, joined
+from profile_app.prompt.core import Prompt, SectionRecord, section_texts
+
+FENCES = gettext_lazy("Fences and notes")
+SECTION_LABELS: dict[SectionName, Text] = {
+    SectionName.PERSONALIZATION: gettext_lazy("Personalization"),
+    SectionName.USER_PROFILE: gettext_lazy("User profile"),
+    SectionName.OBSERVATIONS: gettext_lazy("Observations"),
+    SectionName.OPENING: FENCES,
+    SectionName.CLOSING: FENCES,
+}
+LEFT_OUT: dict[LeftOutReason, tuple[Text, str]] = {
+    LeftOutReason.OLDER: (gettext_lazy("Older than the newest 50"), "memories:list"),
+    LeftOutReason.RETIRED: (gettext_lazy("Retired by consolidation"), "memories:list"),
+    LeftOutReason.DELETED: (gettext_lazy("Deleted, can be restored"), "memories:trash"),
+}
+HARMLESS = OPENING_MARK + CLOSING_MARK
+SHARP = str.maketrans(HARMLESS, "<>")
+LINES = re.compile(r"[^\n]*\n|[^\n]+")
+LABELLED = re.compile(r"(?P<label>\[[^\]]*\])(?P<rest>.*)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A section on the page: its colour (1 to 6, 0 for a fence), what it costs, and its bytes as HTML."""
+
+    series: int
+    label: Text
+    rows: int
+    tokens: int
+    html: SafeString
+
+
+@dataclass(frozen=True)
+class LeftOutRow:
+    """Something that is stored and not in the prompt: why, how many, and where to see it."""
+
+    label: Text
+    count: int
+    url: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What changed against the prompt of the session before."""
+
+    lines: Sequence[Segment]
+    added: int
+    removed: int
+
+
+def parts_of(prompt: Prompt) -> list[Part]:
+    """Return the sections in order."""
+    series = series_of(prompt)
+    return [
+        Part(
+            series.get(record.name, 0),
+            SECTION_LABELS[record.name],
+            record.rows,
+            record.tokens,
+            bytes_html(record, text),
+        )
+        for record, text in section_texts(prompt)
+    ]
+
+
+def series_of(prompt: Prompt) -> dict[SectionName, int]:
+    """Return the colour of each section that is no fence, in order of appearance."""
+    names = [record.name for record in prompt.sections if SECTION_LABELS[record.name] is not FENCES]
+    return {name: place for place, name in enumerate(dict.fromkeys(names), 1)}
+
+
+def bar_of(prompt: Prompt) -> SegmentedBar:
+    """Return the bar of tokens by section, the fences last."""
+    names = [*series_of(prompt), SectionName.OPENING]
+    tokens = {name: sum(each.tokens for each in prompt.sections if is_same_part(each, name)) for name in names}
+    return segmented_bar([(str(SECTION_LABELS[name]), tokens[name]) for name in names], _("Tokens by section"))
+
+
+def is_same_part(record: SectionRecord, name: SectionName) -> bool:
+    """Say whether a section counts to the bar's part of this name."""
+    return SECTION_LABELS[record.name] is SECTION_LABELS[name]
+
+
+def bytes_html(record: SectionRecord, text: str) -> SafeString:
+    """Return the text of a section with its lines marked; without the tags it is the text."""
+    return joined(line_html(record, place, line) for place, line in enumerate(LINES.findall(text)))
+
+
+def line_html(record: SectionRecord, place: int, line: str) -> SafeString:
+    """Return one line, marked as fence, note, heading or row."""
+    if SECTION_LABELS[record.name] is FENCES:
+        return format_html('<span class="{}">{}</span>', "note" if place else "fence", exact_html(line))
+    if place == 0:
+        return format_html('<span class="h">{}</span>', exact_html(line))
+    row = LABELLED.fullmatch(line)
+    if row is None:
+        return exact_html(line)
+    return format_html('<span class="p">{}</span>{}', exact_html(row["label"]), exact_html(row["rest"]))
+
+
+def exact_html(text: str) -> SafeString:
+    """Return the text escaped, its false fences marked; in front of each hidden character an empty span names it."""
+    defused = defused_places(text)
+    if not defused and not has_hidden(text):
+        return escape(text)
+    pieces, begin = [], 0
+    for run in split_hidden(text):
+        html = marked_html(run.text, [place - begin for place in defused])
+        pieces.append(hidden_span(run.hidden) + html if run.hidden else html)
+        begin += len(run.text)
+    return joined(pieces)
+
+
+def marked_html(text: str, places: Iterable[int]) -> SafeString:
+    """Return the text escaped, the characters at these places marked in red."""
+    places = set(places)
+    mark, title = '<span class="hid defused" title="{}">{}</span>', _("made harmless: it read like a fence")
+    return joined(
+        format_html(mark, title, char) if place in places else escape(char) for place, char in enumerate(text)
+    )
+
+
+def defused_places(text: str) -> list[int]:
+    """Return where a bracket of a false fence was made harmless: where it would be again, were it sharp."""
+    sharp = text.translate(SHARP)
+    again = fence_text(f"|{sharp}|")[1:-1]
+    if sharp == text or len(again) != len(text):
+        return []
+    return [place for place, char in enumerate(again) if char in HARMLESS and char == text[place]]
+
+
+def count_defused(prompt: Prompt) -> int:
+    """Return how many false fences were made harmless."""
+    lines = [line for _record, text in section_texts(prompt) for line in text.splitlines()]
+    return sum(line[place] == OPENING_MARK for line in lines for place in defused_places(line))
+
+
+def has_rows(prompt: Prompt) -> bool:
+    """Say whether anything that is stored stands in the prompt."""
+    return any(section.rows for section in prompt.sections)
+
+
+def left_out_rows(left_out: Iterable[LeftOut]) -> list[LeftOutRow]:
+    """Return what is left out, each with the list that shows it."""
+    named = [(*LEFT_OUT[each.reason], each.count) for each in left_out]
+    return [LeftOutRow(label, count, reverse(url_name)) for label, url_name, count in named]
+
+
+def compare(before: Prompt, after: Prompt) -> Comparison:
+    """Return the lines of both prompts in one reading."""
+    lines = line_diff(before.text, after.text)
+    added, removed = (sum(line.op is op for line in lines) for op in (Op.INSERT, Op.DELETE))
+    return Comparison(lines, added, removed)

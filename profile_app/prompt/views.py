@@ -1,0 +1,150 @@
+"""`/prompt/`: what the agent sees, byte for byte."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from django.http import HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from memory_app.snapshot.selectors import count_writes_since
+from minara_site.access.access_log import record_view
+from minara_site.access.models import User
+from minara_site.access.pages import PageRequest, page
+from minara_site.access.policy import Act
+from minara_site.kernel.errors import NotFound
+from minara_site.kernel.ownership import Everyone
+from minara_site.web.filters import changed_query
+from minara_site.web.responses import render_page
+from profile_app.prompt.models import SessionSnapshot
+from profile_app.prompt.screen import bar_of, compare, count_defused, has_rows, left_out_rows, parts_of
+from profile_app.prompt.selectors import (
+    find_current,
+    find_previous,
+    get_frozen_prompt,
+    get_snapshot,
+    list_newest_snapshots,
+    load_prompt,
+)
+
+RECENT_SESSIONS = 10
+
+
+class Show(StrEnum):
+    """What the page shows."""
+
+    SESSION = "session"
+    DIFF = "diff"
+    NOW = "now"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the URL asks for: whose prompt, of which session (None when there is none), and in which way."""
+
+    owner: User
+    snapshot: SessionSnapshot | None
+    show: Show
+
+
+@page(Act.PROMPT_READ)
+def prompt_page(request: PageRequest) -> HttpResponse:
+    """Show the prompt of a session, what changed against the one before, or what a session would be given now."""
+    reading = read_url(request)
+    leave_trace(request, reading)
+    shown = now_context(reading.owner) if reading.snapshot is None else session_context(reading, reading.snapshot)
+    return render_page(request, "profile_app/prompt/page.html", {**frame_context(request, reading), **shown})
+
+
+@page(Act.PROMPT_READ)
+def prompt_text(request: PageRequest) -> HttpResponse:
+    """Answer the prompt as plain text: exactly its bytes. A wiped one is 410."""
+    reading = read_url(request)
+    leave_trace(request, reading)
+    if reading.show is Show.NOW or reading.snapshot is None:
+        text = load_prompt(owner=reading.owner, now=timezone.now()).prompt.text
+    else:
+        text = get_frozen_prompt(owner=reading.owner, session_id=reading.snapshot.pk).prompt.text
+    return HttpResponse(text, content_type="text/plain; charset=utf-8")
+
+
+def read_url(request: PageRequest) -> Reading:
+    """Return what the URL asks for; without a session id, the session that runs. Raises NotFound."""
+    owner = request.principal.reads(Act.PROMPT_READ, request.GET.get("owner"))
+    if isinstance(owner, Everyone):
+        raise NotFound(_("Name one owner: a prompt belongs to somebody."))
+    session_id = request.GET.get("session")
+    snapshot = get_snapshot(owner=owner, session_id=session_id) if session_id else find_current(owner=owner)
+    asked = request.GET.get("show", Show.SESSION)
+    show = Show(asked) if asked in set(Show) else Show.SESSION
+    return Reading(owner=owner, snapshot=snapshot, show=show if snapshot else Show.NOW)  # type: ignore[arg-type]
+
+
+def leave_trace(request: PageRequest, reading: Reading) -> None:
+    """Keep that an operator looked at somebody else's prompt."""
+    object_id = reading.snapshot.pk if reading.snapshot and reading.show is not Show.NOW else ""
+    record_view(
+        principal=request.principal,
+        owner_id=reading.owner.pk,
+        kind="prompt",
+        object_id=object_id,
+        now=timezone.now(),
+    )
+
+
+def frame_context(request: PageRequest, reading: Reading) -> dict[str, Any]:
+    """Return what stands around every way of showing: whose prompt, the tabs, the newest sessions."""
+    links = {show.value: f"?{changed_query(request.GET, show=show).removeprefix('?')}" for show in Show}
+    return {
+        "title": _("What the agent sees"),
+        "owner_name": "" if reading.owner == request.user else reading.owner.username,
+        "show": reading.show,
+        "links": links,
+        "text_url": reverse("prompt:text") + changed_query(request.GET),
+        "sessions": list_newest_snapshots(owner=reading.owner, limit=RECENT_SESSIONS),
+    }
+
+
+def session_context(reading: Reading, snapshot: SessionSnapshot) -> dict[str, Any]:
+    """Return a session's prompt with what changed before it and what waits behind it."""
+    previous = find_previous(snapshot)
+    can_compare = previous is not None and not (previous.is_wiped or snapshot.is_wiped)
+    return {
+        **(now_context(reading.owner) if reading.show is Show.NOW else frozen_context(snapshot)),
+        "snapshot": snapshot,
+        "previous": previous,
+        "comparison": compare(previous.prompt, snapshot.prompt) if previous and can_compare else None,
+        "waiting": count_writes_since(owner_id=snapshot.session.owner_id, since=snapshot.frozen_at),
+    }
+
+
+def frozen_context(snapshot: SessionSnapshot) -> dict[str, Any]:
+    """Return what a session was given; once wiped, its sizes and hash without the text."""
+    return {
+        "parts": [] if snapshot.is_wiped else parts_of(snapshot.prompt),
+        "has_rows": has_rows(snapshot.prompt),
+        "defused": count_defused(snapshot.prompt),
+        "bar": bar_of(snapshot.prompt),
+        "tokens": snapshot.tokens,
+        "sha256": snapshot.sha256,
+        "size_bytes": snapshot.size_bytes,
+        "left_out": left_out_rows(snapshot.what_was_left_out),
+    }
+
+
+def now_context(owner: User) -> dict[str, Any]:
+    """Return what a session would be given now."""
+    assembled = load_prompt(owner=owner, now=timezone.now())
+    prompt = assembled.prompt
+    return {
+        "parts": parts_of(prompt),
+        "has_rows": has_rows(prompt),
+        "defused": count_defused(prompt),
+        "bar": bar_of(prompt),
+        "tokens": prompt.tokens,
+        "sha256": prompt.sha256,
+        "size_bytes": prompt.size_bytes,
+        "left_out": left_out_rows(assembled.left_out),
+    }

@@ -1,0 +1,271 @@
+/* What a page cannot do by itself: toasts that leave, keys, bulk choice, theme without reload, guards, focus after a swap.
+   Every act here is also a link or a form; without this file the console still works. */
+"use strict";
+
+(() => {
+  const root = document.documentElement;
+  const find = (selector, from = document) => from.querySelector(selector);
+  const findAll = (selector, from = document) => [...from.querySelectorAll(selector)];
+
+  /* ---- toasts: ten seconds, longer while a pointer or the focus is on them */
+  const TOAST_MS = 10000;
+
+  function watchToast(toast) {
+    let left = TOAST_MS;
+    let begun = Date.now();
+    let timer = setTimeout(() => toast.remove(), left);
+    const pause = () => { clearTimeout(timer); left -= Date.now() - begun; };
+    const go = () => {
+      if (toast.matches(":hover, :focus-within")) return;
+      clearTimeout(timer);
+      begun = Date.now();
+      timer = setTimeout(() => toast.remove(), Math.max(left, 1000));
+    };
+    toast.dataset.toast = "watched";
+    toast.addEventListener("pointerenter", pause);
+    toast.addEventListener("focusin", pause);
+    toast.addEventListener("pointerleave", go);
+    toast.addEventListener("focusout", () => setTimeout(go));
+  }
+
+  function watchToasts() {
+    findAll("[data-toast='']").forEach(watchToast);
+  }
+
+  /* a live region speaks only of what is added to it, so toasts that came with the page go in once more */
+  function announceToasts() {
+    const region = find("#toasts");
+    const toasts = region ? [...region.children] : [];
+    toasts.forEach((toast) => toast.remove());
+    setTimeout(() => { region?.append(...toasts); watchToasts(); }, 50);
+  }
+
+  /* ---- lists: cursor row, choice, counts */
+  const rowsOf = (list) => findAll("tbody > tr", list);
+  const boxesOf = (list) => findAll("tbody input[name='ids']", list);
+
+  function currentRow() {
+    return find("tr.cursor");
+  }
+
+  function moveCursor(step) {
+    const rows = findAll("[data-list] tbody > tr");
+    if (!rows.length) return;
+    const now = rows.indexOf(currentRow());
+    const next = rows[Math.min(Math.max(now + step, 0), rows.length - 1)];
+    currentRow()?.classList.remove("cursor");
+    next.classList.add("cursor");
+    (find("[data-open]", next) ?? find("a, button, input", next) ?? next).focus({ preventScroll: true });
+    next.scrollIntoView({ block: "nearest" });
+  }
+
+  function showChoice(list) {
+    const boxes = boxesOf(list);
+    const chosen = boxes.filter((box) => box.checked);
+    boxes.forEach((box) => box.closest("tr").setAttribute("aria-selected", box.checked));
+    const words = find("[data-selected]", list);
+    if (words) words.textContent = words.dataset.words.replace("{n}", chosen.length.toLocaleString("en"));
+    const all = find("[data-pick-all]", list);
+    if (all) {
+      all.checked = chosen.length > 0 && chosen.length === boxes.length;
+      all.indeterminate = chosen.length > 0 && !all.checked;
+    }
+  }
+
+  function showCounts(list) {
+    const shown = rowsOf(list).length.toLocaleString("en");
+    findAll("[data-shown]", list).forEach((place) => { place.textContent = shown; });
+  }
+
+  function clearChoice(list) {
+    [...boxesOf(list), ...findAll("[data-all]", list)].forEach((box) => { box.checked = false; });
+    showChoice(list);
+  }
+
+  /* ---- theme: at once here, kept by the form */
+  const THEMES = ["system", "light", "dark"];
+
+  function turnTheme(form) {
+    const button = find("button", form);
+    root.dataset.theme = button.value;
+    button.ariaLabel = button.title = JSON.parse(form.dataset.labels)[button.value];
+    button.value = THEMES[(THEMES.indexOf(button.value) + 1) % THEMES.length];
+  }
+
+  /* ---- guards: a form is sent once, and a changed one is not left by accident */
+  const RESEND_MS = 5000;
+
+  function guardSubmit(event) {
+    const form = event.target;
+    if (form.method !== "post") return;
+    if (form.dataset.sent || form.classList.contains("htmx-request")) {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      return;
+    }
+    delete form.dataset.changed;
+    if (form.hasAttribute("hx-post")) return;
+    form.dataset.sent = "yes";
+    setTimeout(() => { delete form.dataset.sent; }, RESEND_MS);
+  }
+
+  addEventListener("pageshow", () => findAll("form[data-sent]").forEach((form) => { delete form.dataset.sent; }));
+  addEventListener("beforeunload", (event) => { if (find("form[data-changed]")) event.preventDefault(); });
+
+  /* ---- inline edit: Esc and Cancel bring the old piece back without asking the server */
+  let kept = null;
+  const pieceOf = (form) => form.closest("tr") ?? form;
+
+  function cancelEdit(form) {
+    if (!kept) return false;
+    const piece = kept;
+    kept = null;
+    pieceOf(form).replaceWith(piece);
+    htmx.process(piece);
+    find("[data-edit], [data-open], a, button", piece)?.focus();
+    return true;
+  }
+
+  /* ---- keys */
+  const isTyping = (target) => target.closest("input:not([type='checkbox'], [type='radio']), textarea, select, [contenteditable]");
+  const press = (element) => { element?.click(); return Boolean(element); };
+  let awaitsGo = false;
+
+  function go(key) {
+    awaitsGo = false;
+    return press(find(`[data-go="${CSS.escape(key)}"]`));
+  }
+
+  function remove() {
+    const list = find("[data-list]");
+    const chosen = list && boxesOf(list).some((box) => box.checked);
+    return press(find("[data-act='delete']", (chosen && find(".bulk", list)) || currentRow() || find("main")));
+  }
+
+  function select() {
+    const box = currentRow() && find("input[name='ids']", currentRow());
+    return press(box);
+  }
+
+  function focusKey(key) {
+    const target = find(`main [data-key="${CSS.escape(key)}"]`) ?? find(`[data-key="${CSS.escape(key)}"]`);
+    if (!target) return false;
+    if (target.matches("input, textarea")) { target.focus(); target.select(); } else target.click();
+    return true;
+  }
+
+  const KEYS = {
+    j: () => { moveCursor(1); return true; },
+    k: () => { moveCursor(-1); return true; },
+    x: select,
+    e: remove,
+    i: () => press(find("[data-edit]", currentRow() ?? find("main"))),
+    u: () => press(findAll("#toasts [data-undo] button").at(-1)),
+    g: () => { awaitsGo = true; setTimeout(() => { awaitsGo = false; }, 1500); return true; },
+    "?": () => { find("#keys")?.togglePopover(); return true; },
+  };
+
+  function escape(target) {
+    const form = target.closest("[data-inline]");
+    if (form) return cancelEdit(form);
+    const menu = find("details[open].row-menu, details[open].drop-form");
+    if (menu) {
+      menu.open = false;
+      find("summary", menu).focus();
+      return true;
+    }
+    const list = find("[data-list]");
+    if (list && boxesOf(list).some((box) => box.checked)) { clearChoice(list); return true; }
+    return false;
+  }
+
+  function onKey(event) {
+    const { key, target } = event;
+    if (key === "Escape") { escape(target); return; }
+    if (key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      target.closest("form[data-inline], form[data-guard]")?.requestSubmit();
+      return;
+    }
+    if (key === "Enter" && target.matches("[data-list] tbody input[name='ids']")) {  // would press the first bulk button
+      event.preventDefault();
+      press(find("[data-open]", target.closest("tr")));
+      return;
+    }
+    if (root.dataset.shortcuts !== "on" || event.ctrlKey || event.metaKey || event.altKey || isTyping(target)) return;
+    const act = awaitsGo ? () => go(key) : KEYS[key] ?? (() => focusKey(key));
+    if (key.length === 1 && key !== " " && act()) event.preventDefault();
+  }
+
+  /* ---- copy: the value of a field, or the exact bytes of a prompt; browsers allow it over https and on localhost */
+  async function copyFrom(button) {
+    const source = find(button.dataset.copy);
+    await navigator.clipboard.writeText(source.value ?? findAll(".bytes", source).map((part) => part.textContent).join(""));
+    const words = find("span", button);
+    const before = words.textContent;
+    if (before === button.dataset.copied) return;
+    words.textContent = button.dataset.copied;
+    setTimeout(() => { words.textContent = before; }, 2000);
+  }
+
+  /* ---- listeners */
+  document.addEventListener("keydown", onKey);
+  document.addEventListener("submit", guardSubmit, true);
+  document.addEventListener("click", (event) => {
+    const { target } = event;
+    const cancel = target.closest("[data-inline] [data-cancel]");
+    if (cancel && cancelEdit(cancel.closest("[data-inline]"))) event.preventDefault();
+    if (target.closest("[data-copy]")) copyFrom(target.closest("[data-copy]"));
+    if (target.closest("[data-dismiss]")) target.closest("[data-toast], [data-problem]").remove();
+    if (target.closest("[data-clear]")) clearChoice(target.closest("[data-list]"));
+    findAll("details[open].row-menu, details[open].drop-form").forEach((menu) => {
+      if (!menu.contains(target)) menu.open = false;
+    });
+  });
+  document.addEventListener("change", (event) => {
+    const list = event.target.closest("[data-list]");
+    if (!list) return;
+    if (event.target.matches("[data-pick-all]")) boxesOf(list).forEach((box) => { box.checked = event.target.checked; });
+    showChoice(list);
+  });
+  document.addEventListener("input", (event) => {
+    const form = event.target.closest("form[data-guard]");
+    if (form) form.dataset.changed = "yes";
+  });
+  document.addEventListener("focusin", (event) => {
+    const row = event.target.closest("[data-list] tbody > tr");
+    if (row && row !== currentRow()) {
+      currentRow()?.classList.remove("cursor");
+      row.classList.add("cursor");
+    }
+  });
+
+  /* ---- after htmx has changed the page */
+  document.addEventListener("htmx:beforeRequest", (event) => {
+    const form = event.target.closest("[data-theme-form]");
+    if (form) turnTheme(form);
+  });
+  let place = null;
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    const { target, serverResponse } = event.detail;
+    const row = target.closest("[data-list] tbody > tr");
+    place = row && { list: row.closest("[data-list]").id, index: [...row.parentElement.children].indexOf(row) };
+    if (serverResponse.includes("data-inline") && !find("[data-inline]", target)) kept = target.cloneNode(true);
+  });
+  document.addEventListener("htmx:afterSettle", () => {
+    watchToasts();
+    findAll("[data-list]").forEach((list) => { showCounts(list); showChoice(list); });
+    const form = find("[data-inline]");
+    if (form) {
+      (find("[aria-invalid='true']", form) ?? find("textarea, input:not([type='hidden']), select", form))?.focus();
+    } else if (place && document.activeElement === document.body) {
+      const rows = rowsOf(document.getElementById(place.list) ?? document);
+      const row = rows[Math.min(place.index, rows.length - 1)];
+      (row && find("[data-edit], [data-open], a, button", row) || find("#main"))?.focus();
+    }
+    place = null;
+  });
+
+  findAll("[data-copy]").forEach((button) => { button.hidden = !navigator.clipboard; });
+  announceToasts();
+  findAll("[data-list]").forEach(showChoice);
+})();

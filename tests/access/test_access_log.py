@@ -1,0 +1,35 @@
+"""Who looked at whose data."""
+
+import pytest
+
+from minara_site.access.access_log import list_views, record_view, record_views
+from minara_site.access.models import AccessEntry
+from minara_site.access.policy import Role
+from minara_site.access.principal import Principal
+
+pytestmark = pytest.mark.django_db
+
+
+def test_names_the_operator_to_the_owner(ana, ben, olga, now):
+    record_view(principal=Principal(olga, Role.OPERATOR), owner_id=ana.pk, kind="memory", object_id="7", now=now)
+    entry = list_views(ana).get()
+    assert (entry.viewer, entry.kind, entry.object_id, entry.at) == (olga, "memory", "7", now)
+    assert not list_views(ben).exists()
+
+
+def test_keeps_nothing_about_own_objects(ana, now):
+    record_view(principal=Principal(ana, Role.USER), owner_id=ana.pk, kind="memory", object_id="7", now=now)
+    assert not AccessEntry.objects.exists()
+
+
+def test_a_list_leaves_one_line_for_each_other_owner(ana, ben, olga, now, django_assert_num_queries):
+    owner_ids = [ana.pk, ben.pk, ana.pk, olga.pk]
+    with django_assert_num_queries(1):
+        record_views(principal=Principal(olga, Role.OPERATOR), owner_ids=owner_ids, kind="memories", now=now)
+    entries = AccessEntry.objects.values_list("viewer", "owner", "kind", "object_id", "at")
+    assert set(entries) == {(olga.pk, user.pk, "memories", "", now) for user in (ana, ben)}
+
+
+def test_a_list_of_own_objects_costs_nothing(ana, now, django_assert_num_queries):
+    with django_assert_num_queries(0):
+        record_views(principal=Principal(ana, Role.USER), owner_ids=[ana.pk], kind="memories", now=now)

@@ -1,0 +1,117 @@
+"""The people of an instance."""
+
+import pytest
+from django.contrib.sessions.models import Session
+from django.db import IntegrityError
+
+from minara_site.access.keys.services import create_key
+from minara_site.access.models import ApiKey, User
+from minara_site.access.policy import Role
+from minara_site.access.users import create_user, disable_user, get_user, list_users
+from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.errors import Conflict, Invalid, NotFound
+
+pytestmark = pytest.mark.django_db
+PASSWORD = "correct horse battery"
+
+
+def create(now, username="kim", role=Role.USER, password=PASSWORD):
+    return create_user(username=username, role=role, password=password, now=now, actor="test")
+
+
+class TestDefaultUser:
+    def test_is_there_from_the_start_and_cannot_sign_in(self):
+        default = get_user("default")
+        assert (default.username, default.role, default.is_active) == ("default", Role.USER, True)
+        assert not default.has_usable_password()
+
+    def test_is_found_by_its_name_after_it_was_renamed(self):
+        User.objects.filter(is_default=True).update(username="mei")
+        assert get_user("default") == get_user("mei")
+
+    def test_is_the_only_one(self):
+        with pytest.raises(IntegrityError):
+            User.objects.create(username="second", is_default=True)
+
+
+class TestCreating:
+    @pytest.mark.parametrize("role", [Role.USER, Role.OPERATOR, Role.SUPPORT])
+    def test_gives_the_role(self, now, role):
+        create(now, role=role)
+        assert get_user("kim").role is role
+        assert User.objects.get(username="kim").role is role
+        assert AuditEntry.objects.get(tool_call="user_created").details == {"username": "kim", "role": role}
+
+    def test_works_without_a_password(self, now):
+        assert not create(now, password=None).has_usable_password()
+
+    @pytest.mark.parametrize(
+        "name",
+        ["", "  ", "default", "Default", "all", "ALL", "..", ".hidden", "-x", "a/b", "a b", "a\0", "x" * 151, "\ud800"],
+    )
+    def test_refuses_a_name_that_cannot_be_one(self, now, name):
+        with pytest.raises(Invalid) as caught:
+            create(now, username=name)
+        assert caught.value.errors[0].field == "username"
+
+    @pytest.mark.parametrize("name", ["kim", "Kim", "KIM", "\uff4bim"])
+    def test_refuses_a_name_that_is_taken_in_any_case(self, now, name):
+        create(now)
+        with pytest.raises(Invalid):
+            create(now, username=name)
+
+    def test_keeps_names_apart_in_the_database_too(self, now):
+        create(now)
+        with pytest.raises(IntegrityError):
+            User.objects.create(username="KIM")
+
+    def test_takes_names_of_any_script(self, now):
+        assert create(now, username="李明").username == "李明"
+
+    @pytest.mark.parametrize("password", ["", "short", "123456789012345", "passwordpassword1"[:8], "kimkimkimkim"])
+    def test_refuses_a_weak_password(self, now, password):
+        with pytest.raises(Invalid) as caught:
+            create(now, username="kimkimkimkim", password=password)
+        assert caught.value.errors[0].field == "password"
+        assert not User.objects.filter(username="kimkimkimkim").exists()
+
+
+class TestDisabling:
+    def test_ends_sessions_and_keys_at_once_and_for_good(self, client, ana, ben, now):
+        client.force_login(ana)
+        create_key(user=ana, scopes=["memory:read"], now=now, actor="test")
+        create_key(user=ben, scopes=["memory:read"], now=now, actor="test")
+        disable_user(username="ana", now=now, actor="test")
+        assert not Session.objects.exists()
+        assert ApiKey.objects.get(user=ana).revoked_at == now
+        assert ApiKey.objects.get(user=ben).revoked_at is None
+        assert AuditEntry.objects.filter(tool_call="user_disabled").count() == 1
+        disable_user(username="ana", now=now, actor="test")
+        assert AuditEntry.objects.filter(tool_call="user_disabled").count() == 1
+
+    def test_leaves_other_sessions_alone(self, client, ana, ben, now):
+        client.force_login(ben)
+        disable_user(username="ana", now=now, actor="test")
+        assert client.session["_auth_user_id"] == str(ben.pk)
+
+    def test_keeps_one_operator(self, olga, now):
+        other = create(now, role=Role.OPERATOR)
+        disable_user(username="olga", now=now, actor="test")
+        with pytest.raises(Conflict):
+            disable_user(username=other.username, now=now, actor="test")
+        assert User.objects.get(pk=other.pk).is_active
+        disable_user(username="olga", now=now, actor="test")
+
+    def test_knows_only_who_is_there(self, now):
+        with pytest.raises(NotFound):
+            disable_user(username="nobody", now=now, actor="test")
+
+
+def test_lists_everybody_by_name_in_one_query(ana, olga, sam, django_assert_num_queries):
+    with django_assert_num_queries(1):
+        assert [(user.username, user.role) for user in list_users()] == [
+            ("ana", Role.USER),
+            ("default", Role.USER),
+            ("olga", Role.OPERATOR),
+            ("sam", Role.SUPPORT),
+        ]

@@ -1,0 +1,31 @@
+"""Agents with keys of their own."""
+
+from typing import Any
+
+import pytest
+
+from tests.api.client import Agent, agent_of
+
+
+@pytest.fixture
+def agent(ana: Any) -> Agent:
+    """An agent of Ana with every scope of an agent."""
+    return agent_of(ana)
+
+
+@pytest.fixture
+def other(ben: Any) -> Agent:
+    """An agent of Ben, the stranger."""
+    return agent_of(ben)
+
+
+@pytest.fixture
+def stranger(db: None) -> Agent:
+    """Somebody without a key."""
+    return Agent()
+
+
+@pytest.fixture(autouse=True)
+def quick_passwords(settings: Any) -> None:
+    """Keep making people cheap."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -1,0 +1,347 @@
+"""`/v1/memory` as the contract describes it, seen from outside."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import time_machine
+
+from memory_app.memories.core import Category, Provenance, Source
+from memory_app.memories.models import Memory
+from memory_app.memories.services import Draft, write_memory
+from minara_site.access.models import AccessEntry
+from tests.api.client import MEMORY_FIELDS, Agent, agent_of, assert_problem, read_time, walk
+from tests.fixtures import NOON
+
+pytestmark = pytest.mark.django_db
+
+
+def observed(owner: Any, content: str = "SOL funding is negative") -> Memory:
+    """Store what an agent recorded: its owner cannot edit it."""
+    draft = Draft(category=Category.OBSERVATION, content=content, provenance=Provenance(Source.AGENT_RECORDED, "test"))
+    return write_memory(owner_id=owner.pk, draft=draft, now=NOON)
+
+
+class TestWrite:
+    def test_answers_201_flat_with_the_id_alone(self, agent: Agent) -> None:
+        answer = agent.post("/v1/memory", {"statement": "I trade BTC only"})
+        assert answer.status_code == 201
+        assert answer["Content-Type"].startswith("application/json")
+        assert answer.json() == {"ok": True, "id": Memory.objects.get().pk}
+
+    def test_answers_chinese_as_it_is(self, agent: Agent) -> None:
+        memory_id = agent.write("我只交易比特币")
+        assert "我只交易比特币" in agent.get(f"/v1/memory/{memory_id}").content.decode()
+
+    def test_stamps_personalization_and_user_manual(self, agent: Agent) -> None:
+        item = agent.item(agent.write("I trade BTC only"))
+        assert (item["category"], item["source"], item["state"], item["version"]) == (
+            "personalization",
+            "user_manual",
+            "live",
+            1,
+        )
+        assert (item["fact_type"], item["tickers"]) == (None, [])
+
+    def test_keeps_label_and_tickers(self, agent: Agent) -> None:
+        item = agent.item(agent.write("Stop below 3%", fact_type="constraint.hard", tickers=["btc", "EUR/USD"]))
+        assert (item["fact_type"], item["tickers"]) == ("constraint.hard", ["BTC", "EUR/USD"])
+
+    def test_trims_the_statement(self, agent: Agent) -> None:
+        assert agent.item(agent.write("  spaces \n"))["content"] == "spaces"
+
+    @pytest.mark.parametrize("length", [1, 3999, 4000])
+    def test_takes_up_to_4000_characters(self, agent: Agent, length: int) -> None:
+        assert agent.item(agent.write("山" * length))["content"] == "山" * length
+
+    @pytest.mark.parametrize("statement", ["", "   ", "\n\t", "x" * 4001, "a\0b", 5, None, ["a"], {"a": 1}, True])
+    def test_refuses_what_is_no_statement(self, agent: Agent, statement: Any) -> None:
+        problem = assert_problem(agent.post("/v1/memory", {"statement": statement}), 422, "invalid")
+        assert problem["errors"] == [] or problem["errors"][0]["field"] == "statement"
+        assert not Memory.objects.exists()
+
+    @pytest.mark.parametrize(
+        "extra",
+        [
+            {"id": 7},
+            {"source": "inferred"},
+            {"category": "fact"},
+            {"owner": 1},
+            {"limit": 5},
+            {"cursor": "x"},
+            {"__proto__": {}},
+        ],
+    )
+    def test_refuses_a_field_that_nobody_knows(self, agent: Agent, extra: dict[str, Any]) -> None:
+        problem = assert_problem(agent.post("/v1/memory", {"statement": "a", **extra}), 422, "invalid")
+        assert [error["field"] for error in problem["errors"]] == list(extra)
+        assert not Memory.objects.exists()
+
+    @pytest.mark.parametrize("tickers", [["no ticker!"], ["A" * 17], [f"T{n}" for n in range(21)], "BTC", [1], [None]])
+    def test_refuses_what_is_no_ticker(self, agent: Agent, tickers: Any) -> None:
+        assert_problem(agent.post("/v1/memory", {"statement": "a", "tickers": tickers}), 422, "invalid")
+
+    def test_sends_every_field_to_an_honest_error(self, agent: Agent) -> None:
+        problem = assert_problem(agent.post("/v1/memory", {"tickers": "BTC"}), 422, "invalid")
+        assert {error["field"] for error in problem["errors"]} == {"statement", "tickers"}
+
+
+class TestList:
+    def test_gives_the_contracts_memory(self, agent: Agent) -> None:
+        agent.write("one")
+        body = agent.get("/v1/memory").json()
+        assert body["ok"] is True
+        [item] = body["data"]["items"]
+        assert set(item) == MEMORY_FIELDS
+        assert read_time(item["created_at"]) == read_time(item["updated_at"])
+
+    def test_walks_every_row_once_newest_first(self, agent: Agent) -> None:
+        ids = [agent.write(f"memory {n}") for n in range(7)]
+        pages = walk(agent, "/v1/memory", 3)
+        assert [len(page) for page in pages] == [3, 3, 1]
+        assert [item["id"] for page in pages for item in page] == ids[::-1]
+
+    def test_ends_when_the_last_page_is_full(self, agent: Agent) -> None:
+        for n in range(4):
+            agent.write(f"memory {n}")
+        assert [len(page) for page in walk(agent, "/v1/memory", 2)] == [2, 2]
+
+    def test_is_empty_before_the_first_memory(self, agent: Agent) -> None:
+        assert agent.get("/v1/memory").json() == {"ok": True, "data": {"items": [], "next_cursor": None}}
+
+    def test_shows_own_rows_only(self, agent: Agent, other: Agent) -> None:
+        other.write("canary of ben")
+        assert agent.get("/v1/memory").json()["data"]["items"] == []
+
+    def test_filters_by_category_source_and_state(self, agent: Agent, ana: Any) -> None:
+        stated, seen = agent.write("I like SOL"), observed(ana).pk
+        agent.delete(f"/v1/memory/{stated}")
+
+        def ids(query: str) -> list[int]:
+            return [item["id"] for item in agent.get(f"/v1/memory?{query}").json()["data"]["items"]]
+
+        assert ids("category=observation") == ids("source=agent_recorded") == ids("state=live") == ids("") == [seen]
+        assert ids("state=deleted") == [stated]
+        assert ids("category=lesson") == ids("state=deleted&category=observation") == ids("state=held") == []
+
+    def test_narrows_to_what_the_search_finds(self, agent: Agent) -> None:
+        agent.write("I like SOL")
+        found = agent.write("never trade on Sundays")
+        items = agent.get("/v1/memory?q=sunday").json()["data"]["items"]
+        assert [item["id"] for item in items] == [found]
+        assert set(items[0]) == MEMORY_FIELDS
+
+    @pytest.mark.parametrize(
+        "query", ["category=nonsense", "source=root", "state=gone", "owner_id=1", "order=id", "category="]
+    )
+    def test_refuses_unknown_filters_and_values(self, agent: Agent, query: str) -> None:
+        assert_problem(agent.get(f"/v1/memory?{query}"), 422, "invalid")
+
+
+class TestRead:
+    def test_answers_the_row_with_its_version_as_etag(self, agent: Agent) -> None:
+        memory_id = agent.write("one")
+        answer = agent.get(f"/v1/memory/{memory_id}")
+        assert answer["ETag"] == '"1"'
+        assert set(answer.json()["data"]) == MEMORY_FIELDS
+
+    def test_answers_a_foreign_row_exactly_like_a_missing_one(self, agent: Agent, other: Agent) -> None:
+        foreign = other.write("canary of ben")
+        for path in ("", "/history", "/why"):
+            theirs = assert_problem(agent.get(f"/v1/memory/{foreign}{path}"), 404, "not_found")
+            nobodys = assert_problem(agent.get(f"/v1/memory/{foreign + 1000}{path}"), 404, "not_found")
+            assert {**theirs, "request_id": ""} == {**nobodys, "request_id": ""}
+
+    def test_tells_every_version(self, agent: Agent) -> None:
+        memory_id = agent.write("one")
+        agent.patch(f"/v1/memory/{memory_id}", {"statement": "two"})
+        data = agent.get(f"/v1/memory/{memory_id}/history").json()["data"]
+        assert [(item["version"], item["content"], item["is_current"]) for item in data["items"]] == [
+            (2, "two", True),
+            (1, "one", False),
+        ]
+        for item in data["items"]:
+            read_time(item["written_at"])
+
+    def test_walks_every_version_once(self, agent: Agent) -> None:
+        memory_id = agent.write("version 1")
+        for n in range(2, 8):
+            agent.patch(f"/v1/memory/{memory_id}", {"statement": f"version {n}"})
+        pages = walk(agent, f"/v1/memory/{memory_id}/history", 3)
+        assert [[item["content"] for item in page] for page in pages] == [
+            ["version 7", "version 6", "version 5"],
+            ["version 4", "version 3", "version 2"],
+            ["version 1"],
+        ]
+        times = [read_time(item["written_at"]) for page in pages for item in page]
+        assert times == sorted(times, reverse=True)
+        cursor = agent.get(f"/v1/memory/{memory_id}/history?limit=3").json()["data"]["next_cursor"]
+        other = agent.write("another")
+        assert_problem(agent.get(f"/v1/memory/{other}/history?cursor={cursor}"), 400, "bad_cursor")
+
+    def test_tells_why_the_row_is_there(self, agent: Agent) -> None:
+        memory_id = agent.write("one")
+        body = agent.get(f"/v1/memory/{memory_id}/why").json()
+        assert body["ok"] is True
+        assert body["data"]["source"] == "user_manual"
+        assert body["data"]["actor"].startswith("key:")
+
+
+class TestEdit:
+    def test_counts_the_version_and_sends_it_as_etag(self, agent: Agent) -> None:
+        memory_id = agent.write("one")
+        answer = agent.patch(f"/v1/memory/{memory_id}", {"statement": "two"}, If_Match='"1"')
+        assert answer.status_code == 200
+        assert answer["ETag"] == '"2"'
+        assert answer.json()["ok"] is True
+        assert agent.item(memory_id)["content"] == "two"
+
+    def test_is_accepted_from_a_key_without_if_match(self, agent: Agent) -> None:
+        memory_id = agent.write("one")
+        assert agent.patch(f"/v1/memory/{memory_id}", {"fact_type": "style"}).status_code == 200
+        item = agent.item(memory_id)
+        assert (item["content"], item["fact_type"]) == ("one", "style")
+
+    def test_of_a_stale_version_is_409_with_the_current_row(self, agent: Agent) -> None:
+        memory_id = agent.write("one")
+        agent.patch(f"/v1/memory/{memory_id}", {"statement": "two"}, If_Match='"1"')
+        problem = assert_problem(agent.patch(f"/v1/memory/{memory_id}", {"statement": "three"}, If_Match='"1"'), 409)
+        assert problem["current"] == agent.item(memory_id)
+        assert problem["current"]["content"] == "two"
+
+    @pytest.mark.parametrize(
+        "header", ["x", '"', '"1', "-1", "1.0", '"99999999999999999999"', "'1'", "\u00b2", '"1", "2"']
+    )
+    def test_refuses_an_if_match_that_names_no_version(self, agent: Agent, header: str) -> None:
+        memory_id = agent.write("one")
+        answer = agent.patch(f"/v1/memory/{memory_id}", {"statement": "two"}, If_Match=header)
+        assert answer.status_code in {400, 409, 412}
+        assert_problem(answer, answer.status_code)
+        assert agent.item(memory_id)["content"] == "one"
+
+    def test_takes_any_version_for_a_star(self, agent: Agent) -> None:
+        memory_id = agent.write("one")
+        assert agent.patch(f"/v1/memory/{memory_id}", {"statement": "two"}, If_Match="*").status_code == 200
+
+    def test_of_what_the_owner_did_not_type_is_refused(self, agent: Agent, ana: Any) -> None:
+        row = observed(ana)
+        assert_problem(agent.patch(f"/v1/memory/{row.pk}", {"statement": "x"}), 403, "not_editable")
+        assert_problem(agent.delete(f"/v1/memory/{row.pk}"), 403, "not_editable")
+
+    def test_of_a_foreign_row_is_404(self, agent: Agent, other: Agent) -> None:
+        foreign = other.write("canary of ben")
+        for answer in (
+            agent.patch(f"/v1/memory/{foreign}", {"statement": "x"}),
+            agent.delete(f"/v1/memory/{foreign}"),
+            agent.post(f"/v1/memory/{foreign}/restore"),
+        ):
+            assert_problem(answer, 404, "not_found")
+        assert other.item(foreign)["content"] == "canary of ben"
+
+    @pytest.mark.parametrize(
+        "body", [{"statement": ""}, {"statement": "x" * 4001}, {"state": "deleted"}, {"version": 9}, {"tickers": [1]}]
+    )
+    def test_of_a_wrong_value_changes_nothing(self, agent: Agent, body: dict[str, Any]) -> None:
+        memory_id = agent.write("one")
+        assert_problem(agent.patch(f"/v1/memory/{memory_id}", body), 422, "invalid")
+        assert agent.item(memory_id)["version"] == 1
+
+    def test_of_nothing_keeps_the_version(self, agent: Agent) -> None:
+        memory_id = agent.write("one")
+        assert agent.patch(f"/v1/memory/{memory_id}", {}).json()["version"] == 1
+
+
+class TestDeleteAndRestore:
+    def test_answer_flat(self, agent: Agent) -> None:
+        memory_id = agent.write("one")
+        deleted = agent.delete(f"/v1/memory/{memory_id}")
+        assert (deleted.status_code, deleted.json()) == (200, {"ok": True, "deleted": True})
+        restored = agent.post(f"/v1/memory/{memory_id}/restore")
+        assert (restored.status_code, restored.json()) == (200, {"ok": True, "restored": True})
+
+    def test_hide_the_row_and_bring_it_back(self, agent: Agent) -> None:
+        memory_id = agent.write("one")
+        before = agent.item(memory_id)
+        agent.delete(f"/v1/memory/{memory_id}")
+        assert_problem(agent.patch(f"/v1/memory/{memory_id}", {"statement": "two"}), 404)
+        assert agent.get("/v1/memory").json()["data"]["items"] == []
+        agent.post(f"/v1/memory/{memory_id}/restore")
+        assert agent.item(memory_id) == before
+
+    def test_end_with_the_retention(self, agent: Agent) -> None:
+        memory_id = agent.write("one")
+        agent.delete(f"/v1/memory/{memory_id}")
+        deleted_at = Memory.objects.get().deleted_at
+        with time_machine.travel(deleted_at + timedelta(days=30, seconds=1), tick=False):
+            assert_problem(agent.post(f"/v1/memory/{memory_id}/restore"), 404, "not_found")
+        with time_machine.travel(deleted_at + timedelta(days=30, seconds=-1), tick=False):
+            assert agent.post(f"/v1/memory/{memory_id}/restore").status_code == 200
+
+
+class TestBulk:
+    def test_deletes_and_restores(self, agent: Agent) -> None:
+        ids = [agent.write(f"memory {n}") for n in range(3)]
+        body = agent.post("/v1/memory/bulk", {"action": "delete", "ids": ids[:2]}).json()
+        assert body["ok"] is True
+        assert [item["id"] for item in agent.get("/v1/memory").json()["data"]["items"]] == ids[2:]
+        assert agent.post("/v1/memory/bulk", {"action": "restore", "ids": ids[:2]}).json()["ok"] is True
+        assert len(agent.get("/v1/memory").json()["data"]["items"]) == 3
+
+    @pytest.mark.parametrize("unknown", ["foreign", "missing"])
+    def test_changes_nothing_when_one_id_is_unknown(self, agent: Agent, other: Agent, unknown: str) -> None:
+        ids = [agent.write(f"memory {n}") for n in range(3)]
+        bad = other.write("canary of ben") if unknown == "foreign" else ids[-1] + 1000
+        assert_problem(agent.post("/v1/memory/bulk", {"action": "delete", "ids": [*ids, bad]}), 404, "not_found")
+        assert Memory.objects.live().count() == (4 if unknown == "foreign" else 3)
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            {},
+            {"action": "delete"},
+            {"action": "purge", "ids": [1]},
+            {"action": "delete", "ids": []},
+            {"action": "delete", "ids": "all"},
+            {"action": "delete", "ids": [1.5]},
+            {"action": "delete", "ids": ["x"]},
+            {"action": "delete", "ids": [0]},
+            {"action": "delete", "ids": [-1]},
+            {"action": "delete", "ids": [2**63]},
+            {"action": "delete", "ids": [10**40]},
+            {"action": "delete", "ids": [True]},
+            {"action": "delete", "ids": list(range(1, 5002))},
+        ],
+    )
+    def test_refuses_a_wrong_order(self, agent: Agent, body: dict[str, Any]) -> None:
+        assert_problem(agent.post("/v1/memory/bulk", body), 422, "invalid")
+
+
+class TestOperators:
+    def test_read_and_list_another_owner_by_name(self, olga: Any, agent: Agent) -> None:
+        memory_id = agent.write("of ana")
+        operator = agent_of(olga, "memory:read", "operator")
+        assert_problem(operator.get(f"/v1/memory/{memory_id}"), 404)
+        assert operator.get(f"/v1/memory/{memory_id}?owner=ana").json()["data"]["content"] == "of ana"
+        assert operator.get(f"/v1/memory/{memory_id}/history?owner=ana").status_code == 200
+        assert [item["id"] for item in operator.get("/v1/memory?owner=ana").json()["data"]["items"]] == [memory_id]
+        assert operator.get("/v1/memory").json()["data"]["items"] == []
+
+    def test_leave_a_line_for_the_owner_whose_memories_they_list(self, olga: Any, ana: Any, agent: Agent) -> None:
+        agent.write("of ana")
+        operator = agent_of(olga, "memory:read", "operator")
+        for address in ("/v1/memory", "/v1/memory?owner=ana", "/v1/memory/search?q=ana&owner=ana"):
+            operator.get(address)
+        entries = AccessEntry.objects.values_list("viewer", "owner", "kind", "object_id")
+        assert list(entries) == [(olga.pk, ana.pk, "memories", "")] * 2
+
+    def test_need_the_scope_and_the_role_for_it(self, olga: Any, ana: Any, ben: Any) -> None:
+        for agent in (agent_of(olga, "memory:read"), agent_of(ben, "memory:read")):
+            assert_problem(agent.get("/v1/memory?owner=ana"), 404, "not_found")
+
+    def test_get_404_for_a_name_that_nobody_has(self, olga: Any) -> None:
+        operator = agent_of(olga, "memory:read", "operator")
+        for name in ("nobody", "%00", "x" * 151, "a'--"):
+            assert operator.get(f"/v1/memory?owner={name}").status_code in {404, 422}
+
+    def test_name_themselves_without_the_scope(self, agent: Agent) -> None:
+        assert agent.get("/v1/memory?owner=ana").status_code == 200

@@ -1,0 +1,58 @@
+"""The OpenAPI document, frozen. After a wanted change: `python -m tests.api.document` writes it anew."""
+
+import pytest
+
+from tests.api.client import Agent
+from tests.api.document import FROZEN, current_document, text_of
+
+
+@pytest.mark.django_db
+def test_is_the_one_that_callers_know() -> None:
+    assert text_of(current_document()) == FROZEN.read_text(), "after a wanted change run: python -m tests.api.document"
+
+
+@pytest.mark.django_db
+def test_names_every_path_of_this_issue() -> None:
+    operations = {(method.upper(), path) for path, each in current_document()["paths"].items() for method in each}
+    assert {
+        ("POST", "/v1/memory"),
+        ("GET", "/v1/memory"),
+        ("GET", "/v1/memory/{memory_id}"),
+        ("PATCH", "/v1/memory/{memory_id}"),
+        ("DELETE", "/v1/memory/{memory_id}"),
+        ("GET", "/v1/memory/{memory_id}/history"),
+        ("GET", "/v1/memory/{memory_id}/why"),
+        ("POST", "/v1/memory/{memory_id}/restore"),
+        ("POST", "/v1/memory/bulk"),
+        ("GET", "/v1/memory/search"),
+        ("GET", "/v1/user-profile"),
+        ("PUT", "/v1/user-profile/{key}"),
+        ("DELETE", "/v1/user-profile/{key}"),
+        ("GET", "/v1/tools"),
+        ("POST", "/v1/tools/{name}"),
+        ("POST", "/v1/sessions"),
+        ("GET", "/v1/sessions/{session_id}/prompt"),
+        ("POST", "/v1/sessions/{session_id}/turns"),
+    } <= operations
+
+
+@pytest.mark.django_db
+def test_names_the_bearer_key_on_every_operation() -> None:
+    document = current_document()
+    [scheme] = document["components"]["securitySchemes"].values()
+    assert (scheme["type"], scheme["scheme"]) == ("http", "bearer")
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            assert operation.get("security"), f"{method} {path}"
+            assert operation.get("summary"), f"{method} {path}"
+            assert operation.get("tags"), f"{method} {path}"
+
+
+@pytest.mark.django_db
+def test_says_how_every_operation_fails(stranger: Agent) -> None:
+    document = current_document()
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            assert {"4XX", "5XX"} <= set(operation["responses"]), f"{method} {path}"
+    described = set(document["components"]["schemas"]["ProblemDocument"]["properties"])
+    assert described == {*stranger.get("/v1/memory").json(), "current"}

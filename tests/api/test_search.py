@@ -1,0 +1,108 @@
+"""`/v1/memory/search` as the contract describes it, seen from outside."""
+
+from typing import Any
+
+import pytest
+
+from tests.api.client import Agent, agent_of, assert_problem, read_time
+
+pytestmark = pytest.mark.django_db
+HIT_FIELDS = {"id", "category", "content", "source", "score", "updated_at"}
+
+
+def found(agent: Agent, query: str) -> list[dict[str, Any]]:
+    """Search and return the items."""
+    answer = agent.get(f"/v1/memory/search?{query}")
+    assert answer.status_code == 200, answer.content
+    body = answer.json()
+    assert body["ok"] is True
+    return body["data"]["items"]
+
+
+def test_gives_the_contracts_hit(agent: Agent) -> None:
+    memory_id = agent.write("Always set slippage to 0.5% on BTC-USD")
+    [hit] = found(agent, "q=slippage")
+    assert set(hit) - {"explain"} == HIT_FIELDS
+    assert hit["id"] == memory_id
+    assert isinstance(hit["score"], int | float)
+    read_time(hit["updated_at"])
+
+
+def test_explains_on_request_only(agent: Agent) -> None:
+    agent.write("slippage")
+    assert not found(agent, "q=slippage")[0].get("explain")
+    assert found(agent, "q=slippage&explain=1")[0]["explain"]
+
+
+@pytest.mark.parametrize("words", ["BTC-USD", "0.5%25", "user's", "$3200", "EUR/USD", "山寨", "仓位", "C%2B%2B"])
+def test_finds_what_is_typed_as_it_stands(agent: Agent, words: str) -> None:
+    agent.write("Set 0.5% on BTC-USD, EUR/USD and C++ at $3200 for the user's account; 山寨币仓位不超过3%")
+    assert len(found(agent, f"q={words}")) == 1
+
+
+def test_narrows_by_category_in_query_and_parameter(agent: Agent) -> None:
+    agent.write("likes solana")
+    assert len(found(agent, "q=solana&category=personalization")) == 1
+    assert len(found(agent, "q=solana+category:personalization")) == 1
+    assert found(agent, "q=solana&category=lesson") == found(agent, "q=solana+category:lesson") == []
+
+
+def test_sorts_by_recency_on_request(agent: Agent) -> None:
+    ids = [
+        agent.write(text) for text in ("solana solana solana", "solana and a long list of other words that dilute it")
+    ]
+    assert [hit["id"] for hit in found(agent, "q=solana&sort=recent")] == ids[::-1]
+    assert [hit["id"] for hit in found(agent, "q=solana&sort=relevance")] == ids
+
+
+def test_keeps_to_own_live_rows(agent: Agent, other: Agent) -> None:
+    other.write("canary solana of ben")
+    gone = agent.write("solana deleted")
+    agent.delete(f"/v1/memory/{gone}")
+    assert found(agent, "q=solana") == found(agent, "q=canary") == []
+
+
+def test_never_leaves_the_owner_by_its_syntax(agent: Agent, other: Agent, ana: Any, ben: Any) -> None:
+    other.write("canary of ben")
+    for query in (
+        f"owner:u{ben.pk}",
+        f"x) OR (owner:u{ben.pk}",
+        f'canary" OR owner:u{ben.pk}',
+        f"u{ben.pk}",
+        "* OR canary",
+        "canary*",
+        "%",
+    ):
+        assert b"canary of" not in agent.send("GET", f"/v1/memory/search?q={query}".replace(" ", "+")).content
+
+
+@pytest.mark.parametrize(
+    "query", ["sort=newest", "category=nonsense", "explain=perhaps", "nonsense=1", "as_of=yesterday", f"q={'x' * 513}"]
+)
+def test_refuses_unknown_values(agent: Agent, query: str) -> None:
+    assert_problem(agent.get(f"/v1/memory/search?{query if 'q=' in query else 'q=a&' + query}"), 422, "invalid")
+
+
+def test_of_nothing_is_a_clear_answer(agent: Agent) -> None:
+    agent.write("solana")
+    for query in ("", "q=", "q=+++", "q=%22%22", "q=%E2%80%8B"):
+        answer = agent.get(f"/v1/memory/search?{query}")
+        assert answer.status_code in {200, 422}
+        if answer.status_code == 422:
+            assert_problem(answer, 422)
+        else:
+            assert answer.json()["data"]["items"] == []
+
+
+def test_takes_an_owner_from_operators(agent: Agent, olga: Any) -> None:
+    agent.write("solana of ana")
+    operator = agent_of(olga, "memory:read", "operator")
+    assert found(operator, "q=solana") == []
+    assert len(found(operator, "q=solana&owner=ana")) == 1
+
+
+def test_finds_an_edited_text_and_loses_the_old_one(agent: Agent) -> None:
+    memory_id = agent.write("solana")
+    agent.patch(f"/v1/memory/{memory_id}", {"statement": "cardano"})
+    assert found(agent, "q=solana") == []
+    assert len(found(agent, "q=cardano")) == 1

@@ -1,0 +1,95 @@
+"""`/v1/user-profile` as the contract describes it, seen from outside."""
+
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from tests.api.client import Agent, agent_of, assert_problem, read_time, walk
+
+pytestmark = pytest.mark.django_db
+
+WRONG_KEYS = [
+    "a b",
+    "a/b",
+    "-a",
+    ".",
+    "..",
+    "ключ",
+    "山寨",
+    "x" * 65,
+    "<b>",
+    "a\u200b",
+    "%",
+    "' OR 1=1 --",
+]
+
+
+def entries(agent: Agent) -> dict[str, str]:
+    return {item["key"]: item["value"] for item in agent.get("/v1/user-profile").json()["data"]["items"]}
+
+
+def test_put_answers_201_for_a_new_key_and_200_after(agent: Agent) -> None:
+    made = agent.put("/v1/user-profile/risk_tolerance", {"value": "conservative"})
+    assert made.status_code == 201
+    assert made.json()["ok"] is True
+    entry = made.json()["data"]
+    assert (entry["key"], entry["value"]) == ("risk_tolerance", "conservative")
+    read_time(entry["updated_at"])
+    changed = agent.put("/v1/user-profile/risk_tolerance", {"value": "bold"})
+    assert changed.status_code == 200
+    assert entries(agent) == {"risk_tolerance": "bold"}
+
+
+def test_delete_removes_the_key_for_good(agent: Agent) -> None:
+    agent.put("/v1/user-profile/risk", {"value": "x"})
+    assert agent.delete("/v1/user-profile/risk").json() == {"ok": True, "deleted": True}
+    assert_problem(agent.delete("/v1/user-profile/risk"), 404, "not_found")
+    assert entries(agent) == {}
+
+
+def test_list_walks_every_key_once(agent: Agent) -> None:
+    for n in range(5):
+        agent.put(f"/v1/user-profile/key{n}", {"value": "v"})
+    pages = walk(agent, "/v1/user-profile", 2)
+    assert [item["key"] for page in pages for item in page] == [f"key{n}" for n in range(5)]
+    assert all(set(item) == {"key", "value", "updated_at"} for page in pages for item in page)
+
+
+def test_belongs_to_its_owner(agent: Agent, other: Agent) -> None:
+    other.put("/v1/user-profile/secret", {"value": "canary of ben"})
+    assert entries(agent) == {}
+    theirs = assert_problem(agent.delete("/v1/user-profile/secret"), 404)
+    nobodys = assert_problem(agent.delete("/v1/user-profile/nothing"), 404)
+    assert {**theirs, "request_id": ""} == {**nobodys, "request_id": ""}
+    assert entries(other) == {"secret": "canary of ben"}
+
+
+@pytest.mark.parametrize("key", WRONG_KEYS)
+def test_refuses_a_key_that_cannot_stand_in_the_prompt(agent: Agent, key: str) -> None:
+    path = f"/v1/user-profile/{quote(key, safe='')}"
+    for answer in (agent.put(path, {"value": "x"}), agent.delete(path)):
+        assert answer.status_code in {404, 405, 422}, (answer.status_code, key)
+        assert_problem(answer, answer.status_code)
+    assert entries(agent) == {}
+
+
+@pytest.mark.parametrize(
+    "value", ["", "  ", "x" * 1001, "two\nlines", "two\u2028lines", "two\x0blines", "a\0b", 5, None, [], {}]
+)
+def test_refuses_a_value_that_cannot_stand_in_the_prompt(agent: Agent, value: Any) -> None:
+    assert_problem(agent.put("/v1/user-profile/risk", {"value": value}), 422, "invalid")
+    assert entries(agent) == {}
+
+
+@pytest.mark.parametrize("body", [{}, {"value": "x", "key": "y"}, {"value": "x", "owner": 1}, []])
+def test_refuses_another_shape(agent: Agent, body: Any) -> None:
+    assert_problem(agent.put("/v1/user-profile/risk", body), 422, "invalid")
+
+
+def test_an_operator_reads_anothers_by_name(agent: Agent, olga: Any) -> None:
+    agent.put("/v1/user-profile/risk", {"value": "low"})
+    operator = agent_of(olga, "memory:read", "operator")
+    assert entries(operator) == {}
+    items = operator.get("/v1/user-profile?owner=ana").json()["data"]["items"]
+    assert [item["value"] for item in items] == ["low"]

@@ -1,0 +1,81 @@
+"""Run the benchmarks: `python -m tests.bench all`, or one by name; `--small` only shows that they run.
+
+Each benchmark runs in a process and a data folder of its own. Prints one table and writes bench.json.
+"""
+
+import argparse
+import importlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+NAMES = ("search", "bulk", "pages", "http")
+RECALL = "recall"
+
+
+def run_one(name: str, scratch: Path, *, small: bool) -> None:
+    """Measure one benchmark in this process and leave its figures in the scratch folder."""
+    os.environ["MINARA_DATA_DIR"] = str(scratch)
+    os.environ.pop("DATABASE_URL", None)
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "minara_site.settings")
+    os.environ["MINARA_LOG_LEVEL"] = "ERROR"
+    import django
+
+    django.setup()
+    from django.core.management import call_command
+
+    call_command("migrate", verbosity=0)
+    call_command("migrate", database="queue", verbosity=0)
+    figures = importlib.import_module(f"tests.bench.{name}").run(scratch, small=small)
+    (scratch / "figures.json").write_text(json.dumps([figure.as_json() for figure in figures]))
+
+
+def run_all(names: tuple[str, ...], *, small: bool) -> list[dict[str, object]]:
+    """Run each benchmark in its own process and collect the figures."""
+    figures = []
+    for name in names:
+        with tempfile.TemporaryDirectory(prefix=f"minara-bench-{name}-") as folder:
+            arguments = [sys.executable, "-m", "tests.bench", "--inside", folder, name, *(["--small"] if small else [])]
+            subprocess.run(arguments, check=True)
+            found = json.loads((Path(folder) / "figures.json").read_text())
+        figures += [{"benchmark": name, **figure} for figure in found]
+    return figures
+
+
+def print_table(figures: list[dict[str, object]]) -> None:
+    """Print one line a figure."""
+    for figure in figures:
+        mark = {True: "ok  ", False: "MISS", None: "    "}[figure["ok"]]  # type: ignore[index]
+        print(
+            f"{mark} {figure['benchmark']:<7} {figure['name']:<58} {figure['value']:>12,.3f} {figure['unit']:<10}"
+            f" {figure['bound']}  [{figure['reference']}]"
+        )
+
+
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("name", choices=("all", *NAMES, RECALL))
+    parser.add_argument("--small", action="store_true")
+    parser.add_argument("--inside", type=Path)
+    options = parser.parse_args()
+    if options.inside:
+        run_one(options.name, options.inside, small=options.small)
+        return
+    from tests.bench.figures import reference_loop
+
+    figures = run_all(NAMES if options.name == "all" else (options.name,), small=options.small)
+    loop = reference_loop()
+    print_table(figures)
+    print(f"reference loop: {loop:.1f} ms for a million multiplications and additions")
+    target = Path("bench-recall.json" if options.name == RECALL else "bench.json")
+    target.write_text(json.dumps({"reference_loop_ms": loop, "small": options.small, "figures": figures}, indent=1))
+    if not options.small and any(figure["ok"] is False for figure in figures):
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

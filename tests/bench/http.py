@@ -1,0 +1,116 @@
+"""Search through HTTP with a key, against a bare django-ninja view with the same authentication and the raw query."""
+
+import http.client
+import os
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from multiprocessing import Pool
+from pathlib import Path
+from urllib.parse import quote
+
+from django.utils import timezone
+
+from memory_app.memories.core import content_hash
+from memory_app.memories.models import Memory
+from minara_site.access.keys.services import create_key
+from minara_site.access.policy import Scope
+from tests.bench.figures import Figure
+from tests.bench.texts import CATEGORIES, COMMON, RARE, make_owners, make_texts, make_times
+
+CLIENTS = 4
+PORT = 8799
+LEAST_SHARE = 0.6
+
+
+def run(scratch: Path, *, small: bool = False) -> list[Figure]:
+    """Measure requests per second of both views, in turns, three rounds each."""
+    rows, requests = (5_000, 200) if small else (100_000, 1_500)
+    key = build(rows)
+    with server(scratch):
+        paths = {"product": "/v1/memory/search?q=", "bare": "/bare/search?q="}
+        for path in paths.values():
+            load(path, key, 50)
+        rates = {name: [] for name in paths}
+        for _ in range(3):
+            for name, path in paths.items():
+                rates[name].append(load(path, key, requests))
+    product, bare = (sorted(rates[name])[1] for name in ("product", "bare"))
+    share = product / bare
+    return [
+        Figure("search through HTTP", product, "req/s", reference=f"bare view {bare:,.0f} req/s, {rows:,} rows"),
+        Figure("search through HTTP, share of the bare view", share, "x", ">= 0.60", share >= LEAST_SHARE, "same run"),
+    ]
+
+
+def build(rows: int) -> str:
+    """Fill the database with 100 owners' memories and return a key of one of them."""
+    owners = make_owners(100)
+    pairs = zip(make_texts(rows), make_times(rows), strict=True)
+    number = 0
+    while chunk := list(islice(pairs, 2_000)):
+        batch = []
+        for text, at in chunk:
+            category = CATEGORIES[number % len(CATEGORIES)]
+            batch.append(
+                Memory(
+                    owner=owners[number % 100], category=category, content=text, source="agent_recorded", actor="bench",
+                    content_hash=content_hash(category, text), created_at=at, updated_at=at,
+                )
+            )  # fmt: skip
+            number += 1
+        Memory.objects.bulk_create(batch)
+    return create_key(user=owners[0], scopes=[Scope.MEMORY_READ], now=timezone.now(), actor="bench").text
+
+
+@contextmanager
+def server(scratch: Path) -> Iterator[None]:
+    """Run the product under its own web server with two workers."""
+    environment = os.environ | {"DJANGO_SETTINGS_MODULE": "tests.bench.http_settings", "MINARA_DATA_DIR": str(scratch)}
+    command = [sys.executable, "-m", "minara_site.kernel.processes.web", "127.0.0.1", str(PORT), "2"]
+    process = subprocess.Popen(command, env=environment)
+    try:
+        wait_until_ready()
+        yield
+    finally:
+        process.terminate()
+        process.wait(timeout=20)
+
+
+def wait_until_ready() -> None:
+    """Ask until the server answers, at most 30 seconds."""
+    for _ in range(300):
+        try:
+            connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=1)
+            connection.request("GET", "/healthz")
+            if connection.getresponse().status == 200:
+                return
+        except OSError:
+            time.sleep(0.1)
+    raise RuntimeError("the server did not start")
+
+
+def load(path: str, key: str, requests: int) -> float:
+    """Send the requests from several clients that keep their connections; return requests per second."""
+    with Pool(CLIENTS) as pool:
+        seconds = pool.starmap(client, [(path, key, requests // CLIENTS, seed) for seed in range(CLIENTS)])
+    return requests / max(seconds)
+
+
+def client(path: str, key: str, requests: int, seed: int) -> float:
+    """Send requests one after the other; return the seconds they took."""
+    dice = random.Random(seed)
+    connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=30)
+    begun = time.perf_counter()
+    for _ in range(requests):
+        query = quote(f"{dice.choice(COMMON)} {dice.choice(RARE)}")
+        connection.request("GET", path + query, headers={"Authorization": f"Bearer {key}"})
+        answer = connection.getresponse()
+        answer.read()
+        if answer.status != 200:
+            raise RuntimeError(f"{path} answered {answer.status}")
+    return time.perf_counter() - begun

@@ -1,0 +1,199 @@
+"""A hostile console in a real browser: text that arrives by htmx, raw answers opened as pages, the API's own pages.
+
+`test_hostile_text` opens every page on the whole corpus; here the same text moves: it is searched for, edited in its
+row, refused, deleted and brought back. Nothing may run, and nothing may be asked of another host (W-06, W-07).
+"""
+
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, Request, expect
+
+from memory_app.memories.models import Memory
+from memory_app.memories.services import Changes, delete_memories, edit_memory
+from memory_app.user_profile.services import set_entry
+from minara_site.access.keys.services import create_key
+from minara_site.access.models import User
+from minara_site.access.principal import Principal
+from tests.browser.chromium import NARROW, WIDE, fits_width
+from tests.memory_app.memories.factories import make_memory
+from tests.shared import corpus
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True, serialized_rollback=True)]
+ALIEN = "main :is(img, iframe, script, object, embed, video, audio, style, link, meta, base, math, marquee, form[action*='evil'])"
+TEMPLATES = "{{7*7}} {% debug %} {{ request.user.password }} ${7*7}"
+PROBE = """() => {
+  window.ran = [];
+  for (const name of ["alert", "confirm", "prompt", "print"]) window[name] = (...args) => window.ran.push(name);
+  document.addEventListener("securitypolicyviolation", (event) => window.ran.push(`${event.violatedDirective} ${event.blockedURI}`));
+}"""
+
+
+@pytest.fixture
+def statements() -> list[str]:
+    """Return the rows that use htmx or markdown, and every thirtieth of the others."""
+    rows = corpus("xss")
+    chosen = [row["text"] for row in rows if row["src"].startswith("authored")] + [row["text"] for row in rows[::30]]
+    return [text.replace("\0", "").strip() for text in chosen if text.strip()] + [TEMPLATES]
+
+
+@pytest.fixture
+def memories(ana: User, statements: list[str]) -> list[Memory]:
+    """Store each as a memory that Ana typed."""
+    return [make_memory(ana, text, at=timezone.now()) for text in statements]
+
+
+class Watched:
+    """A page that tells what ran in it and whom it asked."""
+
+    def __init__(self, console: Any) -> None:
+        self.console, self.page = console, console.page
+        self.asked: list[str] = []
+        console.context.add_init_script(f"({PROBE})()")
+        self.page.on("request", self.note)
+
+    def note(self, request: Request) -> None:
+        """Keep what goes to another host."""
+        if not request.url.startswith((self.console.url, "data:", "blob:")):
+            self.asked.append(request.url)
+
+    def open(self, path: str) -> Page:
+        """Go there and wait until it is quiet."""
+        return self.console.open(path)
+
+    def is_clean(self) -> None:
+        """Fail with what ran, what was blocked, what was asked of others, and what does not belong on the page."""
+        assert self.page.evaluate("window.ran") == []
+        assert self.asked == []
+        assert self.page.locator(ALIEN).count() == 0
+
+
+@pytest.fixture
+def watched(visit: Any, ana: User) -> Watched:
+    return Watched(visit(ana))
+
+
+def test_rows_that_arrive_by_htmx_are_text(watched: Watched, memories: list[Memory]) -> None:
+    page = watched.open("/memories/")
+    for text in ("alert", "onerror", "hx-get", "javascript:", '"><img src=x onerror=alert(1)>', "{{7*7}}"):
+        field = page.locator("main input[name=q]").first
+        field.fill(text)
+        field.press("Enter")
+        page.wait_for_load_state("networkidle")
+        watched.is_clean()
+    more = page.locator("a[hx-get*=cursor]")
+    page.goto(watched.console.url + "/memories/")
+    if more.count():
+        more.first.click()
+        page.wait_for_load_state("networkidle")
+    watched.is_clean()
+
+
+def test_a_row_is_edited_as_text(watched: Watched, memories: list[Memory]) -> None:
+    page = watched.open("/memories/")
+    for memory in memories[:: len(memories) // 12]:
+        row = page.locator(f"#memory-{memory.pk}")
+        if not row.count():
+            continue
+        row.locator("summary").first.click()
+        row.locator("[data-edit]").first.click()
+        area = page.locator("form[data-inline] textarea[name=statement]")
+        expect(area).to_have_value(memory.content)
+        area.fill(f"{memory.content} <img src=x onerror=alert(1)>")
+        area.press("Control+Enter")
+        page.wait_for_load_state("networkidle")
+        expect(page.locator("form[data-inline]")).to_have_count(0)
+        watched.is_clean()
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_a_word_without_end_breaks(visit: Any, ana: User, width: int) -> None:
+    word = "0x" + "Deadbeef" * 60
+    changed = make_memory(ana, f"send to {word}", at=timezone.now())
+    person, now = Principal(user=ana, role=ana.role), timezone.now()
+    edit_memory(
+        principal=person,
+        memory_id=changed.pk,
+        changes=Changes(content=f"never send to {word}"),
+        now=now,
+        reason=word[:200],
+    )
+    gone = make_memory(ana, word, at=now)
+    delete_memories(principal=person, owner=ana, ids=[gone.pk], now=now, reason=word[:200])
+    set_entry(owner=ana, key="k" * 64, value=word, actor=person.actor, now=now)
+    create_key(user=ana, scopes=["memory:read"], now=now, actor=person.actor, label=word[:80])
+    ana.display_name = word[:80]
+    ana.save()
+    console = visit(ana, width=width)
+    for path in ("/", "/memories/", f"/memories/{changed.pk}/", "/memories/trash/", "/search/?q=send", f"/search/?q={word}", f"/memories/?q={word}",
+                 f"/memories/?{word}=1", "/prompt/", "/user-profile/", "/settings/keys/", "/settings/"):  # fmt: skip
+        page = console.open(path)
+        fits_width(page)
+        wide = page.evaluate(
+            "[...document.querySelectorAll('table')].filter((t) => t.scrollWidth > t.parentElement.clientWidth + 1).length"
+        )
+        assert wide == 0, path
+
+
+def test_what_a_form_refuses_comes_back_as_text(watched: Watched, statements: list[str]) -> None:
+    page = watched.open("/memories/new/")
+    for text in statements[::6]:
+        page.goto(watched.console.url + "/memories/new/")
+        page.locator("textarea[name=statement]").fill("x")
+        page.locator("input[name=fact_type]").fill(text[:64])
+        page.locator("input[name=tickers]").fill(f"{text[:40]} !")
+        page.locator("main form button.btn-primary").first.click()
+        page.wait_for_load_state("networkidle")
+        watched.is_clean()
+
+
+def test_deleting_and_undoing_shows_text(watched: Watched, memories: list[Memory]) -> None:
+    page = watched.open(f"/memories/{memories[0].pk}/")
+    page.locator("[data-act=delete]").first.click()
+    page.wait_for_load_state("networkidle")
+    watched.is_clean()
+    page.locator("#toasts [data-undo] button").first.click()
+    page.wait_for_load_state("networkidle")
+    watched.is_clean()
+    assert Memory.objects.live().filter(pk=memories[0].pk).exists()
+
+
+def test_template_syntax_is_shown_as_it_was_typed(watched: Watched, memories: list[Memory]) -> None:
+    for path in (f"/memories/{memories[-1].pk}/", "/memories/", "/search/?q=debug", "/prompt/"):
+        page = watched.open(path)
+        shown = page.locator("main").inner_text()
+        assert "{{7*7}} {% debug %} {{ request.user.password }}" in shown, path
+        assert "pbkdf2" not in page.content()
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/v1/memory", "/v1/memory?q=alert", "/v1/memory/search?q=alert", "/v1/user-profile", "/v1/tools", "/prompt/text"],
+)
+def test_raw_answers_opened_as_a_page_run_nothing(visit: Any, ana: User, memories: list[Memory], path: str) -> None:
+    watched = Watched(visit(ana))
+    watched.page.goto(watched.console.url + path) if path != "/prompt/text" else watched.page.request.get(
+        watched.console.url + path
+    )
+    assert watched.asked == []
+    assert watched.page.locator("img, iframe, svg, object").count() == 0
+
+
+def test_problems_repeat_no_markup(watched: Watched, statements: list[str]) -> None:
+    for text in statements[::8]:
+        for prefix in ("/", "/v1/", "/memories/", "/user-profile/"):
+            watched.page.goto(f"{watched.console.url}{prefix}{quote(text, safe='')}/")
+            assert watched.asked == []
+            assert watched.page.locator("img, iframe, object, main script").count() == 0
+
+
+def test_the_api_documents_load_nothing_from_elsewhere(visit: Any, ana: User) -> None:
+    watched = Watched(visit(ana))
+    page = watched.open("/v1/docs")
+    expect(page.locator(".opblock").first).to_be_visible()
+    page.locator(".opblock-summary").first.click()
+    page.wait_for_load_state("networkidle")
+    assert page.evaluate("window.ran") == []
+    assert watched.asked == []

@@ -1,0 +1,85 @@
+"""Hostile text in every stored field, on every page that shows it, in a browser that would run it (trust W-06).
+
+The strings of the corpus share memories, so that each stands on the pages without a page for each.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from django.utils import timezone
+
+from memory_app.memories.models import Memory
+from memory_app.memories.services import Changes, delete_memories, edit_memory
+from memory_app.user_profile.services import set_entry
+from minara_site.access.keys.services import create_key
+from minara_site.access.models import User
+from minara_site.access.principal import Principal
+from profile_app.prompt.services import start_session
+from tests.memory_app.memories.factories import make_memory
+from tests.shared import corpus
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True, serialized_rollback=True)]
+ALIEN = "main :is(img, iframe, script, object, embed, video, audio, style, link, meta, base, math)"
+MEMORY_CHARS, VALUE_CHARS, LABEL_CHARS = 3_900, 900, 70
+
+
+def packed(texts: list[str], most: int) -> Iterator[str]:
+    """Join texts into pieces of at most `most` characters; a longer text is cut."""
+    piece = ""
+    for text in texts:
+        if len(piece) + len(text) + 1 > most:
+            yield piece
+            piece = ""
+        piece = f"{piece}\n{text[:most]}".strip()
+    yield piece
+
+
+@pytest.fixture
+def hostile(ana: User) -> list[str]:
+    """Fill every field that Ana can fill; return the addresses that show them."""
+    now, person = timezone.now(), Principal(user=ana, role=ana.role)
+    texts = [row["text"].replace("\0", " ").strip() for row in corpus("xss")]
+    texts = [text.encode(errors="ignore").decode() for text in texts if text]
+    memories = [make_memory(ana, text, at=now) for text in packed(texts, MEMORY_CHARS)]
+    for memory in memories[::6]:
+        changes = Changes(content=memory.content[::-1][:MEMORY_CHARS])
+        edit_memory(principal=person, memory_id=memory.pk, changes=changes, now=now, reason=texts[memory.pk % 99][:200])
+    for n, value in enumerate(packed(texts[::7], VALUE_CHARS)):
+        set_entry(owner=ana, key=f"key_{n}", value=" ".join(value.split()), actor=person.actor, now=now)
+    for label in list(packed(texts[::50], LABEL_CHARS))[:20]:
+        create_key(user=ana, scopes=["memory:read"], now=now, actor=person.actor, label=" ".join(label.split()))
+    ana.display_name = "<img src=x onerror=alert(1)>"
+    ana.save()
+    gone = make_memory(ana, texts[0], at=now)
+    delete_memories(principal=person, owner=ana, ids=[gone.pk], now=now, reason=texts[1][:200])
+    start_session(owner=ana, title=texts[2][:80], actor=person.actor, now=now)
+    ones = [f"/memories/{pk}/" for pk in Memory.objects.live().order_by("pk").values_list("pk", flat=True)]
+    lists = ["/", "/memories/", "/memories/trash/", "/prompt/", "/user-profile/", "/settings/", "/settings/keys/"]
+    return [
+        *lists,
+        f"/memories/{memories[0].pk}/edit/",
+        "/search/?q=alert+onerror+javascript",
+        "/search/?q=script",
+        *ones,
+    ]
+
+
+def test_nothing_runs_and_no_foreign_element_appears(visit: Any, ana: User, hostile: list[str]) -> None:
+    console = visit(ana)
+    for path in hostile:
+        response = console.page.goto(console.url + path)
+        assert response is not None
+        assert response.status == 200, path
+        assert console.page.locator(ALIEN).count() == 0, path
+
+
+@pytest.mark.parametrize("path", ["/memories/", "/search/", "/memories/trash/", "/user-profile/", "/settings/keys/"])
+def test_nothing_runs_out_of_an_address(visit: Any, ana: User, path: str) -> None:
+    console = visit(ana)
+    for row in corpus("xss")[::60]:
+        text = row["text"].encode(errors="ignore")
+        url = f"{path}?{urlencode({'q': text, 'sort': text, text: text})}"
+        console.page.goto(console.url + url)
+        assert console.page.locator(ALIEN).count() == 0, url

@@ -1,0 +1,214 @@
+"""The memories in a real browser: how they look, and how fast hands use them."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from memory_app.memories.core import Category, Source
+from memory_app.memories.models import Memory
+from memory_app.memories.services import Changes, delete_memories, edit_memory
+from tests.browser.chromium import NARROW, WIDE, axe_clean, fits_width
+from tests.memory_app.memories.factories import browser, make_many, make_memory
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True, serialized_rollback=True)]
+
+
+@pytest.fixture
+def memories(ana: Any) -> list[Memory]:
+    """Five that Ana typed, the first of them edited, one that the agent noticed, and one in the trash."""
+    now = timezone.now()
+    typed = make_many(ana, 5, at=now - timedelta(minutes=10))
+    changes = Changes(content="Memory number 0, edited")
+    edit_memory(principal=browser(ana), memory_id=typed[0].pk, changes=changes, now=now, reason="too short")
+    make_memory(ana, "山寨币单笔仓位不超过总资金的 3%", category=Category.LESSON, source=Source.INFERRED, at=now)
+    gone = make_memory(ana, "Old belief", at=now - timedelta(days=9))
+    delete_memories(principal=browser(ana), owner=ana, ids=[gone.pk], now=now - timedelta(days=4))
+    return [*typed, gone]
+
+
+def rows(page: Page) -> Any:
+    return page.locator("#memories-rows > tr")
+
+
+def press(page: Page, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_every_state_passes_axe_and_fits(visit: Any, ana: Any, memories: list[Memory], width: int, theme: str) -> None:
+    console = visit(ana, width=width, theme=theme)
+    typed, gone = memories[0].pk, memories[-1].pk
+    lesson = Memory.objects.get(category=Category.LESSON).pk
+    for path in (
+        "/memories/",
+        "/memories/?q=number&category=personalization&state=deleted&nope=1",
+        "/memories/?q=memory",
+        "/memories/trash/",
+        "/memories/new/",
+        f"/memories/new/?corrects={lesson}",
+        f"/memories/{typed}/",
+        f"/memories/{lesson}/",
+        f"/memories/{gone}/",
+        f"/memories/{typed}/edit/",
+        f"/memories/{typed}/delete/",
+    ):
+        page = console.open(path)
+        axe_clean(page)
+        fits_width(page)
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_errors_and_conflicts_pass_too(visit: Any, ana: Any, memories: list[Memory], width: int) -> None:
+    page = visit(ana, width=width).open("/memories/new/")
+    page.get_by_label("Tickers").fill("no-ticker!")
+    page.get_by_label("What should the agent know?").fill("I hold ETH")
+    page.get_by_role("button", name="Store").click()
+    expect(page.get_by_label("Tickers")).to_have_attribute("aria-invalid", "true")
+    axe_clean(page)
+    page.goto(page.url.replace("new/", f"{memories[1].pk}/edit/"))
+    edit_memory(principal=browser(ana), memory_id=memories[1].pk, changes=Changes(content="Theirs"), now=timezone.now())
+    page.get_by_label("What should the agent know?").fill("Mine")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("changed meanwhile")
+    axe_clean(page)
+    fits_width(page)
+
+
+class TestKeyboard:
+    def test_deletes_the_row_under_the_cursor_and_undoes_it(self, visit: Any, ana: Any, memories: list[Memory]) -> None:
+        page = visit(ana).open("/memories/")
+        expect(rows(page)).to_have_count(6)
+        press(page, "j", "j")
+        expect(page.locator("tr.cursor")).to_contain_text("edited")
+        press(page, "e")
+        expect(rows(page)).to_have_count(5)
+        expect(page.locator("#toasts")).to_contain_text("Deleted 1 memory. It can be restored for 30 days.")
+        press(page, "u")
+        expect(page.locator("#toasts")).to_contain_text("Undone for 1 memory.")
+        expect(rows(page)).to_have_count(6)
+
+    def test_deletes_what_is_selected_with_one_undo(self, visit: Any, ana: Any, memories: list[Memory]) -> None:
+        page = visit(ana).open("/memories/")
+        press(page, "j", "j", "x", "j", "x", "j", "x")
+        expect(page.locator("[data-selected]")).to_have_text("3 selected")
+        press(page, "e")
+        expect(page.locator("#toasts")).to_contain_text("Deleted 3 memories.")
+        expect(rows(page)).to_have_count(3)
+        press(page, "u")
+        expect(rows(page)).to_have_count(6)
+
+    def test_edits_in_the_row(self, visit: Any, ana: Any, memories: list[Memory]) -> None:
+        page = visit(ana).open("/memories/")
+        press(page, "j", "j", "j", "i")
+        box = page.get_by_label("What should the agent know?")
+        expect(box).to_be_focused()
+        expect(box).to_have_value("Memory number 1")
+        axe_clean(page)
+        press(page, "Escape")
+        expect(page.locator("[data-inline]")).to_have_count(0)
+        expect(rows(page)).to_have_count(6)
+        press(page, "i")
+        box.fill("Memory number 1, by keyboard")
+        expect(page.locator("[data-count]")).to_contain_text("28 characters")
+        press(page, "Control+Enter")
+        expect(page.get_by_role("link", name="Memory number 1, by keyboard")).to_be_visible()
+        expect(page.locator("#toasts")).to_contain_text("Saved as version 2.")
+        assert Memory.objects.get(pk=memories[1].pk).content == "Memory number 1, by keyboard"
+
+    def test_opens_tells_and_comes_back(self, visit: Any, ana: Any, memories: list[Memory]) -> None:
+        page = visit(ana).open("/memories/")
+        press(page, "n")
+        page.get_by_label("What should the agent know?").fill("I hold ETH for years")
+        press(page, "Control+Enter")
+        expect(page.get_by_role("heading", level=1)).to_contain_text("Memory")
+        expect(page.locator("#toasts")).to_contain_text("Stored.")
+        press(page, "g", "m")
+        expect(rows(page).first).to_contain_text("I hold ETH for years")
+        press(page, "j", "Enter")
+        expect(page.locator(".quote")).to_have_text("I hold ETH for years")
+        press(page, "i")
+        expect(page.get_by_label("What should the agent know?")).to_be_focused()
+        press(page, "Escape")
+        expect(page.locator(".quote")).to_be_visible()
+        press(page, "e")
+        expect(page.get_by_role("heading", level=1)).to_contain_text("Deleted")
+
+    def test_enter_on_a_checkbox_opens_the_row_and_deletes_nothing(
+        self, visit: Any, ana: Any, memories: list[Memory]
+    ) -> None:
+        page = visit(ana).open("/memories/")
+        press(page, "j", "j", "x")
+        rows(page).nth(1).get_by_role("checkbox").focus()
+        press(page, "Enter")
+        expect(page.get_by_role("heading", level=1)).to_contain_text(f"Memory {memories[0].pk}")
+        assert Memory.objects.live().count() == 6
+
+    def test_searches_and_keeps_the_address(self, visit: Any, ana: Any, memories: list[Memory]) -> None:
+        page = visit(ana).open("/memories/")
+        press(page, "/")
+        page.keyboard.type("仓位")
+        press(page, "Enter")
+        expect(rows(page)).to_have_count(1)
+        expect(page.locator("mark")).to_have_text("仓位")
+        assert "q=" in page.url
+
+
+class TestPointer:
+    def test_filters_without_reloading(self, visit: Any, ana: Any, memories: list[Memory]) -> None:
+        page = visit(ana).open("/memories/")
+        page.evaluate("window.same = true")
+        page.get_by_role("link", name="Deleted 1").click()
+        expect(rows(page)).to_have_count(1)
+        expect(rows(page)).to_contain_text("Old belief")
+        page.locator(".drop-form > summary").click()
+        page.get_by_label("Category").select_option("lesson")
+        page.get_by_role("button", name="Apply").click()
+        expect(page.get_by_text("Nothing matches")).to_be_visible()
+        page.get_by_label("Remove filter: Category lesson").click()
+        expect(rows(page)).to_have_count(1)
+        assert page.evaluate("window.same")
+
+    def test_restores_from_the_trash(self, visit: Any, ana: Any, memories: list[Memory]) -> None:
+        page = visit(ana, width=NARROW).open("/memories/trash/")
+        page.locator(".row-menu > summary").click()
+        page.get_by_role("button", name="Restore").last.click()
+        expect(page.locator("#trash-rows > tr")).to_have_count(0)
+        expect(page.locator("#toasts")).to_contain_text("Restored 1 memory.")
+        assert Memory.objects.live().count() == 7
+
+    def test_a_conflict_takes_the_place_of_the_list(self, visit: Any, ana: Any, memories: list[Memory]) -> None:
+        page = visit(ana).open("/memories/")
+        press(page, "j", "j", "j", "i")
+        page.get_by_label("What should the agent know?").fill("Mine")
+        edit_memory(
+            principal=browser(ana), memory_id=memories[1].pk, changes=Changes(content="Theirs"), now=timezone.now()
+        )
+        press(page, "Control+Enter")
+        expect(page.get_by_role("heading", level=1)).to_contain_text("changed meanwhile")
+        page.get_by_role("button", name="Save yours").click()
+        expect(page.locator(".quote")).to_have_text("Mine")
+
+    def test_nothing_is_lost_by_leaving_a_half_written_memory(self, visit: Any, ana: Any) -> None:
+        page = visit(ana).open("/memories/new/")
+        asked = []
+        page.on("dialog", lambda dialog: asked.append(dialog.type))
+        page.get_by_label("What should the agent know?").fill("Half a sentence")
+        page.get_by_role("link", name="Trash").click()
+        page.wait_for_url("**/trash/")
+        assert asked == ["beforeunload"]
+
+
+def test_what_one_tells_the_agent_needs_no_mouse(visit: Any, ana: Any) -> None:
+    page = visit(ana).open("/memories/")
+    press(page, "n")
+    page.wait_for_url("**/memories/new/")
+    expect(page.get_by_label("What should the agent know?")).to_be_focused()
+    page.keyboard.type("never more than ten percent in one coin")
+    press(page, "Control+Enter")
+    expect(page.locator(".quote")).to_have_text("never more than ten percent in one coin")
+    assert Memory.objects.get().content == "never more than ten percent in one coin"

@@ -1,0 +1,94 @@
+"""Every page that links lead to, seen by each role at two widths and in two themes: axe finds nothing, nothing is too
+wide, nothing breaks the content policy, no link is dead (screens U-26, U-27; trust W-07)."""
+
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from django.contrib.auth.models import Group
+from django.urls import resolve
+from django.utils import timezone
+from playwright.sync_api import Page
+
+from minara_site.access.models import User
+from minara_site.console.demo.services import load_demo
+from minara_site.web.nav import NAV
+from tests.browser.chromium import NARROW, WIDE, axe_faults, width_faults
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True, serialized_rollback=True)]
+NO_PAGES = {"prompt:text"}  # plain text
+FOREIGN = "api:"  # the API's document and its viewer, which django-ninja brings
+
+
+def links_of(page: Page) -> list[str]:
+    """Return the addresses on this site that the page links to."""
+    found = page.eval_on_selector_all("a[href]", "all => all.map((a) => a.href)")
+    return [
+        urlsplit(url)._replace(fragment="", scheme="", netloc="").geturl()
+        for url in found
+        if url.startswith(page.url[:20])
+    ]
+
+
+def view_of(path: str) -> str:
+    return resolve(urlsplit(path).path).view_name
+
+
+def crawl(console: Any, start: str = "/") -> dict[str, str]:
+    """Visit one address of each view that links lead to; return the addresses by view. Fail with all faults at once."""
+    seen: dict[str, str] = {}
+    faults: list[str] = []
+    waiting = [start]
+    while waiting:
+        path = waiting.pop(0)
+        view = view_of(path)
+        if view in seen or view in NO_PAGES or view.startswith(FOREIGN):
+            continue
+        seen[view] = path
+        faults += [f"{path}: {fault}" for fault in faults_of(console, path)]
+        waiting += links_of(console.page)
+    assert faults == []
+    return seen
+
+
+def faults_of(console: Any, path: str) -> list[str]:
+    """Open a page and return what is wrong with it."""
+    response = console.page.goto(console.url + path)
+    dead = [f"answers {response.status}"] if response.status != HTTPStatus.OK else []
+    return [*dead, *axe_faults(console.page), *width_faults(console.page)]
+
+
+@pytest.fixture
+def demo(transactional_db: None) -> User:
+    """The demo, and its owner."""
+    owner = User.objects.get(is_default=True)
+    load_demo(now=timezone.now(), actor=f"user:{owner.pk}")
+    return owner
+
+
+BOTH_WAYS = [(WIDE, "light"), (NARROW, "dark")]
+ALL_WAYS = [*BOTH_WAYS, (WIDE, "dark"), (NARROW, "light")]
+PAGES = {item.url_name for group in NAV for item in group.items}
+
+
+@pytest.mark.parametrize(("width", "theme"), ALL_WAYS)
+def test_an_owner_sees_every_page_whole(visit: Any, demo: User, width: int, theme: str) -> None:
+    seen = crawl(visit(demo, width=width, theme=theme))
+    assert PAGES | {"memories:one", "memories:edit", "memories:new", "access:key_new"} <= seen.keys()
+
+
+@pytest.mark.parametrize(("width", "theme"), BOTH_WAYS)
+class TestOthers:
+    def test_an_operator(self, visit: Any, demo: User, width: int, theme: str) -> None:
+        demo.groups.add(Group.objects.get(name="operators"))
+        assert crawl(visit(demo, width=width, theme=theme)).keys() >= PAGES
+
+    def test_an_owner_of_nothing(self, visit: Any, ana: User, width: int, theme: str) -> None:
+        assert crawl(visit(ana, width=width, theme=theme)).keys() >= PAGES
+
+    def test_support_staff(self, visit: Any, sam: User, width: int, theme: str) -> None:
+        assert {"home", "console:settings"} <= crawl(visit(sam, width=width, theme=theme)).keys()
+
+    def test_a_stranger(self, visit: Any, width: int, theme: str) -> None:
+        assert "account_login" in crawl(visit(width=width, theme=theme), "/login")

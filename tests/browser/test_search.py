@@ -1,0 +1,65 @@
+"""The search page in a real browser."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from memory_app.memories.core import Category, Source
+from tests.browser.chromium import NARROW, WIDE, axe_clean, fits_width
+from tests.memory_app.memories.factories import make_memory
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True, serialized_rollback=True)]
+
+TEXTS = [
+    ("Always set slippage to 0.5% on Base and Arbitrum swaps", Category.PREFERENCE, Source.USER_EXPLICIT),
+    ("stop-losses on BTC should trail by 8%, not 5%", Category.LESSON, Source.AGENT_RECORDED),
+    ("山寨币单笔仓位不超过总资金的 3%，止损必须随开仓一起下单", Category.PREFERENCE, Source.CHAT_EXTRACTED),
+    (
+        "long ETH from $3,200, closed at $3,450; slippage " + "ate the rest of a long day of trading " * 20,
+        Category.LESSON,
+        Source.INFERRED,
+    ),
+]
+
+
+@pytest.fixture
+def library(ana: Any) -> None:
+    for content, category, source in TEXTS:
+        make_memory(ana, content, category=category, source=source)
+
+
+@pytest.mark.usefixtures("library")
+class TestSearchPage:
+    @pytest.mark.parametrize("theme", ["light", "dark"])
+    @pytest.mark.parametrize("width", [WIDE, NARROW])
+    def test_passes_axe_and_fits(self, visit: Any, ana: Any, width: int, theme: str) -> None:
+        console = visit(ana, width=width, theme=theme)
+        for path in (
+            "/search/",
+            "/search/?q=slippage+btc+stop",
+            "/search/?q=止损&sort=recent",
+            '/search/?q="unheard of',
+        ):
+            page = console.open(path)
+            for summary in page.locator("td details > summary").all():
+                summary.click()
+            axe_clean(page)
+            fits_width(page)
+
+    def test_searches_in_place(self, visit: Any, ana: Any) -> None:
+        page = visit(ana).open("/search/")
+        page.get_by_role("searchbox").fill("btc stop")
+        page.keyboard.press("Enter")
+        expect(page.locator("#found mark").first).to_have_text("stop")
+        assert page.url.endswith("/search/?q=btc%20stop")
+        page.get_by_text("Newest").click()
+        expect(page.get_by_text("Newest")).to_have_attribute("aria-current", "true")
+        page.get_by_text("Why it was found").first.click()
+        expect(page.locator("#found dd").first).to_contain_text("btc")
+
+    def test_works_without_scripts(self, visit: Any, ana: Any) -> None:
+        page = visit(ana, scripts=False).open("/search/")
+        page.get_by_role("searchbox").fill("止损")
+        page.keyboard.press("Enter")
+        expect(page.locator("#found mark")).to_have_text("止损")

@@ -1,0 +1,147 @@
+"""The demo: fills, marks what it fills, and leaves without a trace."""
+
+import time
+from datetime import datetime, timedelta
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+
+from memory_app.memories.core import Category, Provenance, Source, State
+from memory_app.memories.models import Memory, MemoryRevision
+from memory_app.memories.services import Draft, write_memory
+from memory_app.search.models import SearchDocument
+from memory_app.user_profile.models import UserProfileEntry
+from memory_app.user_profile.services import set_entry
+from minara_site.access.models import AccessEntry, User
+from minara_site.access.policy import Role
+from minara_site.access.setup import issue_setup_link
+from minara_site.access.users import get_user
+from minara_site.console.demo.services import MEI, OLGA, load_demo, remove_demo
+from minara_site.console.models import DemoObject
+from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.conversations.models import Session, Turn
+from profile_app.prompt.models import SessionSnapshot
+from tests.console.snapshot_of_tables import table_hashes
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def default(db: None) -> Any:
+    return User.objects.get(is_default=True)
+
+
+def test_fills_every_category_source_and_state(default: Any, now: datetime) -> None:
+    count = load_demo(now=now, actor="command:demo")
+    memories = Memory.objects.filter(is_demo=True)
+    assert memories.count() == count > 80
+    for owner in (default, User.objects.get(username=MEI)):
+        own = memories.filter(owner=owner)
+        assert {*own.values_list("source", flat=True)} == {*Source}
+        assert {memory.state for memory in own} >= {State.LIVE, State.DELETED}
+        assert MemoryRevision.objects.filter(memory__in=own).exists()
+        assert UserProfileEntry.objects.for_owner(owner).exists()
+        assert SessionSnapshot.objects.for_owner(owner).filter(wiped_at=None).exists()
+        assert Turn.objects.filter(session__owner=owner).exists()
+    assert {*memories.filter(owner=default).values_list("category", flat=True)} == {*Category}
+    assert AccessEntry.objects.filter(owner=default).count() == 2
+
+
+def test_everything_is_dated_before_now(default: Any, now: datetime) -> None:
+    load_demo(now=now, actor="command:demo")
+    assert not Memory.objects.filter(updated_at__gt=now).exists()
+    assert not Session.objects.filter(last_active_at__gt=now).exists()
+    assert Memory.objects.filter(updated_at__gte=now - timedelta(hours=1)).exists()
+    for memory in Memory.objects.filter(version__gt=1):
+        times = [memory.created_at, *memory.revisions.order_by("version").values_list("replaced_at", flat=True)]
+        assert times == sorted(times)
+        assert times[-1] == memory.updated_at
+
+
+def test_the_audit_log_says_what_truly_happened(default: Any, now: datetime) -> None:
+    load_demo(now=now, actor="user:7")
+    entries = AuditEntry.objects.all()
+    assert {entry.actor for entry in entries} == {"user:7"}
+    assert {entry.at for entry in entries} == {now}
+
+
+def test_loading_twice_is_loading_once(default: Any, now: datetime) -> None:
+    load_demo(now=now, actor="command:demo")
+    before = table_hashes()
+    assert load_demo(now=now + timedelta(days=3), actor="command:demo") == 0
+    assert table_hashes() == before
+
+
+def test_removing_leaves_every_table_as_it_was(default: Any, ana: Any, now: datetime) -> None:
+    for owner in (default, ana):
+        provenance = Provenance(Source.USER_MANUAL, f"user:{owner.pk}")
+        draft = Draft(Category.PERSONALIZATION, "always set slippage to 0.5%, and ask before going higher", provenance)
+        write_memory(owner_id=owner.pk, draft=draft, now=now)
+        set_entry(owner=owner, key="risk_tolerance", value="bold", actor="user:1", now=now)
+    before = table_hashes(without={"audit_log"})
+    load_demo(now=now, actor="command:demo")
+    assert table_hashes(without={"audit_log"}) != before
+    removed = remove_demo(now=now, actor="command:demo")
+    assert removed > 80
+    assert table_hashes(without={"audit_log"}) == before
+    assert not User.groups.through.objects.exists()
+    assert UserProfileEntry.objects.get(owner=default, key="risk_tolerance").value == "bold"
+    entry = AuditEntry.objects.get(tool_call="demo_removed")
+    assert entry.details == {"count": removed}
+
+
+def test_what_grew_on_the_demo_goes_with_it(default: Any, olga: Any, now: datetime) -> None:
+    load_demo(now=now, actor="command:demo")
+    memory = Memory.objects.filter(is_demo=True, owner=default).first()
+    AccessEntry.objects.create(
+        at=now, viewer=olga, owner=User.objects.get(username=MEI), kind="memory", object_id=str(memory.pk)
+    )
+    remove_demo(now=now, actor="command:demo")
+    assert not AccessEntry.objects.exists()
+    assert not SearchDocument.objects.exists()
+    assert not DemoObject.objects.exists()
+
+
+def test_removing_nothing_says_so(default: Any, now: datetime) -> None:
+    before = table_hashes()
+    assert remove_demo(now=now, actor="command:demo") == 0
+    assert table_hashes() == before
+
+
+def test_its_operator_counts_as_none(default: Any, now: datetime) -> None:
+    load_demo(now=now, actor="command:demo")
+    assert get_user(OLGA).role is Role.OPERATOR
+    assert issue_setup_link(now=now)
+
+
+def test_nobody_can_sign_in_as_the_demo(default: Any, now: datetime) -> None:
+    load_demo(now=now, actor="command:demo")
+    assert not any(user.has_usable_password() for user in User.objects.filter(username__startswith="demo-"))
+
+
+def test_the_command_says_what_it_did_within_seconds(default: Any) -> None:
+    out = StringIO()
+    begun = time.monotonic()
+    for act in ("load", "load", "remove", "remove"):
+        call_command("demo", act, stdout=out)
+    assert time.monotonic() - begun < 30
+    first, second, third, fourth = out.getvalue().splitlines()
+    assert first.startswith("Loaded a demo of ")
+    assert second == "The demo is loaded already."
+    assert third.startswith("Removed the demo and its ")
+    assert fourth == "There is no demo to remove."
+
+
+def test_a_load_that_fails_leaves_nothing(default: Any, now: datetime, monkeypatch: Any) -> None:
+    from minara_site.console.demo import services
+
+    def fail(*args: Any, **facts: Any) -> None:
+        raise OSError("the disk is full")
+
+    before = table_hashes()
+    monkeypatch.setattr(services, "show_looks", fail)
+    with pytest.raises(OSError, match="disk"):
+        load_demo(now=now, actor="command:demo")
+    assert table_hashes() == before

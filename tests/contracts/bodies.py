@@ -1,0 +1,58 @@
+"""A valid body for every door that changes something. A new door without one gets an empty body."""
+
+import json
+from typing import Any
+from urllib.parse import urlencode
+
+JSON: dict[str, dict[str, Any]] = {
+    "POST /v1/memory": {"statement": "I hold ETH for years"},
+    "POST /v1/memory/bulk": {"action": "delete", "ids": ["memory_id"]},
+    "PATCH /v1/memory/{int:memory_id}": {"statement": "I hold BTC for years"},
+    "POST /v1/tools/{name}": {"limit": 5},
+    "PUT /v1/user-profile/{key}": {"value": "Europe/Rome"},
+    "POST /v1/sessions": {"title": "Morning"},
+    "POST /v1/sessions/{session_id}/turns": {
+        "user_message": "hello",
+        "assistant_message": "hi",
+        "tool_calls": [],
+        "completed": True,
+    },
+}
+FORMS: dict[str, dict[str, Any]] = {
+    "POST /settings/theme/": {"theme": "dark"},
+    "POST /settings/keys/new/": {"label": "laptop", "scopes": ["memory:read"], "expires_days": "30"},
+    "POST /settings/keys/<str:prefix>/revoke/": {"word": "revoke"},
+    "POST /memories/new/": {"statement": "I hold ETH for years", "tickers": "ETH"},
+    "POST /memories/count/": {"statement": "I hold ETH for years"},
+    "POST /memories/bulk/": {"action": "delete", "ids": ["memory_id"]},
+    "POST /memories/undo/<str:batch>/": {"next": "/memories/"},
+    "POST /memories/<int:memory_id>/edit/": {"statement": "I hold BTC for years", "version": "2"},
+    "POST /memories/<int:memory_id>/delete/": {"reason": "It is wrong"},
+    "POST /memories/<int:memory_id>/restore/": {"reason": "It was right"},
+    "POST /settings/": {"display_name": "Somebody", "time_zone": "UTC", "theme": "dark", "density": "compact"},
+    "POST /settings/password/": {
+        "old_password": "correct horse battery",
+        "new_password1": "staple tango rhubarb",
+        "new_password2": "staple tango rhubarb",
+    },
+    "POST /user-profile/add/": {"key": "home_language", "value": "Italian"},
+    "POST /user-profile/<str:key>/edit/": {"value": "Europe/Rome", "updated_at": "entry_stamp"},
+}
+QUERIES = {"memories/<int:memory_id>/history/<int:version>/revert/": "?version=2"}
+
+
+def body_of(method: str, route: str, samples: dict[str, Any], **more: Any) -> str | None:
+    """Return the body, with `samples` in the place of their names and `more` beside it; None for a door without."""
+    name = f"{method} /{route}"
+    template = JSON.get(name, FORMS.get(name))
+    if template is None:
+        return None
+    filled = {field: put(value, samples) for field, value in template.items()} | more
+    return json.dumps(filled) if name in JSON else urlencode(filled, doseq=True)
+
+
+def put(value: Any, samples: dict[str, Any]) -> Any:
+    """Return the value with the names of samples replaced."""
+    if isinstance(value, list):
+        return [put(each, samples) for each in value]
+    return samples.get(value, value) if isinstance(value, str) else value

@@ -1,0 +1,175 @@
+"""The permission table: every door, every principal, what happens (trust W-01).
+
+It is written by hand and compared with the code, so that neither changes alone. Objects in paths are ana's; the keys
+key_read, key_write and key_agent are ana's too, key_operator has every scope of olga, an operator.
+A method that a row does not name answers 405 to everybody.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from minara_site.access.policy import Act, Scope
+
+PRINCIPALS = (
+    "anonymous",
+    "ana",
+    "ben",
+    "sam",
+    "olga",
+    "disabled",
+    "key_read",
+    "key_write",
+    "key_agent",
+    "key_operator",
+    "key_revoked",
+    "key_expired",
+)
+METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
+
+
+class Outcome(StrEnum):
+    """What a caller meets."""
+
+    OPEN = "open"  # past the guard: an answer, a redirect, or what is wrong with the input
+    SIGN_IN = "302 to the sign-in page"
+    UNKNOWN = "401"
+    REFUSED = "403"
+    MISSING = "404"
+    NO_METHOD = "405"
+    FAILED = "500 or above"
+
+
+OPEN, SIGN_IN, UNKNOWN, REFUSED, MISSING, NO_METHOD, FAILED = Outcome
+Audience = dict[str, Outcome]
+
+
+@dataclass(frozen=True)
+class Row:
+    """What the table says about a page: the act of its guard, and per method who gets what.
+
+    `act` is None where the framework answers and no guard can stand.
+    """
+
+    act: Act | None
+    methods: Mapping[str, Audience]
+
+
+def on_page(*, ana: Outcome, ben: Outcome, sam: Outcome, olga: Outcome, strangers: Outcome = SIGN_IN) -> Audience:
+    """Return a page's audience; keys open no page, so who has only a key is a stranger."""
+    return {**dict.fromkeys(PRINCIPALS, strangers), "ana": ana, "ben": ben, "sam": sam, "olga": olga}
+
+
+EVERYBODY = dict.fromkeys(PRINCIPALS, OPEN)
+NOBODY = dict.fromkeys(PRINCIPALS, MISSING)
+PEOPLE = on_page(ana=OPEN, ben=OPEN, sam=OPEN, olga=OPEN)
+OWNERS = on_page(ana=OPEN, ben=OPEN, sam=REFUSED, olga=OPEN)
+OPERATORS = on_page(ana=REFUSED, ben=REFUSED, sam=REFUSED, olga=OPEN)
+NO_OWNER = on_page(ana=MISSING, ben=MISSING, sam=REFUSED, olga=MISSING)
+ONLY_ANA = on_page(ana=OPEN, ben=MISSING, sam=REFUSED, olga=MISSING)
+ANA_AND_OPERATORS = on_page(ana=OPEN, ben=MISSING, sam=REFUSED, olga=OPEN)
+
+
+def page(act: Act, *, get: Audience | None = None, post: Audience | None = None) -> Row:
+    """Return a row; HEAD goes where GET goes."""
+    methods = {"GET": get, "HEAD": get, "POST": post}
+    return Row(act, {method: audience for method, audience in methods.items() if audience is not None})
+
+
+def by_key(scope: Scope | None, *, object_of_ana: bool = False) -> Audience:
+    """Return an operation's audience: `scope` is what a key needs, None for any key.
+
+    An object of ana is missing for everybody else, also for operators, who name another owner in `?owner=`.
+    """
+
+    def key(*has: Scope) -> Outcome:
+        return OPEN if scope is None or scope in has else REFUSED
+
+    reads, writes = [s for s in Scope if s.endswith(":read")], [s for s in Scope if s.endswith(":write")]
+    others = MISSING if object_of_ana else OPEN
+    return {
+        "anonymous": UNKNOWN,
+        "ana": OPEN,
+        "ben": others,
+        "sam": REFUSED,
+        "olga": others,
+        "disabled": UNKNOWN,
+        "key_read": key(*reads),
+        "key_write": key(*writes),
+        "key_agent": key(*reads, *writes),
+        "key_operator": others,
+        "key_revoked": UNKNOWN,
+        "key_expired": UNKNOWN,
+    }
+
+
+PAGES: dict[str, Row] = {
+    "healthz": page(Act.PROBE, get=EVERYBODY),
+    "readyz": page(Act.PROBE, get=EVERYBODY),
+    "v1/": Row(None, dict.fromkeys(METHODS, NOBODY)),  # django-ninja's anchor for addresses
+    "v1/openapi.json": page(Act.API_DOCS, get=EVERYBODY),
+    "v1/docs": page(Act.API_DOCS, get=EVERYBODY),
+    "": page(Act.HOME, get=PEOPLE),
+    "login": page(Act.SIGN_IN, get=EVERYBODY, post=EVERYBODY),
+    "logout": page(Act.SIGN_OUT, post=PEOPLE),
+    "welcome/": page(Act.CLAIM_SETUP, post=NOBODY),  # somebody operates this instance already
+    "welcome/<str:token>/": page(Act.CLAIM_SETUP, get=NOBODY),
+    "settings/theme/": page(Act.OWN_SETTINGS, post=PEOPLE),
+    "settings/keys/": page(Act.KEYS, get=OWNERS),
+    "settings/keys/new/": page(Act.KEYS, get=OWNERS, post=OWNERS),
+    "settings/keys/<str:prefix>/revoke/": page(Act.KEYS, get=ONLY_ANA, post=ONLY_ANA),
+    "settings/": page(Act.OWN_SETTINGS, get=PEOPLE, post=PEOPLE),
+    "settings/password/": page(Act.OWN_SETTINGS, post=PEOPLE),
+    "first-steps/again/": page(Act.OWN_SETTINGS, post=PEOPLE),
+    "first-steps/<str:step>/": page(Act.OWN_SETTINGS, post=PEOPLE),
+    "demo/load/": page(Act.DEMO, post=OPERATORS),
+    "demo/remove/": page(Act.DEMO, post=OPERATORS),
+    "memories/": page(Act.MEMORY_READ, get=OWNERS),
+    "memories/trash/": page(Act.MEMORY_READ, get=OWNERS),
+    "memories/new/": page(Act.MEMORY_WRITE, get=OWNERS, post=OWNERS),
+    "memories/count/": page(Act.MEMORY_WRITE, post=OWNERS),
+    "memories/bulk/": page(Act.MEMORY_REMOVE, post=ANA_AND_OPERATORS),
+    "memories/undo/<str:batch>/": page(Act.MEMORY_REMOVE, post=ANA_AND_OPERATORS),
+    "memories/<int:memory_id>/": page(Act.MEMORY_READ, get=ANA_AND_OPERATORS),
+    "memories/<int:memory_id>/edit/": page(Act.MEMORY_WRITE, get=ONLY_ANA, post=ONLY_ANA),
+    "memories/<int:memory_id>/history/<int:version>/revert/": page(Act.MEMORY_WRITE, post=ONLY_ANA),
+    "memories/<int:memory_id>/delete/": page(Act.MEMORY_REMOVE, get=ANA_AND_OPERATORS, post=ANA_AND_OPERATORS),
+    "memories/<int:memory_id>/restore/": page(Act.MEMORY_REMOVE, get=ANA_AND_OPERATORS, post=ANA_AND_OPERATORS),
+    "search/": page(Act.SEARCH, get=OWNERS),
+    "user-profile/": page(Act.USER_PROFILE_READ, get=OWNERS),
+    "user-profile/add/": page(Act.USER_PROFILE_WRITE, post=OWNERS),
+    "user-profile/undo/": page(Act.USER_PROFILE_WRITE, post=NO_OWNER),  # nobody here has removed anything
+    "user-profile/<str:key>/edit/": page(Act.USER_PROFILE_WRITE, get=ONLY_ANA, post=ONLY_ANA),
+    "user-profile/<str:key>/remove/": page(Act.USER_PROFILE_WRITE, post=ONLY_ANA),
+    "prompt/": page(Act.PROMPT_READ, get=OWNERS),
+    "prompt/text": page(Act.PROMPT_READ, get=OWNERS),
+}
+
+OPERATIONS: dict[str, tuple[Act, Audience]] = {
+    "GET /v1/memory": (Act.MEMORY_READ, by_key(Scope.MEMORY_READ)),
+    "POST /v1/memory": (Act.MEMORY_WRITE, by_key(Scope.MEMORY_WRITE)),
+    "POST /v1/memory/bulk": (Act.MEMORY_REMOVE, by_key(Scope.MEMORY_WRITE, object_of_ana=True)),
+    "GET /v1/memory/search": (Act.SEARCH, by_key(Scope.MEMORY_READ)),
+    "GET /v1/memory/{int:memory_id}": (Act.MEMORY_READ, by_key(Scope.MEMORY_READ, object_of_ana=True)),
+    "PATCH /v1/memory/{int:memory_id}": (Act.MEMORY_WRITE, by_key(Scope.MEMORY_WRITE, object_of_ana=True)),
+    "DELETE /v1/memory/{int:memory_id}": (Act.MEMORY_REMOVE, by_key(Scope.MEMORY_WRITE, object_of_ana=True)),
+    "POST /v1/memory/{int:memory_id}/restore": (Act.MEMORY_REMOVE, by_key(Scope.MEMORY_WRITE, object_of_ana=True)),
+    "GET /v1/memory/{int:memory_id}/history": (Act.MEMORY_READ, by_key(Scope.MEMORY_READ, object_of_ana=True)),
+    "GET /v1/memory/{int:memory_id}/why": (Act.MEMORY_READ, by_key(Scope.MEMORY_READ, object_of_ana=True)),
+    "GET /v1/tools": (Act.TOOLS, by_key(None)),
+    "POST /v1/tools/{name}": (Act.TOOLS, by_key(Scope.MEMORY_READ)),  # the tool memory_read; all of them below
+    "GET /v1/user-profile": (Act.USER_PROFILE_READ, by_key(Scope.MEMORY_READ)),
+    "PUT /v1/user-profile/{key}": (Act.USER_PROFILE_WRITE, by_key(Scope.MEMORY_WRITE)),
+    "DELETE /v1/user-profile/{key}": (Act.USER_PROFILE_WRITE, by_key(Scope.MEMORY_WRITE, object_of_ana=True)),
+    "GET /v1/sessions": (Act.PROMPT_READ, by_key(Scope.MEMORY_READ)),
+    "POST /v1/sessions": (Act.PROMPT_READ, by_key(Scope.MEMORY_READ)),
+    "GET /v1/sessions/{session_id}/prompt": (Act.PROMPT_READ, by_key(Scope.MEMORY_READ, object_of_ana=True)),
+    "POST /v1/sessions/{session_id}/turns": (Act.TURN_WRITE, by_key(Scope.LEARNING_WRITE, object_of_ana=True)),
+    "POST /v1/sessions/{session_id}/end": (Act.PROMPT_READ, by_key(Scope.MEMORY_READ, object_of_ana=True)),
+}
+
+TOOLS: dict[str, tuple[Act, Audience]] = {
+    "memory_write": (Act.MEMORY_WRITE, by_key(Scope.MEMORY_WRITE)),
+    "memory_search": (Act.SEARCH, by_key(Scope.MEMORY_READ)),
+    "memory_read": (Act.MEMORY_READ, by_key(Scope.MEMORY_READ)),
+}

@@ -1,0 +1,179 @@
+"""Ana never meets anything of Ben's: not by id, not in a list, count, search, cursor, bulk act or error (trust W-02)."""
+
+import json
+import re
+from statistics import median
+from time import perf_counter
+
+import pytest
+import time_machine
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from minara_site.access.models import User
+from tests.contracts.bodies import body_of
+from tests.contracts.permissions import OPERATIONS, PAGES
+from tests.contracts.world import BENS, MISSING_ID, database_rows, fill, parameters
+
+OWNED = {"memory_id", "deleted_id", "version", "batch", "session_id", "key", "prefix"}
+MISSING = {
+    "memory_id": MISSING_ID,
+    "deleted_id": MISSING_ID,
+    "version": 1,
+    "batch": "f" * 32,
+    "session_id": "sess_" + "x" * 22,
+    "key": f"{BENS}_none",
+    "prefix": "zzzzzzzz",
+    "entry_stamp": "2026-06-12T12:00:00+00:00",
+    "step": "hidden",
+    "token": "x" * 43,
+    "name": "memory_read",
+}
+CHANGING = re.compile(
+    r'name="(?:csrfmiddlewaretoken|once)" value="[\w-]+"|"X-CSRFToken": "\w+"|&quot;X-CSRFToken&quot;: &quot;\w+|'
+    r"\b[0-9a-f]{32}\b|\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)"
+)
+DOORS = [(method, route) for route, row in PAGES.items() for method in row.methods] + [
+    (name.split(" /")[0], name.split(" /")[1]) for name in OPERATIONS
+]
+BY_ID = [(method, route) for method, route in DOORS if OWNED & {*parameters(route)}]
+READS = sorted({route for method, route in DOORS if method == "GET"})
+
+
+def callers(route):
+    """Name the ways in which Ana reaches a door."""
+    return ("ana", "key_agent") if route.startswith("v1/") else ("ana",)
+
+
+def answer(world, caller, door, samples, query=""):
+    """Return status, headers and body without what differs between any two calls."""
+    method, route = door
+    response = world.callers[caller].call(method, fill(route, samples) + query, body_of(method, route, samples))
+    headers = {
+        name: value for name, value in response.headers.items() if name not in {"Content-Length", "X-Request-ID"}
+    }
+    texts = [CHANGING.sub("", text) for text in (json.dumps(headers), response.content.decode())]
+    for name in OWNED & {*parameters(route)} - {"version"}:
+        place = "/" if isinstance(samples[name], int) else ""  # a bare number may stand in any drawing
+        texts = [text.replace(f"{place}{samples[name]}", "…") for text in texts]
+    return response.status_code, *texts
+
+
+def rows_of_ben():
+    """Return every stored row that carries Ben's canary."""
+    return {
+        table: [row for row in rows if BENS in repr(row)]
+        for table, rows in database_rows().items()
+        if any(BENS in repr(row) for row in rows)
+    }
+
+
+def test_ben_has_something_in_every_owned_table(world):
+    assert {
+        "memories",
+        "memory_revisions",
+        "search_document",
+        "user_profile",
+        "sessions",
+        "conversation_turns",
+        "session_snapshots",
+        "api_keys",
+        "access_user",
+    } <= rows_of_ben().keys()
+
+
+@pytest.mark.parametrize(("method", "route"), BY_ID)
+def test_a_foreign_object_answers_exactly_like_a_missing_one(world, method, route):
+    before = rows_of_ben()
+    for caller in callers(route):
+        answers, works = [], []
+        for samples in (world.ben.samples, MISSING):
+            with transaction.atomic(), CaptureQueriesContext(connection) as queries:
+                answers.append(answer(world, caller, (method, route), samples))
+                transaction.set_rollback(True)
+            works.append(len(queries))
+        foreign, missing = answers
+        assert foreign == missing, f"{method} {route} as {caller}"
+        assert works[0] == works[1], f"{method} {route} as {caller} does other work for a foreign object"
+        assert BENS not in foreign[2].replace(f"{BENS}_none", "")
+    assert rows_of_ben() == before
+
+
+def test_a_foreign_memory_takes_as_long_as_a_missing_one(world):
+    def seconds(memory_id):
+        begin = perf_counter()
+        world.callers["key_read"].call("GET", f"/v1/memory/{memory_id}")
+        return perf_counter() - begin
+
+    for _ in range(3):  # a busy machine may disturb one series
+        pairs = [(seconds(world.ben.samples["memory_id"]), seconds(MISSING_ID)) for _ in range(60)]
+        foreign, missing = (median(times) for times in zip(*pairs, strict=True))
+        if foreign == pytest.approx(missing, rel=0.2):
+            return
+    pytest.fail(f"median {foreign:.5f} s for a foreign memory, {missing:.5f} s for a missing one")
+
+
+QUERIES = (
+    "",
+    f"?q={BENS}",
+    "?q=common+word",
+    f"?q={BENS[:4]}*",
+    "?q=position+OR+owner:u2",
+    "?q=zone&limit=200",
+    "?state=deleted",
+    "?state=held",
+    "?category=personalization",
+    "?owner=ben",
+    "?owner=all",
+    "?source=user_manual&explain=1&q=common",
+)
+
+
+@pytest.mark.parametrize("route", READS)
+def test_nothing_that_ana_reads_shows_bens_canary(world, route):
+    for caller in callers(route):
+        for query in QUERIES:
+            status, headers, body = answer(world, caller, ("GET", route), world.ana.samples, query)
+            echoed = body.replace(query.partition("q=")[2].partition("&")[0].rstrip("*"), "")
+            assert status < 500, f"{route}{query}"
+            assert BENS not in echoed, f"{route}{query} as {caller}"
+            assert BENS not in headers, f"{route}{query} as {caller}"
+
+
+@pytest.mark.parametrize("route", READS)
+def test_nothing_that_ana_reads_tells_that_ben_exists(world, route):
+    """Lists, counts and facets are the same bytes with and without Ben's data; search ranks are in the search tests."""
+    with time_machine.travel(timezone.now(), tick=False):
+        seen = {caller: answer(world, caller, ("GET", route), world.ana.samples) for caller in callers(route)}
+        User.objects.get(pk=world.ben.user.pk).delete()
+        for caller, before in seen.items():
+            assert answer(world, caller, ("GET", route), world.ana.samples) == before, f"{route} as {caller}"
+
+
+@pytest.mark.parametrize(
+    "route", [name.split(" /")[1] for name in OPERATIONS if name.startswith("GET") and not parameters(name)]
+)
+def test_a_cursor_of_bens_list_shows_nothing_of_his(world, route):
+    words = "&q=common" if "search" in route else ""
+    for owner in ("ben", "ana"):
+        data = world.callers[owner].call("GET", f"/{route}?limit=1{words}").json()["data"]
+        cursor = data["next_cursor"] if isinstance(data, dict) else None
+        if cursor:
+            response = world.callers["key_read"].call("GET", f"/{route}?limit=200&cursor={cursor}{words}")
+            assert BENS not in response.content.decode()
+
+
+@pytest.mark.parametrize("action", ["delete", "restore"])
+@pytest.mark.parametrize("caller", ["ana", "key_agent"])
+def test_a_bulk_act_with_one_foreign_id_changes_nothing(world, caller, action):
+    before = database_rows(leave_out=frozenset({"api_keys"}))
+    ids = [*world.ana.memory_ids[:9], world.ben.samples["memory_id"]]
+    bodies = []
+    for last in (world.ben.samples["memory_id"], MISSING_ID):
+        body = json.dumps({"action": action, "ids": [*ids[:9], last]})
+        response = world.callers[caller].call("POST", "/v1/memory/bulk", body)
+        bodies.append((response.status_code, CHANGING.sub("", response.content.decode())))
+    assert bodies[0] == bodies[1]
+    assert bodies[0][0] == 404
+    assert database_rows(leave_out=frozenset({"api_keys"})) == before

@@ -1,0 +1,196 @@
+"""Two tenants that are alike but for a canary word, and everybody else who may knock."""
+
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.db import connection
+from django.test import Client
+from django.utils import timezone
+
+from memory_app.memories.core import Category, Provenance, Source
+from memory_app.memories.services import Changes, Draft, delete_memories, edit_memory, write_memory
+from memory_app.user_profile.services import set_entry
+from minara_site.access.keys.services import create_key, revoke_key
+from minara_site.access.models import ApiKey
+from minara_site.access.policy import AGENT_SCOPES, Role, Scope
+from minara_site.access.principal import Principal
+from minara_site.kernel.conversations.services import NewTurn, ToolCall, record_turn
+from minara_site.kernel.jobs.models import WorkerSeen
+from profile_app.prompt.services import start_session
+from tests.contracts.bodies import QUERIES
+from tests.fixtures import make_user
+
+ANAS, BENS = "quokkaana", "wombatben"  # words that stand nowhere else
+READ_SCOPES = frozenset(scope for scope in Scope if scope.endswith(":read"))
+WRITE_SCOPES = frozenset(scope for scope in Scope if scope.endswith(":write"))
+MISSING_ID = 987_654_321
+JSON_TYPE, FORM_TYPE = "application/json", "application/x-www-form-urlencoded"
+
+
+class Wire:
+    """A test client that is made once, because a new one loads every middleware, and keeps no cookies."""
+
+    def __init__(self, *, enforce_csrf_checks: bool = False) -> None:
+        self.client = Client(enforce_csrf_checks=enforce_csrf_checks, raise_request_exception=False)
+
+    def send(self, method: str, path: str, body: Any = None, kind: str = "", **headers: str) -> Any:
+        """Send one request; without `kind` a body is JSON under the API and a form elsewhere."""
+        self.client.cookies.clear()
+        kind = kind or (JSON_TYPE if path.startswith("/v1/") or body is None else FORM_TYPE)
+        return self.client.generic(method, path, b"" if body is None else body, kind, headers=headers)
+
+
+@dataclass(frozen=True)
+class Caller:
+    """How a principal of the permission table knocks: with cookies, with a key, or with nothing."""
+
+    wire: Wire
+    headers: dict[str, str]
+
+    def call(self, method: str, path: str, body: Any = None) -> Any:
+        """Send one request."""
+        return self.wire.send(method, path, body, **{"If-Match": '"2"', **self.headers})
+
+
+@dataclass(frozen=True)
+class Tenant:
+    """One owner and the values that stand for their objects in paths."""
+
+    user: Any
+    canary: str
+    samples: dict[str, Any]
+    memory_ids: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class World:
+    """The tenants and the twelve principals."""
+
+    ana: Tenant
+    ben: Tenant
+    callers: dict[str, Caller]
+    wire: Wire
+
+
+def cookies_of(user: Any) -> dict[str, str]:
+    """Return the headers of a signed-in browser."""
+    client = Client()
+    client.force_login(user)
+    return {"Cookie": "; ".join(f"{name}={morsel.value}" for name, morsel in client.cookies.items())}
+
+
+def key_of(user: Any, scopes: frozenset[Scope], *, age_days: int = 0, revoked: bool = False) -> dict[str, str]:
+    """Return the headers of a key that was made that long ago and used just now."""
+    now = timezone.now()
+    key = create_key(user=user, scopes=scopes, now=now - timedelta(days=age_days), actor="test", label="caller")
+    ApiKey.objects.filter(prefix=key.prefix).update(last_used_at=now)  # nothing to note for a minute
+    if revoked:
+        revoke_key(prefix=key.prefix, now=now, actor="test")
+    return {"Authorization": f"Bearer {key.text}"}
+
+
+def seed(user: Any, canary: str) -> Tenant:
+    """Give a user one of everything that an owner can have."""
+    now, me = timezone.now(), Principal(user, Role.USER)
+
+    def remember(number: int, source: Source, category: Category = Category.PERSONALIZATION) -> int:
+        draft = Draft(
+            category=category,
+            content=f"{canary} holds position {number}, common word",
+            provenance=Provenance(source, me.actor),
+            fact_type=f"{canary}.type",
+            metadata={"note": canary},
+        )
+        return int(write_memory(owner_id=user.pk, draft=draft, now=now).pk)
+
+    typed = [remember(number, Source.USER_MANUAL) for number in range(12)]
+    for category in Category:
+        remember(99, Source.AGENT_RECORDED, category)
+    edit_memory(principal=me, memory_id=typed[0], changes=Changes(content=f"{canary} changed its mind"), now=now)
+    deleted = [remember(number, Source.USER_MANUAL) for number in range(100, 103)]
+    batch = delete_memories(principal=me, owner=user, ids=deleted, now=now).id
+    entry = set_entry(owner=user, key=f"{canary}_zone", value=f"{canary}/Lisbon", actor=me.actor, now=now).entry
+    session = start_session(owner=user, title=f"{canary} talk", actor=me.actor, now=now).session
+    turn = NewTurn(f"{canary} asked", f"{canary} answered", [ToolCall("memory_search", {"query": canary}, ok=True)])
+    record_turn(owner=user, session_id=session.pk, turn=turn, actor=me.actor, now=now)
+    key = create_key(user=user, scopes=[Scope.MEMORY_READ], label=canary, now=now, actor="test")
+    samples = {
+        "memory_id": typed[0],
+        "deleted_id": deleted[0],
+        "version": 1,
+        "batch": batch,
+        "session_id": session.pk,
+        "key": f"{canary}_zone",
+        "token": "x" * 43,
+        "name": "memory_read",
+        "entry_stamp": entry.updated_at.isoformat(),
+        "prefix": key.prefix,
+        "step": "hidden",
+    }
+    return Tenant(user, canary, samples, tuple(typed))
+
+
+def build_world() -> World:
+    """Make everybody."""
+    people = {
+        "ana": make_user("ana", display_name=f"Ana {ANAS}"),
+        "ben": make_user("ben", display_name=f"Ben {BENS}"),
+        "sam": make_user("sam", group="support"),
+        "olga": make_user("olga", group="operators"),
+        "disabled": make_user("dora"),
+    }
+    ana, ben = seed(people["ana"], ANAS), seed(people["ben"], BENS)
+    headers: dict[str, dict[str, str]] = {
+        "anonymous": {},
+        **{name: cookies_of(user) for name, user in people.items()},
+        "key_read": key_of(ana.user, READ_SCOPES),
+        "key_write": key_of(ana.user, WRITE_SCOPES),
+        "key_agent": key_of(ana.user, AGENT_SCOPES),
+        "key_operator": key_of(people["olga"], frozenset(Scope)),
+        "key_revoked": key_of(ana.user, AGENT_SCOPES, revoked=True),
+        "key_expired": key_of(ana.user, AGENT_SCOPES, age_days=90),
+    }
+    WorkerSeen.objects.create(name="worker", seen_at=timezone.now() + timedelta(days=1))
+    people["disabled"].is_active = False
+    people["disabled"].save()
+    wire = Wire()
+    return World(ana, ben, {name: Caller(wire, sent) for name, sent in headers.items()}, wire)
+
+
+PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>|\{(?:\w+:)?(\w+)\}")
+
+
+def fill(route: str, samples: dict[str, Any]) -> str:
+    """Return the address of a route. Fails for a parameter that no sample stands for."""
+
+    def value(match: re.Match[str]) -> str:
+        name = match[1] or match[2]
+        assert name in samples, f"add a sample for <{name}> of {route} to tests/contracts/world.py"
+        return str(samples[name])
+
+    return "/" + PARAMETER.sub(value, route).lstrip("/") + QUERIES.get(route, "")
+
+
+def parameters(route: str) -> list[str]:
+    """Return the names of a route's parameters."""
+    return [match[1] or match[2] for match in PARAMETER.finditer(route)]
+
+
+def database_rows(*, leave_out: frozenset[str] = frozenset()) -> dict[str, list[tuple[Any, ...]]]:
+    """Return every row of every table, to compare before and after."""
+    skipped = {"django_migrations", "django_content_type", "auth_permission"}
+    rows = {}
+    with connection.cursor() as cursor:
+        for table in connection.introspection.table_names(cursor):
+            if table in skipped | leave_out or re.match(r"search_index", table):
+                continue
+            cursor.execute(f'SELECT * FROM "{table}"')
+            rows[table] = sorted(cursor.fetchall(), key=repr)
+    return rows
+
+
+def changed_tables(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+    """Name the tables that differ."""
+    return [table for table in before if before[table] != after[table]]

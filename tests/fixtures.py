@@ -1,0 +1,114 @@
+"""People, keys and databases that tests ask for by name."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from django.conf import settings
+
+from tests.conftest import RUN_DIR
+
+NOON = datetime(2026, 6, 12, 12, 0, tzinfo=UTC)
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
+    """Give each run its own database: a real file on SQLite, a name of its own on PostgreSQL."""
+    for alias, database in settings.DATABASES.items():
+        test = database.setdefault("TEST", {})
+        if database["ENGINE"].endswith("sqlite3"):
+            test["NAME"] = str(RUN_DIR / f"test-{alias}.db")
+        else:
+            test["NAME"] = f"minara_test_{os.getpid()}"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def data_folder() -> Iterator[None]:
+    """Remove the run's folder afterwards."""
+    yield
+    shutil.rmtree(RUN_DIR, ignore_errors=True)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def audit_log_can_be_emptied() -> Iterator[None]:
+    """Lift the triggers of the append-only log while Django empties the tables after a test that commits."""
+    from django.db import connection
+    from django.db.backends.base.operations import BaseDatabaseOperations
+
+    from minara_site.kernel.audit_log import triggers
+
+    empty_tables = BaseDatabaseOperations.execute_sql_flush
+
+    def without_triggers(operations: Any, statements: list[str]) -> None:
+        if operations.connection.alias != connection.alias:
+            empty_tables(operations, statements)
+            return
+        with operations.connection.schema_editor() as editor:
+            triggers.drop(None, editor)
+        empty_tables(operations, statements)
+        with operations.connection.schema_editor() as editor:
+            triggers.create(None, editor)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(BaseDatabaseOperations, "execute_sql_flush", without_triggers)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def plain_static_files(settings: Any) -> None:
+    """Link static files by their plain names, so that no test needs `collectstatic`."""
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    }
+
+
+@pytest.fixture(autouse=True)
+def fast_passwords(settings: Any) -> None:
+    """Hash passwords quickly; how slow the real hash is, is Django's to test."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+@pytest.fixture
+def now() -> datetime:
+    """The frozen clock of most tests."""
+    return NOON
+
+
+def make_user(name: str, *, group: str | None = None, **fields: Any) -> Any:
+    """Create somebody with the password `correct horse battery`."""
+    from django.contrib.auth.models import Group
+
+    from minara_site.access.models import User
+
+    user = User.objects.create_user(username=name, password="correct horse battery", **fields)
+    if group:
+        user.groups.add(Group.objects.get(name=group))
+    return user
+
+
+@pytest.fixture
+def ana(db: None) -> Any:
+    """An owner."""
+    return make_user("ana")
+
+
+@pytest.fixture
+def ben(db: None) -> Any:
+    """Another owner, the stranger in most tests."""
+    return make_user("ben")
+
+
+@pytest.fixture
+def olga(db: None) -> Any:
+    """An operator."""
+    return make_user("olga", group="operators")
+
+
+@pytest.fixture
+def sam(db: None) -> Any:
+    """Support staff."""
+    return make_user("sam", group="support")

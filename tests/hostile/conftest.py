@@ -1,0 +1,54 @@
+"""The two tenants of the permission tests, and who attacks them."""
+
+from typing import Any
+
+import pytest
+
+from tests.contracts.conftest import shared_world, world
+from tests.contracts.world import World
+from tests.hostile.inputs import CI_SHARE
+from tests.hostile.knock import Knocker
+
+__all__ = ["shared_world", "world"]
+
+
+@pytest.fixture
+def ana_page(world: World) -> Knocker:
+    """Ana in the browser."""
+    return Knocker(world.callers["ana"].headers)
+
+
+@pytest.fixture
+def olga_page(world: World) -> Knocker:
+    """An operator in the browser."""
+    return Knocker(world.callers["olga"].headers)
+
+
+@pytest.fixture
+def ana_key(world: World) -> Knocker:
+    """An agent of Ana with every scope of an agent."""
+    return Knocker(world.callers["key_agent"].headers)
+
+
+@pytest.fixture
+def olga_key(world: World) -> Knocker:
+    """An operator's key with every scope."""
+    return Knocker(world.callers["key_operator"].headers)
+
+
+@pytest.fixture
+def stranger(world: World) -> Knocker:
+    """Nobody."""
+    return Knocker({})
+
+
+@pytest.fixture(autouse=True)
+def quick_passwords(settings: Any) -> None:
+    """Keep sign-in cheap: hundreds of attempts run here."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+@pytest.fixture(params=[pytest.param(CI_SHARE, id="some"), pytest.param(1, id="all", marks=pytest.mark.soak)])
+def share(request: pytest.FixtureRequest) -> int:
+    """Every how manieth row of a corpus is sent: all of them only by `make soak`."""
+    return request.param

@@ -1,0 +1,71 @@
+"""Calls to every door of the project, and what came back."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from django.db import transaction
+from django.http import HttpResponse
+from django.test import Client
+
+from tests.contracts.doors import operations, pages
+from tests.contracts.world import World, fill, parameters
+
+
+@dataclass
+class Knocker:
+    """Somebody who calls and keeps count of what failed. Whatever a call changes is taken back."""
+
+    headers: dict[str, str]
+    client: Client = field(default_factory=lambda: Client(raise_request_exception=False))
+    faults: list[str] = field(default_factory=list)
+
+    def call(self, method: str, path: str, body: bytes = b"", content_type: str = "", **headers: str) -> HttpResponse:
+        """Call once; a 5xx answer is kept as a fault."""
+        self.client.cookies.clear()
+        sent = {**self.headers, **{name.replace("_", "-"): value for name, value in headers.items()}}
+        with transaction.atomic():
+            answer = self.client.generic(method, path, body, content_type, headers=sent)
+            transaction.set_rollback(True)
+        if answer.status_code >= 500:
+            error = repr(answer.exc_info[1]) if getattr(answer, "exc_info", None) else answer.content[:200]
+            self.faults.append(f"{answer.status_code} {method} {path[:200]} {body[:100]!r} {error}")
+        return answer
+
+    def get(self, path: str, params: Any = (), **headers: str) -> HttpResponse:
+        """Ask for a page with these parameters."""
+        query = urlencode(params, errors="surrogatepass")
+        return self.call("GET", f"{path}?{query}" if query else path, **headers)
+
+    def post_form(self, path: str, fields: dict[str, Any], **headers: str) -> HttpResponse:
+        """Send a form."""
+        body = urlencode(fields, doseq=True, errors="surrogatepass").encode()
+        return self.call("POST", path, body, "application/x-www-form-urlencoded", **headers)
+
+
+def pages_for_get() -> list[str]:
+    """Return the routes of every page that can be asked for, files and documents apart."""
+    return sorted(page.route for page in pages() if "GET" in page.methods)
+
+
+def pages_for_post() -> list[str]:
+    """Return the routes of every page that takes a form."""
+    return sorted(page.route for page in pages() if "POST" in page.methods)
+
+
+def api_routes(*methods: str) -> list[tuple[str, str]]:
+    """Return method and route of every API operation with one of these methods."""
+    return sorted((operation.method, operation.route) for operation in operations() if operation.method in methods)
+
+
+def path_of(route: str, world: World, **values: Any) -> str:
+    """Return the path of a route for Ana's objects, with these values instead."""
+    return fill(route, world.ana.samples | values)
+
+
+def hostile_paths(route: str, world: World, values: tuple[str, ...]) -> Iterator[str]:
+    """Yield the path with each value in the place of each parameter, one at a time; `values` are quoted here."""
+    for name in parameters(route):
+        for value in values:
+            yield path_of(route, world, **{name: quote(value, safe="")})

@@ -1,0 +1,70 @@
+"""Hidden characters: what a person cannot see is found, named and shown."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from minara_site.kernel.core.hidden import HiddenKind, find_hidden, has_hidden, split_hidden, visible
+
+SHOWN = {
+    "\0": (HiddenKind.CONTROL, "U+0000", "CONTROL"),
+    "\x1b": (HiddenKind.CONTROL, "U+001B", "CONTROL"),
+    "\u200b": (HiddenKind.ZERO_WIDTH, "U+200B", "ZERO WIDTH SPACE"),
+    "\ufeff": (HiddenKind.ZERO_WIDTH, "U+FEFF", "ZERO WIDTH NO-BREAK SPACE"),
+    "\u202e": (HiddenKind.BIDI, "U+202E", "RIGHT-TO-LEFT OVERRIDE"),
+    "\u2069": (HiddenKind.BIDI, "U+2069", "POP DIRECTIONAL ISOLATE"),
+    "\U000e0041": (HiddenKind.TAG, "U+E0041", "TAG LATIN CAPITAL LETTER A"),
+    "\ufe0f": (HiddenKind.VARIATION, "U+FE0F", "VARIATION SELECTOR-16"),
+    "\U000e0101": (HiddenKind.VARIATION, "U+E0101", "VARIATION SELECTOR-18"),
+    "\u00ad": (HiddenKind.SOFT_HYPHEN, "U+00AD", "SOFT HYPHEN"),
+    "\u3164": (HiddenKind.FILLER, "U+3164", "HANGUL FILLER"),
+    "\u2028": (HiddenKind.LINE_BREAK, "U+2028", "LINE SEPARATOR"),
+    "\ud800": (HiddenKind.SURROGATE, "U+D800", "SURROGATE"),
+    "\ue000": (HiddenKind.PRIVATE, "U+E000", "PRIVATE"),
+    "\u2062": (HiddenKind.OTHER, "U+2062", "INVISIBLE TIMES"),
+}
+
+
+@pytest.mark.parametrize(("char", "expected"), SHOWN.items(), ids=[code for _, code, _ in SHOWN.values()])
+def test_names_what_is_hidden(char, expected):
+    [found] = find_hidden(f"ab{char}c")
+    assert (found.index, found.char) == (2, char)
+    assert (found.kind, found.code, found.name) == expected
+    assert visible(f"ab{char}c") == f"ab<{found.code}>c"
+
+
+def test_finds_every_format_and_control_character_of_unicode():
+    plain = {"\t", "\n", "\r"}
+    prefixed_signs = set("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u0890\u0891\u08e2")
+    egyptian_and_shorthand = {chr(code) for code in (0x110BD, 0x110CD, *range(0x13430, 0x13440))}
+    missed = [
+        f"U+{code:04X}"
+        for code in range(0x110000)
+        if unicodedata.category(chr(code)) in {"Cf", "Cc", "Zl", "Zp", "Cs", "Co"}
+        and chr(code) not in plain | prefixed_signs | egyptian_and_shorthand
+        and not has_hidden(chr(code))
+    ]
+    assert missed == []
+
+
+@pytest.mark.parametrize(
+    "text", ["", "a < b", "山寨币止损 3%", "line\nline\tcell\r\n", "naïve €3,200 → −7.8%", "👍 🇨🇭"]
+)
+def test_leaves_plain_text_as_it_is(text):
+    assert not has_hidden(text)
+    assert visible(text) == text
+
+
+def test_shows_the_joiners_inside_an_emoji_too():
+    assert visible("❤\ufe0f") == "❤<U+FE0F>"
+
+
+@given(st.text(st.sampled_from([*SHOWN, "a", "<", "山", "\n"]), max_size=40))
+def test_runs_joined_are_the_text(text):
+    runs = split_hidden(text)
+    assert "".join(run.text for run in runs) == text
+    assert [run.hidden for run in runs if run.hidden] == find_hidden(text)
+    assert all(run.text for run in runs)
+    assert has_hidden(text) == bool(find_hidden(text))

@@ -1,0 +1,105 @@
+"""What a text mentions: assets, chains and addresses, in English and Chinese."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from minara_site.kernel.core.tickers import FIAT, TICKERS, WORDLIKE, Entity, EntityKind, extract_entities
+from tests.growth import grows_linearly
+
+WALLET = "0x" + "aB" * 20
+
+
+def tickers(*keys: str) -> tuple[Entity, ...]:
+    return tuple(Entity(EntityKind.TICKER, key) for key in keys)
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ("btc slippage", ["BTC"]),
+        ("Bitcoin and 比特币 and BTC", ["BTC"]),
+        ("以太坊跌破 3000", ["ETH"]),
+        ("EUR/USD before the ECB", ["EURUSD"]),
+        ("EURUSD, eur-usd", ["EURUSD"]),
+        ("BTC-USDT and eth/usd", ["BTC", "ETH"]),
+        ("BTCUSDT ETHUSDC", ["BTC", "ETH"]),
+        ("XAU/USD", ["XAU"]),
+        ("WLD/USDT is new", ["WLD"]),
+        ("BTC-ETH spread", ["BTC", "ETH"]),
+        ("near the top", []),
+        ("NEAR near the top", ["NEAR"]),
+        ("$near at support", ["NEAR"]),
+        ("the link broke, LINK did not", ["LINK"]),
+        ("Apple beats, an apple a day", ["AAPL"]),
+        ("$FOO to the moon", ["FOO"]),
+        ("$USD 5 and $5", []),
+        ("黄金分割位", []),
+        ("黄金上涨", ["XAU"]),
+        ("long-term view, risk/reward", []),
+        ("use 0.5% slippage", []),
+        ("", []),
+    ],
+)
+def test_finds_tickers(text, keys):
+    assert extract_entities(text) == tickers(*keys)
+
+
+@pytest.mark.parametrize(
+    ("text", "chains"),
+    [
+        ("swaps on base only", ["base"]),
+        ("base case stays", []),
+        ("bridge to arbitrum", ["arbitrum"]),
+        ("Solana network fees", ["solana"]),
+        ("以太坊链上 gas 高", ["ethereum"]),
+        ("on Polygon mainnet", ["polygon"]),
+    ],
+)
+def test_finds_chains(text, chains):
+    found = [entity.key for entity in extract_entities(text) if entity.kind is EntityKind.CHAIN]
+    assert found == chains
+
+
+@pytest.mark.parametrize(
+    ("text", "addresses"),
+    [
+        (f"send to {WALLET}.", [WALLET.lower()]),
+        ("hash 0x" + "ab" * 32, []),
+        ("bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq", ["bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"]),
+        ("1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2", ["1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2"]),
+        ("ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEF", []),
+    ],
+)
+def test_finds_addresses(text, addresses):
+    found = [entity.key for entity in extract_entities(text) if entity.kind is EntityKind.ADDRESS]
+    assert found == addresses
+
+
+def test_orders_by_first_mention():
+    assert extract_entities("ETH then BTC then eth") == tickers("ETH", "BTC")
+
+
+@pytest.mark.parametrize("symbol", sorted(TICKERS))
+def test_knows_each_symbol_and_name(symbol):
+    for name in (symbol, *TICKERS[symbol]):
+        written = name if name == symbol else name.capitalize()
+        assert Entity(EntityKind.TICKER, symbol) in extract_entities(f"holds {written} now"), name
+
+
+def test_lists_only_known_names_as_wordlike():
+    names = {name.casefold() for symbol, others in TICKERS.items() for name in (symbol, *others)}
+    assert names >= WORDLIKE
+    assert not FIAT & TICKERS.keys()
+
+
+@given(st.text(max_size=200))
+def test_reads_any_text_twice_alike(text):
+    found = extract_entities(text)
+    assert found == extract_entities(text)
+    assert len(set(found)) == len(found)
+
+
+@pytest.mark.parametrize("piece", ["aB1", "Ab ", "$a/", "on ", "0x", "EURUSD", "比特", "$", "a-b-"])
+def test_is_linear_in_hostile_text(piece):
+    assert grows_linearly(extract_entities, piece)

@@ -1,0 +1,53 @@
+"""Jobs for tests: a table of its own in this process, and an installation that lists the probe's jobs."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from minara_site.kernel.jobs import queue, table
+from minara_site.kernel.jobs.table import Job
+from tests.site import Site
+
+
+class Pushed(list[int]):
+    """The ids that the queue was given; `waiting` is how many messages it says are not taken, `beats` how many went."""
+
+    waiting = 0
+    beats = 0
+
+    def beat(self) -> None:
+        self.beats += 1
+
+
+@pytest.fixture
+def list_jobs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Replace what the apps list."""
+
+    def replace(*jobs: Job) -> None:
+        monkeypatch.setattr(table, "iterate_listed_jobs", lambda: iter(jobs))
+        table.load_jobs.cache_clear()
+
+    yield replace
+    table.load_jobs.cache_clear()
+
+
+@pytest.fixture
+def pushed(monkeypatch: pytest.MonkeyPatch) -> Pushed:
+    """Take the queue's place."""
+    taken = Pushed()
+    monkeypatch.setattr(queue, "push", taken.append)
+    monkeypatch.setattr(queue, "push_beat", taken.beat)
+    monkeypatch.setattr(queue, "count_waiting", lambda: taken.waiting)
+    return taken
+
+
+@pytest.fixture
+def probe_site(tmp_path: Path, migrated_site: Site) -> Iterator[Site]:
+    """An installation whose workers know the probe's jobs and wait less."""
+    made = Site(tmp_path / "data", settings="tests.kernel.jobs.probe.settings", template=migrated_site)
+    try:
+        yield made
+    finally:
+        made.close()

@@ -1,0 +1,68 @@
+"""The supervisor's own rules; `test_up` sees them at work."""
+
+import os
+import signal
+import sys
+import time
+
+import pytest
+
+from minara_site.kernel.processes import supervisor
+from minara_site.kernel.processes.signals import StopRequest
+from minara_site.kernel.processes.supervisor import Child, pause_after, stop_children, supervise
+
+STUBBORN = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); time.sleep(60)"
+
+
+def make_child(code):
+    return Child("child", (sys.executable, "-c", code), dict(os.environ))
+
+
+def test_waits_longer_after_each_death_up_to_half_a_minute():
+    assert [pause_after(deaths) for deaths in range(1, 9)] == [0.5, 1, 2, 4, 8, 16, 30, 30]
+
+
+@pytest.mark.processes
+def test_starts_a_child_again_and_counts_its_deaths():
+    child = make_child("raise SystemExit(3)")
+    supervise([child], is_over=lambda: child.deaths == 2, step=lambda: time.sleep(0.02))
+    assert child.process is None
+
+
+@pytest.mark.processes
+def test_a_child_that_lived_long_begins_its_count_anew(monkeypatch):
+    monkeypatch.setattr(supervisor, "STEADY_SECONDS", -1.0)
+    child = make_child("")
+    child.deaths = 6
+    child.start()
+    child.process.wait()
+    child.tend()
+    assert child.deaths == 1
+
+
+@pytest.mark.processes
+def test_ends_a_child_that_does_not_stop(monkeypatch):
+    monkeypatch.setattr(supervisor, "STOP_SECONDS", 0.3)
+    child = make_child(STUBBORN)
+    child.start()
+    time.sleep(0.3)
+    stop_children([child])
+    assert child.process.returncode == -signal.SIGKILL
+
+
+@pytest.fixture
+def stop_request():
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)}
+    yield StopRequest()
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_ends_the_wait(stop_request, number):
+    assert not stop_request.is_asked
+    os.kill(os.getpid(), number)
+    begun = time.monotonic()
+    stop_request.wait(5)
+    assert stop_request.is_asked
+    assert time.monotonic() - begun < 1

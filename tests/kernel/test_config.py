@@ -1,0 +1,84 @@
+"""The environment: typed, named once, and documented."""
+
+from pathlib import Path
+
+import pytest
+
+from minara_site.config import Config, ConfigError, load_config, open_data_folder
+
+EXAMPLE = Path(__file__).resolve().parents[2] / ".env.example"
+HEAD = """\
+# Every environment variable that Minara reads, with its default. Copy this file to `.env` beside it and take the `#`
+# away from what you change; variables of the shell win over the file. A wrong value stops the start with one line.
+"""
+
+
+def render_example() -> str:
+    """Return what `.env.example` has to hold."""
+    parts = [HEAD]
+    for name, field in Config.model_fields.items():
+        default = "" if field.default in ("", ()) else str(field.default)
+        default = default.lower() if field.annotation is bool else default
+        parts.append(f"# {field.description}\n# {name.upper()}={default}\n")
+    return "\n".join(parts)
+
+
+def test_example_file_holds_every_variable_with_its_default():
+    assert EXAMPLE.read_text() == render_example()
+
+
+@pytest.mark.parametrize("name", Config.model_fields)
+def test_every_variable_says_who_reads_it(name):
+    assert "Read by " in Config.model_fields[name].description
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "line"),
+    [
+        ("DATABASE_URL", "mysql://u:canary@h/db", "must look like postgres://"),
+        ("DATABASE_URL", "postgres://u:canary@h:port/db", "Port could not be cast"),
+        ("DATABASE_URL", "postgres://u:canary@h", "must look like postgres://"),
+        ("MINARA_PUBLIC_URL", "ftp://example.com", "must look like https://"),
+        ("MINARA_PUBLIC_URL", "https://example.com/console", "must look like https://"),
+        ("MINARA_DEBUG", "perhaps", "valid boolean"),
+        ("MINARA_LOG_FORMAT", "xml", "'json' or 'console'"),
+        ("MINARA_LOG_LEVEL", "LOUD", "must be DEBUG"),
+        ("MINARA_KEY_ENVIRONMENT", "PROD", "match pattern"),
+        ("MINARA_KEY_EXPIRES_DAYS", "0", "greater than or equal to 1"),
+        ("MINARA_JOB_WORKERS", "two", "valid integer"),
+        ("MINARA_JOB_TIMEOUT_SECONDS", "9", "greater than or equal to 10"),
+        ("FIN_PROFILE_MEMORY_SOFT_DELETE_RETENTION_DAYS", "-1", "greater than or equal to 1"),
+        ("MINARA_SESSION_IDLE_HOURS", "1.5", "valid integer"),
+    ],
+)
+def test_names_the_wrong_variable_in_one_line(monkeypatch, name, value, line):
+    monkeypatch.setenv(name, value)
+    with pytest.raises(ConfigError) as refusal:
+        load_config()
+    text = str(refusal.value)
+    assert text.startswith(f"{name}: ")
+    assert line in text
+    assert "\n" not in text
+    assert "canary" not in text
+
+
+def test_an_empty_variable_is_the_default(monkeypatch):
+    monkeypatch.setenv("MINARA_JOB_WORKERS", "")
+    assert load_config().minara_job_workers == 1
+
+
+def test_splits_hosts_at_commas(monkeypatch):
+    monkeypatch.setenv("MINARA_ALLOWED_HOSTS", "a.example, b.example ,")
+    assert load_config().minara_allowed_hosts == ("a.example", "b.example")
+
+
+def test_makes_the_data_folder(tmp_path):
+    folder = tmp_path / "new" / "data"
+    assert open_data_folder(Config(minara_data_dir=folder)) == folder
+    assert folder.is_dir()
+
+
+def test_says_so_when_the_data_folder_cannot_be_made(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(ConfigError, match=r"MINARA_DATA_DIR: .* cannot be made: Not a directory"):
+        open_data_folder(Config(minara_data_dir=tmp_path / "file" / "data"))

@@ -1,0 +1,111 @@
+import re
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from django.utils import translation
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_app.importers.adapters import unusable_words
+from memory_app.importers.core.entries import Entry
+from memory_app.importers.core.jsonl import Expected, UnusableError, read_record
+from memory_app.memories.core import Category
+
+
+@pytest.mark.parametrize("name", ["content", "statement", "text"])
+def test_reads_the_text_under_each_of_its_names(name: str) -> None:
+    assert read_record(7, {name: "x"}) == Entry(7, "x", Category.OBSERVATION)
+
+
+def test_reads_every_field() -> None:
+    value = {
+        "content": "x",
+        "category": "lesson",
+        "source": "inferred",
+        "created_at": "2026-06-12T14:00:00+02:00",
+        "tickers": ["BTC"],
+        "fact_type": "risk",
+        "metadata": {"a": 1},
+    }
+    assert read_record(1, value) == Entry(
+        line=1,
+        content="x",
+        category=Category.LESSON,
+        written_at=datetime(2026, 6, 12, 12, tzinfo=UTC),
+        fact_type="risk",
+        tickers=("BTC",),
+        metadata={"source": "inferred", "a": 1},
+    )
+
+
+def test_null_is_absent() -> None:
+    names = ("category", "source", "created_at", "tickers", "fact_type", "metadata", "statement")
+    assert read_record(1, {"content": "x", **dict.fromkeys(names)}) == Entry(1, "x", Category.OBSERVATION)
+
+
+def test_a_time_without_zone_is_utc() -> None:
+    item = read_record(1, {"content": "x", "created_at": "2026-06-12 12:00:00"})
+    assert isinstance(item, Entry)
+    assert item.written_at == datetime(2026, 6, 12, 12, tzinfo=UTC)
+
+
+def test_fields_that_nobody_asked_for_are_left_out() -> None:
+    assert read_record(1, {"content": "x", "id": 5, "deleted_at": "y", "owner": "root"}) == Entry(
+        1, "x", Category.OBSERVATION
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "word"),
+    [
+        ([], "object"),
+        ("text", "object"),
+        (None, "object"),
+        (1, "object"),
+        ({}, "exactly one of content, statement, text"),
+        ({"content": "x", "text": "y"}, "exactly one"),
+        ({"content": 5}, "content: expected text"),
+        ({"content": ["x"]}, "content: expected text"),
+        ({"content": "x", "category": "opinion"}, "category: expected one of preference"),
+        ({"content": "x", "category": 1}, "category"),
+        ({"content": "x", "category": []}, "category"),
+        ({"content": "x", "source": "root"}, "source: expected one of"),
+        ({"content": "x", "created_at": 1718193600}, "created_at: expected text"),
+        ({"content": "x", "created_at": "yesterday"}, "created_at: expected a time"),
+        ({"content": "x", "created_at": "0001-01-01T00:00:00+14:00"}, "created_at"),
+        ({"content": "x", "created_at": "1969-12-31"}, "before 1970"),
+        ({"content": "x", "tickers": "BTC"}, "tickers: expected a list"),
+        ({"content": "x", "tickers": [1]}, "tickers"),
+        ({"content": "x", "fact_type": 1}, "fact_type: expected text"),
+        ({"content": "x", "metadata": []}, "metadata: expected an object"),
+    ],
+)
+def test_says_which_field_is_wrong(value: Any, word: str) -> None:
+    with pytest.raises(UnusableError) as wrong:
+        read_record(3, value)
+    assert word in unusable_words(wrong.value)
+
+
+def test_says_what_is_wrong_in_the_readers_language() -> None:
+    with translation.override("zh-hans"):
+        words = {expected: unusable_words(UnusableError(expected, "tickers", ["x"])) for expected in Expected}
+    assert all(re.search("[\u4e00-\u9fff]", said) for said in words.values()), words
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+)
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["content", "text", "category", "source", "created_at", "tickers", "fact_type", "metadata"]),
+        json_values,
+    )
+)
+def test_never_fails_on_any_json(value: Any) -> None:
+    with suppress(UnusableError):
+        assert isinstance(read_record(1, value), Entry)

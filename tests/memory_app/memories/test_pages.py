@@ -1,0 +1,1032 @@
+"""The pages of memories, without JavaScript and as HTMX asks for them."""
+
+import re
+from datetime import timedelta
+from html import unescape
+from urllib.parse import quote
+
+import pytest
+import time_machine
+from django.db import connection, connections
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from memory_app.memories import listing
+from memory_app.memories.core import Category, Provenance, Source
+from memory_app.memories.models import Memory
+from memory_app.memories.services import Changes, Draft, delete_memories, edit_memory, write_memory
+from memory_app.search import selectors
+from memory_app.search.adapters.sql import SearchTooSlow
+from minara_site.access.models import AccessEntry, ApiKey, User
+from minara_site.kernel.audit_log.models import AuditEntry
+from profile_app.prompt.services import end_session, start_session
+from tests.fixtures import make_user
+from tests.memory_app.memories.factories import NOON, browser, make_many, make_memory
+
+pytestmark = pytest.mark.django_db
+MISSING = 2**60
+
+
+@pytest.fixture(autouse=True)
+def frozen():
+    """Stop the clock at noon."""
+    with time_machine.travel(NOON, tick=False):
+        yield
+
+
+@pytest.fixture
+def visitor():
+    """Open a browser for somebody."""
+
+    def sign_in(user):
+        client = Client(raise_request_exception=False)
+        client.force_login(user)
+        return client
+
+    return sign_in
+
+
+@pytest.fixture
+def page(visitor, ana):
+    """Ana's browser."""
+    return visitor(ana)
+
+
+def path(name, *args):
+    return reverse(f"memories:{name}", args=args)
+
+
+def html(response):
+    """Return what the reader sees: no tags, one space between words."""
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", response.content.decode()))).strip()
+
+
+def rows(response):
+    """Return the text of each row of a list."""
+    found = re.findall(r'<tr id="memory-\d+".*?</tr>', response.content.decode(), re.DOTALL)
+    return [re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", row))).strip() for row in found]
+
+
+def contents(response):
+    """Return the numbers of `Memory number N` in the order of the list."""
+    return [int(n) for n in re.findall(r"Memory number (\d+)</a>", response.content.decode())]
+
+
+def toasts(response):
+    """Return the messages of the page that a post leads to."""
+    return re.findall(r"data-toast><span>(.*?)</span>", unescape(response.content.decode()))
+
+
+def undo_of(response):
+    """Return where the undo button of the newest message posts to."""
+    return re.findall(r'action="([^"]+)" data-undo', response.content.decode())[-1]
+
+
+class TestList:
+    def test_shows_the_newest_change_first_with_source_state_and_cost(self, page, ana):
+        make_memory(ana, "Older", at=NOON - timedelta(days=2))
+        make_memory(ana, "Newer", category=Category.LESSON, source=Source.INFERRED, at=NOON - timedelta(hours=1))
+        first, second = rows(page.get(path("list")))
+        assert first.startswith("lesson Newer in the next prompt Inferred Active")
+        assert "1 h ago" in first
+        assert second.startswith("personalization Older in the next prompt You wrote Active")
+
+    def test_an_import_is_named_as_one_and_keeps_its_source(self, page, ana):
+        memory = make_memory(ana, source=Source.USER_EXPLICIT, origin="import:MEMORY.md:12")
+        assert "Imported" in rows(page.get(path("list")))[0]
+        shown = html(page.get(path("one", memory.pk)))
+        assert "You said Imported" in shown
+        assert "import:MEMORY.md:12" in shown
+
+    def test_shows_nothing_of_others(self, page, ben):
+        make_memory(ben, "Bens canary")
+        response = page.get(path("list"))
+        assert "canary" not in html(response)
+        assert "Nothing yet" in html(response)
+
+    def test_filters_come_from_the_address(self, page, ana):
+        make_memory(ana, "A", category=Category.LESSON, source=Source.INFERRED, at=NOON - timedelta(days=10))
+        make_memory(ana, "B", category=Category.ALERT, source=Source.AGENT_RECORDED, at=NOON - timedelta(days=5))
+        make_memory(ana, "C", source=Source.USER_EXPLICIT, origin="import:x.jsonl:1", at=NOON)
+
+        def shown(query):
+            return "".join(sorted(re.findall(r"\b([ABC])</a>", page.get(path("list") + query).content.decode())))
+
+        assert shown("") == "ABC"
+        assert shown("?category=lesson") == "A"
+        assert shown("?category=lesson&category=alert") == "AB"
+        assert shown("?source=agent_recorded") == "B"
+        assert shown("?source=imported") == "C"
+        assert shown("?source=imported&source=inferred") == "AC"
+        assert shown("?after=2026-06-07") == "BC"
+        assert shown("?before=2026-06-07") == "A"
+        assert shown("?after=2026-06-07&before=2026-06-08") == "B"
+
+    def test_bad_filters_are_ignored_with_a_notice(self, page, ana):
+        make_memory(ana, "Here")
+        response = page.get(path("list") + "?category=nope&after=yesterday&state=lost&cursor=abc&mood=good")
+        assert response.status_code == 200
+        assert "Here" in html(response)
+        assert html(response).count("ignored") == 4
+        assert "no longer valid" in html(response)
+
+    def test_nothing_matches_offers_to_clear_the_filters(self, page, ana):
+        make_memory(ana)
+        assert "Nothing matches" in html(page.get(path("list") + "?category=alert"))
+
+    def test_the_deleted_tab_shows_what_can_be_restored(self, page, ana):
+        make_memory(ana, "Live")
+        make_memory(ana, "Gone", deleted_at=NOON - timedelta(days=29, hours=23, minutes=59))
+        make_memory(ana, "Past its time", deleted_at=NOON - timedelta(days=30))
+        response = page.get(path("list") + "?state=deleted")
+        assert [row.split()[1] for row in rows(response)] == ["Gone"]
+        assert "Active 1 Deleted 1" in html(response)
+        assert 'value="restore"' in response.content.decode()
+        assert 'value="delete"' not in response.content.decode()
+
+    def test_pages_follow_without_repeating_or_skipping(self, page, ana):
+        make_many(ana, 120)
+        url, seen = path("list"), []
+        while url:
+            response = page.get(url)
+            seen += contents(response)
+            more = re.search(r'id="memories-more" href="([^"]+)"', response.content.decode())
+            url = unescape(more[1]) if more else ""
+        assert seen == list(range(120))
+
+    def test_htmx_gets_the_list_alone_and_then_the_next_rows(self, page, ana):
+        make_many(ana, 60)
+        first = page.get(path("list"), headers={"HX-Request": "true"})
+        assert first.content.decode().lstrip().startswith('<div class="listing"')
+        more = unescape(re.search(r'hx-get="([^"]+cursor[^"]+)"', first.content.decode())[1])
+        following = page.get(more, headers={"HX-Request": "true"})
+        assert following.content.decode().lstrip().startswith("<tr")
+        assert contents(following) == list(range(50, 60))
+
+    def test_a_row_that_is_not_the_owners_has_no_checkbox_and_offers_a_correction(self, page, ana):
+        lesson = make_memory(ana, category=Category.LESSON)
+        body = page.get(path("list")).content.decode()
+        assert 'name="ids"' not in body
+        assert f"{path('new')}?corrects={lesson.pk}" in body
+        assert path("delete", lesson.pk) not in body
+
+    def test_what_came_with_the_demo_says_so(self, page, ana):
+        make_memory(ana, is_demo=True)
+        assert "demo, in the next prompt" in rows(page.get(path("list")))[0]
+
+    def test_hidden_characters_and_markup_are_shown(self, page, ana):
+        make_memory(ana, "<b>bold</b> and\u200bhidden")
+        body = page.get(path("list")).content.decode()
+        assert "&lt;b&gt;bold&lt;/b&gt;" in body
+        assert 'data-hid="U+200B"' in body
+
+
+class TestSearching:
+    def test_the_box_narrows_the_list_and_marks_what_it_found(self, page, ana):
+        make_memory(ana, "Trail BTC stops by 8%", at=NOON - timedelta(days=1))
+        make_memory(ana, "山寨币止损必须随开仓一起下单")
+        make_memory(ana, "Nothing of the kind")
+        response = page.get(path("list"), {"q": "stop OR 止损"})
+        assert [row.split()[1] for row in rows(response)] == ["山寨币", "Trail"]
+        assert "<mark>stops</mark>" in response.content.decode()
+        assert "<mark>止损</mark>" in response.content.decode()
+
+    def test_filters_go_together_with_it(self, page, ana):
+        make_memory(ana, "BTC lesson", category=Category.LESSON)
+        make_memory(ana, "BTC alert", category=Category.ALERT)
+        assert len(rows(page.get(path("list"), {"q": "btc", "category": "lesson"}))) == 1
+        assert len(rows(page.get(path("list"), {"q": "btc category:alert"}))) == 1
+
+    def test_deleted_ones_are_found_where_they_are(self, page, ana):
+        make_memory(ana, "BTC lives")
+        make_memory(ana, "BTC is gone", deleted_at=NOON)
+        assert len(rows(page.get(path("list"), {"q": "btc"}))) == 1
+        assert len(rows(page.get(path("list"), {"q": "btc", "state": "deleted"}))) == 1
+        assert "<mark>BTC</mark> is gone" in page.get(path("trash"), {"q": "btc"}).content.decode()
+
+    def test_says_what_it_left_out_of_a_query(self, page, ana):
+        make_memory(ana, "BTC")
+        assert "There is no category “mood”." in html(page.get(path("list"), {"q": "btc category:mood"}))
+
+    def test_finds_nothing_of_others(self, page, ben):
+        make_memory(ben, "BTC canary")
+        assert "Nothing matches" in html(page.get(path("list"), {"q": "canary"}))
+
+    def test_all_that_it_finds_can_be_deleted(self, page, ana):
+        make_memory(ana, "BTC goes")
+        make_memory(ana, "ETH stays")
+        page.post(path("bulk"), {"action": "delete", "all": "1", "filter": "q=btc"})
+        assert Memory.objects.live().get().content == "ETH stays"
+
+    def test_an_over_long_query_is_ignored_with_a_notice(self, page, ana):
+        make_memory(ana)
+        response = page.get(path("list"), {"q": "x" * 513})
+        assert (response.status_code, len(rows(response))) == (200, 1)
+        assert "ignored" in html(response)
+
+
+class TestReading:
+    """The note at the end of a row: whether the agent reads it, and why not."""
+
+    def note(self, page, text):
+        return next(row for row in rows(page.get(path("list"))) if text in row)
+
+    def edge(self, page, memory):
+        return f'<tr id="memory-{memory.pk}" class="in-prompt">' in page.get(path("list")).content.decode()
+
+    def test_without_a_session_the_next_one_counts(self, page, ana):
+        make_many(ana, 70, category=Category.OBSERVATION, source=Source.CHAT_EXTRACTED)
+        response = page.get(path("list"))
+        assert "50 are in the prompt" in html(response)
+        assert "in the next prompt" in rows(response)[49]
+        more = unescape(re.search(r'id="memories-more" href="([^"]+)"', response.content.decode())[1])
+        assert "left out: older than the newest 50" in rows(page.get(more))[0]
+
+    def test_a_running_session_counts_as_it_was_frozen(self, page, ana):
+        frozen = make_memory(ana, "Frozen", at=NOON - timedelta(days=1))
+        edited = make_memory(ana, "Edited", at=NOON - timedelta(days=1))
+        session = start_session(owner=ana, title="", actor="test", now=NOON - timedelta(hours=1)).session
+        late = make_memory(ana, "Late", at=NOON - timedelta(minutes=1))
+        edit_memory(principal=browser(ana), memory_id=edited.pk, changes=Changes(content="Edited twice"), now=NOON)
+        assert "in the prompt You wrote" in self.note(page, "Frozen")
+        assert "in the prompt with its older words" in self.note(page, "Edited")
+        assert "since the session began" in self.note(page, "Late")
+        assert [self.edge(page, memory) for memory in (frozen, edited, late)] == [True, True, False]
+        end_session(owner=ana, session_id=session.pk, actor="test", now=NOON)
+        assert "in the next prompt" in self.note(page, "Late")
+
+    def test_a_deleted_memory_stays_in_the_running_session(self, page, ana):
+        memory = make_memory(ana, at=NOON - timedelta(days=1))
+        start_session(owner=ana, title="", actor="test", now=NOON - timedelta(hours=1))
+        delete_memories(principal=browser(ana), owner=ana, ids=[memory.pk], now=NOON)
+        assert "in the prompt until the session ends" in rows(page.get(path("list") + "?state=deleted"))[0]
+
+    def test_a_retired_fact_is_left_out(self, page, ana):
+        make_memory(ana, category=Category.FACT, source=Source.AGENT_RECORDED, fact_state="retired")
+        assert "left out: retired" in rows(page.get(path("list")))[0]
+
+
+class TestOne:
+    def test_shows_the_text_its_provenance_and_what_deleting_changes(self, page, ana):
+        memory = make_memory(ana, "Trail BTC by 8%", tickers=["BTC"], fact_type="risk", origin="")
+        shown = html(page.get(path("one", memory.pk)))
+        for words in (
+            f"Memory {memory.pk} Active",
+            "personalization You wrote in the next prompt version 1",
+            "[personalization] Trail BTC by 8%",
+            "Written by you",
+            "Out of typed by hand",
+            "Label risk",
+            "Tickers BTC",
+            memory.content_hash[:12],
+            "If you delete it The next session reads another memory in its place",
+            "It can be restored for 30 days.",
+        ):
+            assert words in shown
+
+    def test_history_shows_each_change_and_lets_its_owner_revert(self, page, ana):
+        memory = make_memory(ana, "Trail BTC by 5%", at=NOON - timedelta(days=1))
+        edit_memory(
+            principal=browser(ana),
+            memory_id=memory.pk,
+            changes=Changes(content="Trail BTC by 8%"),
+            now=NOON,
+            reason="too tight",
+        )
+        response = page.get(path("one", memory.pk))
+        assert "Trail BTC by <del>5</del><ins>8</ins>%" in response.content.decode()
+        assert "Version 2 you : “ too tight ”" in html(response) or "too tight" in html(response)
+        assert f"{path('revert', memory.pk, 1)}?version=2" in response.content.decode()
+        assert path("revert", memory.pk, 2) not in response.content.decode()
+
+    def test_a_deleted_one_says_who_when_and_how_long_and_offers_to_restore(self, page, ana, olga):
+        memory = make_memory(ana)
+        delete_memories(
+            principal=browser(olga), owner=ana, ids=[memory.pk], now=NOON - timedelta(days=2), reason="outdated"
+        )
+        shown = html(page.get(path("one", memory.pk)))
+        assert "Deleted, 28 d left" in shown
+        assert "Deleted by olga, 10 Jun 2026 12:00" in shown
+        assert "outdated" in shown
+        assert "Restore" in shown
+        assert path("edit", memory.pk) not in page.get(path("one", memory.pk)).content.decode()
+
+    def test_past_its_retention_it_is_gone(self, page, ana):
+        memory = make_memory(ana, deleted_at=NOON - timedelta(days=30))
+        assert page.get(path("one", memory.pk)).status_code == 404
+
+    @pytest.mark.parametrize(
+        "actor", ["key:abcd1234", "job:profile.rebuild", "command:import", "user:999999", "system"]
+    )
+    def test_every_kind_of_writer_has_a_name(self, page, ana, actor):
+        memory = make_memory(ana)
+        Memory.objects.update(actor=actor)
+        names = {
+            "key:abcd1234": "API key abcd1234",
+            "job:profile.rebuild": "the job profile.rebuild",
+            "command:import": "the command line",
+            "user:999999": "a user who is gone",
+            "system": "system",
+        }
+        assert f"Written by {names[actor]} " in html(page.get(path("one", memory.pk)))
+
+    def test_a_key_is_called_by_its_label_and_says_why_it_wrote(self, page, ana):
+        ApiKey.objects.create(prefix="abcd1234", secret_sha256="0" * 64, user=ana, label="Hermes", created_at=NOON)
+        provenance = Provenance(Source.AGENT_RECORDED, "key:abcd1234", "")
+        draft = Draft(Category.LESSON, "Trail BTC by 8%", provenance)
+        memory = write_memory(owner_id=ana.pk, draft=draft, now=NOON, reasoning="Ana said so twice")
+        shown = html(page.get(path("one", memory.pk)))
+        assert "Written by Hermes, API key abcd1234 Why Ana said so twice" in shown
+
+
+class TestTelling:
+    def test_stores_what_the_user_states_as_theirs(self, page, ana):
+        response = page.post(
+            path("new"), {"statement": "I hold ETH\r\nfor years", "tickers": "eth, btc;EUR/USD", "fact_type": "habit"}
+        )
+        memory = Memory.objects.get()
+        assert (response.status_code, response["Location"]) == (303, path("one", memory.pk))
+        assert (memory.owner, memory.category, memory.source) == (ana, "personalization", "user_manual")
+        assert (memory.content, memory.tickers, memory.fact_type) == (
+            "I hold ETH\nfor years",
+            ["ETH", "BTC", "EUR/USD"],
+            "habit",
+        )
+        assert (memory.actor, memory.origin) == (f"user:{ana.pk}", "")
+        assert toasts(page.get(response["Location"])) == ["Stored. The next session reads it."]
+
+    @pytest.mark.parametrize(
+        ("wrong", "field"),
+        [
+            ({"statement": ""}, "statement"),
+            ({"statement": "   "}, "statement"),
+            ({"statement": "x" * 4001}, "statement"),
+            ({"statement": "a\0b"}, "statement"),
+            ({"tickers": "no-ticker!"}, "tickers"),
+            ({"tickers": " ".join(f"T{n}" for n in range(21))}, "tickers"),
+            ({"fact_type": "x" * 65}, "fact_type"),
+        ],
+    )
+    def test_an_error_stands_beside_its_field_and_nothing_typed_is_lost(self, page, wrong, field):
+        typed = {"statement": "My statement", "tickers": "BTC", "fact_type": "habit"} | wrong
+        response = page.post(path("new"), typed)
+        body = response.content.decode()
+        assert response.status_code == 422
+        assert f'id="id_{field}_error"' in body
+        assert re.search(rf'<(?:textarea|input)[^>]*name="{field}"[^>]*aria-invalid="true"', body)
+        for name in {"tickers", "fact_type"} - {field}:
+            assert f'value="{typed[name]}"' in body
+        if field != "statement":
+            assert "My statement</textarea>" in body
+        assert not Memory.objects.exists()
+
+    def test_four_thousand_characters_fit_however_the_browser_ends_its_lines(self, page):
+        assert page.post(path("new"), {"statement": "ab\r\n" * 1333 + "c"}).status_code == 303
+        assert len(Memory.objects.get().content) == 4000
+
+    def test_counts_characters_and_tokens(self, page):
+        response = page.post(path("count"), {"statement": "止损 BTC"}, headers={"HX-Request": "true"})
+        assert html(response) == "6 characters, about 3 tokens"
+
+    def test_correcting_writes_a_memory_of_ones_own(self, page, ana):
+        lesson = make_memory(ana, "Trail by 5%", category=Category.LESSON, source=Source.INFERRED, tickers=["BTC"])
+        form = page.get(path("new") + f"?corrects={lesson.pk}").content.decode()
+        assert "Trail by 5%</textarea>" in form
+        assert 'value="BTC"' in form
+        response = page.post(path("new") + f"?corrects={lesson.pk}", {"statement": "Trail by 8%"})
+        memory = Memory.objects.exclude(pk=lesson.pk).get()
+        assert (memory.source, memory.origin) == ("user_manual", f"memory:{lesson.pk}")
+        assert f"memory {lesson.pk} , which it corrects" in html(page.get(response["Location"]))
+        lesson.refresh_from_db()
+        assert lesson.content == "Trail by 5%"
+
+    @pytest.mark.parametrize("asked", ["x", "", "-1", "9" * 30])
+    def test_nothing_else_can_be_corrected(self, page, asked):
+        assert page.get(path("new") + f"?corrects={asked}").status_code == 404
+
+
+class TestEditing:
+    @pytest.fixture
+    def memory(self, ana):
+        return make_memory(ana, "Trail BTC by 5%", tickers=["BTC"], fact_type="risk", at=NOON - timedelta(days=1))
+
+    def typed(self, **changes):
+        return {"statement": "Trail BTC by 8%", "tickers": "BTC", "fact_type": "risk", "version": "1"} | changes
+
+    def test_the_form_holds_what_is_stored(self, page, memory):
+        body = page.get(path("edit", memory.pk)).content.decode()
+        assert "Trail BTC by 5%</textarea>" in body
+        assert re.search(r'name="version"[^>]*value="1"', body)
+        assert re.search(r'name="tickers"[^>]*value="BTC"', body)
+
+    def test_saves_and_leads_to_the_memory_with_an_undo(self, page, memory):
+        response = page.post(path("edit", memory.pk), self.typed(reason="too tight"))
+        assert (response.status_code, response["Location"]) == (303, path("one", memory.pk))
+        shown = page.get(response["Location"])
+        assert toasts(shown) == ["Saved as version 2."]
+        assert "too tight" in html(shown)
+        assert page.post(unescape(undo_of(shown))).status_code == 303
+        memory.refresh_from_db()
+        assert (memory.content, memory.version) == ("Trail BTC by 5%", 3)
+
+    def test_says_when_nothing_changed(self, page, memory):
+        response = page.post(path("edit", memory.pk), self.typed(statement="Trail BTC by 5%"))
+        assert toasts(page.get(response["Location"])) == ["Nothing changed."]
+
+    def test_in_a_row_it_answers_the_form_and_then_the_row(self, page, memory):
+        in_row = {
+            "HX-Request": "true",
+            "HX-Target": f"memory-{memory.pk}",
+            "HX-Current-URL": f"http://testserver{path('list')}?category=personalization",
+        }
+        form = page.get(path("edit", memory.pk), headers=in_row).content.decode()
+        assert form.lstrip().startswith("<tr")
+        assert 'colspan="7"' in form
+        saved = page.post(path("edit", memory.pk), self.typed(), headers=in_row).content.decode()
+        assert saved.lstrip().startswith(f'<tr id="memory-{memory.pk}"')
+        assert "Trail BTC by 8%" in saved
+        assert 'id="toasts"' in saved
+        assert '<span id="memories-total" hx-swap-oob="true">1</span>' in saved
+
+    def test_in_a_row_an_error_answers_the_form_again(self, page, memory):
+        in_row = {"HX-Request": "true", "HX-Target": f"memory-{memory.pk}"}
+        response = page.post(path("edit", memory.pk), self.typed(statement=""), headers=in_row)
+        assert response.status_code == 422
+        assert response.content.decode().lstrip().startswith("<tr")
+
+    def test_on_its_page_it_answers_the_form_and_then_goes_there(self, page, memory):
+        in_panel = {"HX-Request": "true", "HX-Target": "text"}
+        form = page.get(path("edit", memory.pk), headers=in_panel).content.decode()
+        assert '<form class="panel panel-body stack" id="text"' in form
+        saved = page.post(path("edit", memory.pk), self.typed(), headers=in_panel)
+        assert saved["HX-Redirect"] == path("one", memory.pk)
+
+    @pytest.mark.parametrize("version", ["", "x", "0", "-1", "9" * 40])
+    def test_a_form_without_its_version_changes_nothing(self, page, memory, version):
+        response = page.post(path("edit", memory.pk), self.typed(version=version))
+        assert response.status_code == 422
+        memory.refresh_from_db()
+        assert memory.version == 1
+
+    def test_what_the_agent_noticed_cannot_be_edited(self, page, ana):
+        lesson = make_memory(ana, category=Category.LESSON)
+        for method in (page.get, page.post):
+            response = method(path("edit", lesson.pk), self.typed())
+            assert response.status_code == 403
+            assert "Only what you typed yourself" in html(response)
+
+    def test_a_deleted_one_is_restored_before_it_is_edited(self, page, ana):
+        gone = make_memory(ana, deleted_at=NOON)
+        assert page.get(path("edit", gone.pk))["Location"] == path("one", gone.pk)
+
+
+class TestReasonsOfTheProduct:
+    """What services note is a code, said in the language of whoever reads it."""
+
+    def test_a_revert_names_its_version_in_the_readers_language(self, page, ana):
+        memory = make_memory(ana, "Before")
+        edit_memory(principal=browser(ana), memory_id=memory.pk, changes=Changes(content="After"), now=NOON)
+        page.post(path("revert", memory.pk, 1) + "?version=2")
+        assert "“Back to version 1”" in html(page.get(path("one", memory.pk)))
+        ana.language = "zh-hans"
+        ana.save()
+        shown = html(page.get(path("one", memory.pk)))
+        assert "“还原到版本 1”" in shown
+        assert "version:1" not in html(page.get("/"))
+
+    def test_an_undo_says_so(self, page, ana):
+        memory = make_memory(ana)
+        batch = delete_memories(principal=browser(ana), owner=ana, ids=[memory.pk], now=NOON).id
+        page.post(path("undo", batch))
+        page.post(path("undo", Memory.objects.get().batch))
+        assert "Undone" in rows(page.get(path("trash")))[0]
+
+
+class TestEmptyPost:
+    """A body without a field is judged like any other: 422, not the empty form again."""
+
+    def test_is_refused_where_something_is_told(self, page):
+        assert page.post(path("new")).status_code == 422
+
+    def test_is_refused_where_something_is_edited(self, page, ana):
+        assert page.post(path("edit", make_memory(ana).pk)).status_code == 422
+
+
+class TestConflict:
+    @pytest.fixture
+    def memory(self, ana):
+        """A memory that somebody changed while Ana typed."""
+        memory = make_memory(ana, "Trail BTC by 5%", tickers=["BTC"], at=NOON - timedelta(days=1))
+        edit_memory(
+            principal=browser(ana),
+            memory_id=memory.pk,
+            changes=Changes(content="Trail BTC by 8%", fact_type="risk"),
+            now=NOON,
+        )
+        return memory
+
+    def post(self, page, memory, statement, **headers):
+        typed = {"statement": statement, "tickers": "ETH", "fact_type": "", "version": "1", "reason": "mine"}
+        return page.post(path("edit", memory.pk), typed, headers=headers)
+
+    def test_shows_mine_theirs_and_base_and_loses_nothing(self, page, memory):
+        response = self.post(page, memory, "Trail BTC by 6%")
+        body = response.content.decode()
+        assert response.status_code == 409
+        assert "Trail BTC by <del>5</del><ins>6</ins>%" in body
+        assert "Trail BTC by <del>5</del><ins>8</ins>%" in body
+        assert "Both changed the same words" in html(response)
+        assert "Trail BTC by 6%</textarea>" in body
+        assert 'name="tickers" value="ETH"' in body
+        memory.refresh_from_db()
+        assert (memory.content, memory.version) == ("Trail BTC by 8%", 2)
+
+    def test_offers_both_changes_where_they_fit_together(self, page, memory):
+        response = self.post(page, memory, "Trail BTC and ETH by 5%")
+        body = response.content.decode()
+        assert "Both changes fit together" in html(response)
+        assert "Trail BTC and ETH by 8%</textarea>" in body
+        assert re.search(r'name="fact_type" value="risk"', body)
+
+    def test_saving_mine_makes_a_version_on_top_of_theirs(self, page, ana, memory):
+        response = self.post(page, memory, "Trail BTC by 6%")
+        panel = response.content.decode().split('<h2 id="my-text">')[1].split("Save yours")[0]
+        mine = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', panel))
+        mine.pop("csrfmiddlewaretoken")
+        assert mine == {
+            "statement": "Trail BTC by 6%",
+            "fact_type": "",
+            "tickers": "ETH",
+            "reason": "mine",
+            "version": "2",
+        }
+        assert page.post(path("edit", memory.pk), mine).status_code == 303
+        memory.refresh_from_db()
+        assert (memory.content, memory.version) == ("Trail BTC by 6%", 3)
+        assert set(memory.revisions.values_list("content", flat=True)) == {"Trail BTC by 5%", "Trail BTC by 8%"}
+
+    def test_under_htmx_it_takes_the_place_of_the_page(self, page, memory):
+        response = self.post(page, memory, "Mine", **{"HX-Request": "true", "HX-Target": f"memory-{memory.pk}"})
+        assert (response.status_code, response["HX-Retarget"]) == (409, "#main")
+        assert response.content.decode().lstrip().startswith('<div class="page-head">')
+
+    def test_a_memory_deleted_meanwhile_lets_the_text_be_kept_as_a_new_one(self, page, ana, memory):
+        delete_memories(principal=browser(ana), owner=ana, ids=[memory.pk], now=NOON)
+        response = self.post(page, memory, "Trail BTC by 6%")
+        assert response.status_code == 409
+        assert "deleted while you typed" in html(response)
+        assert f'action="{path("new")}"' in response.content.decode()
+        assert "Trail BTC by 6%</textarea>" in response.content.decode()
+        memory.refresh_from_db()
+        assert memory.content == "Trail BTC by 8%"
+
+    def test_reverting_a_memory_that_changed_meanwhile_shows_it_as_it_is(self, page, memory):
+        response = page.post(path("revert", memory.pk, 1) + "?version=1")
+        assert response.status_code == 409
+        assert "It changed meanwhile" in html(response)
+        assert "Trail BTC by 8%" in html(response)
+        memory.refresh_from_db()
+        assert memory.version == 2
+
+    @pytest.mark.parametrize("query", ["", "?version=", "?version=x", "?version=-1", f"?version={'9' * 30}"])
+    def test_reverting_needs_the_version_that_was_seen(self, page, memory, query):
+        assert page.post(path("revert", memory.pk, 1) + query).status_code == 400
+
+    def test_reverting_to_what_never_was_is_not_found(self, page, memory):
+        assert page.post(path("revert", memory.pk, 9) + "?version=2").status_code == 404
+
+
+class TestRemoving:
+    def test_deletes_at_once_and_offers_one_undo(self, page, ana):
+        memory = make_memory(ana)
+        response = page.post(path("delete", memory.pk), {"next": path("list") + "?category=personalization"})
+        assert (response.status_code, response["Location"]) == (303, "/memories/?category=personalization")
+        shown = page.get(response["Location"])
+        assert toasts(shown) == ["Deleted 1 memory. It can be restored for 30 days."]
+        back = page.post(undo_of(shown), {"next": path("list")})
+        assert toasts(page.get(back["Location"])) == ["Undone for 1 memory."]
+        assert Memory.objects.get().deleted_at is None
+
+    def test_from_its_own_page_one_stays_there(self, page, ana):
+        memory = make_memory(ana)
+        assert page.post(path("delete", memory.pk))["Location"] == path("one", memory.pk)
+        assert page.post(path("restore", memory.pk))["Location"] == path("one", memory.pk)
+        assert Memory.objects.get().deleted_at is None
+
+    def test_twice_says_that_nothing_changed(self, page, ana):
+        memory = make_memory(ana, deleted_at=NOON)
+        shown = page.get(page.post(path("delete", memory.pk))["Location"])
+        assert toasts(shown) == ["Nothing changed; it was so already."]
+        assert "data-undo" not in shown.content.decode()
+
+    def test_from_a_row_the_row_leaves_and_the_message_comes(self, page, ana):
+        one, _two = make_many(ana, 2)
+        in_row = {
+            "HX-Request": "true",
+            "HX-Target": f"memory-{one.pk}",
+            "HX-Current-URL": f"http://testserver{path('list')}",
+        }
+        body = page.post(path("delete", one.pk), headers=in_row).content.decode()
+        assert "<tr" not in body
+        assert '<span id="memories-total" hx-swap-oob="true">1</span>' in body
+        assert "Deleted 1 memory." in body
+        tabs = re.search(r'<nav class="seg" id="memories-tabs" hx-swap-oob="true".*?</nav>', body)[0]
+        assert re.findall(r">(\w+) <span class=\"n\">(\d+)</span>", tabs) == [("Active", "1"), ("Deleted", "1")]
+        in_trash = in_row | {"HX-Current-URL": f"http://testserver{path('trash')}"}
+        body = page.post(path("restore", one.pk), headers=in_trash).content.decode()
+        assert '<span id="trash-total" hx-swap-oob="true">0</span>' in body
+        assert "Restored 1 memory." in body
+
+    def test_the_address_alone_asks_first(self, page, ana):
+        memory = make_memory(ana, "Trail BTC")
+        response = page.get(path("delete", memory.pk))
+        assert "Delete 1 memory?" in html(response)
+        assert "Trail BTC" in html(response)
+        assert Memory.objects.get().deleted_at is None
+
+    def test_what_the_agent_noticed_is_not_the_owners_to_delete(self, page, ana):
+        lesson = make_memory(ana, category=Category.LESSON)
+        assert page.post(path("delete", lesson.pk)).status_code == 403
+        assert Memory.objects.get().deleted_at is None
+
+    def test_an_undo_that_comes_too_late_is_not_found(self, page, ana):
+        memory = make_memory(ana)
+        batch = delete_memories(principal=browser(ana), owner=ana, ids=[memory.pk], now=NOON - timedelta(days=31)).id
+        assert page.post(path("undo", batch)).status_code == 404
+
+
+class TestBulk:
+    def post(self, page, memories=(), **fields):
+        ids = [memory.pk for memory in memories]
+        return page.post(path("bulk"), {"action": "delete", "ids": ids, "next": path("list")} | fields)
+
+    def test_deletes_what_is_checked_with_one_undo(self, page, ana):
+        memories = make_many(ana, 6)
+        shown = page.get(self.post(page, memories[:4])["Location"])
+        assert toasts(shown) == ["Deleted 4 memories. They can be restored for 30 days."]
+        assert contents(shown) == [4, 5]
+        page.post(undo_of(shown))
+        assert Memory.objects.live().count() == 6
+
+    def test_restores_what_is_checked_in_the_trash(self, page, ana):
+        memories = make_many(ana, 3, deleted_at=NOON)
+        shown = page.get(self.post(page, memories[:2], action="restore", next=path("trash"))["Location"])
+        assert toasts(shown) == ["Restored 2 memories."]
+        assert contents(shown) == [2]
+
+    def test_one_foreign_or_unknown_id_changes_nothing(self, page, ana, ben):
+        memories = make_many(ana, 9)
+        for stranger in (make_memory(ben), Memory(pk=MISSING), Memory(pk="x"), Memory(pk="-1"), Memory(pk="1e3")):
+            assert self.post(page, [*memories, stranger]).status_code == 404
+        assert not Memory.objects.deleted().exists()
+
+    def test_all_that_match_are_those_of_the_filter(self, page, ana, ben):
+        make_many(ana, 60, at=NOON - timedelta(days=5))
+        new = make_many(ana, 55)
+        make_many(ben, 3)
+        shown = page.get(self.post(page, all="1", filter="after=2026-06-10")["Location"])
+        assert toasts(shown) == ["Deleted 55 memories. They can be restored for 30 days."]
+        assert set(Memory.objects.deleted().values_list("pk", flat=True)) == {memory.pk for memory in new}
+
+    def test_of_all_that_match_only_the_owners_go_and_the_rest_is_named(self, page, ana):
+        make_many(ana, 3)
+        make_many(ana, 2, category=Category.LESSON)
+        shown = page.get(self.post(page, all="1", filter="")["Location"])
+        assert toasts(shown) == [
+            "Deleted 3 memories. They can be restored for 30 days. 2 stay: only what you typed yourself is yours to delete."
+        ]
+
+    def test_all_that_match_in_the_trash_are_restored(self, page, ana):
+        make_many(ana, 3, deleted_at=NOON)
+        make_many(ana, 2)
+        self.post(page, action="restore", all="1", filter="state=deleted")
+        assert Memory.objects.live().count() == 5
+
+    def test_of_all_in_the_trash_the_rest_is_named_in_the_words_of_a_restore(self, page, ana):
+        make_many(ana, 1, deleted_at=NOON)
+        make_many(ana, 2, deleted_at=NOON, category=Category.LESSON)
+        shown = page.get(self.post(page, action="restore", all="1", filter="")["Location"])
+        assert toasts(shown) == [
+            "Restored 1 memory. 2 stay in the trash: only what you typed yourself is yours to restore."
+        ]
+
+    def test_five_thousand_at_once_with_one_undo(self, page, ana):
+        proto = make_memory(ana)
+        Memory.objects.bulk_create(
+            Memory(
+                **{f.attname: getattr(proto, f.attname) for f in Memory._meta.fields if f.attname != "id"}
+                | {"content": f"Row {n}"}
+            )
+            for n in range(4_999)
+        )
+        shown = page.get(self.post(page, all="1", filter="")["Location"])
+        assert toasts(shown) == ["Deleted 5000 memories. They can be restored for 30 days."]
+        assert Memory.objects.deleted().count() == 5_000
+        page.post(undo_of(shown))
+        assert Memory.objects.live().count() == 5_000
+        assert AuditEntry.objects.count() == 2
+
+    @pytest.mark.parametrize(
+        "fields", [{"ids": []}, {"action": "purge"}, {"action": ""}, {"all": "1", "filter": "category=alert"}]
+    )
+    def test_refuses_what_makes_no_sense(self, page, ana, fields):
+        make_memory(ana)
+        assert self.post(page, **fields).status_code == 422
+        assert Memory.objects.live().count() == 1
+
+
+class TestTrash:
+    def test_says_who_deleted_it_when_and_how_long_it_stays(self, page, ana, olga):
+        mine, theirs = make_memory(ana, "Mine"), make_memory(ana, "Theirs", category=Category.LESSON)
+        delete_memories(principal=browser(ana), owner=ana, ids=[mine.pk], now=NOON - timedelta(days=3))
+        delete_memories(
+            principal=browser(olga), owner=ana, ids=[theirs.pk], now=NOON - timedelta(hours=2), reason="wrong"
+        )
+        first, second = rows(page.get(path("trash")))
+        assert first.startswith("lesson Theirs You wrote olga wrong 2 h ago 30 d")
+        assert second.startswith("personalization Mine You wrote you 3 d ago 27 d")
+
+    def test_only_what_the_owner_may_restore_can_be_chosen(self, page, ana):
+        mine = make_memory(ana, deleted_at=NOON)
+        theirs = make_memory(ana, category=Category.LESSON, deleted_at=NOON)
+        body = page.get(path("trash")).content.decode()
+        assert path("restore", mine.pk) in body
+        assert path("restore", theirs.pk) not in body
+        assert body.count('name="ids"') == 1
+
+    def test_the_last_minutes_are_counted_too(self, page, ana):
+        make_memory(ana, deleted_at=NOON - timedelta(days=29, hours=23, minutes=50))
+        assert rows(page.get(path("trash")))[0].endswith("29 d ago 10 min Open Restore")
+
+    def test_says_when_it_is_empty(self, page, ana):
+        make_memory(ana)
+        assert "The trash is empty" in html(page.get(path("trash")))
+
+    def test_shows_first_what_goes_first_when_asked(self, page, ana):
+        make_memory(ana, "Soon", deleted_at=NOON - timedelta(days=20))
+        make_memory(ana, "Later", deleted_at=NOON)
+        assert "Soon" in rows(page.get(path("trash") + "?sort=oldest"))[0]
+
+
+class TestOperators:
+    @pytest.fixture
+    def console(self, visitor, olga):
+        return visitor(olga)
+
+    def test_see_their_own_rows_until_they_name_an_owner(self, console, ana, ben, olga):
+        for user in (ana, ben, olga):
+            make_memory(user, f"Of {user.username}")
+
+        def shown(query):
+            return sorted(re.findall(r"Of (\w+)</a>", console.get(path("list") + query).content.decode()))
+
+        assert shown("") == ["olga"]
+        assert shown("?owner=ben") == ["ben"]
+        assert shown("?owner=all") == ["ana", "ben", "olga"]
+        assert shown("?owner=ana&owner=ben") == ["ben"]
+        assert console.get(path("list") + "?owner=nobody").status_code == 404
+
+    def test_the_list_names_owners_and_keeps_the_choice(self, console, ana):
+        make_many(ana, 60)
+        response = console.get(path("list") + "?owner=ana")
+        assert "Memories of ana" in html(response)
+        assert rows(response)[0].startswith("personalization Memory number 0 in the next prompt Owner wrote")
+        assert re.search(r'id="memories-more" href="[^"]*owner=ana', response.content.decode())
+        assert "Owner ana" in html(response)
+
+    def test_opening_a_foreign_memory_leaves_a_line_for_its_owner(self, console, ana, olga):
+        memory = make_memory(ana)
+        own = make_memory(olga)
+        console.get(path("one", own.pk))
+        assert not AccessEntry.objects.exists()
+        assert "owner ana" in html(console.get(path("one", memory.pk)))
+        entry = AccessEntry.objects.get()
+        assert (entry.viewer, entry.owner, entry.kind, entry.object_id) == (olga, ana, "memory", str(memory.pk))
+
+    @pytest.mark.parametrize(
+        "address",
+        ["/memories/?owner=all&q=memory", "/memories/?state=deleted&owner=all", "/memories/trash/?owner=all"],
+    )
+    def test_a_list_of_others_leaves_a_line_for_each_owner_shown(self, console, ana, ben, olga, address):
+        for user in (ana, olga):
+            make_many(user, 2)
+            make_many(user, 2, deleted_at=NOON)
+        console.get(address)
+        entry = AccessEntry.objects.get()
+        assert (entry.viewer, entry.owner, entry.kind, entry.object_id, entry.at) == (olga, ana, "memories", "", NOON)
+
+    def test_a_page_that_is_searched_leaves_lines_too(self, console, ana, olga):
+        make_memory(ana, "about slippage")
+        assert "slippage" in html(console.get("/search/?q=slippage&owner=all"))
+        entry = AccessEntry.objects.get()
+        assert (entry.viewer, entry.owner, entry.kind) == (olga, ana, "memories")
+
+    def test_no_chip_names_the_owner_that_stands_without_one(self, console, ana, olga):
+        make_memory(olga)
+        assert "Remove filter" not in console.get(path("list")).content.decode()
+        assert "Remove filter: Owner ana" in console.get(path("list") + "?owner=ana").content.decode()
+
+    def test_an_owner_beyond_the_choices_is_not_called_ignored(self, console, ana, ben, monkeypatch):
+        monkeypatch.setattr(listing, "MOST_OWNERS", 1)
+        make_memory(ben)
+        for address in (path("list"), path("trash")):
+            shown = html(console.get(address + "?owner=ben"))
+            assert "Owner ben" in shown
+            assert "ignored" not in shown
+
+    def test_the_default_user_keeps_that_name_in_addresses(self, console, ana):
+        User.objects.filter(is_default=True).update(is_default=False)
+        User.objects.filter(pk=ana.pk).update(is_default=True)
+        make_memory(ana)
+        shown = html(console.get(path("list") + "?owner=default"))
+        assert "Owner ana" in shown
+        assert "ignored" not in shown
+
+    def test_cannot_edit_or_revert_others_text(self, console, ana):
+        memory = make_memory(ana, "Before")
+        edit_memory(principal=browser(ana), memory_id=memory.pk, changes=Changes(content="After"), now=NOON)
+        body = console.get(path("one", memory.pk)).content.decode()
+        assert path("edit", memory.pk) not in body
+        assert path("revert", memory.pk, 1) not in body
+        assert "corrects=" not in body
+        assert console.get(path("edit", memory.pk)).status_code == 404
+        assert console.post(path("edit", memory.pk), {"statement": "Mine", "version": "2"}).status_code == 404
+        assert console.post(path("revert", memory.pk, 1) + "?version=2").status_code == 404
+        memory.refresh_from_db()
+        assert memory.content == "After"
+
+    @pytest.mark.parametrize("act", ["delete", "restore"])
+    def test_give_a_reason_for_what_is_not_theirs(self, console, ana, act):
+        memory = make_memory(ana, category=Category.LESSON, deleted_at=NOON if act == "restore" else None)
+        assert "It belongs to ana" in html(console.get(path(act, memory.pk)))
+        refused = console.post(path(act, memory.pk), {"reason": " "})
+        assert refused.status_code == 422
+        assert 'id="id_reason_error"' in refused.content.decode()
+        assert console.post(path(act, memory.pk), {"reason": "x" * 201}).status_code == 422
+        assert not AuditEntry.objects.exists()
+        assert console.post(path(act, memory.pk), {"reason": "it is wrong"}).status_code == 303
+        entry = AuditEntry.objects.get()
+        assert (entry.owner_id, entry.reasoning) == (ana.pk, "it is wrong")
+        assert (Memory.objects.get().deleted_at is None) is (act == "restore")
+
+    def test_give_a_reason_for_many_too(self, console, ana, olga):
+        memories = [*make_many(ana, 2, category=Category.LESSON), make_memory(olga)]
+        ids = [memory.pk for memory in memories]
+        asked = console.post(path("bulk"), {"action": "delete", "ids": ids, "next": path("list") + "?owner=all"})
+        assert asked.status_code == 422
+        assert "Delete 3 memories?" in html(asked)
+        kept = re.findall(r'name="(ids|action|next)" value="([^"]+)"', asked.content.decode())
+        again = {
+            "action": "delete",
+            "next": dict(kept)["next"],
+            "ids": [value for name, value in kept if name == "ids"],
+        }
+        assert console.post(path("bulk"), again | {"reason": ""}).status_code == 422
+        done = console.post(path("bulk"), again | {"reason": "spam"})
+        assert done["Location"] == path("list") + "?owner=all"
+        assert Memory.objects.deleted().count() == 3
+        assert set(AuditEntry.objects.values_list("reasoning", flat=True)) == {"spam"}
+        assert console.post(undo_of(console.get(done["Location"]))).status_code == 303
+        assert Memory.objects.live().count() == 3
+
+    def test_all_that_match_are_those_of_the_chosen_owner(self, console, ana, ben):
+        make_many(ana, 3, category=Category.LESSON)
+        make_many(ben, 3)
+        console.post(path("bulk"), {"action": "delete", "all": "1", "filter": "owner=ana", "reason": "spam"})
+        assert set(Memory.objects.deleted().values_list("owner", flat=True)) == {ana.pk}
+        assert Memory.objects.deleted().count() == 3
+
+    def test_their_own_rows_need_no_reason(self, console, olga):
+        memory = make_memory(olga)
+        assert console.post(path("delete", memory.pk)).status_code == 303
+
+    def test_browse_the_trash_of_others(self, console, ana):
+        memory = make_memory(ana, deleted_at=NOON)
+        response = console.get(path("trash") + "?owner=ana")
+        assert "Trash of ana" in html(response)
+        assert path("restore", memory.pk) in response.content.decode()
+
+
+class TestSlowSearch:
+    """What a search narrows is read within the time limit of the search (trust W-20)."""
+
+    @pytest.fixture(autouse=True)
+    def slow(self, monkeypatch):
+        """Make every look into the index that is limited run into the limit."""
+
+        def stop(execute, sql, *rest):
+            if "search_document" in sql:
+                raise SearchTooSlow
+            return execute(sql, *rest)
+
+        monkeypatch.setattr(selectors, "time_limit", lambda using: connections[using].execute_wrapper(stop))
+
+    @pytest.mark.parametrize("name", ["list", "trash"])
+    def test_stops_lists(self, page, name):
+        assert page.get(path(name) + "?q=memory").status_code == 503
+        assert page.get(path(name)).status_code == 200
+
+    def test_stops_the_choice_of_all_that_match(self, page, ana):
+        make_many(ana, 2)
+        assert page.post(path("bulk"), {"action": "delete", "all": "1", "filter": "q=memory"}).status_code == 503
+        assert not Memory.objects.deleted().exists()
+
+    def test_stops_the_count_behind_a_row(self, page, ana):
+        memory = make_memory(ana)
+        asked = {"HX-Request": "true", "HX-Current-URL": "http://testserver/memories/?q=memory"}
+        assert page.post(path("delete", memory.pk), headers=asked).status_code == 503
+
+
+class TestWhoMayNot:
+    @pytest.mark.parametrize("name", ["list", "trash", "new", "one", "edit", "delete", "restore"])
+    def test_support_staff_see_no_memories(self, visitor, sam, ana, name):
+        args = [] if name in {"list", "trash", "new"} else [make_memory(ana).pk]
+        assert visitor(sam).get(path(name, *args)).status_code == 403
+
+    @pytest.mark.parametrize("name", ["list", "one", "edit"])
+    def test_strangers_sign_in_first(self, client, ana, name):
+        args = [] if name == "list" else [make_memory(ana).pk]
+        response = client.get(path(name, *args))
+        assert (response.status_code, response["Location"]) == (302, f"/login?next={quote(path(name, *args), safe='')}")
+
+    def test_foreign_ids_answer_exactly_like_missing_ones(self, page, ben):
+        foreign = make_memory(ben)
+        make_memory(ben, deleted_at=NOON)
+        for name, post in [
+            ("one", False),
+            ("edit", False),
+            ("edit", True),
+            ("delete", False),
+            ("delete", True),
+            ("restore", True),
+        ]:
+            answers = []
+            for pk in (foreign.pk, MISSING):
+                response = (page.post if post else page.get)(
+                    path(name, pk), {"statement": "x", "version": "1"} if post else {}
+                )
+                body = re.sub(r"[0-9a-f]{32}|value=\"\w{64}\"|\"X-CSRFToken[^}]+}", "", response.content.decode())
+                answers.append((response.status_code, body.replace(path(name, pk), "")))
+            assert answers[0] == answers[1]
+            assert answers[0][0] == 404
+
+    @pytest.mark.parametrize("owner", ["ben", "nobody", "all"])
+    def test_users_cannot_name_another_owner(self, page, ben, owner):
+        assert page.get(path("list") + f"?owner={owner}").status_code == 404
+
+    def test_ids_beyond_what_a_column_holds_are_not_found(self, page):
+        assert page.get(f"/memories/{'9' * 30}/").status_code == 404
+        assert page.post(path("bulk"), {"action": "delete", "ids": ["9" * 18]}).status_code == 404
+
+
+class TestCost:
+    """At most twelve queries for a page, however many rows there are (screens U-35)."""
+
+    @pytest.mark.parametrize("count", [1, 120])
+    @pytest.mark.parametrize("query", ["", "?category=lesson&after=2026-01-01", "?state=deleted", "?q=memory"])
+    def test_of_the_list(self, page, ana, count, query):
+        make_many(ana, count)
+        make_many(ana, count, deleted_at=NOON)
+        with CaptureQueriesContext(connection) as queries:
+            page.get(path("list") + query)
+        frame = ("SAVEPOINT", "RELEASE", "SET LOCAL")  # of the time limit of a search, on PostgreSQL
+        assert len([one for one in queries if not one["sql"].startswith(frame)]) <= 12
+
+    @pytest.mark.parametrize("count", [1, 120])
+    def test_of_everybodys_list(self, visitor, ana, ben, django_assert_max_num_queries, count):
+        make_many(ana, count)
+        make_many(ben, count)
+        console = visitor(make_user("olga", group="operators"))
+        with django_assert_max_num_queries(12):
+            console.get(path("list") + "?owner=all")
+
+    @pytest.mark.parametrize("count", [1, 60])
+    def test_of_the_trash(self, page, ana, django_assert_max_num_queries, count):
+        for memory in make_many(ana, count):
+            delete_memories(principal=browser(ana), owner=ana, ids=[memory.pk], now=NOON)
+        with django_assert_max_num_queries(12):
+            page.get(path("trash"))
+
+    @pytest.mark.parametrize("versions", [1, 20])
+    def test_of_one(self, page, ana, django_assert_max_num_queries, versions):
+        memory = make_memory(ana)
+        for n in range(versions):
+            edit_memory(principal=browser(ana), memory_id=memory.pk, changes=Changes(content=f"Text {n}"), now=NOON)
+        with django_assert_max_num_queries(12):
+            page.get(path("one", memory.pk))
+
+
+def test_a_long_history_is_shown_in_pieces(client, ana):
+    memory = make_memory(ana, "version 1")
+    for n in range(2, 65):
+        edit_memory(principal=browser(ana), memory_id=memory.pk, changes=Changes(content=f"version {n}"), now=NOON)
+    client.force_login(ana)
+    first = client.get(f"/memories/{memory.pk}/").content.decode()
+    assert first.count('class="rev"') == 50
+    assert 'href="?below=15#history"' in first
+    rest = client.get(f"/memories/{memory.pk}/?below=15").content.decode()
+    assert rest.count('class="rev"') == 14
+    assert "Older versions" not in rest
+    for odd in ("0", "x", "9" * 30, "-1", ""):
+        assert client.get(f"/memories/{memory.pk}/?below={odd}").status_code == 200

@@ -1,0 +1,288 @@
+"""Deleting, restoring, undoing and purging (trust R-25)."""
+
+import hashlib
+from datetime import timedelta
+from itertools import product
+
+import pytest
+
+from memory_app.memories.core import Category, Source
+from memory_app.memories.models import Memory, MemoryRevision
+from memory_app.memories.services import (
+    MAX_BULK,
+    Changes,
+    delete_memories,
+    edit_memory,
+    purge_expired,
+    restore_memories,
+    undo_batch,
+)
+from memory_app.search.models import SearchDocument
+from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.errors import Invalid, NotFound, Refused
+from minara_site.kernel.ownership import EVERYONE
+from tests.memory_app.memories.factories import NOON, browser, make_many, make_memory
+
+pytestmark = pytest.mark.django_db
+SECOND = timedelta(seconds=1)
+RETENTION = timedelta(days=30)
+
+
+def delete(user, *memories, now=NOON, owner=None, reason=""):
+    ids = [memory.pk for memory in memories]
+    return delete_memories(principal=browser(user), owner=owner or user, ids=ids, now=now, reason=reason)
+
+
+def restore(user, *memories, now=NOON, owner=None):
+    ids = [memory.pk for memory in memories]
+    return restore_memories(principal=browser(user), owner=owner or user, ids=ids, now=now)
+
+
+def undo(user, batch, now=NOON, owner=None):
+    return undo_batch(principal=browser(user), owner=owner or user, batch=batch.id, now=now)
+
+
+def states():
+    return dict(Memory.objects.values_list("content", "deleted_at"))
+
+
+def sha256(text):
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+class TestDelete:
+    def test_leaves_everything_but_the_mark(self, ana):
+        memory = make_memory(ana)
+        before = Memory.objects.values().get()
+        batch = delete(ana, memory)
+        assert Memory.objects.values().get() == before | {"deleted_at": NOON, "batch": batch.id}
+        assert batch.ids == (memory.pk,)
+
+    def test_a_second_time_changes_nothing(self, ana):
+        memory = make_memory(ana)
+        delete(ana, memory)
+        again = delete(ana, memory, now=NOON + RETENTION - SECOND)
+        assert again.ids == ()
+        assert Memory.objects.get().deleted_at == NOON
+        assert AuditEntry.objects.count() == 1
+
+    def test_past_its_retention_it_is_gone_for_deleting_too(self, ana):
+        memory = make_memory(ana, deleted_at=NOON)
+        with pytest.raises(NotFound):
+            delete(ana, memory, now=NOON + RETENTION + SECOND)
+
+    @pytest.mark.parametrize(("category", "source"), list(product(Category, Source)))
+    def test_owners_delete_what_they_typed_and_operators_anything(self, ana, olga, category, source):
+        memory = make_memory(ana, category=category, source=source)
+        if (category, source) == (Category.PERSONALIZATION, Source.USER_MANUAL):
+            delete(ana, memory)
+        else:
+            with pytest.raises(Refused) as caught:
+                delete(ana, memory)
+            assert caught.value.problem_code == "not_editable"
+            assert Memory.objects.get().deleted_at is None
+            delete(olga, memory, owner=EVERYONE)
+        assert Memory.objects.get().deleted_at == NOON
+
+    def test_audit_row_holds_ids_and_hashes_and_no_text(self, ana):
+        memory = make_memory(ana, "Canary")
+        batch = delete(ana, memory, reason="outdated")
+        entry = AuditEntry.objects.get()
+        assert (entry.tool_call, entry.owner_id, entry.reasoning, entry.at) == (
+            "memory_removed",
+            ana.pk,
+            "outdated",
+            NOON,
+        )
+        assert entry.details == {"batch": batch.id, "memories": [{"id": memory.pk, "sha256": sha256("Canary")}]}
+
+    def test_an_operators_batch_leaves_one_audit_row_for_each_owner(self, ana, ben, olga):
+        delete(olga, make_memory(ana), make_memory(ben), make_memory(ben), owner=EVERYONE)
+        assert sorted((entry.owner_id, len(entry.details["memories"])) for entry in AuditEntry.objects.all()) == [
+            (ana.pk, 1),
+            (ben.pk, 2),
+        ]
+
+
+class TestAllOrNothing:
+    @pytest.mark.parametrize("act", [delete, restore])
+    def test_one_unknown_id_changes_nothing(self, ana, act):
+        memories = make_many(ana, 9, deleted_at=NOON if act is restore else None)
+        before = states()
+        with pytest.raises(NotFound):
+            act(ana, *memories, Memory(pk=2**60))
+        assert states() == before
+        assert not AuditEntry.objects.exists()
+
+    @pytest.mark.parametrize("act", [delete, restore])
+    def test_one_foreign_id_answers_like_an_unknown_one(self, ana, ben, act):
+        foreign = make_memory(ben, "Ben's", deleted_at=NOON if act is restore else None)
+        memories = make_many(ana, 9, deleted_at=NOON if act is restore else None)
+        before = states()
+        details = []
+        for stranger in (foreign, Memory(pk=2**60)):
+            with pytest.raises(NotFound) as caught:
+                act(ana, *memories, stranger)
+            details.append(caught.value.detail)
+        assert details[0] == details[1]
+        assert states() == before
+
+    def test_one_row_that_is_not_the_owners_text_changes_nothing(self, ana):
+        memories = [*make_many(ana, 3), make_memory(ana, "Lesson", category=Category.LESSON)]
+        with pytest.raises(Refused):
+            delete(ana, *memories)
+        assert set(states().values()) == {None}
+
+    def test_rows_that_are_deleted_already_are_not_counted(self, ana):
+        gone, *live = make_many(ana, 3)
+        delete(ana, gone)
+        batch = delete(ana, gone, *live, now=NOON + SECOND)
+        assert set(batch.ids) == {memory.pk for memory in live}
+        assert states()["Memory number 0"] == NOON
+
+    @pytest.mark.parametrize("ids", [[], list(range(1, MAX_BULK + 2))])
+    def test_refuses_none_and_too_many(self, ana, ids):
+        with pytest.raises(Invalid):
+            delete_memories(principal=browser(ana), owner=ana, ids=ids, now=NOON)
+
+    def test_an_id_that_stands_twice_counts_once(self, ana):
+        memory = make_memory(ana)
+        assert delete(ana, memory, memory).ids == (memory.pk,)
+
+
+class TestRestore:
+    @pytest.mark.parametrize("age", [timedelta(0), RETENTION - SECOND])
+    def test_works_while_the_retention_lasts(self, ana, age):
+        memory = make_memory(ana)
+        delete(ana, memory)
+        restore(ana, memory, now=NOON + age)
+        memory.refresh_from_db()
+        assert (memory.deleted_at, memory.updated_at, memory.version) == (None, NOON, 1)
+
+    @pytest.mark.parametrize("age", [RETENTION, RETENTION + SECOND])
+    def test_is_over_with_the_retention(self, ana, age):
+        memory = make_memory(ana)
+        delete(ana, memory)
+        with pytest.raises(NotFound):
+            restore(ana, memory, now=NOON + age)
+        assert Memory.objects.get().deleted_at == NOON
+
+    def test_follows_the_setting(self, ana, settings):
+        settings.MINARA = settings.MINARA.model_copy(update={"fin_profile_memory_soft_delete_retention_days": 2})
+        memory = make_memory(ana)
+        delete(ana, memory)
+        with pytest.raises(NotFound):
+            restore(ana, memory, now=NOON + timedelta(days=2, seconds=1))
+        restore(ana, memory, now=NOON + timedelta(days=2) - SECOND)
+
+    def test_of_a_live_row_changes_nothing(self, ana):
+        memory = make_memory(ana)
+        assert restore(ana, memory).ids == ()
+        assert not AuditEntry.objects.exists()
+
+    def test_owners_restore_what_they_typed_only(self, ana, olga):
+        memory = make_memory(ana, category=Category.LESSON, deleted_at=NOON)
+        with pytest.raises(Refused):
+            restore(ana, memory)
+        restore(olga, memory, owner=EVERYONE)
+        assert Memory.objects.get().deleted_at is None
+
+    def test_leaves_an_audit_row(self, ana):
+        memory = make_memory(ana, "Canary", deleted_at=NOON)
+        batch = restore(ana, memory)
+        entry = AuditEntry.objects.get()
+        assert entry.tool_call == "memory_restored"
+        assert entry.details == {"batch": batch.id, "memories": [{"id": memory.pk, "sha256": sha256("Canary")}]}
+
+
+class TestUndo:
+    def test_takes_a_delete_back_in_one_go(self, ana):
+        memories = make_many(ana, 20)
+        before = list(Memory.objects.order_by("id").values("id", "deleted_at", "updated_at", "version", "content"))
+        undone = undo(ana, delete(ana, *memories), now=NOON + SECOND)
+        assert len(undone.ids) == 20
+        assert (
+            list(Memory.objects.order_by("id").values("id", "deleted_at", "updated_at", "version", "content")) == before
+        )
+
+    def test_takes_a_restore_back(self, ana):
+        memories = make_many(ana, 3, deleted_at=NOON)
+        undo(ana, restore(ana, *memories), now=NOON + SECOND)
+        assert set(states().values()) == {NOON + SECOND}
+
+    def test_leaves_rows_that_were_deleted_before(self, ana):
+        gone, live = make_many(ana, 2)
+        delete(ana, gone)
+        undo(ana, delete(ana, gone, live, now=NOON + SECOND), now=NOON + 2 * SECOND)
+        assert states() == {"Memory number 0": NOON, "Memory number 1": None}
+
+    def test_leaves_rows_that_somebody_touched_since(self, ana):
+        one, two = make_many(ana, 2)
+        batch = delete(ana, one, two)
+        restore(ana, one)
+        delete(ana, one, now=NOON + SECOND)
+        undo(ana, batch, now=NOON + 2 * SECOND)
+        assert states() == {"Memory number 0": NOON + SECOND, "Memory number 1": None}
+
+    def test_works_once(self, ana):
+        batch = delete(ana, make_memory(ana))
+        undo(ana, batch)
+        with pytest.raises(NotFound):
+            undo(ana, batch)
+
+    def test_is_over_with_the_retention(self, ana):
+        batch = delete(ana, make_memory(ana))
+        with pytest.raises(NotFound):
+            undo(ana, batch, now=NOON + RETENTION + SECOND)
+
+    def test_a_stranger_finds_nothing_to_undo(self, ana, ben):
+        batch = delete(ana, make_memory(ana))
+        with pytest.raises(NotFound):
+            undo(ben, batch)
+        assert Memory.objects.get().deleted_at == NOON
+
+    def test_an_owner_does_not_undo_what_only_an_operator_may(self, ana, olga):
+        batch = delete(olga, make_memory(ana, category=Category.LESSON), owner=EVERYONE)
+        with pytest.raises(Refused):
+            undo(ana, batch)
+        undo(olga, batch, owner=EVERYONE)
+        assert Memory.objects.get().deleted_at is None
+
+    def test_leaves_an_audit_row_of_its_own(self, ana):
+        undo(ana, delete(ana, make_memory(ana)))
+        kept = AuditEntry.objects.order_by("id").values_list("tool_call", "reasoning")
+        assert list(kept) == [("memory_removed", ""), ("memory_restored", "undo")]
+
+
+class TestPurge:
+    def test_takes_what_is_past_its_retention_with_all_that_hangs_on_it_and_nothing_else(self, ana, ben):
+        expired = make_memory(ana, "One")
+        edit_memory(principal=browser(ana), memory_id=expired.pk, changes=Changes(content="Canary"), now=NOON)
+        delete(ana, expired)
+        kept = [make_memory(ana, "Live"), make_memory(ben, "Bens"), make_memory(ana, "Young", deleted_at=NOON + SECOND)]
+        edit_memory(principal=browser(ana), memory_id=kept[0].pk, changes=Changes(content="Live two"), now=NOON)
+        before = list(Memory.objects.exclude(pk=expired.pk).order_by("id").values())
+        assert purge_expired(now=NOON + RETENTION) == 1
+        assert list(Memory.objects.order_by("id").values()) == before
+        assert set(SearchDocument.objects.values_list("object_id", flat=True)) == {memory.pk for memory in kept}
+        assert list(MemoryRevision.objects.values_list("memory_id", flat=True)) == [kept[0].pk]
+
+    def test_waits_for_the_last_second(self, ana):
+        make_memory(ana, deleted_at=NOON)
+        assert purge_expired(now=NOON + RETENTION - SECOND) == 0
+        assert purge_expired(now=NOON + RETENTION) == 1
+
+    def test_leaves_an_audit_row_for_each_owner_with_ids_and_hashes(self, ana, ben):
+        memory, other = make_memory(ana, "Canary", deleted_at=NOON), make_memory(ben, deleted_at=NOON)
+        purge_expired(now=NOON + RETENTION)
+        entries = {entry.owner_id: entry for entry in AuditEntry.objects.all()}
+        assert set(entries) == {ana.pk, ben.pk}
+        assert entries[ana.pk].tool_call == "memory_purged"
+        assert entries[ana.pk].details == {"memories": [{"id": memory.pk, "sha256": sha256("Canary")}]}
+        assert entries[ben.pk].details["memories"][0]["id"] == other.pk
+
+    def test_works_in_slices_and_is_safe_to_run_twice(self, ana):
+        make_many(ana, 7, deleted_at=NOON)
+        assert purge_expired(now=NOON + RETENTION, slice_size=3) == 7
+        assert purge_expired(now=NOON + RETENTION, slice_size=3) == 0
+        assert AuditEntry.objects.count() == 3

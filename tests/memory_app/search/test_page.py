@@ -1,0 +1,148 @@
+"""The search page, as a person and as htmx ask for it."""
+
+import re
+from datetime import timedelta
+
+import pytest
+
+from memory_app.memories.core import Category, Source
+from memory_app.search.answers import NOTES, note_text
+from memory_app.search.core.query import Note, NoteCode
+from memory_app.search.views import SHOWN, SYNTAX
+from tests.memory_app.memories.factories import NOON, make_memory
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def browser(client, ana):
+    client.force_login(ana)
+    return client
+
+
+def text_of(answer):
+    assert answer.status_code == 200, answer.content
+    return answer.content.decode()
+
+
+def marks(html):
+    return re.findall(r"<mark>(.*?)</mark>", html)
+
+
+def test_shows_the_box_and_the_syntax(browser):
+    html = text_of(browser.get("/search/"))
+    assert 'name="q"' in html
+    assert html.count("<dt>") >= len(SYNTAX)
+    assert 'id="found"' in html
+
+
+@pytest.mark.parametrize("example", [example for example, _meaning in SYNTAX])
+def test_its_examples_work(browser, ana, example):
+    text = "slippage impact on base, btc trailing stop 止损"
+    make_memory(ana, text, category=Category.LESSON, at=NOON.replace(month=5))
+    html = text_of(browser.get("/search/", {"q": example}))
+    assert "Why it was found" in html
+    assert "callout" not in html
+
+
+def test_marks_what_was_found_and_says_why(browser, ana):
+    memory = make_memory(ana, "Trail BTC stops by 8%", category=Category.LESSON, source=Source.INFERRED)
+    html = text_of(browser.get("/search/", {"q": "btc stop"}))
+    assert marks(html) == ["BTC", "stops"]
+    assert f'href="/memories/{memory.pk}/"' in html
+    assert '<span class="cat">lesson</span>' in html
+    assert "Inferred" in html
+    assert '<span class="ticker">BTC</span>' in html
+
+
+def test_answers_htmx_with_the_results_alone(browser, ana):
+    make_memory(ana, "slippage")
+    answer = browser.get("/search/", {"q": "slippage"}, headers={"HX-Request": "true"})
+    html = text_of(answer)
+    assert html.lstrip().startswith("<div")
+    assert "<html" not in html
+    assert "HX-Request" in answer["Vary"]
+
+
+def test_switches_the_order(browser, ana):
+    old = make_memory(ana, "slippage slippage slippage", at=NOON - timedelta(days=9))
+    new = make_memory(ana, "slippage in a longer text about something else", at=NOON)
+    places = [f'id="found-{old.pk}"', f'id="found-{new.pk}"']
+    best = text_of(browser.get("/search/", {"q": "slippage"}))
+    recent = text_of(browser.get("/search/", {"q": "slippage", "sort": "recent"}))
+    assert best.index(places[0]) < best.index(places[1])
+    assert recent.index(places[1]) < recent.index(places[0])
+    assert 'href="?q=slippage&amp;sort=recent"' in best
+
+
+def test_says_what_it_repaired_and_why_nothing_came(browser, ana):
+    make_memory(ana, "slippage")
+    html = text_of(browser.get("/search/", {"q": "category:nope slippage"}))
+    assert "There is no category “nope”." in html
+    assert "Nothing matches" in html
+    assert "Nothing matches" in text_of(browser.get("/search/", {"q": "unheard"}))
+
+
+def test_shows_more_on_request(browser, ana):
+    for n in range(SHOWN + 5):
+        make_memory(ana, f"slippage number {n}")
+    html = text_of(browser.get("/search/", {"q": "slippage"}))
+    assert html.count('id="found-') == SHOWN + 1  # and the status line
+    assert "Show more" in html
+    assert text_of(browser.get("/search/", {"q": "slippage", "all": "1"})).count('id="found-') == SHOWN + 6
+
+
+def test_cuts_long_texts_around_the_hit(browser, ana):
+    make_memory(ana, "word " * 300 + "slippage" + " word" * 300)
+    html = text_of(browser.get("/search/", {"q": "slippage"}))
+    assert marks(html) == ["slippage"]
+    assert html.count("word") < 150
+
+
+@pytest.mark.parametrize(("query", "status"), [("a" * 513, 422), ("nul\0", 422), ("(" * 512, 200), ("%", 200)])
+def test_explains_what_it_cannot_search(browser, query, status):
+    answer = browser.get("/search/", {"q": query})
+    assert answer.status_code == status
+    assert 'role="alert"' in answer.content.decode() or status == 200
+
+
+def test_shows_no_markup_of_query_or_memory(browser, ana):
+    make_memory(ana, "<b>slippage</b><script>alert(1)</script>")
+    html = text_of(browser.get("/search/", {"q": '<script>alert(2)</script> slippage "<i>'}))
+    assert "<script>alert" not in html
+    assert "<b>" not in html
+    assert "<i>" not in html
+
+
+def test_shows_own_memories_only(browser, ana, ben):
+    make_memory(ben, "canary slippage")
+    assert "canary slippage" not in text_of(browser.get("/search/", {"q": "slippage canary"}))
+    assert browser.get("/search/", {"q": "slippage", "owner": "ben"}).status_code == 404
+
+
+def test_lets_an_operator_look_at_everybody(client, olga, ben):
+    make_memory(ben, "slippage of ben")
+    client.force_login(olga)
+    assert "Nothing matches" in text_of(client.get("/search/", {"q": "slippage"}))
+    html = text_of(client.get("/search/", {"q": "slippage", "owner": "all"}))
+    assert "slippage" in marks(html)
+    assert "ben" in html
+
+
+def test_is_closed_to_support_and_strangers(client, sam):
+    assert client.get("/search/").status_code == 302
+    client.force_login(sam)
+    assert client.get("/search/").status_code == 403
+
+
+def test_asks_few_queries_whatever_it_finds(browser, ana, django_assert_max_num_queries):
+    for n in range(SHOWN):
+        make_memory(ana, f"slippage btc number {n}")
+    with django_assert_max_num_queries(8):
+        browser.get("/search/", {"q": "slippage btc"})
+
+
+@pytest.mark.parametrize("code", list(NoteCode))
+def test_has_words_for_every_note(code):
+    assert set(NOTES) == set(NoteCode)
+    assert "%(" not in note_text(Note(code, "100%"))

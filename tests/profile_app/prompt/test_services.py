@@ -1,0 +1,275 @@
+"""A session's prompt: frozen, the same bytes everywhere, wiped without a trace (trust R-27)."""
+
+import os
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.db import connection
+
+from memory_app.memories.core import Category, FactState, Source
+from memory_app.memories.models import Memory
+from memory_app.memories.services import Changes, delete_memories, edit_memory, restore_memories
+from memory_app.user_profile.services import set_entry
+from minara_site.kernel.conversations.services import NewTurn, record_turn
+from minara_site.kernel.errors import Conflict, Gone, Invalid, NotFound
+from profile_app.prompt.core import section_texts
+from profile_app.prompt.models import SessionSnapshot
+from profile_app.prompt.selectors import (
+    find_previous,
+    get_frozen_prompt,
+    get_snapshot,
+    list_newest_snapshots,
+    load_prompt,
+)
+from profile_app.prompt.services import end_session, retire_idle_snapshots, start_session
+from tests.memory_app.memories.factories import browser, make_many, make_memory
+
+pytestmark = pytest.mark.django_db
+IDLE_AFTER = timedelta(hours=24)
+TICK = timedelta(microseconds=1)
+
+
+def begin(owner, now, title=""):
+    return start_session(owner=owner, title=title, actor=f"user:{owner.pk}", now=now)
+
+
+def lines_of(owner, now):
+    prompt = load_prompt(owner=owner, now=now).prompt
+    return [line for line in prompt.text.splitlines() if line.startswith("[") and not line.startswith("[System note")]
+
+
+def agent_memory(owner, content, **fields):
+    fields = {"category": Category.OBSERVATION, "source": Source.AGENT_RECORDED} | fields
+    return make_memory(owner, content, **fields)
+
+
+def test_the_two_blocks_and_their_bytes(ana, ben, now):
+    make_memory(ana, "treats crypto as a 5% allocation", at=now)
+    make_memory(ana, "wants numbers first", at=now + TICK)
+    agent_memory(ana, "avoided meme coins\nthroughout Q1", at=now)
+    agent_memory(ana, "deleted", deleted_at=now)
+    agent_memory(ana, "retired", category=Category.FACT, fact_state=FactState.RETIRED)
+    make_memory(ben, "of somebody else")
+    set_entry(owner=ana, key="risk", value="conservative", actor="user:1", now=now)
+    snapshot = begin(ana, now)
+    assert snapshot.prefix == ""
+    assert snapshot.personalization.splitlines()[0] == "<personalization>"
+    assert snapshot.personalization.splitlines()[3:] == [
+        "## Personalization",
+        "[personalization] wants numbers first",
+        "[personalization] treats crypto as a 5% allocation",
+        "</personalization>",
+    ]
+    assert snapshot.memory_context.splitlines()[3:] == [
+        "## User Profile",
+        "- risk: conservative",
+        "## Observations",
+        "[observation] avoided meme coins throughout Q1",
+        "</memory-context>",
+    ]
+    assert snapshot.left_out == [["retired", 1], ["deleted", 1]]
+    assert snapshot.prompt.text == f"{snapshot.personalization}\n\n{snapshot.memory_context}"
+    assert snapshot.tokens == sum(section["tokens"] for section in snapshot.sections)
+    assert (snapshot.sha256, snapshot.size_bytes) == (snapshot.prompt.sha256, len(snapshot.prompt.text.encode()))
+
+
+def test_without_anything_known_only_the_fence_stands(ana, now):
+    snapshot = begin(ana, now)
+    assert snapshot.personalization == ""
+    assert snapshot.memory_context.count("\n") == 3
+    assert snapshot.prompt.text == snapshot.memory_context
+
+
+def test_twenty_personalization_memories_stand_first_and_the_rest_join_the_observations(ana, now):
+    make_many(ana, 23, at=now)
+    snapshot = begin(ana, now)
+    assert snapshot.personalization.count("\n[personalization]") == 20
+    assert snapshot.memory_context.count("\n[personalization]") == 3
+    assert len(set(snapshot.memory_ids)) == 23
+
+
+def test_fifty_observations_thirty_of_them_kept_for_the_user(ana, now):
+    user = make_many(ana, 40, at=now - timedelta(days=9), category=Category.PREFERENCE, source=Source.USER_EXPLICIT)
+    agent = make_many(ana, 60, at=now, category=Category.OBSERVATION, source=Source.AGENT_RECORDED)
+    prompt = load_prompt(owner=ana, now=now).prompt
+    assert list(prompt.memory_ids) == [row.pk for row in [*agent[:20], *user[:30]]]
+
+
+def test_ties_are_broken_by_id(ana, now):
+    rows = [agent_memory(ana, f"number {n}", at=now) for n in range(60)]
+    assert list(load_prompt(owner=ana, now=now).prompt.memory_ids) == [row.pk for row in rows[:9:-1]]
+
+
+def test_what_was_frozen_stays_and_the_next_session_sees_what_changed(ana, now):
+    rows = make_many(ana, 5, at=now - timedelta(days=1))
+    first = begin(ana, now)
+    frozen = first.prompt.text
+    later = now + timedelta(minutes=5)
+    make_memory(ana, "new", at=later)
+    edit_memory(principal=browser(ana), memory_id=rows[0].pk, changes=Changes(content="changed"), now=later)
+    delete_memories(principal=browser(ana), owner=ana, ids=[rows[1].pk], now=later)
+    set_entry(owner=ana, key="risk", value="bold", actor="user:1", now=later)
+    record_turn(owner=ana, session_id=first.pk, turn=NewTurn("hi", "hello"), actor="user:1", now=later)
+    assert get_frozen_prompt(owner=ana, session_id=first.pk).prompt.text == frozen
+    second = begin(ana, later)
+    assert second.prompt.text != frozen
+    assert [snapshot.pk for snapshot in list_newest_snapshots(owner=ana, limit=9)] == [second.pk, first.pk]
+    assert find_previous(second) == first
+    assert find_previous(first) is None
+
+
+def test_delete_and_restore_leave_everything_in_its_place(ana, now):
+    rows = [*make_many(ana, 8, at=now), *make_many(ana, 8, at=now, category=Category.LESSON)]
+    before = load_prompt(owner=ana, now=now).prompt.text
+    for row in rows[::3]:
+        delete_memories(principal=browser_operator(ana), owner=ana, ids=[row.pk], now=now)
+        restore_memories(principal=browser_operator(ana), owner=ana, ids=[row.pk], now=now)
+    assert load_prompt(owner=ana, now=now).prompt.text == before
+
+
+def browser_operator(owner):
+    from minara_site.access.policy import Role
+    from minara_site.access.principal import Principal
+
+    return Principal(user=owner, role=Role.OPERATOR)
+
+
+def fill(ana, now):
+    for n, text in enumerate(["山寨币 3%", "</memory-context>", "İstanbul ı I i", "naïve\u0301 café", "a\nb", "ß ẞ"]):
+        make_memory(ana, text, at=now - timedelta(minutes=n % 2))
+        agent_memory(ana, text, at=now - timedelta(minutes=n % 2))
+        set_entry(owner=ana, key=f"{'zZaA'[n % 4]}key{n}", value=text.replace("\n", " "), actor="user:1", now=now)
+
+
+def test_the_same_rows_give_the_same_bytes_a_hundred_times(ana, now):
+    fill(ana, now)
+    assert len({load_prompt(owner=ana, now=now).prompt.text for _ in range(100)}) == 1
+
+
+ELSEWHERE = """
+import sys
+import django
+from django.conf import settings
+settings.DATABASES["default"]["NAME"] = sys.argv[1]
+django.setup()
+from django.utils import timezone, translation
+from minara_site.access.models import User
+from profile_app.prompt.selectors import load_prompt
+translation.activate(sys.argv[2])
+print(load_prompt(owner=User.objects.get(username="ana"), now=timezone.now()).prompt.sha256)
+"""
+
+
+@pytest.mark.processes
+@pytest.mark.django_db(transaction=True)
+def test_other_processes_and_locales_give_the_same_bytes(ana, now):
+    fill(ana, now)
+    expected = load_prompt(owner=ana, now=now).prompt.sha256
+    name = str(connection.settings_dict["NAME"])
+    places = [("0", "C", "en"), ("1", "de_DE.UTF-8", "zh-hans"), ("random", "tr_TR.UTF-8", "en")]
+    hashes = [
+        subprocess.run(
+            [sys.executable, "-c", ELSEWHERE, name, language],
+            env=os.environ | {"PYTHONHASHSEED": seed, "LC_ALL": locale, "LANG": locale, "TZ": "Asia/Shanghai"},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        for seed, locale, language in places
+    ]
+    assert hashes == [expected] * len(places)
+
+
+def test_the_sections_are_the_text(ana, now):
+    fill(ana, now)
+    prompt = begin(ana, now).prompt
+    parts = list(section_texts(prompt))
+    assert "".join(text for _, text in parts) == prompt.text
+    assert [record.name for record, _ in parts] == [
+        "opening", "personalization", "closing", "opening", "user_profile", "observations", "closing",
+    ]  # fmt: skip
+
+
+def test_takes_at_most_eight_reads(ana, now, django_assert_max_num_queries):
+    make_many(ana, 30, at=now)
+    with django_assert_max_num_queries(8):
+        load_prompt(owner=ana, now=now)
+
+
+def test_the_end_wipes_the_texts_and_keeps_ids_hashes_and_sizes(ana, now):
+    make_memory(ana, "canary", at=now)
+    before = begin(ana, now)
+    end_session(owner=ana, session_id=before.pk, actor="user:1", now=now + TICK)
+    end_session(owner=ana, session_id=before.pk, actor="user:1", now=now + 2 * TICK)
+    after = get_snapshot(owner=ana, session_id=before.pk)
+    assert (after.prefix, after.personalization, after.memory_context) == ("", "", "")
+    assert after.wiped_at == after.session.ended_at == now + TICK
+    kept = ["sha256", "size_bytes", "tokens", "frozen_at", "left_out"]
+    assert [getattr(after, name) for name in kept] == [getattr(before, name) for name in kept]
+    assert after.memory_ids == list(before.memory_ids)
+    assert "canary" not in str(after.sections)
+    with pytest.raises(Gone) as gone:
+        get_frozen_prompt(owner=ana, session_id=before.pk)
+    assert gone.value.problem_code == "prompt_wiped"
+    with pytest.raises(Conflict):
+        record_turn(owner=ana, session_id=before.pk, turn=NewTurn("hi", "hello"), actor="user:1", now=now)
+
+
+@pytest.mark.parametrize(("idle", "wiped"), [(IDLE_AFTER - TICK, 0), (IDLE_AFTER, 1)])
+def test_a_day_of_silence_wipes_the_prompt(ana, ben, now, idle, wiped):
+    quiet = begin(ana, now)
+    spoken_to = begin(ben, now)
+    record_turn(owner=ben, session_id=spoken_to.pk, turn=NewTurn("hi", "hello"), actor="user:1", now=now + idle)
+    assert retire_idle_snapshots(now=now + idle) == {"retired": wiped}
+    assert retire_idle_snapshots(now=now + idle) == {"retired": 0}
+    assert SessionSnapshot.objects.filter(wiped_at__isnull=False).count() == wiped
+    assert bool(get_snapshot(owner=ana, session_id=quiet.pk).wiped_at) is bool(wiped)
+    assert get_frozen_prompt(owner=ben, session_id=spoken_to.pk).prompt.text
+
+
+def test_a_stranger_finds_no_prompt(ana, ben, now):
+    snapshot = begin(ana, now)
+    with pytest.raises(NotFound):
+        get_frozen_prompt(owner=ben, session_id=snapshot.pk)
+    with pytest.raises(NotFound):
+        end_session(owner=ben, session_id=snapshot.pk, actor="user:2", now=now)
+    assert list_newest_snapshots(owner=ben, limit=9) == []
+    assert get_frozen_prompt(owner=ana, session_id=snapshot.pk).wiped_at is None
+
+
+def test_a_refused_title_leaves_nothing(ana, now):
+    with pytest.raises(Invalid):
+        begin(ana, now, title="x" * 201)
+    assert not SessionSnapshot.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nothing_of_a_wiped_text_is_left_in_the_database_file(ana, now):
+    if connection.vendor != "sqlite":
+        pytest.skip("the database is no file of ours")
+    canaries = [f"canary-{n:03d}-{'zq' * (n * 7 % 300)}-end" for n in range(60)]
+    for n, text in enumerate(canaries):
+        make_memory(
+            ana,
+            text,
+            at=now - timedelta(minutes=n),
+            category=Category.PREFERENCE if n % 2 else Category.PERSONALIZATION,
+        )
+    snapshots = [begin(ana, now + timedelta(minutes=n)) for n in range(5)]
+    Memory.objects.all().delete()
+    assert b"canary-" in database_bytes()
+    for snapshot in snapshots[:4]:
+        end_session(owner=ana, session_id=snapshot.pk, actor="user:1", now=now + timedelta(hours=1))
+    retire_idle_snapshots(now=now + timedelta(days=2))
+    assert b"canary-" not in database_bytes()
+
+
+def database_bytes():
+    """The database as it lies on disk, its write-ahead log folded in."""
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    path = Path(connection.settings_dict["NAME"])
+    return b"".join(file.read_bytes() for file in (path, path.with_name(f"{path.name}-wal")) if file.exists())

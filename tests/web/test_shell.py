@@ -1,0 +1,126 @@
+"""The frame around a page: navigation by role, preferences, theme, redirects under htmx."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from minara_site.access.models import Theme
+from minara_site.access.policy import Act, Role
+from minara_site.access.principal import ANONYMOUS, Principal
+from minara_site.web.nav import NAV, NavLink, crumbs_for, current_link
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("test_site")]
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def browser(client: Client, ana: Any) -> Client:
+    client.force_login(ana)
+    return client
+
+
+class TestNav:
+    @pytest.mark.parametrize(
+        ("role", "names"),
+        [
+            (Role.ANONYMOUS, set()),
+            (Role.SUPPORT, {"home", "console:settings"}),
+            (Role.USER, {item.url_name for group in NAV for item in group.items}),
+            (Role.OPERATOR, {item.url_name for group in NAV for item in group.items}),
+        ],
+    )
+    def test_offers_only_what_the_role_may_open(self, role: Role, names: set[str]) -> None:
+        who = Principal(role=role) if role is not Role.ANONYMOUS else ANONYMOUS
+        assert {item.url_name for group in NAV for item in group.items if who.may(item.act)} == names
+
+    def test_every_item_names_an_act_and_a_key_of_its_own(self) -> None:
+        items = [item for group in NAV for item in group.items]
+        assert all(isinstance(item.act, Act) for item in items)
+        assert len({item.key for item in items}) == len(items)
+
+    def links(self) -> list[list[NavLink]]:
+        urls = ["/", "/memories/", "/memories/trash/"]
+        return [[NavLink(url, url, url, "memory", "", "Memory" if url != "/" else "") for url in urls]]
+
+    @pytest.mark.parametrize(
+        ("path", "url"),
+        [
+            ("/", "/"),
+            ("/memories/", "/memories/"),
+            ("/memories/7/", "/memories/"),
+            ("/memories/trash/", "/memories/trash/"),
+            ("/other/", None),
+        ],
+    )
+    def test_marks_the_page_with_the_longest_fitting_address(self, path: str, url: str | None) -> None:
+        current = current_link(self.links(), path)
+        assert (current.url if current else None) == url
+
+    def test_crumbs_lead_from_the_group_to_the_page(self) -> None:
+        current = self.links()[0][1]
+        assert [crumb.label for crumb in crumbs_for(current, "/memories/7/", "Memory 7")] == [
+            "Memory",
+            "/memories/",
+            "Memory 7",
+        ]
+        assert [crumb.url for crumb in crumbs_for(current, "/memories/7/", "Memory 7")] == ["", "/memories/", ""]
+        assert [crumb.label for crumb in crumbs_for(None, "/other/", "Other")] == ["Other"]
+
+    def test_one_heading_and_landmarks(self, browser: Client) -> None:
+        html = browser.get("/memories/").content.decode()
+        assert html.count("<h1>") == 1
+        assert "<title>Memories · Minara</title>" in html
+        for landmark in (
+            '<main class="page" id="main"',
+            '<nav class="nav" aria-label="Main"',
+            '<a class="skip" href="#main">',
+        ):
+            assert landmark in html
+
+
+class TestPreferences:
+    def test_a_page_looks_as_its_reader_chose(self, browser: Client, ana: Any) -> None:
+        ana.theme, ana.density, ana.shortcuts = "dark", "compact", False
+        ana.save()
+        html = browser.get("/memories/").content.decode()
+        assert 'data-theme="dark" data-density="compact" data-shortcuts="off"' in html
+
+    @pytest.mark.parametrize("zone", ["", "Mars/Olympus", "../../etc/passwd", "UTC"])
+    def test_an_unknown_zone_is_utc(self, browser: Client, ana: Any, zone: str) -> None:
+        ana.time_zone = zone
+        ana.save()
+        assert browser.get("/memories/").status_code == 200
+
+    def test_speaks_the_chosen_language(self, browser: Client, ana: Any) -> None:
+        ana.language = "zh-hans"
+        ana.save()
+        response = browser.get("/memories/")
+        assert response["Content-Language"] == "zh-hans"
+        assert '<html lang="zh-Hans"' in response.content.decode()
+
+
+class TestTheme:
+    @pytest.mark.parametrize("theme", Theme.values)
+    def test_is_kept_and_returns_to_the_page(self, browser: Client, ana: Any, theme: str) -> None:
+        response = browser.post("/settings/theme/", {"theme": theme, "next": "/memories/?q=a"})
+        assert (response.status_code, response["Location"]) == (303, "/memories/?q=a")
+        ana.refresh_from_db()
+        assert ana.theme == theme
+
+    def test_under_htmx_nothing_is_swapped(self, browser: Client) -> None:
+        assert browser.post("/settings/theme/", {"theme": "dark"}, headers=HTMX).status_code == 204
+
+    def test_refuses_an_unknown_one(self, browser: Client, ana: Any) -> None:
+        assert browser.post("/settings/theme/", {"theme": "<b>"}).status_code == 422
+        ana.refresh_from_db()
+        assert ana.theme == "system"
+
+    def test_needs_somebody_signed_in(self, client: Client) -> None:
+        assert client.post("/settings/theme/", {"theme": "dark"}).status_code == 302
+
+
+class TestRedirects:
+    def test_under_htmx_the_browser_follows_them(self, browser: Client) -> None:
+        response = browser.post("/memories/undo/", headers=HTMX)
+        assert (response.status_code, response["HX-Redirect"]) == (200, "/memories/")
