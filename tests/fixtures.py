@@ -72,6 +72,14 @@ def fast_passwords(settings: Any) -> None:
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
+@pytest.fixture(autouse=True)
+def nobody_has_tried_to_sign_in() -> None:
+    """Start each test with an empty cache: sign-in limits count in it, and all tests share one address."""
+    from django.core.cache import cache
+
+    cache.clear()
+
+
 @pytest.fixture
 def now() -> datetime:
     """The frozen clock of most tests."""
