@@ -78,6 +78,11 @@ def content_hash(category: str, content: str) -> str:
     return hashlib.sha256(f"{category}\0{content}".encode()).hexdigest()
 
 
+def provenance_word(*, source: str | None, origin: str) -> str:
+    """Return where a memory comes from as badges say it: `imported` when it came out of a file, else its source."""
+    return IMPORTED if origin.startswith(IMPORT_ORIGIN) else source or ""
+
+
 def is_editable(*, category: str, source: str | None) -> bool:
     """Say whether its owner may change or delete it: only what they typed themselves (S1's allow-list)."""
     return category == Category.PERSONALIZATION and source == Source.USER_MANUAL

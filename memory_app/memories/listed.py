@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from memory_app.memories.core import IMPORTED
 from memory_app.memories.models import Memory
 from memory_app.memories.reading import Reading, prompt_line
 from memory_app.memories.selectors import Deletion, find_deletions, name_actors, retention
@@ -48,11 +47,6 @@ class ListedMemory:
     def may_correct(self) -> bool:
         """Whether this reader may put it right by a memory of their own."""
         return self.is_own and not self.may_edit and self.memory.deleted_at is None
-
-    @property
-    def badge(self) -> str:
-        """Where it comes from, in one word."""
-        return IMPORTED if self.memory.is_imported else self.memory.source or ""
 
 
 def shape_rows(

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 from django.db import models, router, transaction
 from django.db.models import Q
 
-from memory_app.memories.core import IMPORT_ORIGIN, Category, FactState, Source, State, is_editable
+from memory_app.memories.core import Category, FactState, Source, State, is_editable, provenance_word
 from memory_app.search.index import INDEXED_FIELDS, SLICE, index_memories, reindex_memories
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 
@@ -147,9 +147,9 @@ class Memory(models.Model):
         return State.LIVE if self.deleted_at is None else State.DELETED
 
     @property
-    def is_imported(self) -> bool:
-        """Whether it came out of a file."""
-        return self.origin.startswith(IMPORT_ORIGIN)
+    def badge(self) -> str:
+        """Where it comes from, in one word."""
+        return provenance_word(source=self.source, origin=self.origin)
 
     @property
     def is_editable(self) -> bool:

@@ -48,6 +48,7 @@ class Hit:
     category: str
     content: str
     source: str | None
+    origin: str
     score: float
     updated_at: datetime
     highlights: tuple[Segment, ...]
@@ -188,6 +189,7 @@ def to_hit(ranked: Ranked, highlighter: Highlighter, rank: int, *, explain: bool
         category=found.category,
         content=found.content,
         source=found.source,
+        origin=found.origin,
         score=ranked.score,
         updated_at=found.updated_at,
         highlights=marked.segments,

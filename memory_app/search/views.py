@@ -8,6 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from memory_app.memories.core import provenance_word
 from memory_app.search.answers import note_text
 from memory_app.search.core.highlight import Segment, excerpt
 from memory_app.search.core.parser import MAX_QUERY_CHARS
@@ -42,6 +43,16 @@ class FoundRow:
     hit: Hit
     excerpt: tuple[Segment, ...]
     owner_name: str
+
+    @property
+    def badge(self) -> str:
+        """Where it comes from, in one word."""
+        return provenance_word(source=self.hit.source, origin=self.hit.origin)
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is the reader's."""
+        return not self.owner_name
 
 
 @page(Act.SEARCH)

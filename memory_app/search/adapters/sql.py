@@ -93,7 +93,7 @@ def facts_of(connection: BaseDatabaseWrapper, ids: Sequence[int], request: Searc
     `updated_at` is the engine's expression for it.
     """
     where, values = conditions(connection, request.owner_id, request.filters)
-    columns = f"m.id, m.owner_id, m.category, m.content, m.source, {updated_at}"
+    columns = f"m.id, m.owner_id, m.category, m.content, m.source, m.origin, {updated_at}"
     return f"SELECT {columns} FROM memories m WHERE m.id IN ({places(ids)}) AND {where}", [*ids, *values]
 
 

@@ -77,10 +77,8 @@ class SqliteSearch:
         """Return what the hits show of these memories, by id; what the request does not allow is left out."""
         updated_at = "m.updated_at || '+00:00'"  # as text: cheaper than Django's converter
         return {
-            memory_id: Facts(memory_id, owner_id, category, content, source, datetime.fromisoformat(moment))
-            for memory_id, owner_id, category, content, source, moment in self.rows(
-                facts_of(self.connection, ids, request, updated_at)
-            )
+            columns[0]: Facts._make((*columns, datetime.fromisoformat(moment)))
+            for *columns, moment in self.rows(facts_of(self.connection, ids, request, updated_at))
         }
 
     def matching(self, owner_id: int | None, node: Node) -> Sql:

@@ -56,4 +56,5 @@ class Facts(NamedTuple):
     category: str
     content: str
     source: str | None
+    origin: str
     updated_at: datetime

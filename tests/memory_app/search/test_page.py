@@ -55,6 +55,13 @@ def test_marks_what_was_found_and_says_why(browser, ana):
     assert '<span class="ticker">BTC</span>' in html
 
 
+def test_names_an_import_as_the_list_does(browser, ana):
+    make_memory(ana, "slippage", source=Source.USER_EXPLICIT, origin="import:MEMORY.md:12")
+    html = text_of(browser.get("/search/", {"q": "slippage"}))
+    assert "Imported" in html
+    assert "You said" not in html
+
+
 def test_answers_htmx_with_the_results_alone(browser, ana):
     make_memory(ana, "slippage")
     answer = browser.get("/search/", {"q": "slippage"}, headers={"HX-Request": "true"})
