@@ -9,7 +9,14 @@ from datetime import datetime
 from enum import StrEnum
 from operator import attrgetter
 
-from minara_site.kernel.core.fence import MEMORY_CONTEXT, close_fence, fence_label, fence_text, open_fence
+from minara_site.kernel.core.fence import (
+    MEMORY_CONTEXT,
+    close_fence,
+    count_dropped,
+    fence_label,
+    fence_text,
+    open_fence,
+)
 from minara_site.kernel.core.tokens import estimate_tokens
 
 MAX_OBSERVATIONS = 50
@@ -60,11 +67,12 @@ class ProfileEntry:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a block: its exact text, and how many stored things it carries."""
+    """A part of a block: its exact text, how many stored things it carries, and how many characters they lost."""
 
     name: SectionName
     text: str
     rows: int = 0
+    dropped: int = 0
 
     @property
     def tokens(self) -> int:
@@ -112,9 +120,8 @@ def newest_first(rows: Iterable[MemoryRow]) -> list[MemoryRow]:
 
 def render_memory_block(profile: Iterable[ProfileEntry], observations: Sequence[MemoryRow]) -> Block:
     """Return the block; a section without rows is left out, the fence and its note always stand."""
-    return fenced_block(
-        MEMORY_CONTEXT, SYSTEM_NOTE, (profile_section(profile), observations_section(observations)), observations
-    )
+    sections = (profile_section(profile), memories_section(SectionName.OBSERVATIONS, "Observations", observations))
+    return fenced_block(MEMORY_CONTEXT, SYSTEM_NOTE, sections, observations)
 
 
 def fenced_block(tag: str, note: str, sections: Iterable[Section], rows: Sequence[MemoryRow]) -> Block:
@@ -129,12 +136,14 @@ def profile_section(profile: Iterable[ProfileEntry]) -> Section:
     """Return `## User Profile`, ordered by the code points of the key: the same on both engines."""
     entries = sorted(profile, key=attrgetter("key"))
     lines = [f"- {fence_label(entry.key)}: {fence_text(entry.value)}" for entry in entries]
-    return Section(SectionName.USER_PROFILE, section_text("User Profile", lines), len(lines))
+    dropped = sum(count_dropped(entry.value) for entry in entries)
+    return Section(SectionName.USER_PROFILE, section_text("User Profile", lines), len(lines), dropped)
 
 
-def observations_section(rows: Sequence[MemoryRow]) -> Section:
-    """Return `## Observations`."""
-    return Section(SectionName.OBSERVATIONS, section_text("Observations", map(memory_line, rows)), len(rows))
+def memories_section(name: SectionName, heading: str, rows: Sequence[MemoryRow]) -> Section:
+    """Return memories under their heading, one line each."""
+    dropped = sum(count_dropped(row.content) for row in rows)
+    return Section(name, section_text(heading, map(memory_line, rows)), len(rows), dropped)
 
 
 def section_text(heading: str, lines: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
-from memory_app.snapshot.core import Block, MemoryRow, Section, SectionName, fenced_block, memory_line, section_text
+from memory_app.snapshot.core import Block, MemoryRow, SectionName, fenced_block, memories_section
 from minara_site.kernel.core.fence import PERSONALIZATION
 
 BLOCK_SEPARATOR = "\n\n"
@@ -36,6 +36,7 @@ class SectionRecord:
     chars: int
     rows: int
     tokens: int
+    dropped: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,11 @@ class Prompt:
         return sum(section.tokens for section in self.sections)
 
     @property
+    def dropped(self) -> int:
+        """How many hidden characters of what is stored were left out."""
+        return sum(section.dropped for section in self.sections)
+
+    @property
     def size_bytes(self) -> int:
         """Its length in UTF-8."""
         return len(self.text.encode())
@@ -74,8 +80,7 @@ def render_personalization(rows: Sequence[MemoryRow]) -> Block | None:
     """Return the personalization block, or None when nothing is known."""
     if not rows:
         return None
-    text = section_text("Personalization", map(memory_line, rows))
-    section = Section(SectionName.PERSONALIZATION, text, len(rows))
+    section = memories_section(SectionName.PERSONALIZATION, "Personalization", rows)
     return fenced_block(PERSONALIZATION, PERSONALIZATION_NOTE, [section], rows)
 
 
@@ -94,7 +99,7 @@ def assemble_prompt(*, personalization: Block | None, memory: Block) -> Prompt:
 def records_of(name: BlockName, block: Block) -> Iterator[SectionRecord]:
     """Yield the records of a block's sections."""
     for section in block.sections:
-        yield SectionRecord(name, section.name, len(section.text), section.rows, section.tokens)
+        yield SectionRecord(name, section.name, len(section.text), section.rows, section.tokens, section.dropped)
 
 
 def section_texts(prompt: Prompt) -> Iterator[tuple[SectionRecord, str]]:
@@ -115,6 +120,6 @@ def to_json(records: Iterable[SectionRecord]) -> list[dict[str, Any]]:
 def from_json(stored: Iterable[dict[str, Any]]) -> tuple[SectionRecord, ...]:
     """Return the records as they were."""
     return tuple(
-        SectionRecord(BlockName(each["block"]), SectionName(each["name"]), each["chars"], each["rows"], each["tokens"])
+        SectionRecord(**{"dropped": 0, **each, "block": BlockName(each["block"]), "name": SectionName(each["name"])})
         for each in stored
     )

@@ -1,5 +1,6 @@
 """`/prompt/`: what the agent sees, byte for byte."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -9,6 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from memory_app.snapshot.core import LeftOut
 from memory_app.snapshot.selectors import count_writes_since
 from minara_site.access.access_log import record_view
 from minara_site.access.models import User
@@ -18,6 +20,7 @@ from minara_site.kernel.errors import NotFound
 from minara_site.kernel.ownership import Everyone
 from minara_site.web.filters import changed_query
 from minara_site.web.responses import render_page
+from profile_app.prompt.core import Prompt
 from profile_app.prompt.models import SessionSnapshot
 from profile_app.prompt.screen import bar_of, compare, count_defused, has_rows, left_out_rows, parts_of
 from profile_app.prompt.selectors import (
@@ -122,29 +125,28 @@ def session_context(reading: Reading, snapshot: SessionSnapshot) -> dict[str, An
 
 def frozen_context(snapshot: SessionSnapshot) -> dict[str, Any]:
     """Return what a session was given; once wiped, its sizes and hash without the text."""
-    return {
-        "parts": [] if snapshot.is_wiped else parts_of(snapshot.prompt),
-        "has_rows": has_rows(snapshot.prompt),
-        "defused": count_defused(snapshot.prompt),
-        "bar": bar_of(snapshot.prompt),
-        "tokens": snapshot.tokens,
-        "sha256": snapshot.sha256,
-        "size_bytes": snapshot.size_bytes,
-        "left_out": left_out_rows(snapshot.what_was_left_out),
-    }
+    shown = prompt_context(snapshot.prompt, snapshot.what_was_left_out)
+    if snapshot.is_wiped:
+        shown |= {"parts": [], "sha256": snapshot.sha256, "size_bytes": snapshot.size_bytes}
+    return shown
 
 
 def now_context(owner: User) -> dict[str, Any]:
     """Return what a session would be given now."""
     assembled = load_prompt(owner=owner, now=timezone.now())
-    prompt = assembled.prompt
+    return prompt_context(assembled.prompt, assembled.left_out)
+
+
+def prompt_context(prompt: Prompt, left_out: Iterable[LeftOut]) -> dict[str, Any]:
+    """Return a prompt section by section, what it costs, and what it leaves out."""
     return {
         "parts": parts_of(prompt),
         "has_rows": has_rows(prompt),
         "defused": count_defused(prompt),
+        "dropped": prompt.dropped,
         "bar": bar_of(prompt),
         "tokens": prompt.tokens,
         "sha256": prompt.sha256,
         "size_bytes": prompt.size_bytes,
-        "left_out": left_out_rows(assembled.left_out),
+        "left_out": left_out_rows(left_out),
     }

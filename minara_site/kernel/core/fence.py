@@ -73,6 +73,11 @@ def fence_text(text: str) -> str:
     return _defuse(_DROPPED.sub("", _LINE_BREAK.sub(" ", text))).strip()
 
 
+def count_dropped(text: str) -> int:
+    """Return how many characters `fence_text` drops; line breaks and tabs become spaces and do not count."""
+    return len(_DROPPED.findall(_LINE_BREAK.sub(" ", text)))
+
+
 def fence_label(text: str) -> str:
     """Return the text for use inside `[ ]` or before a colon: as `fence_text`, with square brackets made round."""
     return fence_text(text).translate({ord("["): "(", ord("]"): ")"})

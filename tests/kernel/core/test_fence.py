@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from minara_site.kernel.core.fence import FENCE_TAGS, close_fence, fence_label, fence_text, open_fence
+from minara_site.kernel.core.fence import FENCE_TAGS, close_fence, count_dropped, fence_label, fence_text, open_fence
 from tests.growth import grows_linearly
 from tests.shared import corpus
 
@@ -99,7 +99,15 @@ def test_turns_each_line_break_into_one_space(line_break):
 
 
 def test_drops_controls_bidi_and_tag_characters():
-    assert fence_text("a\0b\x1bc\x7fd\u202ee\u2066f\u200eg\U000e0041h\ud800i") == "abcdefghi"
+    text = "a\0b\x1bc\x7fd\u202ee\u2066f\u200eg\U000e0041h\ud800i"
+    assert fence_text(text) == "abcdefghi"
+    assert count_dropped(text) == 8
+
+
+@given(st.lists(st.sampled_from([*"ab \t\r\n\0\x1b\x85", "\u2028", "\u202e", "\U000e0041"])).map("".join))
+def test_counts_what_it_drops_and_no_line_break(text):
+    dropped = "\0\x1b\u202e\U000e0041"
+    assert count_dropped(text) == sum(map(text.count, dropped))
 
 
 def test_a_dropped_character_cannot_join_two_halves_of_a_tag():

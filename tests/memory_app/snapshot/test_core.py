@@ -71,6 +71,12 @@ def test_sections_carry_their_rows_and_tokens():
     assert all(section.tokens > 0 for section in block.sections)
 
 
+def test_sections_count_the_characters_that_were_dropped():
+    block = render_memory_block([ProfileEntry("a", "b\u202ec")], [row(7, "x\u2066y\u2069\nz"), row(8)])
+    assert [section.dropped for section in block.sections] == [0, 1, 2, 0]
+    assert not any(section.dropped for section in render_memory_block([], [row(7, "zero\u200bwidth")]).sections)
+
+
 def newest_first(rows):
     return sorted(rows, key=lambda each: (each.updated_at, each.id), reverse=True)
 

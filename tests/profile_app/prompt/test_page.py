@@ -7,6 +7,7 @@ import pytest
 from django.utils import timezone
 
 from memory_app.memories.core import Category, Source
+from memory_app.memories.models import Memory
 from memory_app.user_profile.services import set_entry
 from minara_site.access.models import AccessEntry
 from profile_app.prompt.selectors import load_prompt
@@ -70,6 +71,20 @@ def test_the_page_shows_the_frozen_bytes(console, ana, now):
     assert set(shown.shown) >= {"U+200B", "U+00AD", "U+FE0F", "U+2062", "U+E000"}
     assert snapshot.sha256 in page.content.decode()
     assert f"{snapshot.tokens:,} tokens" in page.content.decode()
+
+
+def test_the_page_counts_what_was_dropped_when_the_prompt_was_frozen(console, ana, now):
+    said = "1 hidden character</dd>"
+    make_memory(ana, "plain", at=now)
+    assert "hidden character" not in console.get("/prompt/").content.decode()
+    hiding = make_memory(ana, "turned \u202earound", at=now)
+    assert said in console.get("/prompt/").content.decode()
+    snapshot = begin(ana)
+    Memory.objects.filter(pk=hiding.pk).update(content="plain too")
+    assert said in console.get("/prompt/").content.decode()
+    assert "hidden character" not in console.get("/prompt/?show=now").content.decode()
+    end_session(owner=ana, session_id=snapshot.pk, actor="test", now=now)
+    assert said in console.get("/prompt/").content.decode()
 
 
 def test_the_text_is_the_frozen_bytes(console, ana, now):
