@@ -1,4 +1,4 @@
-"""How text becomes words: the one tokenizer of index, query and highlight; the normal form for comparing.
+"""How text becomes words: the one tokenizer of index, query and highlight.
 
 Words are runs of letters and digits, folded (NFKC, case, diacritics): `BTC-USD` is `btc usd`, `0.5%` is `0 5`,
 `$3,200` is `3200`, `user's` is `user`. Chinese, Japanese and Korean runs give no spaces to rely on; they become
@@ -29,7 +29,6 @@ _APOSTROPHE = re.compile(r"(?<=[^\W_])'(?:s(?![^\W_]|'[^\W_])|(?=[^\W_]))")
 _DROPPED = re.compile(f"[{_ACCENTS}{_UNSEEN}]")
 _PIECE = re.compile(rf"(?P<cjk>[{CJK}]+)|[^\W_{CJK}]+")
 _IS_CJK = re.compile(f"[{CJK}]")
-_SPACE = re.compile(r"\s+")
 
 
 class Token(NamedTuple):
@@ -77,11 +76,6 @@ def word_spans(text: str) -> list[tuple[int, int]]:
     if text.isascii():
         return [raw.span() for raw in _ASCII_RAW.finditer(text.lower())]
     return [(token.start, token.end) for token in tokenize(text)]
-
-
-def normalise(text: str) -> str:
-    """Return the form in which two texts count as the same statement: folded, single spaces, no final full stop."""
-    return _SPACE.sub(" ", _DROPPED.sub("", normalize("NFKC", text).casefold())).strip().rstrip(".。!")
 
 
 def _cut(piece: re.Match[str]) -> Iterator[tuple[int, int, bool]]:

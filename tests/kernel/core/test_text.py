@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from minara_site.kernel.core.porter import beginning, stem
-from minara_site.kernel.core.text import MAX_TOKEN_CHARS, Token, normalise, prepare, tokenize, word_spans
+from minara_site.kernel.core.text import MAX_TOKEN_CHARS, Token, prepare, tokenize, word_spans
 from tests.growth import grows_linearly
 
 ODD = st.text(alphabet=st.sampled_from("ab1S0,'’_.-$% é\u0301止损线ガ\u200b½ßﬁ안0123ſİ™"), max_size=40)
@@ -147,25 +147,6 @@ def test_stems_every_suffix_as_fts5_does(words):
 )
 def test_stems_a_word(word, expected):
     assert stem(word) == expected
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("Prefers weekly charts.", "prefers  weekly\ncharts"),
-        ("ＢＴＣ", "btc"),
-        ("止损 8%。", "止损 8%"),
-        ("slip\u200bpage", "slippage"),
-    ],
-)
-def test_normalises_what_says_the_same(one, other):
-    assert normalise(one) == normalise(other)
-
-
-def test_keeps_apart_what_differs():
-    assert normalise("weekly charts") != normalise("daily charts")
-    assert normalise("5%") != normalise("5")
-    assert normalise("café") != normalise("cafe")
 
 
 @pytest.mark.parametrize("piece", ["a'", "1,000,", "1,", "止", "a\u0301", "_", "a1'b", "\u200b", "½"])
