@@ -49,7 +49,7 @@ class MemoryOut(Schema):
 
 
 class VersionOut(Schema):
-    """One version of a memory, newest first."""
+    """One version of a memory; `reason` says why it was written, empty when nobody said."""
 
     version: int
     content: str
@@ -57,6 +57,7 @@ class VersionOut(Schema):
     tickers: list[str]
     actor: str
     written_at: datetime
+    reason: str
     is_current: bool
 
 

@@ -107,11 +107,11 @@ def read_memories(*, owner: Owner, category: Category | None, limit: int) -> lis
 
 def get_history(memory: Memory, *, below: int | None = None, limit: int = MAX_VERSIONS) -> list[HistoryEntry]:
     """Return at most `limit` versions, newest first; `below` continues under that version."""
-    older = memory.revisions.order_by("-version")
-    revisions = list((older if below is None else older.filter(version__lt=below))[: limit + 1])
+    older = memory.revisions.filter(version__lt=memory.version if below is None else below)
+    revisions = list(older.order_by("-version")[: limit + 1])
     versions: list[Memory | MemoryRevision] = [*revisions] if below is not None else [memory, *revisions]
-    before = revisions if below is None else revisions[1:]
-    return [history_entry(memory, *pair) for pair in zip_longest(versions[:limit], before[:limit])]
+    replaced = revisions if below is None else revisions[1:]
+    return [history_entry(memory, *pair) for pair in zip_longest(versions[:limit], replaced[:limit])]
 
 
 def history_entry(memory: Memory, row: Memory | MemoryRevision, replaced: MemoryRevision | None) -> HistoryEntry:

@@ -23,9 +23,3 @@ def other(ben: Any) -> Agent:
 def stranger(db: None) -> Agent:
     """Somebody without a key."""
     return Agent()
-
-
-@pytest.fixture(autouse=True)
-def quick_passwords(settings: Any) -> None:
-    """Keep making people cheap."""
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

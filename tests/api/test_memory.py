@@ -8,10 +8,11 @@ import time_machine
 
 from memory_app.memories.core import Category, Provenance, Source
 from memory_app.memories.models import Memory
-from memory_app.memories.services import Draft, write_memory
+from memory_app.memories.services import Changes, Draft, edit_memory, revert_memory, write_memory
 from minara_site.access.models import AccessEntry
 from tests.api.client import MEMORY_FIELDS, Agent, agent_of, assert_problem, read_time, walk
 from tests.fixtures import NOON
+from tests.memory_app.memories.factories import browser
 
 pytestmark = pytest.mark.django_db
 
@@ -163,21 +164,36 @@ class TestRead:
         for item in data["items"]:
             read_time(item["written_at"])
 
-    def test_walks_every_version_once(self, agent: Agent) -> None:
-        memory_id = agent.write("version 1")
-        for n in range(2, 8):
-            agent.patch(f"/v1/memory/{memory_id}", {"statement": f"version {n}"})
-        pages = walk(agent, f"/v1/memory/{memory_id}/history", 3)
-        assert [[item["content"] for item in page] for page in pages] == [
-            ["version 7", "version 6", "version 5"],
-            ["version 4", "version 3", "version 2"],
-            ["version 1"],
+    def test_walks_every_version_once(self, agent: Agent, ana: Any) -> None:
+        with time_machine.travel(NOON, tick=False):
+            memory_id = agent.write("version 1")
+        for n in range(2, 121):
+            changes, now = Changes(content=f"version {n}"), NOON + timedelta(minutes=n)
+            edit_memory(principal=browser(ana), memory_id=memory_id, changes=changes, now=now)
+        pages = walk(agent, f"/v1/memory/{memory_id}/history", 50)
+        assert [len(page) for page in pages] == [50, 50, 20]
+        items = [item for page in pages for item in page]
+        assert [(item["version"], item["content"]) for item in items] == [
+            (n, f"version {n}") for n in range(120, 0, -1)
         ]
-        times = [read_time(item["written_at"]) for page in pages for item in page]
+        assert [item["version"] for item in items if item["is_current"]] == [120]
+        times = [read_time(item["written_at"]) for item in items]
         assert times == sorted(times, reverse=True)
-        cursor = agent.get(f"/v1/memory/{memory_id}/history?limit=3").json()["data"]["next_cursor"]
-        other = agent.write("another")
+
+    def test_a_cursor_of_a_history_serves_no_other(self, agent: Agent) -> None:
+        one, other = agent.write("one"), agent.write("another")
+        agent.patch(f"/v1/memory/{one}", {"statement": "two"})
+        cursor = agent.get(f"/v1/memory/{one}/history?limit=1").json()["data"]["next_cursor"]
         assert_problem(agent.get(f"/v1/memory/{other}/history?cursor={cursor}"), 400, "bad_cursor")
+
+    def test_tells_why_each_version_was_written(self, agent: Agent, ana: Any) -> None:
+        memory_id, principal = agent.write("one"), browser(ana)
+        edit_memory(
+            principal=principal, memory_id=memory_id, changes=Changes(content="two"), now=NOON, reason="too tight"
+        )
+        revert_memory(principal=principal, memory_id=memory_id, version=1, now=NOON)
+        items = agent.get(f"/v1/memory/{memory_id}/history").json()["data"]["items"]
+        assert [item["reason"] for item in items] == ["Back to version 1", "too tight", ""]
 
     def test_tells_why_the_row_is_there(self, agent: Agent) -> None:
         memory_id = agent.write("one")

@@ -12,7 +12,7 @@ def test_is_the_one_that_callers_know() -> None:
 
 
 @pytest.mark.django_db
-def test_names_every_path_of_this_issue() -> None:
+def test_names_every_path_of_the_contract() -> None:
     operations = {(method.upper(), path) for path, each in current_document()["paths"].items() for method in each}
     assert {
         ("POST", "/v1/memory"),

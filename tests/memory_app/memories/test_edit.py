@@ -150,6 +150,12 @@ def test_history_shows_every_version_with_its_change_newest_first(ana):
         assert (after, before) == (newer.content, older.content)
 
 
+def test_history_of_a_row_that_changed_since_it_was_read_tells_no_version_twice(ana):
+    read = make_memory(ana, "One")
+    edit(ana, read, content="Two")
+    assert [(entry.version, entry.content) for entry in get_history(read)] == [(1, "One")]
+
+
 def test_reverting_is_a_new_version(ana):
     memory = make_memory(ana, "One", tickers=["BTC"], fact_type="risk")
     edit(ana, memory, content="Two", tickers=(), fact_type="")
