@@ -23,7 +23,7 @@ from minara_site.access.policy import Act
 from minara_site.kernel.errors import Conflict, Invalid, NotFound
 from minara_site.web.filters import Filter, FilterKind, Rows
 from minara_site.web.keyset import Order
-from minara_site.web.lists import Column, Empty, ListSpec, Sort, render_list, render_row
+from minara_site.web.lists import Column, Empty, ListSpec, Sort, load_page, render_list, render_row
 from minara_site.web.responses import back, render_page, see_other, toast, wants_fragment
 
 REMOVED = "removed_user_profile_entry"  # in the browser session, for one undo
@@ -140,7 +140,7 @@ def show_list(request: PageRequest, owner: User, form: EntryForm, status: int = 
     """Answer the list of an owner; only their own can be edited."""
     is_own = owner == request.user
     spec = ENTRIES if is_own else replace(ENTRIES, has_actions=False)
-    shown = spec.page(request, list_entries(owner=owner), ignore=("owner",))
+    shown = load_page(spec, request, list_entries(owner=owner), ignore=("owner",))
     title = _("User profile") if is_own else _("User profile of %(owner)s") % {"owner": owner.username}
     context = {"title": title, "form": form, "is_own": is_own}
     response = render_list(request, "memory_app/user_profile/list.html", shown, context)

@@ -14,7 +14,7 @@ from minara_site.kernel.errors import Conflict, NotFound, Throttled
 from minara_site.web import charts
 from minara_site.web.filters import Filter, FilterKind
 from minara_site.web.keyset import Order
-from minara_site.web.lists import BulkAction, Column, Empty, ListSpec, Sort, render_list, render_row
+from minara_site.web.lists import BulkAction, Column, Empty, ListSpec, Sort, load_page, render_list, render_row
 from minara_site.web.nav import Crumb
 from minara_site.web.responses import back, render_page, see_other, toast
 
@@ -74,7 +74,7 @@ def own(request: PageRequest):
 @page(Act.HOME)
 def listing(request: PageRequest) -> HttpResponse:
     spec = replace(ENTRIES, page_size=300) if "long" in request.GET else ENTRIES
-    shown = spec.page(request, own(request), ignore=("long",))
+    shown = load_page(spec, request, own(request), ignore=("long",))
     shown = shown.with_note("9 are in the prompt").with_tab_counts({"live": 1236, "all": 1284})
     return render_list(request, "web_tests/list.html", shown, {"title": "Memories"})
 

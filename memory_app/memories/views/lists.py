@@ -27,7 +27,7 @@ from minara_site.access.principal import Principal
 from minara_site.kernel.errors import Invalid
 from minara_site.kernel.ownership import Owner
 from minara_site.web.keyset import count_rows
-from minara_site.web.lists import ListPage, render_list
+from minara_site.web.lists import ListPage, load_page, render_list
 from minara_site.web.responses import back, render_page, toast
 
 ACTS = {"delete": delete_memories, "restore": restore_memories}
@@ -42,7 +42,7 @@ def memory_list(request: PageRequest) -> HttpResponse:
         spec = replace(spec, bulk=(RESTORE,))
     rows = Memory.objects.for_owner(owner).select_related("owner")
     with limited(request.GET.get("q")):
-        found = spec.page(request, rows)
+        found = load_page(spec, request, rows)
     leave_traces(request, found, now=now)
     reading = load_reading(owner)
     listed = shape_rows(
@@ -72,7 +72,7 @@ def trash(request: PageRequest) -> HttpResponse:
     rows = Memory.objects.for_owner(owner).in_state(State.DELETED, retention_cutoff(now)).select_related("owner")
     spec = spec_for(TRASH, request.principal, owner, asked=request.GET.get("owner", ""))
     with limited(request.GET.get("q")):
-        found = spec.page(request, rows)
+        found = load_page(spec, request, rows)
     leave_traces(request, found, now=now)
     listed = shape_rows(
         found.rows,

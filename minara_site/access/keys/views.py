@@ -17,7 +17,7 @@ from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act, Scope
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.web.keyset import Order
-from minara_site.web.lists import Column, Empty, ListSpec, Sort, render_list
+from minara_site.web.lists import Column, Empty, ListSpec, Sort, load_page, render_list
 from minara_site.web.responses import render_page, see_other, toast
 
 SENT_FORMS = "sent_key_forms"  # in the session: the marks of the forms that made a key lately
@@ -49,7 +49,7 @@ KEYS = ListSpec(
 def key_list(request: PageRequest) -> HttpResponse:
     """List the person's keys."""
     now = timezone.now()
-    keys = KEYS.page(request, ApiKey.objects.for_owner(request.user))
+    keys = load_page(KEYS, request, ApiKey.objects.for_owner(request.user))
     rows = [{"key": key, "state": key.state(now), "is_open": key.state(now) is KeyState.ACTIVE} for key in keys.rows]
     return render_list(request, "access/keys/list.html", keys.with_rows(rows), {"title": _("API keys")})
 

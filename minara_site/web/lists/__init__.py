@@ -1,11 +1,12 @@
 """One behaviour for every list: filters in the URL, keyset pages, a bounded count, bulk choice, three empty states.
 
-A room declares a `ListSpec`; `ListSpec.page` reads the request; `render_list` answers the page, the list (HTMX) or
+A room declares a `ListSpec`; `load_page` reads the request; `render_list` answers the page, the list (HTMX) or
 the next rows (HTMX, "Load more"). Everything that a list shows can be reached again by its URL (screens U-06, U-08).
 """
 
 from minara_site.web.filters import Filter, FilterKind
 from minara_site.web.lists.answers import render_list, render_row
+from minara_site.web.lists.load import load_page
 from minara_site.web.lists.page import ListPage, total_words
 from minara_site.web.lists.pieces import BulkAction, Column, Empty, Sort
 from minara_site.web.lists.spec import ListSpec
@@ -19,6 +20,7 @@ __all__ = [
     "ListPage",
     "ListSpec",
     "Sort",
+    "load_page",
     "render_list",
     "render_row",
     "total_words",

@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.template.loader import render_to_string
 
 from minara_site.web.filters import Rows
+from minara_site.web.lists.load import load_counts
 from minara_site.web.lists.page import ListPage
 from minara_site.web.lists.spec import ListSpec
 from minara_site.web.responses import render_page, toasts_out_of_band
@@ -36,11 +37,11 @@ def render_row(
 ) -> HttpResponse:
     """Answer an HTMX post from a row: the row again (nothing when it is gone), toasts and new counts out of band.
 
-    `queryset` is the whole list as `ListSpec.page` gets it; the filters are those of the page the reader sees.
+    `queryset` is the whole list as `load_page` gets it; the filters are those of the page the reader sees.
     `extra` is what the row's template reads beside the row.
     """
     seen = urlsplit(request.headers.get("HX-Current-URL", ""))
-    page = spec.page_without_rows(queryset, path=seen.path, params=QueryDict(seen.query))
+    page = load_counts(spec, queryset, path=seen.path, params=QueryDict(seen.query))
     inputs = {"row": row, "spec": spec, "page": page.with_tab_counts(tab_counts or {}), **(extra or {})}
     html = render_to_string("parts/_list_row.html", inputs, request)
     return HttpResponse(html + toasts_out_of_band(request))

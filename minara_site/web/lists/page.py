@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.http import QueryDict
 from django.urls import reverse
@@ -11,9 +11,7 @@ from django.utils.translation import gettext as _
 from minara_site.web.filters import Chip, Filter, FilterKind, Text, changed_query
 from minara_site.web.keyset import Count
 from minara_site.web.lists.pieces import Column, Reading
-
-if TYPE_CHECKING:
-    from minara_site.web.lists.spec import ListSpec
+from minara_site.web.lists.spec import ListSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +49,7 @@ class FormField:
 class ListPage:
     """One page of a list, as its templates read it."""
 
-    spec: "ListSpec"
+    spec: ListSpec
     path: str
     params: QueryDict
     reading: Reading

@@ -1,16 +1,14 @@
-"""What a room declares about one list, and how a request is read by it."""
+"""What a room declares about one list, and what a query string means to it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-from django.http import HttpRequest, QueryDict
+from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from minara_site.kernel.errors import Invalid
 from minara_site.web.filters import Filter, Rows, Text, UnusableValueError
-from minara_site.web.keyset import BadCursor, Count, Page, count_rows, paginate
-from minara_site.web.lists.page import ListPage
 from minara_site.web.lists.pieces import BulkAction, Column, Empty, Reading, Sort
 
 MOST_SELECTED = 5_000
@@ -40,48 +38,6 @@ class ListSpec:
     def width(self) -> int:
         """Return the number of columns, for a `colspan`."""
         return len(self.columns) + bool(self.bulk) + self.has_actions
-
-    def page(self, request: HttpRequest, queryset: Rows, *, ignore: Sequence[str] = ()) -> ListPage:
-        """Read filters, order and cursor from the URL and return the page.
-
-        `ignore` names further parameters that the view reads itself. Bad values become notices, never errors.
-        """
-        reading = self.read(request.GET, ignore)
-        matching = self.narrow(queryset, reading)
-        cursor = request.GET.get("cursor")
-        try:
-            cut = self._cut(matching, reading, cursor)
-        except BadCursor:
-            cursor, cut = None, self._cut(matching, reading, None)
-            notice = _("That place in the list is no longer valid; this is its beginning.")
-            reading = replace(reading, notices=(*reading.notices, notice))
-        is_whole = cut.next_cursor is None and not cursor
-        return ListPage(
-            spec=self,
-            path=request.path,
-            params=request.GET,
-            reading=reading,
-            rows=cut.items,
-            offset=cut.offset,
-            next_cursor=cut.next_cursor,
-            count=Count(len(cut.items), is_exact=True) if is_whole else count_rows(matching),
-            is_continued=bool(cursor),
-        )
-
-    def page_without_rows(self, queryset: Rows, *, path: str, params: QueryDict) -> ListPage:
-        """Return what a list at this address counts, for an answer that changes one of its rows."""
-        reading = self.read(params)
-        return ListPage(
-            spec=self,
-            path=path,
-            params=params,
-            reading=reading,
-            rows=(),
-            offset=0,
-            next_cursor=None,
-            count=count_rows(self.narrow(queryset, reading)),
-            is_continued=False,
-        )
 
     def read(self, params: QueryDict, ignore: Sequence[str] = ()) -> Reading:
         """Read what a query string asks for."""
@@ -120,6 +76,3 @@ class ListSpec:
             most = _("Choose at most %(most)d rows at a time.") % {"most": MOST_SELECTED}
             raise Invalid(most, code="too_many_chosen")
         return ids
-
-    def _cut(self, matching: Rows, reading: Reading, cursor: str | None) -> Page[Any]:
-        return paginate(matching, reading.sort.order, cursor=cursor, limit=self.page_size, scope=self.name)
