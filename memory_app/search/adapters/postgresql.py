@@ -208,11 +208,13 @@ def render(node: Node) -> str:
 @contextmanager
 def time_limit(connection: BaseDatabaseWrapper) -> Iterator[None]:
     """Stop a statement after TIME_LIMIT_SECONDS. Raises SearchTooSlow."""
+    goes_on = connection.in_atomic_block  # the caller's transaction, which is not to inherit the limit
     try:
         with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
             cursor.execute(f"SET LOCAL statement_timeout = {round(1000 * TIME_LIMIT_SECONDS)}")
             yield
-            cursor.execute("SET LOCAL statement_timeout = DEFAULT")
+            if goes_on:
+                cursor.execute("SET LOCAL statement_timeout = DEFAULT")
     except OperationalError as error:
         if getattr(error.__cause__, "sqlstate", "") == QUERY_CANCELED:
             raise SearchTooSlow from error
