@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 TOOLS := build/tools
 SOURCES := minara_site memory_app learning_app profile_app
 PROCESSES ?= 2
-CHROMIUM := /usr/bin/chromium
+CHROMIUM ?= /usr/bin/chromium
 MARKS ?= not soak
 ARGS ?=
 

@@ -1,19 +1,20 @@
-"""Fixtures for every test: a data folder of its own, a real database file, people and keys."""
+"""Fixtures for every test: people, keys, real database files, and a browser."""
 
-import os
-import tempfile
-from pathlib import Path
+import shutil
 
-RUN_DIR = Path(tempfile.mkdtemp(prefix="minara-test-"))
-(RUN_DIR / "static").mkdir()
-os.environ["MINARA_DATA_DIR"] = str(RUN_DIR)
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "minara_site.settings")
-for name in ("GATEWAY_AUTH_TOKEN", "MINARA_DEBUG", "MINARA_PUBLIC_URL", "MINARA_ALLOWED_HOSTS"):
-    os.environ.pop(name, None)
+import pytest
+from django.conf import settings
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 
-from hypothesis import settings  # noqa: E402
-
-settings.register_profile("minara", deadline=None, print_blob=True)  # machines are noisy; figures come from the bench
-settings.load_profile("minara")
+hypothesis_settings.register_profile(  # machines are noisy; figures come from the bench
+    "minara", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+hypothesis_settings.load_profile("minara")
 
 pytest_plugins = ["tests.fixtures", "tests.browser.chromium"]
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove the folder of this process."""
+    shutil.rmtree(settings.DATA_DIR, ignore_errors=True)

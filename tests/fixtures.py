@@ -1,15 +1,12 @@
 """People, keys and databases that tests ask for by name."""
 
 import os
-import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from django.conf import settings
-
-from tests.conftest import RUN_DIR
 
 NOON = datetime(2026, 6, 12, 12, 0, tzinfo=UTC)
 
@@ -20,16 +17,9 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
     for alias, database in settings.DATABASES.items():
         test = database.setdefault("TEST", {})
         if database["ENGINE"].endswith("sqlite3"):
-            test["NAME"] = str(RUN_DIR / f"test-{alias}.db")
+            test["NAME"] = str(settings.DATA_DIR / f"test-{alias}.db")
         else:
             test["NAME"] = f"minara_test_{os.getpid()}"
-
-
-@pytest.fixture(scope="session", autouse=True)
-def data_folder() -> Iterator[None]:
-    """Remove the run's folder afterwards."""
-    yield
-    shutil.rmtree(RUN_DIR, ignore_errors=True)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -55,21 +45,6 @@ def audit_log_can_be_emptied() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(BaseDatabaseOperations, "execute_sql_flush", without_triggers)
         yield
-
-
-@pytest.fixture(autouse=True)
-def plain_static_files(settings: Any) -> None:
-    """Link static files by their plain names, so that no test needs `collectstatic`."""
-    settings.STORAGES = {
-        **settings.STORAGES,
-        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-    }
-
-
-@pytest.fixture(autouse=True)
-def fast_passwords(settings: Any) -> None:
-    """Hash passwords quickly; how slow the real hash is, is Django's to test."""
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,6 @@
 """Signing in and out."""
 
 import pytest
-from django.core.cache import cache
 from django.test import Client
 
 from minara_site.access.models import User
@@ -42,12 +41,6 @@ FOREIGN = [
     "https://0x7f000001/",
     "http://testserver:81/",
 ]
-
-
-@pytest.fixture(autouse=True)
-def forget_attempts():
-    """Begin without counted attempts."""
-    cache.clear()
 
 
 def sign_in(client, username="ana", password=PASSWORD, **more):

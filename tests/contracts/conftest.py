@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from django.conf import settings as django_settings
 from django.db import transaction
 
 from tests.contracts.world import World, build_world
@@ -13,8 +12,6 @@ from tests.contracts.world import World, build_world
 @pytest.fixture(scope="module")
 def shared_world(django_db_setup: None, django_db_blocker: Any) -> Iterator[World]:
     """Make the world inside a transaction that is taken back at the end."""
-    hashers = django_settings.PASSWORD_HASHERS
-    django_settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     with django_db_blocker.unblock():
         outer = transaction.atomic()
         outer.__enter__()
@@ -23,7 +20,6 @@ def shared_world(django_db_setup: None, django_db_blocker: Any) -> Iterator[Worl
         finally:
             transaction.set_rollback(True)
             outer.__exit__(None, None, None)
-            django_settings.PASSWORD_HASHERS = hashers
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """The two tenants of the permission tests, and who attacks them."""
 
-from typing import Any
-
 import pytest
 
 from tests.contracts.conftest import shared_world, world
@@ -40,12 +38,6 @@ def olga_key(world: World) -> Knocker:
 def stranger(world: World) -> Knocker:
     """Nobody."""
     return Knocker({})
-
-
-@pytest.fixture(autouse=True)
-def quick_passwords(settings: Any) -> None:
-    """Keep sign-in cheap: hundreds of attempts run here."""
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
 @pytest.fixture(params=[pytest.param(CI_SHARE, id="some"), pytest.param(1, id="all", marks=pytest.mark.soak)])

@@ -26,7 +26,7 @@ PROJECT = Path(__file__).resolve().parents[3]
 
 def environment_of_this_database(folder: Path) -> dict[str, str]:
     """Return the environment in which another process opens the test database."""
-    environment = {**os.environ, "MINARA_DATA_DIR": str(folder)}
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "minara_site.settings", "MINARA_DATA_DIR": str(folder)}
     if connection.vendor == "sqlite":
         (folder / "minara.db").symlink_to(connection.settings_dict["NAME"])
     else:

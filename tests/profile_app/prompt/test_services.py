@@ -164,7 +164,7 @@ print(load_prompt(owner=User.objects.get(username="ana"), now=timezone.now()).pr
 
 
 @pytest.mark.processes
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db(transaction=True, serialized_rollback=True)
 def test_other_processes_and_locales_give_the_same_bytes(ana, now):
     fill(ana, now)
     expected = load_prompt(owner=ana, now=now).prompt.sha256
@@ -173,7 +173,9 @@ def test_other_processes_and_locales_give_the_same_bytes(ana, now):
     hashes = [
         subprocess.run(
             [sys.executable, "-c", ELSEWHERE, name, language],
-            env=os.environ | {"PYTHONHASHSEED": seed, "LC_ALL": locale, "LANG": locale, "TZ": "Asia/Shanghai"},
+            env=os.environ
+            | {"DJANGO_SETTINGS_MODULE": "minara_site.settings"}
+            | {"PYTHONHASHSEED": seed, "LC_ALL": locale, "LANG": locale, "TZ": "Asia/Shanghai"},
             capture_output=True,
             text=True,
             check=True,
@@ -246,7 +248,7 @@ def test_a_refused_title_leaves_nothing(ana, now):
     assert not SessionSnapshot.objects.exists()
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db(transaction=True, serialized_rollback=True)
 def test_nothing_of_a_wiped_text_is_left_in_the_database_file(ana, now):
     if connection.vendor != "sqlite":
         pytest.skip("the database is no file of ours")
