@@ -16,7 +16,7 @@ from memory_app.memories.core import Provenance, Source
 from memory_app.memories.models import Memory
 from memory_app.memories.services import SLICE, Draft, build_memory, store_memories
 from memory_app.user_profile.selectors import list_entries
-from memory_app.user_profile.services import MAX_ENTRIES, clean_key, clean_value, set_entry
+from memory_app.user_profile.services import MAX_ENTRIES, clean_key, clean_value, set_entry, take_turns
 from minara_site.access.models import User
 from minara_site.kernel.errors import Invalid
 
@@ -73,8 +73,8 @@ def run_import(*, owner: User, bundle: Bundle, apply: bool, now: datetime, actor
     while chosen := list(islice(bundle.found, SLICE)):
         prepared = [prepare(found, owner_id=owner.pk, now=now, actor=actor) for found in chosen]
         with transaction.atomic() if apply else nullcontext():
-            if apply:  # two imports into one owner take turns, so that neither misses what the other stores
-                User.objects.select_for_update(no_key=True).get(pk=owner.pk)
+            if apply:  # of two imports into one owner, neither misses what the other stores
+                take_turns(owner)
             known = look_up(prepared, owner=owner, before=known)
             judged = [judge(one, known) for one in prepared]
             if apply:

@@ -8,7 +8,7 @@ from ninja import Query, Router, Schema, Status
 
 from memory_app.user_profile.selectors import list_entries
 from memory_app.user_profile.services import remove_entry, set_entry
-from minara_site.access.access_log import record_view
+from minara_site.access.access_log import record_views
 from minara_site.access.api_auth import allow
 from minara_site.access.pages import PageRequest
 from minara_site.access.policy import Act
@@ -47,10 +47,8 @@ def list_(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
     owner = request.principal.reads(Act.USER_PROFILE_READ, query.owner)
     by_key = Order("key", descending=False)
     page = paginate(list_entries(owner=owner), by_key, cursor=query.cursor, limit=query.limit, scope="v1/user-profile")
-    for owner_id in {entry.owner_id for entry in page.items}:
-        record_view(
-            principal=request.principal, owner_id=owner_id, kind="user_profile", object_id="", now=timezone.now()
-        )
+    owner_ids = {entry.owner_id for entry in page.items}
+    record_views(principal=request.principal, owner_ids=owner_ids, kind="user_profile", now=timezone.now())
     return {"data": {"items": page.items, "next_cursor": page.next_cursor}}
 
 

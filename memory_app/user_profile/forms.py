@@ -11,13 +11,18 @@ NEVER = datetime(1, 1, 1, tzinfo=UTC)
 
 
 class ValueForm(forms.Form):
-    """A value, with the moment of the one that its editor read."""
+    """A value."""
 
     value = forms.CharField(
         label=_("Value"),
         help_text=_("One line, up to 1,000 characters. No passwords and no keys."),
         widget=forms.TextInput(attrs={"maxlength": MAX_VALUE_CHARS, "autocomplete": "off"}),
     )
+
+
+class EditForm(ValueForm):
+    """A change of a value, with the moment of the one that its editor read."""
+
     updated_at = forms.CharField(required=False, widget=forms.HiddenInput)
 
     def clean_updated_at(self) -> datetime:
@@ -28,8 +33,10 @@ class ValueForm(forms.Form):
             return NEVER
 
 
-class EntryForm(forms.Form):
+class EntryForm(ValueForm):
     """A new entry."""
+
+    field_order = ("key", "value")
 
     key = forms.CharField(
         label=_("Name"),
@@ -37,9 +44,4 @@ class EntryForm(forms.Form):
         widget=forms.TextInput(
             attrs={"maxlength": 64, "autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
         ),
-    )
-    value = forms.CharField(
-        label=_("Value"),
-        help_text=_("One line, up to 1,000 characters. No passwords and no keys."),
-        widget=forms.TextInput(attrs={"maxlength": MAX_VALUE_CHARS, "autocomplete": "off"}),
     )

@@ -14,12 +14,14 @@ def list_entries(*, owner: Owner) -> "QuerySet[UserProfileEntry]":
     return entries
 
 
-def get_entry(*, owner: Owner, key: str, lock: bool = False) -> UserProfileEntry:
+def get_entry(*, owner: Owner, key: str) -> UserProfileEntry:
     """Return one entry. Raises NotFound."""
-    entries = list_entries(owner=owner)
-    if lock:
-        entries = entries.select_for_update(of=("self",))
-    entry = entries.filter(key=key).first()
+    entry = list_entries(owner=owner).filter(key=key).first()
     if entry is None:
-        raise NotFound(_("There is no entry of this name."))
+        raise no_such_entry()
     return entry
+
+
+def no_such_entry() -> NotFound:
+    """Return the answer for a name that has no entry."""
+    return NotFound(_("There is no entry of this name."))

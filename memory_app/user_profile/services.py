@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from memory_app.user_profile.models import UserProfileEntry
-from memory_app.user_profile.selectors import get_entry
+from memory_app.user_profile.selectors import get_entry, list_entries, no_such_entry
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.services import content_digest, record_audit
 from minara_site.kernel.errors import Conflict, FieldError, Invalid
@@ -40,39 +40,52 @@ def set_entry(
     """Set the value of a key; the value it has already changes nothing.
 
     Raises Invalid for a key or value that cannot stand in the prompt, and Conflict when the profile is full, when
-    the key has a value and `must_be_new`, or when that value changed after `expected_updated_at`.
+    the key has a value and `must_be_new`, or when that value changed after `expected_updated_at`; when it was removed
+    since then, NotFound.
     """
     key, value = clean_key(key), clean_value(value)
     with transaction.atomic():
-        # The owner's row is the lock: of two writers, the second sees what the first wrote.
-        User.objects.select_for_update(of=("self",), no_key=True).only("pk").get(pk=owner.pk)
-        entry = UserProfileEntry.objects.for_owner(owner).filter(key=key).first()
-        is_new = entry is None
-        if entry is None:
+        take_turns(owner)
+        stored = list_entries(owner=owner).filter(key=key).first()
+        check_expected(stored, must_be_new=must_be_new, updated_at=expected_updated_at)
+        if stored is None:
             refuse_full_profile(owner)
-            entry = UserProfileEntry(owner=owner, key=key)
-        elif must_be_new:
-            raise Conflict(_("There is an entry of this name already. Edit it instead."), code="exists")
-        elif expected_updated_at not in {None, entry.updated_at}:
-            raise Conflict(
-                _("It changed meanwhile; look at the current value."),
-                code="stale",
-                current={"key": key, "value": entry.value, "updated_at": entry.updated_at},
-            )
+        entry = stored or UserProfileEntry(owner=owner, key=key)
         if entry.value != value:
             entry.value, entry.updated_at = value, now
             entry.save()
             record_entry(entry, "user_profile_set", actor=actor, now=now)
-    return SetEntry(entry, is_new)
+    return SetEntry(entry, is_new=stored is None)
 
 
 def remove_entry(*, owner: User, key: str, actor: str, now: datetime) -> UserProfileEntry:
     """Remove an entry for good and return it as it was. Raises NotFound."""
     with transaction.atomic():
-        entry = get_entry(owner=owner, key=key, lock=True)
-        UserProfileEntry.objects.filter(pk=entry.pk).delete()
+        take_turns(owner)
+        entry = get_entry(owner=owner, key=key)
+        entry.delete()
         record_entry(entry, "user_profile_removed", actor=actor, now=now)
     return entry
+
+
+def take_turns(owner: User) -> None:
+    """Wait for other writers of this owner's profile; what they wrote is seen from here on. Needs a transaction."""
+    User.objects.select_for_update(of=("self",), no_key=True).only("pk").get(pk=owner.pk)
+
+
+def check_expected(entry: UserProfileEntry | None, *, must_be_new: bool, updated_at: datetime | None) -> None:
+    """Raise Conflict or NotFound unless the entry is what its writer takes it for."""
+    if entry is None:
+        if updated_at is not None:
+            raise no_such_entry()
+    elif must_be_new:
+        raise Conflict(_("There is an entry of this name already. Edit it instead."), code="exists")
+    elif updated_at not in {None, entry.updated_at}:
+        raise Conflict(
+            _("It changed meanwhile; look at the current value."),
+            code="stale",
+            current={"key": entry.key, "value": entry.value, "updated_at": entry.updated_at},
+        )
 
 
 def clean_key(key: str) -> str:
@@ -95,7 +108,7 @@ def clean_value(value: str) -> str:
 
 def refuse_full_profile(owner: User) -> None:
     """Raise Conflict when the profile has as many entries as a prompt should carry."""
-    if UserProfileEntry.objects.for_owner(owner).count() >= MAX_ENTRIES:
+    if list_entries(owner=owner).count() >= MAX_ENTRIES:
         detail = _("The profile has %(max)d entries. Remove one first, or write a memory.") % {"max": MAX_ENTRIES}
         raise Conflict(detail, code="profile_full")
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory_app.user_profile.forms import EntryForm, ValueForm
+from memory_app.user_profile.forms import EditForm, EntryForm
 from memory_app.user_profile.models import UserProfileEntry
 from memory_app.user_profile.selectors import get_entry, list_entries
 from memory_app.user_profile.services import remove_entry, set_entry
@@ -88,8 +88,8 @@ def entry_edit(request: PageRequest, key: str) -> HttpResponse:
     """Change a value, in its row or on a page of its own."""
     entry = get_entry(owner=request.principal.owner, key=key)
     if request.method != "POST":
-        return show_form(request, entry, ValueForm(initial={"value": entry.value, "updated_at": stamp(entry)}))
-    form = ValueForm(request.POST)
+        return show_form(request, entry, EditForm(initial={"value": entry.value, "updated_at": stamp(entry)}))
+    form = EditForm(request.POST)
     if not form.is_valid():
         return show_form(request, entry, form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
     try:
@@ -98,7 +98,7 @@ def entry_edit(request: PageRequest, key: str) -> HttpResponse:
         show_refusal(form, refusal)
         return show_form(request, entry, form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
     except Conflict:
-        mine = ValueForm(initial={"value": form.cleaned_data["value"], "updated_at": stamp(entry)})
+        mine = EditForm(initial={"value": form.cleaned_data["value"], "updated_at": stamp(entry)})
         return show_form(request, entry, mine, status=HTTPStatus.CONFLICT)
     toast(request, _("Saved. It is read from the next session on."))
     return answer_row(request, get_entry(owner=request.principal.owner, key=key))
@@ -149,7 +149,7 @@ def show_list(request: PageRequest, owner: User, form: EntryForm, status: int = 
 
 
 def show_form(
-    request: PageRequest, entry: UserProfileEntry, form: ValueForm, status: int = HTTPStatus.OK
+    request: PageRequest, entry: UserProfileEntry, form: EditForm, status: int = HTTPStatus.OK
 ) -> HttpResponse:
     """Answer the form of one entry: its row under HTMX, else a page."""
     context = {

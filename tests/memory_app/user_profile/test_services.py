@@ -117,3 +117,11 @@ def test_every_change_is_recorded_by_key_and_hash(ana, now):
         ("user_profile_set", ana.pk, {"key": "risk_tolerance", "sha256": digest}),
         ("user_profile_removed", ana.pk, {"key": "risk_tolerance", "sha256": digest}),
     ]
+
+
+def test_an_edit_of_what_was_removed_meanwhile_stores_nothing(ana, now):
+    put(ana, now)
+    remove_entry(owner=ana, key="risk_tolerance", actor="user:1", now=now)
+    with pytest.raises(NotFound):
+        put(ana, now + LATER, value="bold", expected_updated_at=now)
+    assert not UserProfileEntry.objects.exists()
