@@ -11,7 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from django.conf import settings
 from django.db import connections
 from django.test import Client
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
 CHROMIUM = Path(os.environ.get("CHROMIUM", "/usr/bin/chromium"))
 FLAGS = [
@@ -29,6 +29,7 @@ ANSWERS = ("Failed to load resource", "Response Status Error Code")
 FIRST_ROWS = "_test_serialized_contents"  # what `serialized_rollback` puts back
 WIDE, NARROW = 1280, 360
 HEIGHTS = {WIDE: 900, NARROW: 800}
+MOST_MILLISECONDS = 30_000  # until an expectation has to hold: a busy machine takes its time
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 
 
@@ -65,6 +66,7 @@ def chromium(django_db_setup: None) -> Iterator[Browser]:
         pytest.skip(f"{CHROMIUM} is missing: browser tests need it")
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"  # playwright keeps an event loop on this thread
     first_rows = {each.alias: getattr(each, FIRST_ROWS, None) for each in connections.all()}
+    expect.set_options(timeout=MOST_MILLISECONDS)
     with sync_playwright() as playwright:
         for each in connections.all():  # under an event loop Django hands out new ones
             if first_rows[each.alias] is not None:

@@ -3,7 +3,7 @@
 import json
 import re
 from statistics import median
-from time import perf_counter
+from time import process_time
 
 import pytest
 import time_machine
@@ -102,9 +102,9 @@ def test_a_foreign_object_answers_exactly_like_a_missing_one(world, method, rout
 
 def test_a_foreign_memory_takes_as_long_as_a_missing_one(world):
     def seconds(memory_id):
-        begin = perf_counter()
+        begin = process_time()
         world.callers["key_read"].call("GET", f"/v1/memory/{memory_id}")
-        return perf_counter() - begin
+        return process_time() - begin
 
     for _ in range(3):  # a busy machine may disturb one series
         pairs = [(seconds(world.ben.samples["memory_id"]), seconds(MISSING_ID)) for _ in range(60)]

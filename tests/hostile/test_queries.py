@@ -4,6 +4,7 @@ import time
 from urllib.parse import quote
 
 import pytest
+from django.http import HttpResponse
 from django.urls import Resolver404, resolve
 
 from minara_site.api import api
@@ -15,7 +16,7 @@ from tests.hostile.markup import Markup
 COMMON = ("cursor", "sort", "next", "nobody_knows")
 GETS = [route for _method, route in api_routes("GET")]
 LISTS = ("/v1/memory", "/v1/memory/search", "/v1/user-profile", "/memories/", "/search/", "/memories/trash/")
-SLOWEST_SECONDS = 2.0  # a delay that an injection caused would be longer; a busy machine stays below
+SLOWEST_SECONDS = 2.0  # a delay that an injection caused would be longer
 
 
 def declared_parameters(route: str) -> tuple[str, ...]:
@@ -24,16 +25,24 @@ def declared_parameters(route: str) -> tuple[str, ...]:
     return tuple(each["name"] for each in operation.get("parameters", ()) if each["in"] == "query")
 
 
+def get_timed(caller: Knocker, path: str, params: dict[str, str]) -> tuple[HttpResponse, bool]:
+    """Return the answer, and whether it was slow twice: a busy machine is so once, an injected delay each time."""
+    for _ in range(2):
+        begun = time.monotonic()
+        answer = caller.get(path, params)
+        if time.monotonic() - begun <= SLOWEST_SECONDS:
+            return answer, False
+    return answer, True
+
+
 def send_all(caller: Knocker, path: str, names: tuple[str, ...], share: int) -> None:
     """Send texts in each parameter, and fail with every fault and every slow answer."""
     slow, texts = [], (*ODD_TEXTS, *naughty())
     for seed, name in enumerate(names, start=len(path)):
         for text in sample(texts, seed, share=share):
-            begun = time.monotonic()
-            answer = caller.get(path, {name: text})
-            seconds = time.monotonic() - begun
-            if seconds > SLOWEST_SECONDS:
-                slow.append(f"{seconds:.1f} s {path}?{name}={text[:60]}")
+            answer, is_slow = get_timed(caller, path, {name: text})
+            if is_slow:
+                slow.append(f"{path}?{name}={text[:60]}")
             assert BENS.encode() not in answer.content, (path, name, text)
     assert caller.faults == []
     assert slow == []
@@ -69,11 +78,10 @@ def test_injections_as_names_and_values_do_nothing(
     for number, text in enumerate(sample(injections(), len(path), share=share)):
         name = ("sort", "cursor", "category", "state", "direction", "order_by")[number % 6]
         for params in ({name: text}, {text: "1"}, {"q": "common", name: text}):
-            begun = time.monotonic()
-            answer = caller.get(path, params)
+            answer, is_slow = get_timed(caller, path, params)
             assert answer.status_code in {200, 400, 422}
             assert BENS.encode() not in answer.content
-            assert time.monotonic() - begun < SLOWEST_SECONDS, text
+            assert not is_slow, text
     assert caller.faults == []
 
 

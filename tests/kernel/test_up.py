@@ -49,7 +49,7 @@ def test_starts_says_so_and_stops_cleanly(site, started):
     assert site.get(port, "/healthz") == 200
     wait_until(lambda: site.get(port, "/readyz") == 200)
     process.send_signal(signal.SIGTERM)
-    assert process.wait(10) == 0
+    assert process.wait(30) == 0
     assert site.processes() == []
 
 

@@ -86,7 +86,7 @@ def test_stops_within_seconds_and_hands_its_job_on(probe_site):
     worker = probe_site.start("worker")
     wait_until(lambda: running_worker(probe_site))
     worker.terminate()
-    assert worker.wait(12) == 0
+    assert worker.wait(30) == 0
     assert not probe_site.processes(naming=WORKER)
     expired = "SELECT count(*) FROM job_runs WHERE state = 'running' AND lease_expires_at <= CURRENT_TIMESTAMP"
     wait_until(lambda: probe_site.query(expired) == [(1,)])
