@@ -88,9 +88,10 @@ def is_editable(*, category: str, source: str | None) -> bool:
     return category == Category.PERSONALIZATION and source == Source.USER_MANUAL
 
 
-def parse_number(text: str) -> int | None:
-    """Return an id or version out of an address, None when it is none that a column can hold."""
-    return int(text) if NUMBER.fullmatch(text) else None
+def parse_number(text: str, *, after: str = "") -> int | None:
+    """Return the id or version that stands in a text `after` these words, None when it is none that a column holds."""
+    number = text.removeprefix(after)
+    return int(number) if text.startswith(after) and NUMBER.fullmatch(number) else None
 
 
 class TextChange(NamedTuple):

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from memory_app.memories.core import FactState
 from memory_app.memories.models import Memory
-from memory_app.snapshot.core import MemoryRow, memory_line
+from memory_app.snapshot.core import MAX_OBSERVATIONS, MemoryRow, memory_line
 from memory_app.snapshot.selectors import load_prompt_ids
 from minara_site.access.models import User
 from minara_site.kernel.conversations.models import Session
@@ -36,8 +36,8 @@ class Reading:
             return ""
         if memory.fact_state == FactState.RETIRED:
             return _("left out: retired")
-        if self.since and memory.updated_at > self.since:
-            return _("since the session began")
+        if self.since and (memory.updated_at > self.since or len(self.ids) < MAX_OBSERVATIONS):
+            return _("since the session began")  # a prompt with places left would have carried it: it came later
         return _("left out: older than the newest 50")
 
     def note_inside(self, memory: Memory) -> str:

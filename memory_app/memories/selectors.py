@@ -153,7 +153,7 @@ def reason_words(reason: str) -> str:
     """Return why something was done: what a service noted in the reader's words, what people typed as it is."""
     if reason == UNDO_REASON:
         return _("Undone")
-    version = parse_number(reason.removeprefix(REVERT_REASON)) if reason.startswith(REVERT_REASON) else None
+    version = parse_number(reason, after=REVERT_REASON)
     return reason if version is None else _("Back to version %(version)d") % {"version": version}
 
 

@@ -2,8 +2,9 @@
 
 import secrets
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 from django.db.models import BigIntegerField
@@ -28,7 +29,7 @@ class Batch:
     """What one delete or restore changed: undo names the batch."""
 
     id: str
-    ids: tuple[int, ...] = field(default=())
+    ids: tuple[int, ...]
 
 
 def delete_memories(
@@ -39,10 +40,8 @@ def delete_memories(
     Raises NotFound when an id is unknown to this reader and Refused when a row is not the caller's to delete.
     """
     with transaction.atomic():
-        rows = chosen_rows(principal, owner, ids, Memory.objects.kept(retention_cutoff(now)))
-        return mark_batch(
-            principal, [row for row in rows if row.deleted_at is None], deleted_at=now, now=now, reason=reason
-        )
+        live = [row for row in chosen_rows(principal, owner, ids, now=now) if row.deleted_at is None]
+        return mark_batch(principal, live, deleted_at=now, now=now, reason=reason)
 
 
 def restore_memories(
@@ -53,10 +52,8 @@ def restore_memories(
     Raises NotFound when an id is unknown or past its retention and Refused when a row is not the caller's to restore.
     """
     with transaction.atomic():
-        rows = chosen_rows(principal, owner, ids, Memory.objects.kept(retention_cutoff(now)))
-        return mark_batch(
-            principal, [row for row in rows if row.deleted_at is not None], deleted_at=None, now=now, reason=reason
-        )
+        gone = [row for row in chosen_rows(principal, owner, ids, now=now) if row.deleted_at is not None]
+        return mark_batch(principal, gone, deleted_at=None, now=now, reason=reason)
 
 
 def undo_batch(*, principal: Principal, owner: Owner, batch: str, now: datetime) -> Batch:
@@ -70,14 +67,14 @@ def undo_batch(*, principal: Principal, owner: Owner, batch: str, now: datetime)
         return mark_batch(principal, rows, deleted_at=deleted_at, now=now, reason=UNDO_REASON)
 
 
-def chosen_rows(principal: Principal, owner: Owner, ids: Sequence[int], rows: MemoryQuerySet) -> list[Memory]:
-    """Lock and return exactly these rows. Raises NotFound or Refused."""
+def chosen_rows(principal: Principal, owner: Owner, ids: Sequence[int], *, now: datetime) -> list[Memory]:
+    """Lock and return exactly these rows. Raises Invalid, NotFound or Refused."""
     wanted = set(ids)
     if not 0 < len(wanted) <= MAX_BULK:
         problem = _("Choose between 1 and %(max)d memories.") % {"max": MAX_BULK}
         raise Invalid(problem, errors=(FieldError("ids", problem),))
     fitting = [pk for pk in wanted if pk <= BigIntegerField.MAX_BIGINT]  # SQLite fails on a larger number
-    found = list(locked(rows.for_owner(owner).filter(pk__in=fitting)))
+    found = list(locked(Memory.objects.for_owner(owner).kept(retention_cutoff(now)).filter(pk__in=fitting)))
     if len(found) != len(wanted):
         raise no_such_memory()
     check_removable(principal, found)
@@ -98,28 +95,37 @@ def check_removable(principal: Principal, rows: Iterable[Memory]) -> None:
 def mark_batch(
     principal: Principal, rows: Sequence[Memory], *, deleted_at: datetime | None, now: datetime, reason: str
 ) -> Batch:
-    """Delete or restore the rows in one statement and record ids and hashes, an audit row per owner."""
+    """Delete or restore the rows in one statement and record it."""
     batch = Batch(id=secrets.token_hex(16), ids=tuple(row.pk for row in rows))
     if not rows:
         return batch
     Memory.objects.filter(pk__in=batch.ids).update(deleted_at=deleted_at, batch=batch.id)
-    owners: dict[int, list[Memory]] = {}
-    for row in rows:
-        owners.setdefault(row.owner_id, []).append(row)
-    for owner_id, own in owners.items():
+    tool_call = "memory_restored" if deleted_at is None else "memory_removed"
+    for owner_id, own in by_owner(rows).items():
+        details = {"batch": batch.id, "memories": hashes(own)}
         record_audit(
             now=now,
             actor=principal.actor,
-            tool_call="memory_restored" if deleted_at is None else "memory_removed",
+            tool_call=tool_call,
             owner_id=owner_id,
             reasoning=reason,
-            details={
-                "batch": batch.id,
-                "memories": [{"id": row.pk, "sha256": content_digest(row.content)} for row in own],
-            },
+            details=details,
         )
         send_after_commit(memory_written, owner_id=owner_id, memory_ids=tuple(row.pk for row in own))
     return batch
+
+
+def by_owner(rows: Iterable[Memory]) -> dict[int, list[Memory]]:
+    """Return the rows of each owner, by id: every owner's audit log has an entry of its own."""
+    owners: dict[int, list[Memory]] = {}
+    for row in rows:
+        owners.setdefault(row.owner_id, []).append(row)
+    return owners
+
+
+def hashes(rows: Iterable[Memory]) -> list[dict[str, Any]]:
+    """Return what the audit log keeps of rows that go or come: ids and hashes, no text."""
+    return [{"id": row.pk, "sha256": content_digest(row.content)} for row in rows]
 
 
 def purge_expired(*, now: datetime, slice_size: int = SLICE) -> int:
@@ -134,15 +140,12 @@ def purge_expired(*, now: datetime, slice_size: int = SLICE) -> int:
             if not rows:
                 return purged
             Memory.objects.filter(pk__in=[row.pk for row in rows]).delete()
-            owners: dict[int, list[Memory]] = {}
-            for row in rows:
-                owners.setdefault(row.owner_id, []).append(row)
-            for owner_id, own in owners.items():
+            for owner_id, own in by_owner(rows).items():
                 record_audit(
                     now=now,
                     actor="job:memories.purge_expired",
                     tool_call="memory_purged",
                     owner_id=owner_id,
-                    details={"memories": [{"id": row.pk, "sha256": content_digest(row.content)} for row in own]},
+                    details={"memories": hashes(own)},
                 )
         purged += len(rows)

@@ -135,17 +135,11 @@ def render_one(
         "days": retention().days,
         "author": names[memory.actor],
         "reasoning": find_reasoning(memory),
-        "corrects": corrected_id(memory),
+        "corrects": parse_number(memory.origin, after=MEMORY_ORIGIN),
         "history": [Version(entry, names[entry.actor]) for entry in history],
         "oldest": history[-1].version if history else 1,
     }
     return render_page(request, "memory_app/memories/one.html", context, status=status)
-
-
-def corrected_id(memory: Memory) -> int | None:
-    """Return the id of the memory that this one corrects, None when it corrects none."""
-    kind, _colon, name = memory.origin.partition(":")
-    return parse_number(name) if f"{kind}:" == MEMORY_ORIGIN else None
 
 
 def consequence_words(row: ListedMemory, reading: Reading) -> str:

@@ -28,13 +28,15 @@ def answer_row(request: PageRequest, memory: Memory | None = None) -> HttpRespon
     rows = Memory.objects.for_owner(owner)
     is_trash = seen.path == reverse("memories:trash")
     spec = spec_for(TRASH if is_trash else MEMORIES, request.principal, owner, asked=asked)
-    found = [memory] if memory else []
-    shaped = shape_rows(found, principal=request.principal, owner=owner, reading=load_reading(owner), now=now)
+    row = None
+    if memory is not None:
+        reading = load_reading(owner)
+        [row] = shape_rows([memory], principal=request.principal, owner=owner, reading=reading, now=now)
     with limited(params.get("q")):
         return render_row(
             request,
             spec,
             rows.in_state(State.DELETED, retention_cutoff(now)) if is_trash else rows,
-            shaped[0] if shaped else None,
+            row,
             tab_counts={} if is_trash else count_tabs(rows),
         )

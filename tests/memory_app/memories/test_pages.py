@@ -15,7 +15,14 @@ from django.urls import reverse
 from memory_app.memories import listing
 from memory_app.memories.core import Category, Provenance, Source
 from memory_app.memories.models import Memory
-from memory_app.memories.services import Changes, Draft, delete_memories, edit_memory, write_memory
+from memory_app.memories.services import (
+    Changes,
+    Draft,
+    delete_memories,
+    edit_memory,
+    restore_memories,
+    write_memory,
+)
 from memory_app.search import selectors
 from memory_app.search.adapters.sql import SearchTooSlow
 from minara_site.access.models import AccessEntry, ApiKey, User
@@ -261,6 +268,18 @@ class TestReading:
         start_session(owner=ana, title="", actor="test", now=NOON - timedelta(hours=1))
         delete_memories(principal=browser(ana), owner=ana, ids=[memory.pk], now=NOON)
         assert "in the prompt until the session ends" in rows(page.get(path("list") + "?state=deleted"))[0]
+
+    def test_what_was_restored_or_imported_later_is_not_called_too_old(self, page, ana):
+        """Its words are older than the session; it was not there when the prompt was frozen."""
+        memory = make_memory(ana, "Restored", at=NOON - timedelta(days=9), deleted_at=NOON - timedelta(days=1))
+        start_session(owner=ana, title="", actor="test", now=NOON - timedelta(hours=1))
+        restore_memories(principal=browser(ana), owner=ana, ids=[memory.pk], now=NOON)
+        assert "since the session began" in self.note(page, "Restored")
+
+    def test_beside_a_full_prompt_the_older_ones_are_called_too_old(self, page, ana):
+        rows = make_many(ana, 71, at=NOON - timedelta(days=1))
+        start_session(owner=ana, title="", actor="test", now=NOON - timedelta(hours=1))
+        assert "left out: older than the newest 50" in html(page.get(path("one", rows[-1].pk)))
 
     def test_a_retired_fact_is_left_out(self, page, ana):
         make_memory(ana, category=Category.FACT, source=Source.AGENT_RECORDED, fact_state="retired")
