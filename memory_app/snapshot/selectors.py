@@ -24,8 +24,10 @@ from memory_app.snapshot.core import (
 from memory_app.user_profile.selectors import list_entries
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.ownership import Owner
+from minara_site.web.keyset import Count
 
 CHANGES_THE_NEXT_PROMPT = Q(tool_call__startswith="memory_") | Q(tool_call__startswith="user_profile_")
+MOST_WRITES = 10_000  # audit rows that are read to count what waits
 CHANGES_NOTHING = ("memory_purged", "memory_read", "memory_search")  # what is purged was deleted long before
 
 
@@ -82,11 +84,11 @@ def newest_rows(rows: MemoryQuerySet, limit: int) -> list[MemoryRow]:
     return [MemoryRow(*values) for values in columns]
 
 
-def count_writes_since(*, owner_id: int, since: datetime) -> int:
+def count_writes_since(*, owner_id: int, since: datetime) -> Count:
     """Return how many memories and profile entries were written after this moment: they wait for the next session."""
     writes = AuditEntry.objects.filter(CHANGES_THE_NEXT_PROMPT, owner_id=owner_id, at__gt=since)
-    details = writes.exclude(tool_call__in=CHANGES_NOTHING).values_list("details", flat=True)
-    return sum(count_rows_of(each) for each in details)
+    details = list(writes.exclude(tool_call__in=CHANGES_NOTHING).values_list("details", flat=True)[: MOST_WRITES + 1])
+    return Count(sum(map(count_rows_of, details[:MOST_WRITES])), is_exact=len(details) <= MOST_WRITES)
 
 
 def count_rows_of(details: Mapping[str, Any]) -> int:

@@ -10,6 +10,8 @@ from minara_site.kernel.conversations.models import Session
 from minara_site.kernel.ownership import EVERYONE, Owner
 from profile_app.prompt.core import Prompt, from_json
 
+TEXTS = ("prefix", "personalization", "memory_context")
+
 
 class SessionSnapshotQuerySet(models.QuerySet[Any]):
     """Snapshots; they belong to whom their session belongs to."""
@@ -41,7 +43,7 @@ class SessionSnapshot(models.Model):
         db_table = "session_snapshots"
         constraints: ClassVar = [
             models.CheckConstraint(
-                condition=Q(wiped_at__isnull=True) | Q(prefix="", personalization="", memory_context=""),
+                condition=Q(wiped_at__isnull=True) | Q(**dict.fromkeys(TEXTS, "")),
                 name="wiped_snapshot_is_empty",
             ),
         ]

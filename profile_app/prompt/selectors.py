@@ -13,7 +13,7 @@ from minara_site.kernel.errors import Gone, NotFound
 from minara_site.kernel.ownership import Owner
 from minara_site.kernel.plain_text import storable_problem
 from profile_app.prompt.core import Prompt, assemble_prompt, render_personalization
-from profile_app.prompt.models import SessionSnapshot
+from profile_app.prompt.models import TEXTS, SessionSnapshot
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,9 @@ def load_prompt(*, owner: Owner, now: datetime) -> Assembled:
 
 
 def list_sessions(*, owner: Owner) -> "QuerySet[Session]":
-    """Return the sessions with their snapshots, unordered: the list orders them."""
+    """Return the sessions with their snapshots, unordered and without the texts: the list orders them."""
     sessions: QuerySet[Session] = Session.objects.for_owner(owner).select_related("snapshot")
-    return sessions
+    return sessions.defer(*(f"snapshot__{text}" for text in TEXTS))
 
 
 def get_snapshot(*, owner: Owner, session_id: str) -> SessionSnapshot:
@@ -69,8 +69,8 @@ def find_current(*, owner: Owner) -> SessionSnapshot | None:
 
 
 def list_newest_snapshots(*, owner: Owner, limit: int) -> list[SessionSnapshot]:
-    """Return the snapshots of the newest sessions, the newest first."""
-    snapshots = SessionSnapshot.objects.for_owner(owner).select_related("session")
+    """Return the snapshots of the newest sessions, the newest first, without their texts."""
+    snapshots = SessionSnapshot.objects.for_owner(owner).select_related("session").defer(*TEXTS)
     return list(snapshots.order_by("-session__created_at", "-session_id")[:limit])
 
 

@@ -10,7 +10,7 @@ from minara_site.kernel.conversations.models import Session
 from minara_site.kernel.conversations.services import idle_after
 from minara_site.kernel.ownership import Owner
 from profile_app.prompt.core import to_json
-from profile_app.prompt.models import SessionSnapshot
+from profile_app.prompt.models import TEXTS, SessionSnapshot
 from profile_app.prompt.selectors import load_prompt
 
 RETIRED_PER_RUN = 1_000
@@ -69,4 +69,4 @@ def retire_session(session_id: str, *, now: datetime) -> bool:
 def wipe_snapshot(session_id: str, *, now: datetime) -> None:
     """Empty the texts; ids, hashes and sizes stay."""
     unwiped = SessionSnapshot.objects.filter(pk=session_id, wiped_at__isnull=True)
-    unwiped.update(prefix="", personalization="", memory_context="", wiped_at=now)
+    unwiped.update(**dict.fromkeys(TEXTS, ""), wiped_at=now)

@@ -19,6 +19,7 @@ from minara_site.access.policy import Act
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.ownership import Everyone
 from minara_site.web.filters import changed_query
+from minara_site.web.lists import total_words
 from minara_site.web.responses import render_page
 from profile_app.prompt.core import Prompt
 from profile_app.prompt.models import SessionSnapshot
@@ -113,13 +114,15 @@ def frame_context(request: PageRequest, reading: Reading) -> dict[str, Any]:
 def session_context(reading: Reading, snapshot: SessionSnapshot) -> dict[str, Any]:
     """Return a session's prompt with what changed before it and what waits behind it."""
     previous = find_previous(snapshot)
+    waiting = count_writes_since(owner_id=snapshot.session.owner_id, since=snapshot.frozen_at)
     can_compare = previous is not None and not (previous.is_wiped or snapshot.is_wiped)
     return {
         **(now_context(reading.owner) if reading.show is Show.NOW else frozen_context(snapshot)),
         "snapshot": snapshot,
         "previous": previous,
         "comparison": compare(previous.prompt, snapshot.prompt) if previous and can_compare else None,
-        "waiting": count_writes_since(owner_id=snapshot.session.owner_id, since=snapshot.frozen_at),
+        "waiting": total_words(waiting),
+        "waiting_count": waiting.number,
     }
 
 

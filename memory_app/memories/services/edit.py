@@ -40,7 +40,7 @@ def edit_memory(
     """Change what the owner typed and keep what it said before.
 
     Raises NotFound, Refused (`not_editable`), Invalid, and Conflict with the current row when `expected_version`
-    is stale. An edit that changes nothing keeps the version.
+    is stale. An edit that changes nothing keeps the version. `reason` has at most MAX_REASON_CHARS.
     """
     with transaction.atomic():
         memory = get_memory(owner=principal.owner, memory_id=memory_id, lock=True)
@@ -49,16 +49,7 @@ def edit_memory(
             raise Conflict(
                 _("It changed meanwhile; look at the current text."), code="stale", current=memory_record(memory)
             )
-        before = MemoryRevision(
-            memory=memory,
-            version=memory.version,
-            content=memory.content,
-            fact_type=memory.fact_type,
-            tickers=memory.tickers,
-            actor=memory.actor,
-            replaced_at=now,
-            reason=reason[:MAX_REASON_CHARS],
-        )
+        before = revision_of(memory, replaced_at=now, reason=reason)
         if not apply_changes(memory, changes, now=now):
             return memory
         before.save(force_insert=True)
@@ -75,6 +66,20 @@ def edit_memory(
         )
         send_after_commit(memory_written, owner_id=memory.owner_id, memory_ids=(memory.pk,))
     return memory
+
+
+def revision_of(memory: Memory, *, replaced_at: datetime, reason: str) -> MemoryRevision:
+    """Return the unsaved history row of what a memory says now."""
+    return MemoryRevision(
+        memory=memory,
+        version=memory.version,
+        content=memory.content,
+        fact_type=memory.fact_type,
+        tickers=memory.tickers,
+        actor=memory.actor,
+        replaced_at=replaced_at,
+        reason=reason,
+    )
 
 
 def apply_changes(memory: Memory, changes: Changes, *, now: datetime) -> bool:

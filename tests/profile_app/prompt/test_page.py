@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from memory_app.memories.core import Category, Source
 from memory_app.memories.models import Memory
+from memory_app.snapshot import selectors
 from memory_app.user_profile.services import set_entry
 from minara_site.access.models import AccessEntry
 from profile_app.prompt.selectors import load_prompt
@@ -105,6 +106,14 @@ def test_a_write_waits_and_the_preview_shows_it(console, ana, now):
     assert preview == load_prompt(owner=ana, now=now).prompt.text
     assert "written later" in preview
     assert console.get("/prompt/text?show=now").content.decode() == preview
+
+
+def test_very_many_writes_are_not_all_counted(console, ana, now, monkeypatch):
+    monkeypatch.setattr(selectors, "MOST_WRITES", 2)
+    begin(ana, now)
+    for n in range(3):
+        set_entry(owner=ana, key=f"key{n}", value="x", actor="test", now=timezone.now())
+    assert "more than 2 writes since; they wait for the next session" in console.get("/prompt/").content.decode()
 
 
 def test_before_the_first_session_the_page_explains_the_bare_block(console, ana):
