@@ -128,13 +128,22 @@ def read_inside(root: Path, name: str, parse: Parser) -> Iterator[Found]:
         else:
             yield from read_file(target, name, parse)
     except (OSError, RuntimeError) as error:  # RuntimeError: a circle of links
-        cause = getattr(error, "strerror", None) or error
-        yield Found(name, Refusal(0, _("it cannot be read: %(cause)s") % {"cause": cause}))
+        yield unreadable(name, error)
 
 
 def read_file(path: Path, name: str, parse: Parser) -> Iterator[Found]:
-    """Read one file with its parser."""
-    return (Found(name, item) for item in parse(read_lines(path)))
+    """Read one file with its parser; what was read before the system refused more stands."""
+    try:
+        for item in parse(read_lines(path)):
+            yield Found(name, item)
+    except OSError as error:
+        yield unreadable(name, error)
+
+
+def unreadable(name: str, error: Exception) -> Found:
+    """Return the refusal of a file that the system does not let us read."""
+    cause = getattr(error, "strerror", None) or error
+    return Found(name, Refusal(0, _("it cannot be read: %(cause)s") % {"cause": cause}))
 
 
 def read_lines(path: Path) -> Iterator[Line]:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import time_machine
+from django.test import Client
 
 from memory_app.memories.core import Category, Provenance, Source
 from memory_app.memories.models import Memory
@@ -230,9 +231,7 @@ class TestEdit:
     )
     def test_refuses_an_if_match_that_names_no_version(self, agent: Agent, header: str) -> None:
         memory_id = agent.write("one")
-        answer = agent.patch(f"/v1/memory/{memory_id}", {"statement": "two"}, If_Match=header)
-        assert answer.status_code in {400, 409, 412}
-        assert_problem(answer, answer.status_code)
+        assert_problem(agent.patch(f"/v1/memory/{memory_id}", {"statement": "two"}, If_Match=header), 400, "malformed")
         assert agent.item(memory_id)["content"] == "one"
 
     def test_takes_any_version_for_a_star(self, agent: Agent) -> None:
@@ -283,6 +282,30 @@ class TestDeleteAndRestore:
         assert agent.get("/v1/memory").json()["data"]["items"] == []
         agent.post(f"/v1/memory/{memory_id}/restore")
         assert agent.item(memory_id) == before
+
+    def test_hide_the_words_from_every_read(self, agent: Agent, client: Client, ana: Any) -> None:
+        memory_id = agent.write("canary about slippage")
+        client.force_login(ana)
+
+        def read() -> list[bytes]:
+            session = agent.post("/v1/sessions", {}).json()["data"]["id"]
+            answers = [
+                agent.get("/v1/memory"),
+                agent.get(f"/v1/memory/{memory_id}"),
+                agent.get(f"/v1/memory/{memory_id}/history"),
+                agent.get(f"/v1/memory/{memory_id}/why"),
+                agent.get("/v1/memory?q=slippage"),
+                agent.get("/v1/memory/search?q=slippage"),
+                agent.post("/v1/tools/memory_search", {"query": "slippage"}),
+                agent.post("/v1/tools/memory_read", {}),
+                agent.get(f"/v1/sessions/{session}/prompt"),
+                *map(client.get, ("/", "/memories/", "/search/?q=slippage", "/prompt/?show=now")),
+            ]
+            return [answer.content for answer in answers]
+
+        assert all(b"canary" in content for content in read())
+        agent.delete(f"/v1/memory/{memory_id}")
+        assert not any(b"canary" in content for content in read())
 
     def test_end_with_the_retention(self, agent: Agent) -> None:
         memory_id = agent.write("one")

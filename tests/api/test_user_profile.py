@@ -5,6 +5,7 @@ from urllib.parse import quote
 
 import pytest
 
+from minara_site.access.models import AccessEntry
 from tests.api.client import Agent, agent_of, assert_problem, read_time, walk
 
 pytestmark = pytest.mark.django_db
@@ -87,9 +88,11 @@ def test_refuses_another_shape(agent: Agent, body: Any) -> None:
     assert_problem(agent.put("/v1/user-profile/risk", body), 422, "invalid")
 
 
-def test_an_operator_reads_anothers_by_name(agent: Agent, olga: Any) -> None:
+def test_an_operator_reads_anothers_by_name_and_leaves_a_line(agent: Agent, olga: Any, ana: Any) -> None:
     agent.put("/v1/user-profile/risk", {"value": "low"})
     operator = agent_of(olga, "memory:read", "operator")
     assert entries(operator) == {}
     items = operator.get("/v1/user-profile?owner=ana").json()["data"]["items"]
     assert [item["value"] for item in items] == ["low"]
+    entry = AccessEntry.objects.get()
+    assert (entry.viewer, entry.owner, entry.kind) == (olga, ana, "user_profile")

@@ -13,6 +13,9 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import connection
 
+from memory_app.importers.adapters import Format, open_bundle
+from memory_app.importers.core.entries import Refusal
+from memory_app.importers.services import run_import
 from memory_app.memories.models import Memory
 from memory_app.user_profile.models import UserProfileEntry
 from memory_app.user_profile.services import MAX_ENTRIES, set_entry
@@ -250,6 +253,13 @@ def test_a_folder_of_notes_that_is_itself_a_link_is_refused(ana: Any, workspace:
     assert sum("leads out" in line for line in lines) == 2
 
 
+def test_a_file_that_cannot_be_read_is_refused(jsonl: Callable[..., Path]) -> None:
+    path = jsonl({"content": "x"})
+    bundle = open_bundle(path, Format.JSONL)
+    path.unlink()
+    assert [found.item for found in bundle.found] == [Refusal(0, "it cannot be read: No such file or directory")]
+
+
 def test_what_is_no_plain_file_or_too_large_is_refused(ana: Any, workspace: Path) -> None:
     os.mkfifo(workspace / "memory" / "2026-05-03.md")
     with (workspace / "memory" / "2026-05-04.md").open("wb") as stream:
@@ -265,9 +275,6 @@ def test_what_is_no_plain_file_or_too_large_is_refused(ana: Any, workspace: Path
 
 
 def test_a_note_of_tomorrow_is_dated_now_and_a_later_one_refused(ana: Any, workspace: Path, now: datetime) -> None:
-    from memory_app.importers.adapters import Format, open_bundle
-    from memory_app.importers.services import run_import
-
     (workspace / "memory" / "2026-06-13.md").write_text("- begun elsewhere\n")
     (workspace / "memory" / "2026-06-14.md").write_text("- not begun anywhere\n")
     bundle = open_bundle(workspace, Format.OPENCLAW)
