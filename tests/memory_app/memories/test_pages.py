@@ -106,6 +106,13 @@ class TestList:
         assert "You said Imported" in shown
         assert "import:MEMORY.md:12" in shown
 
+    def test_a_tab_counts_its_rows_up_to_a_bound(self, page, ana, monkeypatch):
+        monkeypatch.setattr(listing, "MOST_COUNTED", 2)
+        make_many(ana, 3)
+        make_many(ana, 2, deleted_at=NOON)
+        tabs = re.search(r'id="memories-tabs".*?</nav>', page.get(path("list")).content.decode())[0]
+        assert re.findall(r">(\w+)(?: <span class=\"n\">(\d+)</span>)?</a>", tabs) == [("Active", ""), ("Deleted", "2")]
+
     def test_shows_nothing_of_others(self, page, ben):
         make_memory(ben, "Bens canary")
         response = page.get(path("list"))
