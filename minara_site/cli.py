@@ -11,7 +11,7 @@ def main() -> None:
     """Run the management command named on the command line."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "minara_site.settings")
     from django.core.management import execute_from_command_line
-    from django.db import OperationalError
+    from django.db import DatabaseError
 
     try:
         execute_from_command_line(sys.argv)
@@ -19,8 +19,15 @@ def main() -> None:
         sys.exit(f"minara: {error}")
     except MinaraError as error:
         sys.exit(f"minara: {error.detail}")
-    except OperationalError as error:
+    except (DatabaseError, OSError) as error:
         if "--traceback" in sys.argv:
             raise
-        reason = str(error).strip().partition("\n")[0]
-        sys.exit(f"minara: the database refused: {reason}. Check DATABASE_URL; `minara migrate` makes the tables.")
+        sys.exit(f"minara: {explain(error)}")
+
+
+def explain(error: Exception) -> str:
+    """Return in one line what the machine or the database refused, and what to do."""
+    reason = str(error).strip().partition("\n")[0]
+    if isinstance(error, OSError):
+        return f"the machine refused: {reason}. Mend it, or set MINARA_DATA_DIR to another folder."
+    return f"the database refused: {reason}. Check DATABASE_URL; `minara migrate` makes the tables."

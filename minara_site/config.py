@@ -5,6 +5,8 @@ the variable (`ConfigError`). `.env.example` is the user's copy of this list; a 
 """
 
 import os
+import re
+import secrets
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -14,6 +16,9 @@ from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 SECRETS = {"DATABASE_URL", "GATEWAY_AUTH_TOKEN", "MINARA_SECRET_KEY"}
+HOST = r"[a-z0-9.-]+|\[[a-f0-9:.]+\]"
+PUBLIC_URL = re.compile(rf"https?://({HOST})(:[0-9]+)?")
+ALLOWED_HOST = re.compile(rf"\*|{HOST}")
 
 
 class ConfigError(Exception):
@@ -99,16 +104,25 @@ class Config(BaseSettings):
     @classmethod
     def split_hosts(cls, value: object) -> object:
         """Read a comma separated list."""
-        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+        return value.lower().replace(",", " ").split() if isinstance(value, str) else value
+
+    @field_validator("minara_allowed_hosts")
+    @classmethod
+    def check_hosts(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        """Accept names and addresses; with a scheme or a port none would ever match."""
+        wrong = [host for host in value if ALLOWED_HOST.fullmatch(host) is None]
+        if wrong:
+            raise ValueError(f"{wrong[0]} is no host name")
+        return value
 
     @field_validator("minara_public_url")
     @classmethod
     def check_public_url(cls, value: str) -> str:
-        """Accept an http or https address with a host and nothing behind it."""
-        parts = urlsplit(value)
-        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.path.strip("/"):
+        """Accept an http or https address with a host and nothing behind it, in the spelling of browsers."""
+        url = value.lower().rstrip("/")
+        if PUBLIC_URL.fullmatch(url) is None or urlsplit(url).port == 0:  # raises beyond 65535
             raise ValueError("must look like https://minara.example.com")
-        return value.rstrip("/")
+        return url
 
     @field_validator("database_url")
     @classmethod
@@ -136,6 +150,13 @@ class Config(BaseSettings):
         """Whether people reach the console through TLS."""
         return self.minara_public_url.startswith("https://")
 
+    @property
+    def public_host(self) -> str:
+        """The host that people type, an IPv6 address in brackets."""
+        match = PUBLIC_URL.fullmatch(self.minara_public_url)
+        assert match
+        return match[1]
+
 
 def load_config() -> Config:
     """Read the environment. Raises ConfigError with one line that names the first wrong variable."""
@@ -146,6 +167,8 @@ def load_config() -> Config:
         name = str(first["loc"][0]).upper() if first["loc"] else "environment"
         got = "" if name in SECRETS else f" (got {first['input']!r})"
         raise ConfigError(f"{name}: {first['msg'].removeprefix('Value error, ')}{got}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f".env: cannot be read: {error}") from None
 
 
 def open_data_folder(config: Config) -> Path:
@@ -158,3 +181,32 @@ def open_data_folder(config: Config) -> Path:
     if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
         raise ConfigError(f"MINARA_DATA_DIR: {folder} cannot be written by this user")
     return folder
+
+
+def read_secret_key(config: Config, folder: Path) -> str:
+    """Return the configured key, else the one kept in the data folder, made on the first start. Raises ConfigError."""
+    if config.minara_secret_key:
+        return config.minara_secret_key
+    path = folder / "secret_key"
+    try:
+        if not path.exists():
+            keep_fresh_key(path)
+        key = path.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"MINARA_DATA_DIR: {path} cannot be read or made: {error}") from None
+    if not key:
+        raise ConfigError(f"MINARA_DATA_DIR: {path} is empty; remove it, and everybody signs in again")
+    return key
+
+
+def keep_fresh_key(path: Path) -> None:
+    """Write a random key; the first of several starting processes wins."""
+    fresh = path.with_suffix(f".{secrets.token_hex(4)}")
+    fresh.touch(mode=0o600)
+    try:
+        fresh.write_text(secrets.token_urlsafe(48))
+        path.hardlink_to(fresh)
+    except FileExistsError:
+        pass
+    finally:
+        fresh.unlink()

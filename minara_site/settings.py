@@ -1,39 +1,19 @@
 """Django settings, derived from `config.Config`; nothing here reads the environment itself."""
 
-import secrets
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import dj_database_url
 from csp.constants import NONE, SELF
 from django.utils.translation import gettext_lazy as _
 from whitenoise.compress import Compressor
 
-from minara_site.config import load_config, open_data_folder
+from minara_site.config import load_config, open_data_folder, read_secret_key
 from minara_site.kernel.logs import logging_config
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 MINARA = load_config()
 DATA_DIR = open_data_folder(MINARA)
-
-
-def read_secret_key() -> str:
-    """Return the configured key, else the one kept in the data folder, made on the first start."""
-    if MINARA.minara_secret_key:
-        return MINARA.minara_secret_key
-    path = DATA_DIR / "secret_key"
-    if not path.exists():
-        fresh = path.with_suffix(f".{secrets.token_hex(4)}")
-        fresh.touch(mode=0o600)
-        fresh.write_text(secrets.token_urlsafe(48))
-        try:
-            path.hardlink_to(fresh)  # the first of several starting processes wins
-        except FileExistsError:
-            pass
-        finally:
-            fresh.unlink()
-    return path.read_text()
 
 
 def sqlite(path: Path) -> dict[str, Any]:
@@ -52,11 +32,10 @@ def sqlite(path: Path) -> dict[str, Any]:
     }
 
 
-SECRET_KEY = read_secret_key()
+SECRET_KEY = read_secret_key(MINARA, DATA_DIR)
 DEBUG = MINARA.minara_debug
-PUBLIC_HOST = urlsplit(MINARA.minara_public_url).hostname or "127.0.0.1"
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
-ALLOWED_HOSTS = [*dict.fromkeys((PUBLIC_HOST, *LOCAL_HOSTS, *MINARA.minara_allowed_hosts))]
+ALLOWED_HOSTS = [*dict.fromkeys((MINARA.public_host, *LOCAL_HOSTS, *MINARA.minara_allowed_hosts))]
 CSRF_TRUSTED_ORIGINS = [MINARA.minara_public_url]
 
 INSTALLED_APPS = [

@@ -1,6 +1,5 @@
 """System checks with stable ids; `minara check` and every start run them."""
 
-import os
 import sqlite3
 from collections.abc import Sequence
 from typing import Any
@@ -10,7 +9,6 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import connections
 
-LOCAL_HOSTS = {"127.0.0.1", "localhost", "[::1]"}
 OLDEST_SQLITE = (3, 35, 0)  # RETURNING
 OLDEST_POSTGRESQL = 15_00_00
 QUEUE_ROUTER = "minara_site.kernel.jobs.router.QueueRouter"
@@ -19,7 +17,7 @@ QUEUE_ROUTER = "minara_site.kernel.jobs.router.QueueRouter"
 @register()
 def check_debug_stays_local(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
     """Refuse debug pages on a host that others can reach (trust W-30)."""
-    if settings.DEBUG and not set(settings.ALLOWED_HOSTS) <= LOCAL_HOSTS:
+    if settings.DEBUG and not {*settings.ALLOWED_HOSTS} <= {*settings.LOCAL_HOSTS}:
         return [
             Error(
                 "Debug pages would be shown to other machines.",
@@ -28,15 +26,6 @@ def check_debug_stays_local(app_configs: Sequence[AppConfig] | None, **kwargs: A
             )
         ]
     return []
-
-
-@register()
-def check_data_folder(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Refuse a data folder that this process cannot write."""
-    if os.access(settings.DATA_DIR, os.R_OK | os.W_OK | os.X_OK):
-        return []
-    hint = "Give this user the folder, or set MINARA_DATA_DIR to one that it may write."
-    return [Error(f"The data folder {settings.DATA_DIR} cannot be written.", hint=hint, id="minara.E002")]
 
 
 @register()

@@ -9,12 +9,30 @@ from minara_site.kernel.audit_log.services import record_audit
 pytestmark = pytest.mark.django_db
 
 
+def refuses(statement):
+    with pytest.raises(DatabaseError, match="append-only"), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(statement)
+    return AuditEntry.objects.get().actor == "user:1"
+
+
 @pytest.mark.parametrize("statement", ["UPDATE audit_log SET actor = 'x'", "DELETE FROM audit_log"])
 def test_refuses_to_change_what_was_recorded(now, statement):
     record_audit(now=now, actor="user:1", tool_call="memory_removed", details={"id": 7})
-    with pytest.raises(DatabaseError, match="append-only"), transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(statement)
-    assert AuditEntry.objects.get().actor == "user:1"
+    assert refuses(statement)
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL has no REPLACE")
+def test_refuses_to_replace_what_was_recorded(now):
+    record_audit(now=now, actor="user:1", tool_call="memory_removed", details={"id": 7})
+    columns = "id, at, actor, tool_call, reasoning, request_id, details"
+    copy = "id, at, 'x', tool_call, reasoning, request_id, details"
+    assert refuses(f"REPLACE INTO audit_log ({columns}) SELECT {copy} FROM audit_log")
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has no TRUNCATE")
+def test_refuses_to_be_emptied(now):
+    record_audit(now=now, actor="user:1", tool_call="memory_removed", details={"id": 7})
+    assert refuses("TRUNCATE audit_log")
 
 
 def test_keeps_no_secret_of_the_reasoning(now):

@@ -31,11 +31,6 @@ def test_debug_pages_stay_on_this_machine(settings, debug, hosts, expected):
     assert ids(checks.check_debug_stays_local(None)) == expected
 
 
-def test_the_data_folder_must_be_there(settings, tmp_path):
-    settings.DATA_DIR = tmp_path / "gone"
-    assert ids(checks.check_data_folder(None)) == ["minara.E002"]
-
-
 @pytest.fixture
 def on_sqlite(monkeypatch):
     settings = SimpleNamespace(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from minara_site.config import Config, ConfigError, load_config, open_data_folder
+from minara_site.config import Config, ConfigError, keep_fresh_key, load_config, open_data_folder, read_secret_key
 
 EXAMPLE = Path(__file__).resolve().parents[2] / ".env.example"
 HEAD = """\
@@ -40,6 +40,13 @@ def test_every_variable_says_who_reads_it(name):
         ("DATABASE_URL", "postgres://u:canary@h", "must look like postgres://"),
         ("MINARA_PUBLIC_URL", "ftp://example.com", "must look like https://"),
         ("MINARA_PUBLIC_URL", "https://example.com/console", "must look like https://"),
+        ("MINARA_PUBLIC_URL", "https://example.com?a=b", "must look like https://"),
+        ("MINARA_PUBLIC_URL", "https://user@example.com", "must look like https://"),
+        ("MINARA_PUBLIC_URL", "https://*.example.com", "must look like https://"),
+        ("MINARA_PUBLIC_URL", "https://example.com:port", "must look like https://"),
+        ("MINARA_PUBLIC_URL", "https://example.com:65536", "Port out of range"),
+        ("MINARA_ALLOWED_HOSTS", "a.example, https://b.example", "https://b.example is no host name"),
+        ("MINARA_ALLOWED_HOSTS", "a.example:8000", "a.example:8000 is no host name"),
         ("MINARA_DEBUG", "perhaps", "valid boolean"),
         ("MINARA_LOG_FORMAT", "xml", "'json' or 'console'"),
         ("MINARA_LOG_LEVEL", "LOUD", "must be DEBUG"),
@@ -70,6 +77,48 @@ def test_an_empty_variable_is_the_default(monkeypatch):
 def test_splits_hosts_at_commas(monkeypatch):
     monkeypatch.setenv("MINARA_ALLOWED_HOSTS", "a.example, b.example ,")
     assert load_config().minara_allowed_hosts == ("a.example", "b.example")
+
+
+@pytest.mark.parametrize(
+    ("typed", "url", "host"),
+    [
+        ("HTTPS://Minara.Example.com/", "https://minara.example.com", "minara.example.com"),
+        ("http://[2001:DB8::1]:8000", "http://[2001:db8::1]:8000", "[2001:db8::1]"),
+    ],
+)
+def test_the_public_address_is_spelled_as_browsers_do(typed, url, host):
+    config = Config(minara_public_url=typed)
+    assert (config.minara_public_url, config.public_host) == (url, host)
+
+
+def test_a_file_of_variables_that_is_no_text_is_one_line(tmp_path, monkeypatch):
+    (tmp_path / ".env").write_bytes(b"MINARA_DEBUG=\xff")
+    monkeypatch.setitem(Config.model_config, "env_file", tmp_path / ".env")
+    with pytest.raises(ConfigError, match=r"\.env: cannot be read"):
+        load_config()
+
+
+def test_keeps_one_secret_key(tmp_path):
+    first = read_secret_key(Config(), tmp_path)
+    assert len(first) >= 64
+    assert read_secret_key(Config(), tmp_path) == first
+    assert [path.name for path in tmp_path.iterdir()] == ["secret_key"]
+    assert (tmp_path / "secret_key").stat().st_mode & 0o777 == 0o600
+    assert read_secret_key(Config(minara_secret_key="chosen"), tmp_path) == "chosen"
+
+
+def test_another_start_may_make_the_secret_key_first(tmp_path):
+    (tmp_path / "secret_key").write_text("theirs")
+    keep_fresh_key(tmp_path / "secret_key")
+    assert read_secret_key(Config(), tmp_path) == "theirs"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize(("content", "reason"), [(b"", "is empty"), (b"\xff", "cannot be read")])
+def test_says_so_when_the_secret_key_cannot_be_used(tmp_path, content, reason):
+    (tmp_path / "secret_key").write_bytes(content)
+    with pytest.raises(ConfigError, match=f"MINARA_DATA_DIR: .*secret_key {reason}"):
+        read_secret_key(Config(), tmp_path)
 
 
 def test_makes_the_data_folder(tmp_path):

@@ -1,11 +1,13 @@
 """`minara up`: one command, real processes, and one clear line when something is in the way."""
 
 import os
+import shutil
 import signal
 import socket
 import threading
 
 import pytest
+from django.db import connection
 
 from tests.site import ROOT, free_port, wait_until
 
@@ -50,6 +52,7 @@ def test_starts_says_so_and_stops_cleanly(site, started):
     wait_until(lambda: site.get(port, "/readyz") == 200)
     process.send_signal(signal.SIGTERM)
     assert process.wait(30) == 0
+    wait_until(lambda: is_said(lines, "Stopped."))
     assert site.processes() == []
 
 
@@ -113,8 +116,23 @@ def test_a_second_start_on_the_same_folder_is_one_line(site, started):
 def test_a_database_server_that_is_down_is_one_line(site):
     url = f"postgres://u:canary@127.0.0.1:{free_port()}/minara"
     line = refusal(site, "--port", str(free_port()), DATABASE_URL=url)
-    assert "The database does not answer" in line
+    assert "The database cannot be used" in line
     assert "canary" not in line
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="there the database is no file of ours")
+@pytest.mark.parametrize("name", ["minara.db", "queue.db"])
+def test_a_database_file_that_is_none_is_one_line(site, name):
+    for path in site.folder.glob(f"{name}*"):
+        path.unlink()
+    (site.folder / name).write_bytes(b"no database " * 1000)
+    assert "The database cannot be used: file is not a database" in refusal(site, "--port", str(free_port()))
+
+
+def test_what_the_machine_refuses_is_one_line(site):
+    shutil.rmtree(site.folder / "static", ignore_errors=True)
+    (site.folder / "static").touch()
+    assert refusal(site, "--port", str(free_port())).startswith("minara: the machine refused: ")
 
 
 def test_a_data_folder_that_cannot_be_made_is_one_line(site):
@@ -126,8 +144,10 @@ def test_a_wrong_variable_is_one_line(site):
     assert refusal(site, MINARA_JOB_WORKERS="many").startswith("minara: MINARA_JOB_WORKERS:")
 
 
-@pytest.mark.parametrize("port", ["0", "65536", "http"])
-def test_a_port_that_is_none_is_refused(site, port):
-    code, output = site.run("up", "--port", port)
+@pytest.mark.parametrize(
+    "flags", [("--port", "0"), ("--port", "65536"), ("--port", "http"), ("--workers", "0"), ("--workers", "-1")]
+)
+def test_a_number_that_cannot_be_is_refused(site, flags):
+    code, output = site.run("up", *flags)
     assert code != 0
     assert "Traceback" not in output

@@ -3,9 +3,12 @@
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
 SQLITE = [
-    f"CREATE TRIGGER audit_log_no_{verb.lower()} BEFORE {verb} ON audit_log "
-    "BEGIN SELECT RAISE(ABORT, 'audit_log is append-only'); END"
-    for verb in ("UPDATE", "DELETE")
+    f"CREATE TRIGGER audit_log_no_{name} BEFORE {event} BEGIN SELECT RAISE(ABORT, 'audit_log is append-only'); END"
+    for name, event in (
+        ("update", "UPDATE ON audit_log"),
+        ("delete", "DELETE ON audit_log"),  # REPLACE deletes what stands in its way without it
+        ("replace", "INSERT ON audit_log WHEN EXISTS (SELECT 1 FROM audit_log WHERE id = NEW.id)"),
+    )
 ]
 POSTGRESQL = [
     """CREATE FUNCTION audit_log_refuse() RETURNS trigger LANGUAGE plpgsql AS
@@ -15,7 +18,7 @@ POSTGRESQL = [
     """CREATE TRIGGER audit_log_no_truncate BEFORE TRUNCATE ON audit_log
     FOR EACH STATEMENT EXECUTE FUNCTION audit_log_refuse()""",
 ]
-SQLITE_DROP = [f"DROP TRIGGER audit_log_no_{verb}" for verb in ("update", "delete")]
+SQLITE_DROP = [f"DROP TRIGGER audit_log_no_{name}" for name in ("update", "delete", "replace")]
 POSTGRESQL_DROP = ["DROP FUNCTION audit_log_refuse() CASCADE"]
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.core.management import CommandError, call_command
-from django.db import OperationalError, connections
+from django.db import DatabaseError, connections
 from django.utils.translation import gettext as _
 
 UNUSED_FILES = ["ninja/redoc*"]  # the API's pages are the other renderer's
@@ -23,7 +23,6 @@ def hold_data_folder(folder: Path) -> Iterator[None]:
     """Hold the folder's lock during the block; the kernel frees it should this process be killed."""
     path = folder / "up.lock"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         lock = path.open("a+")
     except OSError as error:
         raise CommandError(
@@ -72,10 +71,11 @@ def migrate_databases() -> None:
     for alias in connections:
         try:
             call_command("migrate", database=alias, interactive=False, verbosity=0)
-        except OperationalError as error:
+        except DatabaseError as error:
             reason = str(error).strip().partition("\n")[0]
             raise CommandError(
-                _("The database does not answer: %(reason)s. Check DATABASE_URL and the server.") % {"reason": reason}
+                _("The database cannot be used: %(reason)s. Check the data folder, or DATABASE_URL and the server.")
+                % {"reason": reason}
             ) from None
 
 

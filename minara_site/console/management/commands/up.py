@@ -24,12 +24,20 @@ from minara_site.kernel.processes.supervisor import Child, supervise
 
 LOOK_SECONDS = 0.2
 FUTILE_STARTS = 3
+MOST_WORKERS = 64
 ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - where to call a server that listens everywhere
 
 
 def port_number(text: str) -> int:
     """Read a TCP port."""
     if not text.isdecimal() or not 1 <= int(text) <= 65535:  # noqa: PLR2004 - the range of TCP ports
+        raise ValueError(text)
+    return int(text)
+
+
+def worker_count(text: str) -> int:
+    """Read how many web worker processes to run."""
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_WORKERS:
         raise ValueError(text)
     return int(text)
 
@@ -48,7 +56,7 @@ class Command(BaseCommand):
         """Declare the flags of the contract."""
         parser.add_argument("--port", type=port_number, default=8000)
         parser.add_argument("--host", default="127.0.0.1")
-        parser.add_argument("--workers", type=int, default=default_workers(), help="web server processes")
+        parser.add_argument("--workers", type=worker_count, default=default_workers(), help="web server processes")
         parser.add_argument("--demo", action="store_true", help="load the demo data first")
         parser.add_argument("--no-worker", action="store_true", help="run no job worker beside the web server")
 
