@@ -5,6 +5,7 @@ The pages from 500 up read no database and no session, so that they also stand w
 """
 
 import json
+import sys
 from dataclasses import asdict, dataclass
 from http import HTTPStatus
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import structlog
 from django.core.exceptions import RequestDataTooBig
 from django.core.serializers.json import DjangoJSONEncoder
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
@@ -21,6 +23,7 @@ from minara_site.kernel.errors import FieldError, MinaraError, Unauthenticated
 from minara_site.web.context import shell
 from minara_site.web.responses import wants_fragment
 
+DATABASE_RETRY_SECONDS = 5
 MACHINE_PREFIXES = ("/v1/", "/mcp", "/healthz", "/readyz", "/metrics")
 
 
@@ -141,7 +144,11 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Answer 500."""
+    """Answer 500; 503 when the database was what failed: away, full, locked or read-only, so that waiting helps."""
+    if isinstance(sys.exception(), OperationalError | InterfaceError):
+        detail = _("The database does not answer now. Try again in a few seconds.")
+        status, code, wait = HTTPStatus.SERVICE_UNAVAILABLE, "unavailable", DATABASE_RETRY_SECONDS
+        return problem_response(request, Problem(status, code, title_of(status), detail, retry_after_seconds=wait))
     detail = _("Nothing was lost that had been saved. Try again; if it fails again, give an operator the number below.")
     return plain_problem(request, HTTPStatus.INTERNAL_SERVER_ERROR, "error", detail)
 

@@ -1,9 +1,11 @@
 """Every failure of the API: problem+json with an id that the log knows, whatever went wrong."""
 
 import logging
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.db import OperationalError, connection
 
 from minara_site.access.keys.services import create_key
 from minara_site.config import Config
@@ -178,6 +180,27 @@ class TestAddresses:
             agent.post(f"{path}/restore"),
         ):
             assert_problem(answer, 404, "not_found")
+
+
+class TestADatabaseThatIsAway:
+    @pytest.fixture(autouse=True)
+    def no_database(self, agent: Agent) -> Iterator[None]:
+        def refuse(*_call: Any) -> None:
+            raise OperationalError("server closed the connection: secret internals")
+
+        with connection.execute_wrapper(refuse):
+            yield
+
+    @pytest.mark.parametrize("path", ["/v1/memory", "/v1/memory/1", "/v1/memory/search?q=a", "/v1/sessions"])
+    def test_asks_readers_to_come_back(self, agent: Agent, path: str) -> None:
+        answer = agent.get(path)
+        assert answer["Retry-After"] == "5"
+        assert "secret internals" not in assert_problem(answer, 503, "unavailable")["detail"]
+
+    def test_asks_writers_to_come_back(self, agent: Agent) -> None:
+        answer = agent.post("/v1/memory", {"statement": "a"})
+        assert answer["Retry-After"] == "5"
+        assert_problem(answer, 503, "unavailable")
 
 
 class TestRequestId:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from django import forms
+from django.db import OperationalError
 from django.http import Http404, HttpResponse, QueryDict
 from django.urls import URLResolver, include, path, reverse
 
@@ -173,6 +174,8 @@ def fail(request: PageRequest, how: str) -> HttpResponse:
             from django.core.exceptions import SuspiciousOperation
 
             raise SuspiciousOperation
+        case "database":
+            raise OperationalError("secret internals")
     raise RuntimeError("secret internals")
 
 

@@ -25,6 +25,7 @@ KINDS = [
     ("conflict", 409, "Ana Ruiz saved revision 4"),
     ("throttled", 429, "Slow down."),
     ("suspicious", 400, "the link is broken"),
+    ("database", 503, "Try again in a few seconds."),
     ("crash", 500, "Nothing was lost that had been saved."),
 ]
 
@@ -48,10 +49,11 @@ class TestPages:
         assert "<html" not in html
         assert 'role="alert"' in html
 
-    def test_a_failure_shows_no_internals(self, browser: Client) -> None:
-        html = browser.get("/fail/crash/").content.decode()
+    @pytest.mark.parametrize("how", ["crash", "database"])
+    def test_a_failure_shows_no_internals(self, browser: Client, how: str) -> None:
+        html = browser.get(f"/fail/{how}/").content.decode()
         assert "secret internals" not in html
-        assert "RuntimeError" not in html
+        assert "Error" not in html
         assert "Traceback" not in html
 
     def test_a_failure_page_reads_no_database(self, browser: Client, rf: Any) -> None:
@@ -61,6 +63,9 @@ class TestPages:
             response = server_error(rf.get("/memories/"))
         assert len(queries) == 0
         assert response.status_code == 500
+
+    def test_asks_to_come_back_when_the_database_was_away(self, browser: Client) -> None:
+        assert browser.get("/fail/database/")["Retry-After"] == "5"
 
     def test_says_how_long_to_wait(self, browser: Client) -> None:
         response = browser.get("/fail/throttled/")
