@@ -33,6 +33,7 @@ def logging_config(level: str, *, as_json: bool) -> dict[str, Any]:
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
             "django.request": {"level": "ERROR"},
+            "django.security.DisallowedHost": {"level": "CRITICAL"},  # anybody can cause it; the request log has a line
             "django-q": {"level": "WARNING", "handlers": ["stderr"], "propagate": False},
         },
     }

@@ -57,25 +57,27 @@ def assert_guarded(answer: HttpResponse) -> None:
     assert answer["X-Content-Type-Options"] == "nosniff"
     assert answer["Referrer-Policy"] == "same-origin"
     assert answer["Cross-Origin-Opener-Policy"] == "same-origin"
+    assert answer["X-Frame-Options"] == "DENY"
+
+
+def assert_personal(answer: HttpResponse) -> None:
+    """Check the headers that keep an answer out of caches, on top of those of every answer."""
+    assert_guarded(answer)
+    assert "no-store" in answer["Cache-Control"]
+    assert {"HX-Request", "Cookie"} <= {part.strip() for part in answer["Vary"].split(",")}
+    assert answer["X-Request-ID"]
 
 
 @pytest.mark.parametrize("route", pages_for_get())
 def test_pages(world: World, ana_page: Knocker, stranger: Knocker, route: str) -> None:
     for caller in (ana_page, stranger):
-        answer = caller.get(path_of(route, world))
-        assert_guarded(answer)
-        assert answer["X-Frame-Options"] == "DENY"
-        assert "no-store" in answer["Cache-Control"]
-        assert {"HX-Request", "Cookie"} <= {part.strip() for part in answer["Vary"].split(",")}
-        assert answer["X-Request-ID"]
+        assert_personal(caller.get(path_of(route, world)))
 
 
 @pytest.mark.parametrize(("method", "route"), api_routes("GET", "POST"), ids=lambda value: value)
 def test_operations(world: World, ana_key: Knocker, stranger: Knocker, method: str, route: str) -> None:
     for caller in (ana_key, stranger):
-        answer = caller.call(method, path_of(route, world))
-        assert_guarded(answer)
-        assert "no-store" in answer["Cache-Control"]
+        assert_personal(caller.call(method, path_of(route, world)))
 
 
 @pytest.mark.parametrize(
@@ -84,13 +86,13 @@ def test_operations(world: World, ana_key: Knocker, stranger: Knocker, method: s
      ("POST", "/healthz"), ("GET", "/v1/docs"), ("GET", "/v1/openapi.json"), ("GET", "/static/nowhere.css"), ("PUT", "/v1/memory")],
 )  # fmt: skip
 def test_failures_redirects_and_documents(world: World, stranger: Knocker, method: str, where: str) -> None:
-    assert_guarded(stranger.call(method, where))
+    assert_personal(stranger.call(method, where))
 
 
 def test_a_refused_host_and_a_large_body(world: World, stranger: Knocker) -> None:
     for where in ("/", "/v1/memory"):
-        assert_guarded(stranger.call("GET", where, Host="evil.example"))
-        assert_guarded(stranger.call("POST", where, b"x" * (1024 * 1024 + 1)))
+        assert_personal(stranger.call("GET", where, Host="evil.example"))
+        assert_personal(stranger.call("POST", where, b"x" * (1024 * 1024 + 1)))
 
 
 def test_static_files(settings: Any, tmp_path: Any) -> None:
