@@ -85,8 +85,9 @@ def answer_validation_error(request: HttpRequest, error: ValidationError) -> Htt
 
 
 def field_name(location: tuple[str | int, ...]) -> str:
-    """Return the caller's name of a field: ("body", "payload", "tickers", 0) is tickers.0."""
-    return ".".join(str(part) for part in location[2:]) or str(location[-1])
+    """Return the caller's name of a field: ("body", "payload", "tickers", 0) is tickers.0, the whole body is body."""
+    whole = location[0] if location[0] == "body" else location[-1]
+    return ".".join(str(part) for part in location[2:]) or str(whole)
 
 
 @api.exception_handler(Http404)

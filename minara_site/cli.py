@@ -15,10 +15,16 @@ def main() -> None:
 
     try:
         execute_from_command_line(sys.argv)
+        sys.stdout.flush()
     except ConfigError as error:
         sys.exit(f"minara: {error}")
     except MinaraError as error:
         sys.exit(f"minara: {error.detail}")
+    except KeyboardInterrupt:
+        sys.exit("minara: interrupted.")
+    except BrokenPipeError:  # whoever read the output has seen enough; the rest goes nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
     except (DatabaseError, OSError) as error:
         if "--traceback" in sys.argv:
             raise

@@ -82,7 +82,9 @@ def call_tool(principal: Principal, name: str, arguments: dict[str, Any]) -> dic
         raise NotFound(_("There is no such tool."))
     principal.require(tool.act)
     given = dict(arguments)
-    reasoning = given.pop("reasoning", "") or ""
+    reasoning = given.pop("reasoning", None)
+    if reasoning is None:
+        reasoning = ""
     if not isinstance(reasoning, str) or len(reasoning) > REASONING["maxLength"]:  # type: ignore[operator]
         problem = _("Give the reasoning as text of at most 2000 characters.")
         raise Invalid(problem, errors=(FieldError("reasoning", problem),))

@@ -11,6 +11,8 @@ from uuid import uuid4
 import structlog
 from django.http import HttpRequest, HttpResponse
 
+from minara_site.kernel.core.hidden import visible
+
 logger = structlog.get_logger(__name__)
 
 CALLERS_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")  # what the audit log's column holds
@@ -36,7 +38,7 @@ class RequestLogMiddleware:
 def log_failure(request: HttpRequest, status: int) -> None:
     """Log the request; only a fault of ours, not one of the caller, calls for a look."""
     log = logger.warning if status >= HTTPStatus.INTERNAL_SERVER_ERROR else logger.info
-    log("request_failed", method=request.method, path=request.path, status=status)
+    log("request_failed", method=request.method, path=visible(request.path), status=status)
 
 
 def choose_id(request: HttpRequest) -> str:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from django.utils import timezone
 from ninja import Body, Query, Router, Schema, Status
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, StrictBool
 
 from minara_site.access.access_log import record_view
 from minara_site.access.api_auth import allow
@@ -34,7 +34,7 @@ class ToolCallIn(Strict):
 
     name: str
     args: JsonValue = None
-    ok: bool
+    ok: StrictBool
 
 
 class TurnIn(Strict):
@@ -43,7 +43,7 @@ class TurnIn(Strict):
     user_message: str
     assistant_message: str
     tool_calls: Annotated[list[ToolCallIn], Field(max_length=MAX_TOOL_CALLS)] = []
-    completed: bool
+    completed: StrictBool
 
 
 class SessionStarted(Schema):

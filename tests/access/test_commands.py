@@ -77,9 +77,10 @@ class TestKey:
         assert row.label == "laptop"
         assert authenticate_key(lines[-1], address="", now=now).user == ana
 
-    def test_create_knows_the_default_user_by_that_name(self, run):
+    @pytest.mark.parametrize("user", [[], ["--user", "default"]])
+    def test_create_knows_the_default_user_by_that_name(self, run, user):
         User.objects.filter(is_default=True).update(username="mei")
-        run("key", "create", "--user", "default", "--scopes", "memory:read", "--expires-days", "0")
+        run("key", "create", *user, "--scopes", "memory:read", "--expires-days", "0")
         assert ApiKey.objects.get().user.username == "mei"
 
     @pytest.mark.parametrize(
@@ -101,6 +102,17 @@ class TestKey:
             run("key", *words)
         assert "\n" not in str(caught.value)
         assert not ApiKey.objects.exists()
+
+    def test_create_makes_no_key_of_somebody_disabled(self, run, ana):
+        run("user", "disable", "ana")
+        with pytest.raises(CommandError, match="ana is disabled"):
+            run("key", "create", "--user", "ana", "--scopes", "memory:read")
+        assert not ApiKey.objects.exists()
+
+    def test_a_label_stays_on_its_line(self, run, ana):
+        run("key", "create", "--user", "ana", "--scopes", "memory:read", "--label", "a\nb\x1b[31m")
+        (line,) = run("key", "list")
+        assert line.endswith("a b<U+001B>[31m")
 
     def test_list_and_revoke(self, run, ana, ben):
         text = run("key", "create", "--user", "ana", "--scopes", "memory:read")[-1]

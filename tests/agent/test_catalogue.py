@@ -44,7 +44,7 @@ def test_refuses_what_is_no_tool_and_what_is_no_argument(agent):
     assert {each.field for each in refusal.value.errors} == {"limit", "sudo"}
 
 
-@pytest.mark.parametrize("reasoning", [7, ["x"], "x" * 2_001])
+@pytest.mark.parametrize("reasoning", [7, 0, False, [], {}, ["x"], "x" * 2_001])
 def test_refuses_a_reasoning_that_is_no_short_text(agent, reasoning):
     with pytest.raises(Invalid):
         call_tool(agent, "memory_read", {"reasoning": reasoning})

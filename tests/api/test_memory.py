@@ -87,6 +87,11 @@ class TestWrite:
         problem = assert_problem(agent.post("/v1/memory", {"tickers": "BTC"}), 422, "invalid")
         assert {error["field"] for error in problem["errors"]} == {"statement", "tickers"}
 
+    @pytest.mark.parametrize("body", [b"", b"[]", b'"text"', b"7"])
+    def test_a_body_that_is_no_object_is_named_as_such(self, agent: Agent, body: bytes) -> None:
+        problem = assert_problem(agent.post("/v1/memory", body), 422, "invalid")
+        assert [error["field"] for error in problem["errors"]] == ["body"]
+
 
 class TestList:
     def test_gives_the_contracts_memory(self, agent: Agent) -> None:

@@ -132,6 +132,7 @@ def test_the_secrets_in_a_turns_arguments_are_not_stored(agent: Agent) -> None:
         {"assistant_message": []},
         {"completed": "maybe"},
         {"completed": None},
+        {"completed": 1},
         {"tool_calls": {}},
         {"tool_calls": [{}]},
         {"tool_calls": [{"name": "", "args": {}, "ok": True}]},

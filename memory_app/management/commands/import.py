@@ -37,7 +37,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare PATH, --from, --user and --apply."""
         parser.add_argument("path", type=Path)
-        parser.add_argument("--from", dest="source_format", required=True, choices=[*Format])
+        parser.add_argument("--from", dest="source_format", required=True, choices=[each.value for each in Format])
         parser.add_argument("--user", default=DEFAULT_USERNAME, help="whose memories they become")
         parser.add_argument("--apply", action="store_true", help="store the new entries")
 

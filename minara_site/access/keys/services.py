@@ -24,7 +24,7 @@ from minara_site.access.models import ApiKey, User
 from minara_site.access.policy import AGENT_SCOPES, Role, Scope
 from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.services import record_audit
-from minara_site.kernel.errors import FieldError, Invalid, NotFound, Refused, Unauthenticated
+from minara_site.kernel.errors import Conflict, FieldError, Invalid, NotFound, Refused, Unauthenticated
 from minara_site.kernel.plain_text import clean_text
 
 logger = structlog.get_logger(__name__)
@@ -47,8 +47,10 @@ def create_key(
 ) -> NewKey:
     """Make a key of this user and return it, text included, for the only time.
 
-    `expires_days` is None for the configured life, 0 for none. Raises Invalid.
+    `expires_days` is None for the configured life, 0 for none. Raises Invalid, or Conflict for somebody disabled.
     """
+    if not user.is_active:
+        raise Conflict(_("%(name)s is disabled; no key would open anything.") % {"name": user.username})
     granted = check_scopes(scopes, user.role)
     days = settings.MINARA.minara_key_expires_days if expires_days is None else expires_days
     if not 0 <= days <= LONGEST_LIFE_DAYS:

@@ -293,7 +293,7 @@ def test_says_what_is_missing(ana: Any, tmp_path: Path, source_format: str) -> N
 def test_refuses_an_unknown_user_and_an_unknown_format(ana: Any, jsonl: Callable[..., Path]) -> None:
     with pytest.raises(CommandError, match="no user named nobody"):
         bring(jsonl({"content": "x"}), "jsonl", user="nobody")
-    with pytest.raises(CommandError, match="invalid choice"):
+    with pytest.raises(CommandError, match="invalid choice: [^<>]+$"):
         bring(jsonl({"content": "x"}), "mem0")
 
 

@@ -11,8 +11,10 @@ from django.utils.translation import gettext_lazy
 
 from minara_site.access.keys.core import KeyState
 from minara_site.access.keys.services import create_key, list_keys, revoke_key
+from minara_site.access.models import DEFAULT_USERNAME
 from minara_site.access.policy import Scope
 from minara_site.access.users import get_user
+from minara_site.kernel.core.hidden import visible
 from minara_site.kernel.errors import MinaraError
 
 ACTOR = "command:key"
@@ -32,7 +34,7 @@ class Command(BaseCommand):
         """Declare the three acts."""
         acts = parser.add_subparsers(dest="act", required=True)
         create = acts.add_parser("create", help="Make a key; its text is the last line of the output and is not kept.")
-        create.add_argument("--user", required=True, metavar="NAME")
+        create.add_argument("--user", default=DEFAULT_USERNAME, metavar="NAME")
         create.add_argument("--scopes", required=True, metavar="A,B", help=f"Out of {', '.join(Scope)}.")
         create.add_argument("--label", default="")
         create.add_argument("--expires-days", type=int, metavar="N", help="0 means never.")
@@ -77,7 +79,7 @@ class Command(BaseCommand):
                 _("used %(day)s") % {"day": f"{day(key.last_used_at):<10}"},
                 _("expires %(day)s") % {"day": f"{day(key.expires_at):<10}"},
                 ",".join(key.scopes),
-                key.label,
+                visible(" ".join(key.label.split())),
             ]
             self.stdout.write("  ".join(words))
 
