@@ -99,6 +99,6 @@ class ReasonForm(forms.Form):
     reason = forms.CharField(
         label=_("Reason"),
         max_length=MAX_REASON_CHARS,
-        help_text=_("The owner can read it. Up to 200 characters."),
+        help_text=_("Up to 200 characters."),
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from memory_app.memories.core import FactState
 from memory_app.memories.models import Memory
@@ -62,6 +64,14 @@ def load_reading(owner: Owner) -> Reading:
         return Reading(load_prompt_ids(owner=owner), is_known=True)
     ids, since = newest
     return Reading(frozenset(ids), since, is_known=True)
+
+
+def count_words(rows: QuerySet[Memory], reading: Reading) -> str:
+    """Return how many rows of a list stand in the prompt, empty when unknown. One query."""
+    if not reading.is_known:
+        return ""
+    count = rows.filter(pk__in=reading.ids).count()
+    return ngettext("%(count)d is in the prompt", "%(count)d are in the prompt", count) % {"count": count}
 
 
 def prompt_line(memory: Memory) -> str:

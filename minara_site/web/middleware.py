@@ -35,7 +35,10 @@ class BrowserLanguageMiddleware:
         is_machine = is_machine_path(request.path)
         language = settings.LANGUAGE_CODE if is_machine else translation.get_language_from_request(request)
         with translation.override(language):
-            return self.get_response(request)
+            response = self.get_response(request)
+        if not is_machine:
+            patch_vary_headers(response, ("Accept-Language",))
+        return response
 
 
 class BodyLimitMiddleware:

@@ -111,8 +111,10 @@ class TestTimesAndNumbers:
         assert number_words(None) == "数据不足"
 
     def test_one_form_for_one_and_many(self) -> None:
-        one, many = (translation.ngettext("%(count)d memory written", "%(count)d memories written", n) for n in (1, 2))
-        assert one == many == "写入 %(count)d 条记忆"
+        one, many = (
+            translation.ngettext("%(number)s memory written", "%(number)s memories written", n) for n in (1, 2)
+        )
+        assert one == many == "写入 %(number)s 条记忆"
 
     def test_rows_and_sentences_take_no_blanks(self) -> None:
         assert enumeration(["导入 2 条", "删除 1 条"]) == "导入 2 条，删除 1 条"
@@ -137,6 +139,7 @@ class TestWhoReadsWhat:
         response = client.get("/login", headers={"Accept-Language": asked})
         assert f'<html lang="{spoken}"' in response.content.decode()
         assert response["Content-Language"] == spoken.lower()
+        assert "Accept-Language" in response["Vary"]
 
     @pytest.mark.parametrize(("chosen", "asked", "spoken"), [("zh-hans", "en", "zh-Hans"), ("en", "zh", "en")])
     def test_a_choice_of_ones_own_comes_first(
@@ -169,6 +172,7 @@ class TestWhoReadsWhat:
         ):
             assert response.status_code >= 400
             assert response.content.isascii(), response.content.decode()
+            assert "Accept-Language" not in response.get("Vary", "")
 
 
 @pytest.mark.django_db

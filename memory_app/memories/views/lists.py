@@ -14,7 +14,7 @@ from memory_app.memories.forms import ReasonForm
 from memory_app.memories.listed import shape_rows, with_deletions
 from memory_app.memories.listing import MEMORIES, RESTORE, TRASH, count_tabs, spec_for, with_search_notes
 from memory_app.memories.models import Memory
-from memory_app.memories.reading import load_reading
+from memory_app.memories.reading import count_words, load_reading
 from memory_app.memories.selectors import no_such_memory, retention, retention_cutoff
 from memory_app.memories.services import delete_memories, restore_memories, undo_batch
 from memory_app.memories.views.notices import announce, question_words
@@ -28,6 +28,7 @@ from minara_site.kernel.errors import Invalid
 from minara_site.kernel.ownership import Owner
 from minara_site.web.keyset import count_rows
 from minara_site.web.lists import ListPage, load_page, render_list
+from minara_site.web.moments import number_words
 from minara_site.web.responses import back, render_page, toast
 
 ACTS = {"delete": delete_memories, "restore": restore_memories}
@@ -41,10 +42,11 @@ def memory_list(request: PageRequest) -> HttpResponse:
     if spec.read(request.GET).values["state"] == State.DELETED:
         spec = replace(spec, bulk=(RESTORE,))
     rows = Memory.objects.for_owner(owner).select_related("owner")
+    reading = load_reading(owner)
     with limited(request.GET.get("q")):
         found = load_page(spec, request, rows)
+        note = count_words(spec.narrow(rows, found.reading), reading)
     leave_traces(request, found, now=now)
-    reading = load_reading(owner)
     listed = shape_rows(
         found.rows,
         principal=request.principal,
@@ -53,14 +55,7 @@ def memory_list(request: PageRequest) -> HttpResponse:
         now=now,
         query=found.search_text,
     )
-    read = sum(row.in_prompt for row in listed)
-    note = ngettext("%(count)d is in the prompt", "%(count)d are in the prompt", read) % {"count": read}
-    shown = (
-        with_search_notes(found)
-        .with_rows(listed)
-        .with_note(note if reading.is_known else "")
-        .with_tab_counts(count_tabs(rows))
-    )
+    shown = with_search_notes(found).with_rows(listed).with_note(note).with_tab_counts(count_tabs(rows))
     title = title_for(owner, request.principal, own=_("Memories"), of=_("Memories of %(owner)s"))
     return render_list(request, "memory_app/memories/list.html", shown, {"title": title, "owner": owner})
 
@@ -112,7 +107,11 @@ def undo(request: PageRequest, batch: str) -> HttpResponse:
     owner = request.principal.reaches(Act.MEMORY_REMOVE)
     undone = undo_batch(principal=request.principal, owner=owner, batch=batch, now=timezone.now())
     count = len(undone.ids)
-    toast(request, ngettext("Undone for %(count)d memory.", "Undone for %(count)d memories.", count) % {"count": count})
+    toast(
+        request,
+        ngettext("Undone for %(number)s memory.", "Undone for %(number)s memories.", count)
+        % {"number": number_words(count)},
+    )
     return back(request, "memories:list")
 
 

@@ -7,6 +7,7 @@ from django.utils.translation import ngettext
 from memory_app.memories.selectors import retention
 from memory_app.memories.services import Batch
 from minara_site.access.pages import PageRequest
+from minara_site.web.moments import number_words
 from minara_site.web.responses import toast
 from minara_site.web.words import sentences
 
@@ -24,38 +25,46 @@ def announce(request: PageRequest, action: str, batch: Batch, *, kept: int = 0) 
 
 def deleted_words(count: int) -> str:
     """Return what a delete did."""
-    done = ngettext("Deleted %(count)d memory.", "Deleted %(count)d memories.", count) % {"count": count}
-    days = retention().days
-    again = ngettext("It can be restored for %(days)d days.", "They can be restored for %(days)d days.", count)
-    return sentences(done, again % {"days": days})
+    done = ngettext("Deleted %(number)s memory.", "Deleted %(number)s memories.", count) % {
+        "number": number_words(count)
+    }
+    return sentences(done, restorable_words(count))
+
+
+def restorable_words(count: int) -> str:
+    """Return for how long that many deleted memories can be restored."""
+    words = ngettext("It can be restored for %(days)d days.", "They can be restored for %(days)d days.", count)
+    return words % {"days": retention().days}
 
 
 def restored_words(count: int) -> str:
     """Return what a restore did."""
-    return ngettext("Restored %(count)d memory.", "Restored %(count)d memories.", count) % {"count": count}
+    return ngettext("Restored %(number)s memory.", "Restored %(number)s memories.", count) % {
+        "number": number_words(count)
+    }
 
 
 def kept_words(action: str, count: int) -> str:
     """Return why some of what matched was left as it is."""
     if action == "delete":
         words = ngettext(
-            "%(count)d stays: only what you typed yourself is yours to delete.",
-            "%(count)d stay: only what you typed yourself is yours to delete.",
+            "%(number)s stays: only what you typed yourself is yours to delete.",
+            "%(number)s stay: only what you typed yourself is yours to delete.",
             count,
         )
     else:
         words = ngettext(
-            "%(count)d stays in the trash: only what you typed yourself is yours to restore.",
-            "%(count)d stay in the trash: only what you typed yourself is yours to restore.",
+            "%(number)s stays in the trash: only what you typed yourself is yours to restore.",
+            "%(number)s stay in the trash: only what you typed yourself is yours to restore.",
             count,
         )
-    return words % {"count": count}
+    return words % {"number": number_words(count)}
 
 
 def question_words(action: str, count: int) -> str:
     """Return the heading of the page that asks for a reason."""
     if action == "delete":
-        title = ngettext("Delete %(count)d memory?", "Delete %(count)d memories?", count)
+        title = ngettext("Delete %(number)s memory?", "Delete %(number)s memories?", count)
     else:
-        title = ngettext("Restore %(count)d memory?", "Restore %(count)d memories?", count)
-    return title % {"count": count}
+        title = ngettext("Restore %(number)s memory?", "Restore %(number)s memories?", count)
+    return title % {"number": number_words(count)}

@@ -20,16 +20,16 @@ from memory_app.memories.selectors import (
     get_history,
     name_actors,
     open_memory,
-    retention,
 )
 from memory_app.memories.services import Batch, delete_memories, restore_memories, revert_memory
-from memory_app.memories.views.notices import announce, question_words
+from memory_app.memories.views.notices import announce, question_words, restorable_words
 from memory_app.memories.views.rows import answer_row
 from minara_site.access.access_log import record_view
 from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Conflict, Malformed
 from minara_site.web.responses import back, render_page, see_other, toast, wants_fragment
+from minara_site.web.words import sentences
 
 
 @dataclass(frozen=True)
@@ -131,8 +131,7 @@ def render_one(
         "problem": problem,
         "prompt_line": prompt_line(memory),
         "read_since": reading.since if row.in_prompt else None,
-        "consequence": consequence_words(row, reading),
-        "days": retention().days,
+        "consequence": sentences(consequence_words(row, reading), restorable_words(1)),
         "author": names[memory.actor],
         "reasoning": find_reasoning(memory),
         "corrects": parse_number(memory.origin, after=MEMORY_ORIGIN),

@@ -10,7 +10,7 @@ from memory_app.memories.core import State
 from memory_app.memories.listed import shape_rows
 from memory_app.memories.listing import MEMORIES, TRASH, count_tabs, spec_for
 from memory_app.memories.models import Memory
-from memory_app.memories.reading import load_reading
+from memory_app.memories.reading import count_words, load_reading
 from memory_app.memories.selectors import retention_cutoff
 from memory_app.search.selectors import limited
 from minara_site.access.pages import PageRequest
@@ -28,9 +28,9 @@ def answer_row(request: PageRequest, memory: Memory | None = None) -> HttpRespon
     rows = Memory.objects.for_owner(owner)
     is_trash = seen.path == reverse("memories:trash")
     spec = spec_for(TRASH if is_trash else MEMORIES, request.principal, owner, asked=asked)
+    reading = load_reading(owner)
     row = None
     if memory is not None:
-        reading = load_reading(owner)
         [row] = shape_rows([memory], principal=request.principal, owner=owner, reading=reading, now=now)
     with limited(params.get("q")):
         return render_row(
@@ -39,4 +39,5 @@ def answer_row(request: PageRequest, memory: Memory | None = None) -> HttpRespon
             rows.in_state(State.DELETED, retention_cutoff(now)) if is_trash else rows,
             row,
             tab_counts={} if is_trash else count_tabs(rows),
+            note="" if is_trash else count_words(spec.narrow(rows, spec.read(params)), reading),
         )

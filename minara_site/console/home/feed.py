@@ -16,6 +16,7 @@ from memory_app.snapshot.selectors import count_rows_of
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.ownership import EVERYONE, Owner
+from minara_site.web.moments import number_words
 
 MOST_READ = 100  # entries: what is older counts as "more than"
 MOST_SHOWN = 8
@@ -29,7 +30,7 @@ class Kind:
     Where it `opens_memory`, an entry about one memory leads to that memory.
     """
 
-    words: Any  # takes %(count)d
+    words: Any  # takes `count` and, as people read it, `number`
     tone: str = ""
     place: str = ""
     opens_memory: bool = False
@@ -59,71 +60,73 @@ class Feed:
 
 KINDS: dict[str, Kind] = {
     "memory_write": Kind(
-        ngettext_lazy("Wrote %(count)d memory", "Wrote %(count)d memories", "count"),
+        ngettext_lazy("Wrote %(number)s memory", "Wrote %(number)s memories", "count"),
         "t-read",
         "memories:list",
         opens_memory=True,
     ),
     "memory_import": Kind(
-        ngettext_lazy("Imported %(count)d memory", "Imported %(count)d memories", "count"),
+        ngettext_lazy("Imported %(number)s memory", "Imported %(number)s memories", "count"),
         "t-read",
         "memories:list",
     ),
     "memory_edited": Kind(
-        ngettext_lazy("Edited %(count)d memory", "Edited %(count)d memories", "count"),
+        ngettext_lazy("Edited %(number)s memory", "Edited %(number)s memories", "count"),
         "t-person",
         "memories:list",
         opens_memory=True,
     ),
     "memory_reverted": Kind(
-        ngettext_lazy("Took %(count)d edit back", "Took %(count)d edits back", "count"),
+        ngettext_lazy("Took %(number)s edit back", "Took %(number)s edits back", "count"),
         "t-person",
         "memories:list",
         opens_memory=True,
     ),
     "memory_removed": Kind(
-        ngettext_lazy("Deleted %(count)d memory", "Deleted %(count)d memories", "count"), "t-bad", "memories:trash"
+        ngettext_lazy("Deleted %(number)s memory", "Deleted %(number)s memories", "count"), "t-bad", "memories:trash"
     ),
     "memory_restored": Kind(
-        ngettext_lazy("Restored %(count)d memory", "Restored %(count)d memories", "count"),
+        ngettext_lazy("Restored %(number)s memory", "Restored %(number)s memories", "count"),
         "t-good",
         "memories:list",
     ),
     "memory_purged": Kind(
-        ngettext_lazy("Removed %(count)d memory for good", "Removed %(count)d memories for good", "count"), "t-bad"
+        ngettext_lazy("Removed %(number)s memory for good", "Removed %(number)s memories for good", "count"), "t-bad"
     ),
     "user_profile_set": Kind(
-        ngettext_lazy("Set %(count)d value of the user profile", "Set %(count)d values of the user profile", "count"),
+        ngettext_lazy("Set %(number)s value of the user profile", "Set %(number)s values of the user profile", "count"),
         "t-person",
         "user_profile:page",
     ),
     "user_profile_removed": Kind(
         ngettext_lazy(
-            "Removed %(count)d value of the user profile", "Removed %(count)d values of the user profile", "count"
+            "Removed %(number)s value of the user profile", "Removed %(number)s values of the user profile", "count"
         ),
         "t-bad",
         "user_profile:page",
     ),
-    "api_key_created": Kind(ngettext_lazy("Made %(count)d API key", "Made %(count)d API keys", "count"), "t-person"),
-    "api_key_revoked": Kind(ngettext_lazy("Revoked %(count)d API key", "Revoked %(count)d API keys", "count"), "t-bad"),
-    "user_created": Kind(ngettext_lazy("Made %(count)d user", "Made %(count)d users", "count"), "t-person"),
-    "user_disabled": Kind(ngettext_lazy("Disabled %(count)d user", "Disabled %(count)d users", "count"), "t-bad"),
+    "api_key_created": Kind(ngettext_lazy("Made %(number)s API key", "Made %(number)s API keys", "count"), "t-person"),
+    "api_key_revoked": Kind(
+        ngettext_lazy("Revoked %(number)s API key", "Revoked %(number)s API keys", "count"), "t-bad"
+    ),
+    "user_created": Kind(ngettext_lazy("Made %(number)s account", "Made %(number)s accounts", "count"), "t-person"),
+    "user_disabled": Kind(ngettext_lazy("Disabled %(number)s user", "Disabled %(number)s users", "count"), "t-bad"),
     "setup_claimed": Kind(gettext_lazy("Became the first operator"), "t-person"),
     "settings_changed": Kind(gettext_lazy("Changed the settings"), "t-person"),
     "password_changed": Kind(gettext_lazy("Changed the password"), "t-person"),
     "demo_loaded": Kind(
-        ngettext_lazy("Loaded a demo of %(count)d memory", "Loaded a demo of %(count)d memories", "count"),
+        ngettext_lazy("Loaded a demo of %(number)s memory", "Loaded a demo of %(number)s memories", "count"),
         "",
         "memories:list",
     ),
     "demo_removed": Kind(gettext_lazy("Removed the demo")),
 }
 COUNTED_SINCE: dict[str, Any] = {
-    "memory_write": ngettext_lazy("%(count)d memory written", "%(count)d memories written", "count"),
-    "memory_import": ngettext_lazy("%(count)d imported", "%(count)d imported", "count"),
-    "memory_edited": ngettext_lazy("%(count)d edited", "%(count)d edited", "count"),
-    "memory_removed": ngettext_lazy("%(count)d deleted", "%(count)d deleted", "count"),
-    "session_started": ngettext_lazy("%(count)d session", "%(count)d sessions", "count"),
+    "memory_write": ngettext_lazy("%(number)s memory written", "%(number)s memories written", "count"),
+    "memory_import": ngettext_lazy("%(number)s imported", "%(number)s imported", "count"),
+    "memory_edited": ngettext_lazy("%(number)s edited", "%(number)s edited", "count"),
+    "memory_removed": ngettext_lazy("%(number)s deleted", "%(number)s deleted", "count"),
+    "session_started": ngettext_lazy("%(number)s session", "%(number)s sessions", "count"),
 }
 
 
@@ -150,7 +153,7 @@ def same_act(entry: AuditEntry) -> tuple[Any, ...]:
 def item_of(group: Sequence[AuditEntry], names: Mapping[str, str], reader: User) -> FeedItem:
     """Return the line of some entries that say the same."""
     newest, kind = group[0], KINDS[group[0].tool_call]
-    words = kind.words % {"count": sum(count_rows_of(entry.details) for entry in group)}
+    words = kind.words % counted(sum(count_rows_of(entry.details) for entry in group))
     owner = newest.owner if newest.owner_id != reader.pk else None
     return FeedItem(
         at=newest.at,
@@ -161,6 +164,11 @@ def item_of(group: Sequence[AuditEntry], names: Mapping[str, str], reader: User)
         reason=reason_words(newest.reasoning),
         url=link_of(kind, group, owner),
     )
+
+
+def counted(count: int) -> dict[str, Any]:
+    """Return a count for words that need it, as a number and as people read it."""
+    return {"count": count, "number": number_words(count)}
 
 
 def link_of(kind: Kind, group: Sequence[AuditEntry], owner: User | None) -> str:
@@ -178,4 +186,4 @@ def words_since(entries: Sequence[AuditEntry]) -> list[str]:
         name: sum(count_rows_of(entry.details) for entry in entries if entry.tool_call == name)
         for name in COUNTED_SINCE
     }
-    return [str(COUNTED_SINCE[name] % {"count": count}) for name, count in counts.items() if count]
+    return [str(COUNTED_SINCE[name] % counted(count)) for name, count in counts.items() if count]

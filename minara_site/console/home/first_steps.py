@@ -32,7 +32,7 @@ def list_first_steps(user: User, own: Own) -> list[ShownStep]:
     return [
         ShownStep(
             _("Bring in what you have"),
-            _("From an OpenClaw or Hermes directory, or JSON lines. It shows what it would do; --apply does it."),
+            _("From an OpenClaw or Hermes directory, or JSON lines; a dry run comes first. Or write one by hand."),
             _("Write one"),
             reverse("memories:new"),
             own.has_memory,

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.template.loader import render_to_string
 
-from minara_site.web.filters import Rows
+from minara_site.web.filters import Rows, Text
 from minara_site.web.lists.load import load_counts
 from minara_site.web.lists.page import ListPage
 from minara_site.web.lists.spec import ListSpec
@@ -33,6 +33,7 @@ def render_row(
     row: Any = None,
     *,
     tab_counts: Mapping[str, int] | None = None,
+    note: Text = "",
     extra: Mapping[str, Any] | None = None,
 ) -> HttpResponse:
     """Answer an HTMX post from a row: the row again (nothing when it is gone), toasts and new counts out of band.
@@ -42,6 +43,6 @@ def render_row(
     """
     seen = urlsplit(request.headers.get("HX-Current-URL", ""))
     page = load_counts(spec, queryset, path=seen.path, params=QueryDict(seen.query))
-    inputs = {"row": row, "spec": spec, "page": page.with_tab_counts(tab_counts or {}), **(extra or {})}
+    inputs = {"row": row, "spec": spec, "page": page.with_tab_counts(tab_counts or {}).with_note(note), **(extra or {})}
     html = render_to_string("parts/_list_row.html", inputs, request)
     return HttpResponse(html + toasts_out_of_band(request))

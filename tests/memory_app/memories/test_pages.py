@@ -256,6 +256,8 @@ class TestReading:
         assert "in the next prompt" in rows(response)[49]
         more = unescape(re.search(r'id="memories-more" href="([^"]+)"', response.content.decode())[1])
         assert "left out: older than the newest 50" in rows(page.get(more))[0]
+        for asked in ({}, {"HX-Request": "true"}):  # the note speaks of the whole list, not of the rows that came last
+            assert "50 are in the prompt" in html(page.get(more, headers=asked))
 
     def test_a_running_session_counts_as_it_was_frozen(self, page, ana):
         frozen = make_memory(ana, "Frozen", at=NOON - timedelta(days=1))
@@ -337,6 +339,10 @@ class TestOne:
         assert "outdated" in shown
         assert "Restore" in shown
         assert path("edit", memory.pk) not in page.get(path("one", memory.pk)).content.decode()
+
+    def test_only_what_one_typed_was_typed_by_hand(self, page, ana):
+        memory = make_memory(ana, category=Category.PERSONALIZATION, source=Source.INFERRED)
+        assert "Out of not recorded" in html(page.get(path("one", memory.pk)))
 
     def test_past_its_retention_it_is_gone(self, page, ana):
         memory = make_memory(ana, deleted_at=NOON - timedelta(days=30))
@@ -656,6 +662,7 @@ class TestRemoving:
         body = page.post(path("delete", one.pk), headers=in_row).content.decode()
         assert "<tr" not in body
         assert '<span id="memories-total" hx-swap-oob="true">1</span>' in body
+        assert '<span id="memories-note" hx-swap-oob="true">1 is in the prompt</span>' in body
         assert "Deleted 1 memory." in body
         tabs = re.search(r'<nav class="seg" id="memories-tabs" hx-swap-oob="true".*?</nav>', body)[0]
         assert re.findall(r">(\w+) <span class=\"n\">(\d+)</span>", tabs) == [("Active", "1"), ("Deleted", "1")]
@@ -747,7 +754,7 @@ class TestBulk:
             for n in range(4_999)
         )
         shown = page.get(self.post(page, all="1", filter="")["Location"])
-        assert toasts(shown) == ["Deleted 5000 memories. They can be restored for 30 days."]
+        assert toasts(shown) == ["Deleted 5,000 memories. They can be restored for 30 days."]
         assert Memory.objects.deleted().count() == 5_000
         page.post(undo_of(shown))
         assert Memory.objects.live().count() == 5_000
