@@ -97,7 +97,7 @@ def crumbs_for(current: NavLink | None, path: str, title: str) -> list[Crumb]:
     """Return the way to a page: its group, the page of the side bar, and its own title when it lies deeper."""
     if current is None:
         return [Crumb(title)]
-    steps = [Crumb(current.group)] if current.group and current.group != title else []
-    if path == current.url:
+    steps = [Crumb(current.group)] if current.group and current.group != current.label else []
+    if path == current.url or title == current.label:
         return [*steps, Crumb(current.label)]
     return [*steps, Crumb(current.label, current.url), Crumb(title)]

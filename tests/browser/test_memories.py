@@ -92,6 +92,13 @@ class TestKeyboard:
         expect(page.locator("#toasts")).to_contain_text("Undone for 1 memory.")
         expect(rows(page)).to_have_count(6)
 
+    def test_the_row_under_the_cursor_never_hides_behind_what_sticks(self, visit: Any, ana: Any) -> None:
+        make_many(ana, 40)
+        page = visit(ana).open("/memories/")
+        press(page, *"j" * 40, "x", *"k" * 40)
+        row, bar, head = (page.locator(each).bounding_box() for each in ("tr.cursor", ".bulk", "thead th.pick"))
+        assert row["y"] >= max(bar["y"] + bar["height"], head["y"] + head["height"])
+
     def test_deletes_what_is_selected_with_one_undo(self, visit: Any, ana: Any, memories: list[Memory]) -> None:
         page = visit(ana).open("/memories/")
         press(page, "j", "j", "x", "j", "x", "j", "x")

@@ -67,6 +67,11 @@ class TestNav:
         assert [crumb.url for crumb in crumbs_for(current, "/memories/7/", "Memory 7")] == ["", "/memories/", ""]
         assert [crumb.label for crumb in crumbs_for(None, "/other/", "Other")] == ["Other"]
 
+    def test_crumbs_say_nothing_twice(self) -> None:
+        link = NavLink("memories:list", "记忆", "/memories/", "memory", "", "记忆")
+        assert [crumb.label for crumb in crumbs_for(link, "/memories/7/", "记忆 7")] == ["记忆", "记忆 7"]
+        assert [crumb.label for crumb in crumbs_for(link, "/memories/bulk/", "记忆")] == ["记忆"]
+
     def test_one_heading_and_landmarks(self, browser: Client) -> None:
         html = browser.get("/memories/").content.decode()
         assert html.count("<h1>") == 1

@@ -193,6 +193,15 @@ class TestField:
     def test_says_which_fields_are_optional(self) -> None:
         assert self.html().count('<span class="hint">optional</span>') == 1
 
+    def test_a_choice_is_never_called_optional(self) -> None:
+        form = EntryForm()
+        form.fields["kind"].required = False
+        assert "optional" not in render("{% field form.kind %}", form=form)
+
+    def test_names_the_language_of_what_a_text_control_holds(self) -> None:
+        assert 'lang="zh-Hans"' in self.html({"statement": "止损必须随开仓一起下单"})
+        assert "lang=" not in self.html({"statement": "stop-loss"})
+
     def test_passes_attributes_to_the_control(self) -> None:
         assert 'rows="4"' in render("{% field form.statement rows=4 %}", form=EntryForm())
 

@@ -6,7 +6,16 @@ from decimal import Decimal
 from typing import Any
 
 from django import template
-from django.forms import BaseForm, BoundField, CheckboxInput, CheckboxSelectMultiple, RadioSelect
+from django.forms import (
+    BaseForm,
+    BoundField,
+    CheckboxInput,
+    CheckboxSelectMultiple,
+    RadioSelect,
+    Select,
+    Textarea,
+    TextInput,
+)
 from django.http import HttpRequest
 from django.templatetags.static import static
 from django.utils import timezone
@@ -147,8 +156,11 @@ def field(bound: BoundField, **attrs: Any) -> dict[str, Any]:
     else:
         kind = "text"
         attrs["class"] = "input"
+    if isinstance(widget, TextInput | Textarea) and (language := texts.language_of(str(bound.value() or ""))):
+        attrs["lang"] = language
     control = bound.as_widget(attrs=attrs) if kind != "choices" else NOTHING
-    return {"field": bound, "kind": kind, "control": control}
+    is_optional = not bound.field.required and not isinstance(widget, Select)
+    return {"field": bound, "kind": kind, "is_optional": is_optional, "control": control}
 
 
 @register.inclusion_tag("parts/errors.html")
