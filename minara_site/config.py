@@ -172,10 +172,10 @@ def load_config() -> Config:
 
 
 def open_data_folder(config: Config) -> Path:
-    """Return the data folder, made if need be. Raises ConfigError when it cannot be written."""
+    """Return the data folder, made for this user alone if need be. Raises ConfigError when it cannot be written."""
     folder = config.minara_data_dir.absolute()
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise ConfigError(f"MINARA_DATA_DIR: {folder} cannot be made: {error.strerror}") from None
     if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):

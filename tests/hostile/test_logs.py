@@ -31,6 +31,7 @@ def test_a_line_stays_one_line(
         for path in (
             f"/{FORGED}",
             f"/v1/{FORGED}",
+            "/v1/%1b%5b31mred",
             f"/memories/{FORGED}/",
             f"/login?next={FORGED}",
             f"/user-profile/{FORGED}/edit/",

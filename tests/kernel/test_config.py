@@ -124,7 +124,7 @@ def test_says_so_when_the_secret_key_cannot_be_used(tmp_path, content, reason):
 def test_makes_the_data_folder(tmp_path):
     folder = tmp_path / "new" / "data"
     assert open_data_folder(Config(minara_data_dir=folder)) == folder
-    assert folder.is_dir()
+    assert folder.stat().st_mode & 0o777 == 0o700
 
 
 def test_says_so_when_the_data_folder_cannot_be_made(tmp_path):
