@@ -106,7 +106,7 @@ def build_memory(*, owner_id: int, draft: Draft, now: datetime) -> Memory:
         fact_state=FactState.PENDING if draft.category is Category.FACT else None,
         tickers=clean_tickers(draft.tickers),
         actor=draft.provenance.actor,
-        origin=draft.provenance.origin[:255],
+        origin=draft.provenance.origin,
         content_hash=content_hash(draft.category, content),
         is_demo=draft.is_demo,
         created_at=written_at,
