@@ -150,4 +150,4 @@ def test_a_wrong_variable_is_one_line(site):
 def test_a_number_that_cannot_be_is_refused(site, flags):
     code, output = site.run("up", *flags)
     assert code != 0
-    assert "Traceback" not in output
+    assert f"error: argument {flags[0]}: choose " in output

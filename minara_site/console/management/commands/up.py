@@ -3,6 +3,7 @@
 import http.client
 import os
 import sys
+from argparse import ArgumentTypeError
 from typing import Any
 
 from django.conf import settings
@@ -31,14 +32,14 @@ ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - where to cal
 def port_number(text: str) -> int:
     """Read a TCP port."""
     if not text.isdecimal() or not 1 <= int(text) <= 65535:  # noqa: PLR2004 - the range of TCP ports
-        raise ValueError(text)
+        raise ArgumentTypeError(_("choose a port from 1 to 65535"))
     return int(text)
 
 
 def worker_count(text: str) -> int:
     """Read how many web worker processes to run."""
     if not text.isdecimal() or not 1 <= int(text) <= MOST_WORKERS:
-        raise ValueError(text)
+        raise ArgumentTypeError(_("choose from 1 to %(most)d processes") % {"most": MOST_WORKERS})
     return int(text)
 
 
