@@ -57,6 +57,7 @@ def title_of(status: HTTPStatus) -> str:
         HTTPStatus.UNAUTHORIZED: _("Nobody is signed in"),
         HTTPStatus.FORBIDDEN: _("This is not open to you"),
         HTTPStatus.NOT_FOUND: _("Nothing is here"),
+        HTTPStatus.METHOD_NOT_ALLOWED: _("This is no page"),
         HTTPStatus.CONFLICT: _("It changed meanwhile"),
         HTTPStatus.GONE: _("It was removed for good"),
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE: _("That is too large"),
@@ -135,6 +136,14 @@ def permission_denied(request: HttpRequest, exception: Exception | None = None) 
     """Answer 403."""
     detail = _("Your role does not include this. An operator can change that.")
     return plain_problem(request, HTTPStatus.FORBIDDEN, "refused", detail)
+
+
+def not_allowed(request: HttpRequest, methods: str) -> HttpResponse:
+    """Answer 405: an address that only forms send to was opened, or the other way round."""
+    detail = _("Only a form on another page leads here. Go to that page and use its button.")
+    response = plain_problem(request, HTTPStatus.METHOD_NOT_ALLOWED, "method_not_allowed", detail)
+    response["Allow"] = methods
+    return response
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:

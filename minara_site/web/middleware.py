@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django_htmx.http import HttpResponseClientRedirect
 
 from minara_site.kernel.errors import MinaraError
-from minara_site.web.errors import domain_error, is_machine_path, plain_problem, too_large
+from minara_site.web.errors import domain_error, is_machine_path, not_allowed, plain_problem, too_large
 from minara_site.web.responses import wants_fragment
 
 LENGTH = re.compile(r"[0-9]{1,18}")
@@ -135,14 +135,16 @@ class PersonalPageMiddleware:
 
 
 class DomainErrorMiddleware:
-    """Turns a MinaraError of a page view into its answer; the API maps its own."""
+    """Turns a MinaraError of a page view and a bare 405 into readable answers; the API maps its own."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Pass on; the work is in `process_exception`."""
-        return self.get_response(request)
+        """Pass on; errors are the work of `process_exception`."""
+        response = self.get_response(request)
+        is_bare = response.status_code == HTTPStatus.METHOD_NOT_ALLOWED and not is_machine_path(request.path)
+        return not_allowed(request, response["Allow"]) if is_bare else response
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         """Answer domain errors only."""

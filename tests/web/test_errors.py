@@ -67,6 +67,11 @@ class TestPages:
     def test_asks_to_come_back_when_the_database_was_away(self, browser: Client) -> None:
         assert browser.get("/fail/database/")["Retry-After"] == "5"
 
+    def test_an_address_of_forms_says_so_when_it_is_opened(self, browser: Client) -> None:
+        response = browser.get("/settings/theme/")
+        assert (response.status_code, response["Allow"]) == (405, "POST")
+        assert "Go to that page and use its button." in response.content.decode()
+
     def test_says_how_long_to_wait(self, browser: Client) -> None:
         response = browser.get("/fail/throttled/")
         assert response["Retry-After"] == "7"
