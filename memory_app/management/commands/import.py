@@ -66,7 +66,7 @@ def describe(judgement: Judgement) -> str:
     place = f"{judgement.file}:{judgement.line}" if judgement.line else judgement.file
     said = shorten(f"{judgement.kind} {judgement.text}")
     verdict = f"{VERDICTS[judgement.verdict]!s:<9}"
-    return "  ".join(part for part in (verdict, place, shorten(judgement.reason), said) if part)
+    return "  ".join(part for part in (verdict, place, visible(judgement.reason), said) if part)
 
 
 def shorten(text: str) -> str:

@@ -16,6 +16,7 @@ from django.db import connection
 from memory_app.importers.adapters import Format, open_bundle
 from memory_app.importers.core.entries import Refusal
 from memory_app.importers.services import run_import
+from memory_app.memories.core import Category
 from memory_app.memories.models import Memory
 from memory_app.user_profile.models import UserProfileEntry
 from memory_app.user_profile.services import MAX_ENTRIES, set_entry
@@ -293,13 +294,18 @@ def test_says_what_is_missing(ana: Any, tmp_path: Path, source_format: str) -> N
 def test_refuses_an_unknown_user_and_an_unknown_format(ana: Any, jsonl: Callable[..., Path]) -> None:
     with pytest.raises(CommandError, match="no user named nobody"):
         bring(jsonl({"content": "x"}), "jsonl", user="nobody")
-    with pytest.raises(CommandError, match="invalid choice: [^<>]+$"):
+    with pytest.raises(CommandError, match=r"invalid choice: [^<>]+$"):
         bring(jsonl({"content": "x"}), "mem0")
 
 
 def test_quiet_shows_only_what_was_rejected(ana: Any, jsonl: Callable[..., Path]) -> None:
     _status, lines = bring(jsonl({"content": "x"}, {"content": ""}), "jsonl", "--verbosity", "0")
     assert len(lines) == 2
+
+
+def test_a_reason_is_told_to_its_end(ana: Any, jsonl: Callable[..., Path]) -> None:
+    _status, lines = bring(jsonl({"content": "x", "category": "nonsense"}), "jsonl")
+    assert all(category in lines[0] for category in Category)
 
 
 def test_many_lines_go_in_slice_by_slice(
