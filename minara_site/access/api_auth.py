@@ -22,11 +22,10 @@ from ninja.utils import check_csrf
 
 from minara_site.access.keys.services import authenticate_key
 from minara_site.access.middleware import browser_principal
+from minara_site.access.pages import SAFE_METHODS
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.kernel.errors import Refused, Unauthenticated
-
-SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 class BearerKey:

@@ -55,20 +55,16 @@ def first_run(request: PageRequest, token: str) -> HttpResponse:
 @sensitive_post_parameters()
 def claim(request: PageRequest) -> HttpResponse:
     """Make the holder of the set-up link the first operator, and go home signed in."""
-    token = request.POST.get("token", "")
+    token, form = request.POST.get("token", ""), FirstRunForm(request.POST)
     try:
         open_setup_link(token)
+        if form.is_valid():
+            login(request, claim_setup(token=token, now=timezone.now(), **form.chosen))
+            return see_other("home")
     except Gone as used:
         return link_used_page(request, used)
-    form = FirstRunForm(request.POST)
-    if form.is_valid():
-        try:
-            user = claim_setup(token=token, now=timezone.now(), **form.chosen)
-        except Invalid as refusal:
-            show_refusal(form, refusal)
-        else:
-            login(request, user)
-            return see_other("home")
+    except Invalid as refusal:
+        show_refusal(form, refusal)
     return first_run_page(request, token, form)
 
 

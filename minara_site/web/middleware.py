@@ -85,7 +85,7 @@ def unreadable_part(request: HttpRequest) -> str | None:
 
 
 class PreferencesMiddleware:
-    """Speaks the reader's language and shows their time zone; machines get English and UTC."""
+    """Speaks the reader's language and shows their time zone; machines stay with English and UTC."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
@@ -93,8 +93,7 @@ class PreferencesMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Activate both for this request only."""
         if is_machine_path(request.path):
-            with translation.override(settings.LANGUAGE_CODE):
-                return self.get_response(request)
+            return self.get_response(request)
         with translation.override(reader_language(request)), timezone.override(reader_zone(request)):
             response = self.get_response(request)
             response.headers.setdefault("Content-Language", translation.get_language() or settings.LANGUAGE_CODE)

@@ -5,6 +5,7 @@ import json
 import pytest
 from django.urls import reverse
 
+from minara_site.access import views
 from minara_site.access.models import SetupLink, User
 from minara_site.access.policy import Role
 from minara_site.access.setup import claim_setup, issue_setup_link, open_setup_link
@@ -92,6 +93,14 @@ class TestPage:
         assert (response.status_code, response["Location"]) == (303, "/")
         assert client.session["_auth_user_id"] == str(get_user("mei").pk)
         assert get_user("mei").last_visit_at
+
+    def test_says_so_to_whoever_lost_the_race_for_it(self, client, token, now, monkeypatch):
+        monkeypatch.setattr(views, "open_setup_link", lambda _token: None)  # a moment before the other claimed
+        claim(token, now)
+        chosen = {"username": "late", "password": PASSWORD, "password_again": PASSWORD}
+        response = client.post(reverse("access:claim"), {"token": token, **chosen})
+        assert response.status_code == 410
+        assert "This link was used" in response.content.decode()
 
     def test_says_what_to_do_with_a_used_or_unknown_link(self, client, token):
         self.post(client, token)
