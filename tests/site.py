@@ -11,14 +11,13 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
-from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit, urlunsplit
+from uuid import uuid4
 
 ROOT = Path(__file__).resolve().parent.parent
 SERVER_URL = os.environ.get("DATABASE_URL", "")
-NUMBERS = count()
 
 Result = TypeVar("Result")
 
@@ -53,7 +52,7 @@ class Site:
 
     def __init__(self, folder: Path, *, settings: str = "minara_site.settings", template: "Site | None" = None) -> None:
         self.folder = folder
-        self.database = f"minara_site_{os.getpid()}_{next(NUMBERS)}"
+        self.database = f"minara_site_{uuid4().hex}"
         parts = urlsplit(SERVER_URL)
         self.url = urlunsplit(parts._replace(path=f"/{self.database}")) if SERVER_URL else ""
         self.started: list[subprocess.Popen[str]] = []
