@@ -5,8 +5,11 @@ from collections.abc import Callable
 
 import pytest
 from django.conf import settings
+from django.http import HttpResponse
+from django.test import RequestFactory
 
 from minara_site.kernel.logs import logging_config
+from minara_site.web.request_log import RequestLogMiddleware
 from tests.contracts.world import World
 from tests.hostile.knock import Knocker
 
@@ -67,3 +70,14 @@ def test_what_people_type_is_not_logged(
     stranger.call("GET", "/", Cookie=f"{settings.SESSION_COOKIE_NAME}={CANARY}")
     secret = ana_key.headers["Authorization"].split("_")[-1]
     assert [line for line in lines() if CANARY in line or secret in line] == []
+
+
+@pytest.mark.parametrize(
+    ("status", "levels"), [(302, []), (404, ["INFO"]), (499, ["INFO"]), (500, ["WARNING"]), (503, ["WARNING"])]
+)
+def test_only_a_fault_of_ours_calls_for_a_look(
+    rf: RequestFactory, caplog: pytest.LogCaptureFixture, status: int, levels: list[str]
+) -> None:
+    caplog.set_level(logging.INFO)
+    RequestLogMiddleware(lambda request: HttpResponse(status=status))(rf.get("/"))
+    assert [record.levelname for record in caplog.records] == levels
