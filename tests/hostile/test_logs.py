@@ -79,5 +79,5 @@ def test_only_a_fault_of_ours_calls_for_a_look(
     rf: RequestFactory, caplog: pytest.LogCaptureFixture, status: int, levels: list[str]
 ) -> None:
     caplog.set_level(logging.INFO)
-    RequestLogMiddleware(lambda request: HttpResponse(status=status))(rf.get("/"))
+    RequestLogMiddleware(lambda _request: HttpResponse(status=status))(rf.get("/"))
     assert [record.levelname for record in caplog.records] == levels
