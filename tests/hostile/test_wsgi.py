@@ -1,6 +1,7 @@
 """Requests as the web server hands them over, below Django's test client: nothing gets past the middleware."""
 
 import io
+import socket
 from collections.abc import Iterator
 from threading import Event
 from typing import Any
@@ -163,6 +164,26 @@ def test_a_sender_that_stalls_is_given_up(ana: Any, monkeypatch: pytest.MonkeyPa
     answer = serve("POST", path, CONTENT_TYPE=kind, CONTENT_LENGTH="100", **headers, **{"wsgi.input": body})
     assert (answer[0], body.is_read) == (status, False)
     body.connection_ended.set()
+
+
+def test_giving_a_sender_up_ends_the_read_and_no_other_connection() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as ours, socket.create_server(("127.0.0.1", 0)) as other:
+        port = ours.getsockname()[1]
+        with (
+            socket.create_connection(ours.getsockname()) as staller,
+            socket.create_connection(other.getsockname()) as bystander,
+            ours.accept()[0] as stalled,
+            other.accept()[0] as kept,
+        ):
+            wsgi.end_reads("127.0.0.2", port)
+            staller.sendall(b"half")
+            assert stalled.recv(100) == b"half"
+            wsgi.end_reads("127.0.0.1", port)
+            assert stalled.recv(100) == b""
+            stalled.sendall(b"400")
+            assert staller.recv(100) == b"400"
+            bystander.sendall(b"whole")
+            assert kept.recv(100) == b"whole"
 
 
 def test_a_body_without_its_length_is_refused(ana: Any) -> None:
