@@ -22,7 +22,7 @@ SERVER_URL = os.environ.get("DATABASE_URL", "")
 Result = TypeVar("Result")
 
 
-def wait_until(look: Callable[[], Result], seconds: float = 30.0) -> Result:
+def wait_until(look: Callable[[], Result], seconds: float = 120.0) -> Result:
     """Return the first true answer; fail after this many seconds."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:

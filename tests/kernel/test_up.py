@@ -46,7 +46,7 @@ def is_said(lines, words):
 
 def test_starts_says_so_and_stops_cleanly(site, started):
     process, port, lines = started()
-    wait_until(lambda: is_said(lines, f"Ready: http://127.0.0.1:{port}"), 60)
+    wait_until(lambda: is_said(lines, f"Ready: http://127.0.0.1:{port}"))
     assert f"http://127.0.0.1:{port}/welcome/" in is_said(lines, "Become the operator")
     assert site.get(port, "/healthz") == 200
     wait_until(lambda: site.get(port, "/readyz") == 200)
@@ -58,7 +58,7 @@ def test_starts_says_so_and_stops_cleanly(site, started):
 
 def test_restarts_a_dead_child(site, started):
     _process, port, lines = started()
-    wait_until(lambda: is_said(lines, "Ready"), 60)
+    wait_until(lambda: is_said(lines, "Ready"))
     wait_until(lambda: site.processes(naming=WORKER))
     before = set(site.processes(naming=WEB)) | set(site.processes(naming=WORKER))
     for name in (WEB, WORKER):
@@ -71,10 +71,10 @@ def test_restarts_a_dead_child(site, started):
 
 def test_children_die_with_a_killed_supervisor(site, started):
     process, port, lines = started()
-    wait_until(lambda: is_said(lines, "Ready"), 60)
+    wait_until(lambda: is_said(lines, "Ready"))
     process.kill()
     process.wait()
-    wait_until(lambda: site.processes() == [], 20)
+    wait_until(lambda: site.processes() == [])
     assert site.get(port, "/healthz") == 0
 
 
@@ -84,7 +84,7 @@ def test_prints_no_link_once_somebody_operates(site, started):
     )
     assert code == 0, output
     _process, _port, lines = started("--no-worker")
-    wait_until(lambda: is_said(lines, "Ready"), 60)
+    wait_until(lambda: is_said(lines, "Ready"))
     assert not is_said(lines, "Become the operator")
     assert site.processes(naming=WORKER) == []
 
@@ -109,7 +109,7 @@ def test_a_host_that_is_not_ours_is_one_line(site):
 
 def test_a_second_start_on_the_same_folder_is_one_line(site, started):
     process, _port, lines = started("--no-worker")
-    wait_until(lambda: is_said(lines, "Data folder"), 60)
+    wait_until(lambda: is_said(lines, "Data folder"))
     assert f"Another `minara up` (process {process.pid}) runs on" in refusal(site, "--port", str(free_port()))
 
 

@@ -23,14 +23,14 @@ def test_a_worker_killed_in_a_job_loses_nothing(probe_site):
 def test_a_worker_killed_between_effect_and_record_leaves_neither(probe_site):
     ask(probe_site, "probe.die_once", 3)
     probe_site.start("worker")
-    wait_until(lambda: states(probe_site, "probe.die_once") == {"succeeded": 3}, 60)
+    wait_until(lambda: states(probe_site, "probe.die_once") == {"succeeded": 3})
     assert effects(probe_site) == 3
 
 
 def test_a_job_that_kills_its_worker_each_time_ends_as_failed(probe_site):
     probe_site.call(f"{ACTS}:request_plain", "probe.always_die")
     probe_site.start("worker")
-    wait_until(lambda: states(probe_site, "probe.always_die") == {"failed": 1}, 60)
+    wait_until(lambda: states(probe_site, "probe.always_die") == {"failed": 1})
     attempts, error = probe_site.query("SELECT attempts, error FROM job_runs WHERE job = 'probe.always_die'")[0]
     assert attempts == 5
     assert "Look at the worker's log" in error
@@ -53,9 +53,9 @@ def test_no_worker_outlives_its_killed_cluster_and_the_next_takes_over(probe_sit
     wait_until(lambda: running_worker(probe_site))
     first.kill()
     first.wait()
-    wait_until(lambda: not probe_site.processes(naming=WORKER), 5)
+    wait_until(lambda: not probe_site.processes(naming=WORKER))
     probe_site.start("worker")
-    wait_until(lambda: states(probe_site, "probe.work_slowly") == {"succeeded": 1}, 60)
+    wait_until(lambda: states(probe_site, "probe.work_slowly") == {"succeeded": 1})
     assert effects(probe_site) == 1
 
 
@@ -66,10 +66,10 @@ def test_a_worker_that_slept_past_its_lease_leaves_no_effect(probe_site):
     sleeper = running_worker(probe_site)
     os.kill(sleeper, signal.SIGSTOP)
     probe_site.start("worker")
-    wait_until(lambda: states(probe_site, "probe.work_slowly") == {"succeeded": 1}, 60)
+    wait_until(lambda: states(probe_site, "probe.work_slowly") == {"succeeded": 1})
     os.kill(sleeper, signal.SIGCONT)
     ask(probe_site, "probe.work_slowly", seconds=2.0)
-    wait_until(lambda: states(probe_site, "probe.work_slowly") == {"succeeded": 2}, 60)
+    wait_until(lambda: states(probe_site, "probe.work_slowly") == {"succeeded": 2})
     assert effects(probe_site) == 2
 
 
@@ -114,7 +114,7 @@ def test_two_clusters_share_what_three_writers_ask_for_and_nobody_waits_in_vain(
     wanted = {"seconds": 0.0}
     writers = [probe_site.act(f"{ACTS}:request", "probe.work_slowly", 20, wanted) for _each in range(3)]
     assert [writer.wait(120) for writer in writers] == [0, 0, 0]
-    wait_until(lambda: states(probe_site, "probe.work_slowly") == {"succeeded": 60}, 60)
+    wait_until(lambda: states(probe_site, "probe.work_slowly") == {"succeeded": 60})
     assert (effects(probe_site, "attempted"), effects(probe_site)) == (60, 60)
     for cluster in clusters:
         cluster.terminate()
