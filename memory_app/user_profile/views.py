@@ -141,7 +141,7 @@ def show_list(request: PageRequest, owner: User, form: EntryForm, status: int = 
     is_own = owner == request.user
     spec = ENTRIES if is_own else replace(ENTRIES, has_actions=False)
     shown = load_page(spec, request, list_entries(owner=owner), ignore=("owner",))
-    title = _("User profile") if is_own else _("User profile of %(owner)s") % {"owner": owner.username}
+    title = _("User profile") if is_own else _("User profile of %(owner)s") % {"owner": owner.get_short_name()}
     context = {"title": title, "form": form, "is_own": is_own}
     response = render_list(request, "memory_app/user_profile/list.html", shown, context)
     response.status_code = status

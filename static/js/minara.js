@@ -67,6 +67,7 @@
     if (words) words.textContent = words.dataset.words.replace("{n}", chosen.length.toLocaleString("en"));
     const all = find("[data-pick-all]", list);
     if (all) {
+      all.disabled = !boxes.length;
       all.checked = chosen.length > 0 && chosen.length === boxes.length;
       all.indeterminate = chosen.length > 0 && !all.checked;
     }
