@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from memory_app.importers.adapters import Bundle, Found
 from memory_app.importers.core.entries import ProfileValue, Refusal
-from memory_app.memories.core import Provenance, Source
+from memory_app.memories.core import IMPORT_ORIGIN, Provenance, Source
 from memory_app.memories.models import Memory
 from memory_app.memories.services import SLICE, Draft, build_memory, store_memories
 from memory_app.user_profile.selectors import list_entries
@@ -93,10 +93,11 @@ def prepare(found: Found, *, owner_id: int, now: datetime, actor: str) -> Prepar
             return Prepared(found, value=ProfileValue(item.line, clean_key(item.key), clean_value(item.value)))
         if item.written_at is not None and item.written_at > now + MOST_AHEAD:
             return Prepared(found, problem=_("its date lies in the future"))
+        origin = f"{IMPORT_ORIGIN}{found.file[:MOST_NAME_CHARS]}:{item.line}"
         draft = Draft(
             category=item.category,
             content=item.content,
-            provenance=Provenance(Source.USER_EXPLICIT, actor, f"import:{found.file[:MOST_NAME_CHARS]}:{item.line}"),
+            provenance=Provenance(Source.USER_EXPLICIT, actor, origin),
             fact_type=item.fact_type,
             tickers=item.tickers,
             metadata=item.metadata,

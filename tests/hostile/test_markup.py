@@ -70,7 +70,7 @@ def stored(world: World, texts: tuple[str, ...], change: Change) -> Iterator[dic
             draft = Draft(
                 Category.PERSONALIZATION,
                 text,
-                Provenance(Source.USER_MANUAL, me.actor, origin=text),
+                Provenance(Source.USER_MANUAL, me.actor, origin=one_line(text, 255)),
                 fact_type=one_line(text, 64),
             )
             ids.append(write_memory(owner_id=owner.pk, draft=draft, now=now, reasoning=text).pk)
