@@ -120,6 +120,6 @@ def to_json(records: Iterable[SectionRecord]) -> list[dict[str, Any]]:
 def from_json(stored: Iterable[dict[str, Any]]) -> tuple[SectionRecord, ...]:
     """Return the records as they were."""
     return tuple(
-        SectionRecord(**{"dropped": 0, **each, "block": BlockName(each["block"]), "name": SectionName(each["name"])})
+        SectionRecord(**{**each, "block": BlockName(each["block"]), "name": SectionName(each["name"])})
         for each in stored
     )
