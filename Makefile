@@ -11,7 +11,7 @@ MARKS ?= not soak
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check soak bench bench-recall lock
+.PHONY: help run test check soak bench bench-recall audit sbom lock
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,12 +26,13 @@ test: $(VENV)/.dev ## run every test that needs no further service
 	fi; \
 	exec $(BIN)/pytest -q -n $(PROCESSES) -m "$$marks" $(ARGS)
 
-check: $(VENV)/.dev ## lint, types, layers, templates, settings, migrations
+check: $(VENV)/.dev ## lint, types, layers, templates, weaknesses, settings, migrations
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy $(SOURCES)
 	$(BIN)/lint-imports
 	$(BIN)/djlint --quiet --lint templates
+	$(BIN)/bandit --quiet --recursive --severity-level high $(SOURCES)
 	@mkdir -p build/check
 	MINARA_DATA_DIR=build/check MINARA_PUBLIC_URL=https://minara.example.com MINARA_DEBUG=false \
 	  $(BIN)/python manage.py check --deploy --fail-level WARNING
@@ -45,6 +46,15 @@ bench: $(VENV)/.dev ## measure against references of the same run; prints a tabl
 
 bench-recall: $(VENV)/.dev ## measure what the search finds
 	$(BIN)/python -m tests.bench recall $(ARGS)
+
+audit: $(VENV)/.dev ## ask the package index for known vulnerabilities of what production installs
+	@$(BIN)/python .ci/audit
+
+sbom: $(VENV)/.dev ## list what production installs, as CycloneDX in build/sbom.json
+	@mkdir -p build
+	@PYTHONWARNINGS=ignore $(BIN)/cyclonedx-py requirements requirements/base.txt --pyproject pyproject.toml \
+	  --output-reproducible --output-format JSON --output-file build/sbom.json
+	@echo "build/sbom.json written"
 
 lock: ## turn requirements/*.in into hash-locked *.txt
 	@test -x $(TOOLS)/bin/uv || { $(FIND_PYTHON) "$$python" -m venv $(TOOLS) && $(TOOLS)/bin/pip install -q uv; }

@@ -13,6 +13,8 @@ from ninja.renderers import JSONRenderer
 
 from memory_app.api import routers as memory_routers
 from minara_site.access.api_auth import caller
+from minara_site.access.limits import tell_allowance
+from minara_site.access.only_once import AnsweredBefore, only_once
 from minara_site.access.pages import page
 from minara_site.access.policy import Act
 from minara_site.agent.api import router as tools_router
@@ -68,10 +70,20 @@ api = DocumentedAPI(
 )
 
 
+api.add_decorator(only_once, mode="view")
+api.add_decorator(tell_allowance, mode="view")
+
+
 @api.exception_handler(MinaraError)
 def answer_minara_error(request: HttpRequest, error: MinaraError) -> HttpResponse:
     """Answer with the error's own status and code."""
     return problem_response(request, problem_of(error))
+
+
+@api.exception_handler(AnsweredBefore)
+def answer_again(request: HttpRequest, repeated: AnsweredBefore) -> HttpResponse:
+    """Answer a repeated call as the first time."""
+    return repeated.response()
 
 
 @api.exception_handler(ValidationError)

@@ -7,7 +7,9 @@ the variable (`ConfigError`). `.env.example` is the user's copy of this list; a 
 import os
 import re
 import secrets
+from collections.abc import Iterable
 from enum import StrEnum
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -15,6 +17,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+Network = IPv4Network | IPv6Network
 SECRETS = {"DATABASE_URL", "GATEWAY_AUTH_TOKEN", "MINARA_SECRET_KEY"}
 HOST = r"[a-z0-9.-]+|\[[a-f0-9:.]+\]"
 PUBLIC_URL = re.compile(rf"https?://({HOST})(:[0-9]+)?")
@@ -61,6 +64,10 @@ class Config(BaseSettings):
         default=False,
         description="true or false: Django's debug pages, refused unless all hosts are local. Read by settings.",
     )
+    minara_admin: bool = Field(
+        default=False,
+        description="true or false: operators read every table, without secrets, at /admin/. Read by settings.",
+    )
     minara_log_format: LogFormat = Field(default=LogFormat.CONSOLE, description="json or console. Read by settings.")
     minara_log_level: str = Field(default="INFO", description="DEBUG, INFO, WARNING or ERROR. Read by settings.")
     gateway_auth_token: str = Field(
@@ -78,6 +85,28 @@ class Config(BaseSettings):
         le=3650,
         description="Days until a new API key expires, unless asked otherwise, 1 to 3650. Read by access.",
     )
+    minara_user_idle_days: int = Field(
+        default=14,
+        ge=1,
+        le=365,
+        description="Days without a visit after which somebody must sign in again, 1 to 365. Read by access.",
+    )
+    minara_user_sign_in_days: int = Field(
+        default=30, ge=1, le=365, description="Days that one sign-in lasts at most, 1 to 365. Read by access."
+    )
+    minara_operator_idle_minutes: int = Field(
+        default=30,
+        ge=5,
+        le=1440,
+        description="Minutes without a visit after which an operator must sign in again, 5 to 1440. Read by access.",
+    )
+    minara_operator_sign_in_hours: int = Field(
+        default=12,
+        ge=1,
+        le=168,
+        description="Hours that an operator's sign-in lasts, and that a new one may work without a second factor, "
+        "1 to 168. Read by access.",
+    )
     fin_profile_memory_soft_delete_retention_days: int = Field(
         default=30,
         ge=1,
@@ -90,6 +119,22 @@ class Config(BaseSettings):
         le=720,
         description="Idle hours until an agent session ends and its prompt is wiped, 1 to 720. Read by conversations.",
     )
+    minara_limit_reads_per_minute: int = Field(
+        default=6000,
+        ge=0,
+        le=1_000_000,
+        description="Reads that one key or person may ask for in a minute, 0 is no limit. Read by access.",
+    )
+    minara_limit_writes_per_minute: int = Field(
+        default=1200,
+        ge=0,
+        le=1_000_000,
+        description="Writes that one key or person may send in a minute, 0 is no limit. Read by access.",
+    )
+    minara_trusted_proxies: Annotated[tuple[Network, ...], NoDecode] = Field(
+        default=(),
+        description="Addresses or networks of proxies whose X-Forwarded-For counts, comma separated. Read by access.",
+    )
     minara_job_workers: int = Field(
         default=1, ge=1, le=32, description="Job worker processes of one `minara worker`, 1 to 32. Read by jobs."
     )
@@ -99,6 +144,13 @@ class Config(BaseSettings):
         le=86400,
         description="Seconds after which a job is stopped and tried again, 10 to 86400. Read by jobs.",
     )
+
+    @field_validator("minara_trusted_proxies", mode="before")
+    @classmethod
+    def read_networks(cls, value: object) -> object:
+        """Read a comma separated list; a network may be written with host bits."""
+        parts = value.replace(",", " ").split() if isinstance(value, str) else value
+        return [ip_network(part, strict=False) for part in parts] if isinstance(parts, Iterable) else value
 
     @field_validator("minara_allowed_hosts", mode="before")
     @classmethod

@@ -55,11 +55,17 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "allauth",
     "allauth.account",
+    "allauth.mfa",
+    "allauth.usersessions",
     "csp",
     "django_htmx",
     "django_q",
     "ninja",
 ]
+
+if MINARA.minara_admin:  # it reads only, so that its own table of changes is never made
+    INSTALLED_APPS.append("django.contrib.admin.apps.SimpleAdminConfig")
+    MIGRATION_MODULES = {"admin": None}
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
@@ -131,7 +137,7 @@ Q_CLUSTER = {
 }
 
 CACHES = {
-    "default": {  # shared by the web processes of one machine; sign-in limits count in it
+    "default": {  # shared by the web processes of one machine
         "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
         "LOCATION": DATA_DIR / "cache",
         "OPTIONS": {"MAX_ENTRIES": 10_000},
@@ -156,10 +162,18 @@ ACCOUNT_LOGOUT_ON_GET = False
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 ACCOUNT_PREVENT_ENUMERATION = True
 ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_RATE_LIMITS = MFA_RATE_LIMITS = False  # access.security.lockout counts, for all processes and machines
+ACCOUNT_REAUTHENTICATION_TIMEOUT = 600
+MFA_ADAPTER = "minara_site.access.adapters.SecondFactorAdapter"
+MFA_SUPPORTED_TYPES = ["recovery_codes", "totp", "webauthn"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_WEBAUTHN_USER_VERIFICATION = "required"
+MFA_TOTP_ISSUER = "Minara"
+MFA_TOTP_TOLERANCE = 1  # clocks of phones are off by some seconds
 
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
-SESSION_COOKIE_AGE = 14 * 24 * 3600
+SESSION_COOKIE_AGE = MINARA.minara_user_idle_days * 24 * 3600  # access.middleware ends an operator's earlier
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = MINARA.is_https
 SESSION_COOKIE_NAME = "__Host-minara-session" if MINARA.is_https else "minara-session"
 CSRF_COOKIE_NAME = "__Host-minara-csrf" if MINARA.is_https else "minara-csrf"

@@ -1,5 +1,6 @@
 """Every address of the console, app by app."""
 
+from django.conf import settings
 from django.urls import URLPattern, URLResolver, include, path
 
 from minara_site.access.pages import page
@@ -10,7 +11,6 @@ from minara_site.kernel.health import healthz, readyz
 handler400 = "minara_site.web.errors.bad_request"
 handler403 = "minara_site.web.errors.permission_denied"
 handler404 = "minara_site.web.errors.not_found"
-handler429 = "minara_site.access.views.too_many_tries"  # django-allauth asks for it
 handler500 = "minara_site.web.errors.server_error"
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -23,3 +23,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", page(Act.PROBE)(healthz), name="healthz"),
     path("readyz", page(Act.PROBE)(readyz), name="readyz"),
 ]
+if settings.MINARA.minara_admin:
+    urlpatterns.append(path("", include("minara_site.console.tables.urls")))

@@ -15,9 +15,48 @@ hypothesis_settings.load_profile("minara")
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in a background shell, and so by our processes too
 
+SAME_ON_EVERY_ENGINE = (  # what no database decides; the run on PostgreSQL leaves it to the one on SQLite
+    "tests/api/test_schemathesis.py",
+    "tests/contracts/test_csrf.py",
+    "tests/contracts/test_permissions.py",
+    "tests/contracts/test_supply_chain.py",
+    "tests/hostile/test_logs.py",
+    "tests/hostile/test_markup.py",
+    "tests/hostile/test_paths.py",
+    "tests/hostile/test_request_headers.py",
+    "tests/hostile/test_security_headers.py",
+    "tests/hostile/test_wsgi.py",
+    "tests/kernel/core/",
+    "tests/kernel/guard/test_core.py",
+    "tests/web/",
+)
+
 pytest_plugins = ["tests.fixtures", "tests.browser.chromium"]
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Remove the folder of this process."""
     shutil.rmtree(settings.DATA_DIR, ignore_errors=True)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out, on PostgreSQL, what has nothing to do with the database."""
+    if not settings.MINARA.database_url:
+        return
+    left = [item for item in items if item.nodeid.startswith(SAME_ON_EVERY_ENGINE)]
+    config.hook.pytest_deselected(items=left)
+    items[:] = [item for item in items if item not in set(left)]
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Open the queue's database to every test that has one: on SQLite, limits are counted there.
+
+    One that commits puts back what the migrations wrote: else Django writes it anew under other ids, and the next fails.
+    """
+    marker = item.get_closest_marker("django_db")
+    if marker is None and "db" not in getattr(item, "fixturenames", ()):
+        return
+    options = {"databases": "__all__", **(marker.kwargs if marker else {})}
+    if options.get("transaction"):
+        options["serialized_rollback"] = True
+    item.add_marker(pytest.mark.django_db(**options), append=False)

@@ -24,7 +24,7 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
 
 @pytest.fixture(scope="session", autouse=True)
 def audit_log_can_be_emptied() -> Iterator[None]:
-    """Lift the triggers of the append-only log while Django empties the tables after a test that commits."""
+    """Lift the triggers of the append-only tables while Django empties the tables after a test that commits."""
     from django.db import connection
     from django.db.backends.base.operations import BaseDatabaseOperations
 
@@ -37,19 +37,34 @@ def audit_log_can_be_emptied() -> Iterator[None]:
             empty_tables(operations, statements)
             return
         with operations.connection.schema_editor() as editor:
-            triggers.drop(None, editor)
+            triggers.drop(*triggers.TABLES)(None, editor)
         empty_tables(operations, statements)
         with operations.connection.schema_editor() as editor:
-            triggers.create(None, editor)
+            triggers.create(*triggers.TABLES)(None, editor)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(BaseDatabaseOperations, "execute_sql_flush", without_triggers)
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def forced_sign_ins_count_as_typed() -> Iterator[None]:
+    """Let `force_login` stand for a sign-in by password a moment ago, so that acts which ask for one are open."""
+    from allauth.account.internal.flows.login import record_authentication
+    from django.contrib.auth.signals import user_logged_in
+
+    def record(sender: Any, request: Any, user: Any, **kwargs: Any) -> None:
+        if not hasattr(request, "allauth"):  # a real request passes allauth's middleware
+            record_authentication(request, user, method="password")
+
+    user_logged_in.connect(record, dispatch_uid="tests.forced_sign_in")
+    yield
+    user_logged_in.disconnect(dispatch_uid="tests.forced_sign_in")
+
+
 @pytest.fixture(autouse=True)
-def nobody_has_tried_to_sign_in() -> None:
-    """Start each test with an empty cache: sign-in limits count in it, and all tests share one address."""
+def nothing_is_cached() -> None:
+    """Start each test with an empty cache."""
     from django.core.cache import cache
 
     cache.clear()

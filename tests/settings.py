@@ -1,7 +1,7 @@
 """The project's settings in an environment of the tests' own: no variable, no `.env` and no data of this machine.
 
 DATABASE_URL alone comes from the shell: the suite runs on both engines. Each process, xdist's workers too, gets a
-folder of its own; sign-in limits count in its cache.
+folder of its own.
 """
 
 import os
@@ -13,6 +13,8 @@ from minara_site.config import Config
 Config.model_config["env_file"] = None
 for name in Config.model_fields.keys() - {"database_url"}:
     os.environ.pop(name.upper(), None)
+for name in ("MINARA_LIMIT_READS_PER_MINUTE", "MINARA_LIMIT_WRITES_PER_MINUTE"):
+    os.environ[name] = "0"  # a test calls more often than anybody; those of limits set their own
 os.environ["MINARA_DATA_DIR"] = tempfile.mkdtemp(prefix="minara-test-")
 Path(os.environ["MINARA_DATA_DIR"], "static").mkdir()
 

@@ -1,11 +1,13 @@
 """Judge what an import found and store what is new, slice by slice. Running it again stores nothing twice."""
 
+import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from itertools import islice
+from typing import Any
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -15,10 +17,11 @@ from memory_app.importers.core.entries import ProfileValue, Refusal
 from memory_app.memories.core import IMPORT_ORIGIN, Provenance, Source
 from memory_app.memories.models import Memory
 from memory_app.memories.services import SLICE, Draft, build_memory, store_memories
-from memory_app.user_profile.selectors import list_entries
+from memory_app.user_profile.models import UserProfileEntry, guarded_text
 from memory_app.user_profile.services import MAX_ENTRIES, clean_key, clean_value, set_entry, take_turns
 from minara_site.access.models import User
 from minara_site.kernel.errors import Invalid
+from minara_site.kernel.guard import core as guard
 
 MOST_AHEAD = timedelta(days=1)  # a day that has begun somewhere
 MOST_NAME_CHARS = 200
@@ -28,8 +31,12 @@ class Verdict(StrEnum):
     """What becomes of an entry."""
 
     NEW = "new"
+    HELD = "held"
     DUPLICATE = "duplicate"
     REJECTED = "rejected"
+
+
+STORED = frozenset({Verdict.NEW, Verdict.HELD})
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +71,12 @@ class Known:
 
 
 def run_import(*, owner: User, bundle: Bundle, apply: bool, now: datetime, actor: str) -> Iterator[Judgement]:
-    """Judge every entry and, when applied, store the new ones.
+    """Judge every entry and, when applied, store the new ones; those that the guard refuses wait for an operator.
 
     A verdict is given after its slice is committed; an import that was stopped goes on where it stood when it is
     run again, because what is stored already is a duplicate.
     """
-    known = Known()
+    known, run = Known(), secrets.token_hex(8)
     while chosen := list(islice(bundle.found, SLICE)):
         prepared = [prepare(found, owner_id=owner.pk, now=now, actor=actor) for found in chosen]
         with transaction.atomic() if apply else nullcontext():
@@ -78,8 +85,9 @@ def run_import(*, owner: User, bundle: Bundle, apply: bool, now: datetime, actor
             known = look_up(prepared, owner=owner, before=known)
             judged = [judge(one, known) for one in prepared]
             if apply:
-                new = [one for one, verdict in zip(prepared, judged, strict=True) if verdict.verdict is Verdict.NEW]
-                store(new, owner=owner, bundle=bundle, now=now, actor=actor)
+                new = [one for one, verdict in zip(prepared, judged, strict=True) if verdict.verdict in STORED]
+                details = {"from": bundle.format.value, "run": run}
+                store(new, owner=owner, now=now, actor=actor, details=details)
         yield from judged
 
 
@@ -118,7 +126,8 @@ def look_up(prepared: Sequence[Prepared], *, owner: User, before: Known) -> Know
     }
     profile = before.profile
     if any(one.value for one in prepared):
-        profile |= dict(list_entries(owner=owner).values_list("key", "value"))
+        entries = UserProfileEntry.objects.for_owner(owner)
+        profile |= {key: value or waiting for key, value, waiting in entries.values_list("key", "value", "held_value")}
     return Known(stored, profile, before.seen)
 
 
@@ -127,11 +136,20 @@ def judge(one: Prepared, known: Known) -> Judgement:
     verdict, reason, kind, text = Verdict.REJECTED, one.problem, "", ""
     if one.value:
         verdict, reason = judge_value(one.value, known)
+        if verdict is Verdict.NEW and guard.judge(guarded_text(one.value.key, one.value.value)).is_held:
+            verdict, reason = Verdict.HELD, held_words()
         kind, text = f"{one.value.key} =", one.value.value
     elif one.row:
         verdict, reason = judge_memory(one.row.content_hash, known)
+        if verdict is Verdict.NEW and one.row.held_at:
+            verdict, reason = Verdict.HELD, held_words()
         kind, text = f"[{one.row.category}]", one.row.content
     return Judgement(one.found.file, one.found.item.line, verdict, reason, kind, text)
+
+
+def held_words() -> str:
+    """Return what becomes of an entry that the guard refuses."""
+    return _("an operator releases or discards it")
 
 
 def judge_memory(digest: str, known: Known) -> tuple[Verdict, str]:
@@ -159,12 +177,11 @@ def judge_value(item: ProfileValue, known: Known) -> tuple[Verdict, str]:
     return Verdict.NEW, ""
 
 
-def store(new: Sequence[Prepared], *, owner: User, bundle: Bundle, now: datetime, actor: str) -> None:
-    """Write the new entries of a slice."""
+def store(new: Sequence[Prepared], *, owner: User, now: datetime, actor: str, details: Mapping[str, Any]) -> None:
+    """Write the new entries of a slice; each audit row names the run, so that the run can be taken back."""
     for one in new:
         if one.value:
-            set_entry(owner=owner, key=one.value.key, value=one.value.value, actor=actor, now=now)
+            set_entry(owner=owner, key=one.value.key, value=one.value.value, actor=actor, now=now, details=details)
     rows = [one.row for one in new if one.row]
     if rows:
-        details = {"from": bundle.format.value}
-        store_memories(rows, owner_id=owner.pk, now=now, actor=actor, tool_call="memory_import", details=details)
+        store_memories(rows, owner_id=owner.pk, now=now, actor=actor, tool_call="memory_import", details=dict(details))

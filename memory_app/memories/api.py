@@ -11,10 +11,12 @@ from django.utils.translation import gettext as _
 from ninja import Query, Router, Schema, Status
 from pydantic import Field
 
+from memory_app.held.core import Kind
+from memory_app.held.masking import memory_for, version_for
 from memory_app.memories.core import Category, Provenance, Source, State
 from memory_app.memories.models import Memory
 from memory_app.memories.reading import explain
-from memory_app.memories.selectors import get_history, get_memory, list_memories, memory_record
+from memory_app.memories.selectors import find_refused, get_history, get_memory, list_memories, memory_record
 from memory_app.memories.services import Changes, Draft, delete_memories, edit_memory, restore_memories, write_memory
 from memory_app.search.core.parser import MAX_QUERY_CHARS
 from memory_app.search.selectors import limited, narrow
@@ -23,8 +25,9 @@ from minara_site.access.api_auth import allow
 from minara_site.access.pages import PageRequest
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Malformed
+from minara_site.kernel.guard.selectors import find_held
 from minara_site.web.keyset import Order, paginate, read_number, write_number
-from minara_site.web.schemas import Data, Items, OwnerQuery, PageQuery, Strict
+from minara_site.web.schemas import Data, HeldOut, Items, OwnerQuery, PageQuery, Strict
 
 router = Router(tags=["memory"])
 
@@ -73,6 +76,8 @@ class WhyOut(Schema):
     created_at: datetime
     updated_at: datetime
     is_editable: bool
+    rules_version: str
+    held: HeldOut | None
     in_prompt: bool
     note: str
     prompt_line: str
@@ -118,6 +123,12 @@ class Written(Schema):
     id: int
 
 
+class WrittenHeld(Written):
+    """A memory was stored and waits for an operator."""
+
+    held: HeldOut
+
+
 class Edited(Schema):
     """A memory was changed; `version` is the ETag of the next edit."""
 
@@ -125,6 +136,12 @@ class Edited(Schema):
     id: int
     version: int
     data: MemoryOut
+
+
+class EditedHeld(Edited):
+    """A memory was changed; with this text it waits for an operator."""
+
+    held: HeldOut
 
 
 class Deleted(Schema):
@@ -151,10 +168,13 @@ class BulkDone(Schema):
 
 
 @router.post(
-    "/memory", summary="Store a memory that the user states", auth=allow(Act.MEMORY_WRITE), response={201: Written}
+    "/memory",
+    summary="Store a memory that the user states",
+    auth=allow(Act.MEMORY_WRITE),
+    response={201: Written, 202: WrittenHeld},
 )
 def create(request: PageRequest, payload: NewMemory) -> Status[dict[str, Any]]:
-    """Store what the user stated, as `personalization` / `user_manual`."""
+    """Store what the user stated, as `personalization` / `user_manual`; 202 says that the guard holds it."""
     draft = Draft(
         category=Category.PERSONALIZATION,
         content=payload.statement,
@@ -163,12 +183,16 @@ def create(request: PageRequest, payload: NewMemory) -> Status[dict[str, Any]]:
         tickers=tuple(payload.tickers),
     )
     memory = write_memory(owner_id=request.principal.owner.pk, draft=draft, now=timezone.now())
-    return Status(201, {"id": memory.pk})
+    held = find_held(Kind.MEMORY, memory.pk) if memory.held_at else None
+    return Status(202, {"id": memory.pk, "held": held}) if held else Status(201, {"id": memory.pk})
 
 
 @router.get("/memory", summary="List memories", auth=allow(Act.MEMORY_READ), response=Data[Items[MemoryOut]])
 def list_(request: PageRequest, query: Query[MemoryQuery]) -> dict[str, Any]:
-    """List memories, newest change first; `q` narrows to rows that the search finds."""
+    """List memories, newest change first; `q` narrows to rows that the search finds.
+
+    A page of live ones is shorter by what the guard's newest rules refuse.
+    """
     now, owner = timezone.now(), request.principal.reads(Act.MEMORY_READ, query.owner)
     rows: QuerySet[Any] = list_memories(
         owner=owner, now=now, state=query.state, category=query.category, source=query.source
@@ -180,7 +204,9 @@ def list_(request: PageRequest, query: Query[MemoryQuery]) -> dict[str, Any]:
         page = paginate(rows, order, cursor=query.cursor, limit=query.limit, scope="v1/memory")
     owner_ids = {row.owner_id for row in page.items}
     record_views(principal=request.principal, owner_ids=owner_ids, kind="memories", now=now)
-    return {"data": {"items": [memory_record(row) for row in page.items], "next_cursor": page.next_cursor}}
+    refused = find_refused(page.items) if query.state is State.LIVE else frozenset()
+    items = [memory_record(memory_for(request.principal.owner, row)) for row in page.items if row.pk not in refused]
+    return {"data": {"items": items, "next_cursor": page.next_cursor}}
 
 
 @router.post(
@@ -199,12 +225,20 @@ def read(request: PageRequest, response: HttpResponse, memory_id: int, query: Qu
     """Read one memory; the ETag is its version."""
     memory = open_one(request, memory_id, query)
     response["ETag"] = f'"{memory.version}"'
-    return {"data": memory_record(memory)}
+    record = memory_record(memory_for(request.principal.owner, memory))
+    if memory.state is State.LIVE and find_refused([memory]):
+        record["state"] = State.HELD  # the guard's job will hold it
+    return {"data": record}
 
 
-@router.patch("/memory/{int:memory_id}", summary="Edit a memory", auth=allow(Act.MEMORY_WRITE), response=Edited)
-def edit(request: PageRequest, response: HttpResponse, memory_id: int, payload: MemoryEdit) -> dict[str, Any]:
-    """Change what the user typed; with `If-Match` a stale version is 409 and changes nothing."""
+@router.patch(
+    "/memory/{int:memory_id}",
+    summary="Edit a memory",
+    auth=allow(Act.MEMORY_WRITE),
+    response={200: Edited, 202: EditedHeld},
+)
+def edit(request: PageRequest, response: HttpResponse, memory_id: int, payload: MemoryEdit) -> Status[dict[str, Any]]:
+    """Change what the user typed; with `If-Match` a stale version is 409 and changes nothing; 202: it is held."""
     tickers = None if payload.tickers is None else tuple(payload.tickers)
     memory = edit_memory(
         principal=request.principal,
@@ -214,7 +248,9 @@ def edit(request: PageRequest, response: HttpResponse, memory_id: int, payload: 
         now=timezone.now(),
     )
     response["ETag"] = f'"{memory.version}"'
-    return {"id": memory.pk, "version": memory.version, "data": memory_record(memory)}
+    held = find_held(Kind.MEMORY, memory.pk) if memory.held_at else None
+    answer = {"id": memory.pk, "version": memory.version, "data": memory_record(memory)}
+    return Status(202, {**answer, "held": held}) if held else Status(200, answer)
 
 
 @router.delete(
@@ -251,7 +287,8 @@ def history(request: PageRequest, memory_id: int, query: Query[PageQuery]) -> di
     memory, scope = open_one(request, memory_id, query), f"v1/history/{memory_id}"
     items = get_history(memory, below=read_number(query.cursor, scope=scope), limit=query.limit)
     more = bool(items) and items[-1].version > 1
-    return {"data": {"items": items, "next_cursor": write_number(items[-1].version, scope=scope) if more else None}}
+    shown = [version_for(request.principal.owner, memory, entry) for entry in items]
+    return {"data": {"items": shown, "next_cursor": write_number(items[-1].version, scope=scope) if more else None}}
 
 
 @router.get(
@@ -263,7 +300,7 @@ def history(request: PageRequest, memory_id: int, query: Query[PageQuery]) -> di
 def why(request: PageRequest, memory_id: int, query: Query[OwnerQuery]) -> dict[str, Any]:
     """Tell where a memory comes from and why the agent does or does not read it."""
     memory = open_one(request, memory_id, query)
-    return {"data": explain(memory)}
+    return {"data": explain(memory_for(request.principal.owner, memory))}
 
 
 def open_one(request: PageRequest, memory_id: int, query: OwnerQuery) -> Memory:

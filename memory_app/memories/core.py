@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
@@ -13,9 +14,11 @@ MAX_CONTENT_CHARS = 4_000
 MAX_TICKERS = 20
 MAX_VERSIONS = 50  # of a history at a time: each costs a word diff
 IMPORT_ORIGIN = "import:"
+IMPORT_ACTOR = "command:import"
 IMPORTED = "imported"  # what badges and filters call it
 MEMORY_ORIGIN = "memory:"
 UNDO_REASON = "undo"
+ROLL_BACK_REASON = "rollback:"  # with the number of the roll-back that wrote the row's earlier text again
 REVERT_REASON = "version:"  # with the number of the version that was written again
 NUMBER = re.compile(r"[0-9]{1,18}")
 TICKER = re.compile(r"[A-Z0-9][A-Z0-9./:_-]{0,15}")
@@ -76,6 +79,24 @@ class Provenance:
 def content_hash(category: str, content: str) -> str:
     """Return the SHA-256 that makes an import of the same text a no-op, as 64 hex digits."""
     return hashlib.sha256(f"{category}\0{content}".encode()).hexdigest()
+
+
+def guarded_text(*, content: str, fact_type: str, tickers: Iterable[str], metadata: object) -> str:
+    """Return everything of a memory that a prompt or an agent may read, as the guard judges it: the content first."""
+    return "\n".join(part for part in (content, fact_type, " ".join(tickers), *leaves(metadata)) if part)
+
+
+def leaves(value: object) -> Iterator[str]:
+    """Yield the names and values of nested data in order, as text; without recursion, however deep it is."""
+    waiting = [value]
+    while waiting:
+        found = waiting.pop()
+        if isinstance(found, Mapping):
+            waiting += [part for pair in reversed(list(found.items())) for part in reversed(pair)]
+        elif isinstance(found, list | tuple):
+            waiting += reversed(found)
+        elif found is not None:
+            yield str(found)
 
 
 def provenance_word(*, source: str | None, origin: str) -> str:

@@ -4,10 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from memory_app.held.masking import memory_for
+from memory_app.memories.confirming import find_unconfirmed, is_by_person
+from memory_app.memories.destinations import Destination
 from memory_app.memories.models import Memory
 from memory_app.memories.reading import Reading, prompt_line
 from memory_app.memories.selectors import Deletion, find_deletions, name_actors, retention
-from memory_app.search.core.highlight import Highlighter, Segment
+from memory_app.search.core.highlight import Highlighter, Segment, cut
 from memory_app.search.selectors import read_query
 from minara_site.access.models import User
 from minara_site.access.principal import Principal
@@ -22,7 +25,9 @@ DAY = timedelta(days=1)
 class ListedMemory:
     """A memory as a row: what it costs in a prompt, whether it is read there, and what this reader may do with it.
 
-    `owner_name` is empty in lists of one owner, `segments` where nobody searched.
+    `memory` is as this reader may see it: secrets of somebody else are masked.
+    `owner_name` is empty in lists of one owner, `segments` where nobody searched. `unconfirmed` are the addresses that
+    an agent wrote and the owner never did.
     """
 
     memory: Memory
@@ -35,6 +40,7 @@ class ListedMemory:
     may_remove: bool
     owner_name: str = ""
     segments: tuple[Segment, ...] = ()
+    unconfirmed: tuple[Destination, ...] = ()
     deleted_by: str = ""
     reason: str = ""
 
@@ -48,6 +54,11 @@ class ListedMemory:
         """Whether this reader may put it right by a memory of their own."""
         return self.is_own and not self.may_edit and self.memory.deleted_at is None
 
+    @property
+    def doubtful(self) -> tuple[Segment, ...]:
+        """The text with its unconfirmed addresses marked."""
+        return cut(self.memory.content, [(each.start, each.end) for each in self.unconfirmed])
+
 
 def shape_rows(
     memories: Iterable[Memory], *, principal: Principal, owner: Owner, reading: Reading, now: datetime, query: str = ""
@@ -56,7 +67,17 @@ def shape_rows(
     rows = [shape_row(memory, principal=principal, reading=reading, now=now) for memory in memories]
     if isinstance(owner, Everyone):
         rows = [replace(row, owner_name=row.memory.owner.get_short_name()) for row in rows]
+    rows = with_unconfirmed(rows, owner=owner)
     return mark_hits(rows, query) if query else rows
+
+
+def with_unconfirmed(rows: Sequence[ListedMemory], *, owner: Owner) -> list[ListedMemory]:
+    """Return rows with the addresses that nobody but an agent wrote. No query unless there is one, then two."""
+    by_agents = {
+        row.pk: row.memory.content for row in rows if not is_by_person(source=row.memory.source, actor=row.memory.actor)
+    }
+    found = find_unconfirmed(by_agents, owner=owner)
+    return [replace(row, unconfirmed=found[row.pk]) if row.pk in found else row for row in rows]
 
 
 def mark_hits(rows: Iterable[ListedMemory], query: str) -> list[ListedMemory]:
@@ -70,7 +91,7 @@ def shape_row(memory: Memory, *, principal: Principal, reading: Reading, now: da
     """Return one memory as this reader sees it."""
     is_own = memory.owner_id == principal.owner.pk
     return ListedMemory(
-        memory=memory,
+        memory=memory_for(principal.owner, memory),
         tokens=estimate_tokens(prompt_line(memory)),
         in_prompt=memory.pk in reading.ids,
         note=reading.note(memory),

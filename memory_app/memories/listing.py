@@ -9,8 +9,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from memory_app.held.selectors import list_holds
 from memory_app.memories.core import IMPORT_ORIGIN, IMPORTED, Category, Source, State
-from memory_app.memories.models import MemoryQuerySet
+from memory_app.memories.models import Memory, MemoryQuerySet
 from memory_app.memories.selectors import retention_cutoff
 from memory_app.search.answers import note_text
 from memory_app.search.selectors import narrow, read_query
@@ -66,7 +67,11 @@ STATE = Filter(
     "state",
     gettext_lazy("State"),
     FilterKind.TABS,
-    choices=((State.LIVE, gettext_lazy("Active")), (State.DELETED, gettext_lazy("Deleted"))),
+    choices=(
+        (State.LIVE, gettext_lazy("Active")),
+        (State.HELD, gettext_lazy("Held")),
+        (State.DELETED, gettext_lazy("Deleted")),
+    ),
     default=State.LIVE,
     apply=in_state,
 )
@@ -136,7 +141,7 @@ class CountOf(Subquery):
     template = "(SELECT COUNT(*) FROM (%(subquery)s) counted)"
     output_field = IntegerField()
 
-    def __init__(self, rows: MemoryQuerySet) -> None:
+    def __init__(self, rows: Rows) -> None:
         super().__init__(rows.order_by().values("pk")[: MOST_COUNTED + 1])
 
 
@@ -170,10 +175,13 @@ def with_search_notes(page: ListPage) -> ListPage:
     return replace(page, reading=replace(page.reading, notices=(*page.reading.notices, *notes)))
 
 
-def count_tabs(rows: MemoryQuerySet) -> dict[str, int]:
+def count_tabs(owner: Owner) -> dict[str, int]:
     """Return how many rows stand behind each tab; a number too large to count is left out. One query."""
-    cutoff = retention_cutoff(timezone.now())
+    rows, cutoff = Memory.objects.for_owner(owner), retention_cutoff(timezone.now())
     tabs = {state.value: CountOf(rows.in_state(state, cutoff)) for state in (State.LIVE, State.DELETED)}
+    tabs[State.HELD.value] = CountOf(
+        list_holds(owner=owner)
+    )  # that tab is the queue, which has values of the profile too
     counts = User.objects.values(**tabs)[:1].get()  # any row serves: the counts do not depend on it
     return {state: number for state, number in counts.items() if number <= MOST_COUNTED}
 

@@ -7,27 +7,36 @@ from typing import Any, ClassVar, Self
 from django.db import models, router, transaction
 from django.db.models import Q
 
-from memory_app.memories.core import Category, FactState, Source, State, is_editable, provenance_word
+from memory_app.memories.core import Category, FactState, Source, State, guarded_text, is_editable, provenance_word
 from memory_app.search.index import INDEXED_FIELDS, SLICE, index_memories, reindex_memories
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
+
+LIVE = Q(deleted_at__isnull=True, held_at__isnull=True)
 
 
 class MemoryQuerySet(OwnedQuerySet):
     """Memories. Whatever changes text or category here keeps the search document in step."""
 
     def live(self) -> Self:
-        """Keep what is read: not deleted."""
-        return self.filter(deleted_at__isnull=True)
+        """Keep what is read: neither deleted nor held."""
+        return self.filter(deleted_at__isnull=True, held_at__isnull=True)
 
     def deleted(self) -> Self:
         """Keep what waits in the trash."""
         return self.filter(deleted_at__isnull=False)
 
+    def held(self) -> Self:
+        """Keep what the guard holds and nobody has thrown away."""
+        return self.filter(deleted_at__isnull=True, held_at__isnull=False)
+
     def in_state(self, state: State, cutoff: datetime) -> Self:
         """Keep the rows in this state; deleted ones only within their retention, which began after `cutoff`."""
-        if state is State.HELD:
-            return self.none()  # no write is held yet
-        return self.live() if state is State.LIVE else self.deleted().kept(cutoff)
+        match state:
+            case State.LIVE:
+                return self.live()
+            case State.HELD:
+                return self.held()
+        return self.deleted().kept(cutoff)
 
     def kept(self, cutoff: datetime) -> Self:
         """Keep what can still be opened: live rows, and deleted ones within their retention."""
@@ -69,6 +78,8 @@ class Memory(models.Model):
 
     `updated_at` orders the prompt: it changes when the content changes and at no other time. `version` counts
     edits. `batch` names the last delete or restore that touched the row, so that one undo takes it all back.
+    `held_at` is set while the guard holds the text; why stands in `holds`. `rules_version` is the rule set that
+    judged it.
     """
 
     owner = owner_key()
@@ -88,6 +99,8 @@ class Memory(models.Model):
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
     deleted_at = models.DateTimeField(null=True)
+    held_at = models.DateTimeField(null=True)
+    rules_version = models.CharField(max_length=16, default="", db_default="")
 
     objects: ClassVar[Any] = MemoryQuerySet.as_manager()
 
@@ -107,19 +120,24 @@ class Memory(models.Model):
         indexes: ClassVar = [
             models.Index(
                 fields=["owner", "-updated_at", "-id"],
-                condition=Q(deleted_at__isnull=True),
+                condition=LIVE,
                 name="memories_owner_newest",
             ),
-            models.Index(fields=["-updated_at", "-id"], condition=Q(deleted_at__isnull=True), name="memories_newest"),
+            models.Index(fields=["-updated_at", "-id"], condition=LIVE, name="memories_newest"),
             models.Index(
                 fields=["owner", "category", "-updated_at", "-id"],
-                condition=Q(deleted_at__isnull=True),
+                condition=LIVE,
                 name="memories_owner_category",
             ),
             models.Index(
                 fields=["owner", "source", "-updated_at", "-id"],
-                condition=Q(deleted_at__isnull=True),
+                condition=LIVE,
                 name="memories_owner_source",
+            ),
+            models.Index(
+                fields=["owner", "actor", "-updated_at", "-id"],
+                condition=LIVE,
+                name="memories_owner_actor",
             ),
             models.Index(
                 fields=["owner", "-deleted_at", "-id"],
@@ -128,6 +146,13 @@ class Memory(models.Model):
             ),
             models.Index(fields=["deleted_at", "id"], condition=Q(deleted_at__isnull=False), name="memories_expiry"),
             models.Index(fields=["owner", "content_hash"], name="memories_owner_hash"),
+            models.Index(
+                fields=["owner", "-held_at", "-id"],
+                condition=Q(deleted_at__isnull=True, held_at__isnull=False),
+                name="memories_owner_held",
+            ),
+            models.Index(fields=["rules_version", "id"], name="memories_rules_version"),
+            models.Index(fields=["actor", "-updated_at", "-id"], name="memories_actor_newest"),
             models.Index(fields=["batch"], condition=Q(batch__isnull=False), name="memories_batch"),
             models.Index(fields=["is_demo"], condition=Q(is_demo=True), name="memories_demo"),
         ]
@@ -144,7 +169,16 @@ class Memory(models.Model):
     @property
     def state(self) -> State:
         """Whether the row is read."""
-        return State.LIVE if self.deleted_at is None else State.DELETED
+        if self.deleted_at is not None:
+            return State.DELETED
+        return State.LIVE if self.held_at is None else State.HELD
+
+    @property
+    def guarded_text(self) -> str:
+        """What the guard judges of it."""
+        return guarded_text(
+            content=self.content, fact_type=self.fact_type, tickers=self.tickers, metadata=self.metadata
+        )
 
     @property
     def badge(self) -> str:
@@ -160,7 +194,8 @@ class Memory(models.Model):
 class MemoryRevision(models.Model):
     """What a memory said before an edit. The current text stands in `memories`.
 
-    `actor` wrote this version; `reason` says why it was replaced.
+    `actor` wrote this version; `reason` says why it was replaced. `updated_at` is the row's of then, unknown (None)
+    for versions that are older than the column.
     """
 
     memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="revisions", db_index=False)
@@ -169,6 +204,7 @@ class MemoryRevision(models.Model):
     fact_type = models.CharField(max_length=64, blank=True)
     tickers = models.JSONField(default=list)
     actor = models.CharField(max_length=80)
+    updated_at = models.DateTimeField(null=True)
     replaced_at = models.DateTimeField()
     reason = models.CharField(max_length=200, blank=True)
 

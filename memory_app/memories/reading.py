@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from memory_app.held.core import Kind
 from memory_app.memories.core import FactState
 from memory_app.memories.models import Memory
 from memory_app.snapshot.core import MAX_OBSERVATIONS, MemoryRow, memory_line
@@ -15,6 +16,7 @@ from memory_app.snapshot.selectors import load_prompt_ids
 from minara_site.access.models import User
 from minara_site.kernel.conversations.models import Session
 from minara_site.kernel.core.tokens import estimate_tokens
+from minara_site.kernel.guard.selectors import find_held
 from minara_site.kernel.ownership import Owner
 
 
@@ -36,6 +38,8 @@ class Reading:
             return self.note_inside(memory)
         if not self.is_known or memory.deleted_at:
             return ""
+        if memory.held_at:
+            return _("left out: held by the guard")
         if memory.fact_state == FactState.RETIRED:
             return _("left out: retired")
         if self.since and (memory.updated_at > self.since or len(self.ids) < MAX_OBSERVATIONS):
@@ -92,6 +96,8 @@ def explain(memory: Memory) -> dict[str, Any]:
         "created_at": memory.created_at,
         "updated_at": memory.updated_at,
         "is_editable": memory.is_editable,
+        "rules_version": memory.rules_version,
+        "held": find_held(Kind.MEMORY, memory.pk) if memory.held_at else None,
         "in_prompt": memory.pk in reading.ids,
         "note": reading.note(memory),
         "prompt_line": line,

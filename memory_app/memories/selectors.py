@@ -7,14 +7,27 @@ from itertools import repeat, zip_longest
 from typing import Any
 
 from django.conf import settings
+from django.db.models import Q
 from django.utils.translation import gettext as _
 
-from memory_app.memories.core import MAX_VERSIONS, REVERT_REASON, UNDO_REASON, Category, Source, State, parse_number
+from memory_app.held.core import Kind
+from memory_app.memories.core import (
+    MAX_VERSIONS,
+    REVERT_REASON,
+    ROLL_BACK_REASON,
+    UNDO_REASON,
+    Category,
+    Source,
+    State,
+    parse_number,
+)
 from memory_app.memories.models import Memory, MemoryQuerySet, MemoryRevision
 from minara_site.access.models import ApiKey, User
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.core.diff import Segment, word_diff
 from minara_site.kernel.errors import NotFound
+from minara_site.kernel.guard import core as guard
+from minara_site.kernel.guard.selectors import judge_stored
 from minara_site.kernel.ownership import Owner
 
 
@@ -57,8 +70,8 @@ def retention_cutoff(now: datetime) -> datetime:
 
 
 def get_memory(*, owner: Owner, memory_id: int, lock: bool = False) -> Memory:
-    """Return one live memory. Raises NotFound also for another owner's."""
-    rows = Memory.objects.for_owner(owner).live()
+    """Return one memory that is not deleted, live or held. Raises NotFound also for another owner's."""
+    rows = Memory.objects.for_owner(owner).filter(deleted_at__isnull=True)
     return only_row(rows.select_for_update(of=("self",)) if lock else rows, memory_id)
 
 
@@ -98,11 +111,34 @@ def list_memories(
 
 
 def read_memories(*, owner: Owner, category: Category | None, limit: int) -> list[Memory]:
-    """Return the most recently updated live memories (S1, memory_read)."""
+    """Return the most recently updated memories that the guard lets in (S1, memory_read)."""
     rows: MemoryQuerySet = Memory.objects.for_owner(owner).live()
     if category is not None:
         rows = rows.filter(category=category)
-    return list(rows.order_by("-updated_at", "-id")[:limit])
+    return newest_accepted(rows, limit)
+
+
+def newest_accepted(rows: MemoryQuerySet, limit: int) -> list[Memory]:
+    """Return the newest of these rows; those that `find_refused` names are left out, and others take their places."""
+    accepted: list[Memory] = []
+    older = rows
+    while len(accepted) < limit:
+        found = list(older.order_by("-updated_at", "-id")[:limit])
+        refused = find_refused(found)
+        accepted += [row for row in found if row.pk not in refused]
+        if len(found) < limit:
+            break
+        last = found[-1]
+        older = rows.filter(Q(updated_at__lt=last.updated_at) | Q(updated_at=last.updated_at, pk__lt=last.pk))
+    return accepted[:limit]
+
+
+def find_refused(rows: Iterable[Memory]) -> set[int]:
+    """Return the ids of rows that today's rules refuse; no query while all verdicts are by those rules (P-04)."""
+    stale = {row.pk for row in rows if row.rules_version != guard.RULES.version}
+    texts = {row.pk: row.guarded_text for row in Memory.objects.filter(pk__in=stale)} if stale else {}
+    verdicts = judge_stored(Kind.MEMORY, texts)
+    return {pk for pk, verdict in verdicts.items() if verdict.is_held}
 
 
 def get_history(memory: Memory, *, below: int | None = None, limit: int = MAX_VERSIONS) -> list[HistoryEntry]:
@@ -144,7 +180,7 @@ def find_reasoning(memory: Memory) -> str:
 def find_deletions(memories: Iterable[Memory]) -> dict[str, Deletion]:
     """Return by batch who deleted these rows. One query, along the audit log's index by time."""
     deleted_at = {memory.deleted_at for memory in memories if memory.deleted_at}
-    entries = AuditEntry.objects.filter(tool_call="memory_removed", at__in=deleted_at)
+    entries = AuditEntry.objects.filter(tool_call__in=("memory_removed", "write_rollback"), at__in=deleted_at)
     rows = entries.values_list("details__batch", "actor", "reasoning")
     return {batch: Deletion(actor, reason_words(reason)) for batch, actor, reason in rows}
 
@@ -153,6 +189,9 @@ def reason_words(reason: str) -> str:
     """Return why something was done: what a service noted in the reader's words, what people typed as it is."""
     if reason == UNDO_REASON:
         return _("Undone")
+    rollback = parse_number(reason, after=ROLL_BACK_REASON)
+    if rollback is not None:
+        return _("Roll-back %(number)d") % {"number": rollback}
     version = parse_number(reason, after=REVERT_REASON)
     return reason if version is None else _("Back to version %(version)d") % {"version": version}
 

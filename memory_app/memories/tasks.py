@@ -4,22 +4,25 @@ from datetime import datetime
 
 from django.utils.translation import gettext as _
 
+from memory_app.memories.selectors import retention_cutoff
 from memory_app.memories.services import purge_expired
 from memory_app.search.index import optimize_index
+from memory_app.user_profile.services import purge_removed_values
 from minara_site.kernel import db
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.errors import Unavailable
 from minara_site.kernel.jobs.models import JobRun, RunState
+from minara_site.kernel.jobs.services import Claim
 
 PURGE = "memories.purge_expired"
 
 
-def purge(*, now: datetime) -> dict[str, int]:
+def purge(*, now: datetime, claim: Claim | None = None) -> dict[str, int]:
     """Remove what is past its retention, from the files too; running it again removes nothing more.
 
     Raises Unavailable, so that it is tried again, while a reader keeps the write-ahead log from being emptied.
     """
-    purged = purge_expired(now=now)
+    purged = purge_expired(now=now, claim=claim) + purge_removed_values(cutoff=retention_cutoff(now))
     if purged or is_cleaning_due():
         optimize_index()
         if not db.checkpoint():

@@ -5,11 +5,13 @@ from typing import Annotated, Any
 from django.utils import timezone
 from pydantic import Field
 
+from memory_app.held.core import Kind
 from memory_app.memories.core import Category, Provenance
 from memory_app.memories.selectors import memory_record, read_memories
 from memory_app.memories.services import Draft, agent_source, write_memory
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
+from minara_site.kernel.guard.selectors import find_held
 from minara_site.web.schemas import Strict
 
 
@@ -32,7 +34,7 @@ class MemoryReadArgs(Strict):
 
 
 def memory_write(principal: Principal, args: MemoryWriteArgs, *, reasoning: str) -> dict[str, Any]:
-    """Store a memory for later sessions; the running prompt does not change."""
+    """Store a memory for later sessions; the running prompt does not change. `held` says that the guard holds it."""
     draft = Draft(
         category=args.category,
         content=args.content,
@@ -40,7 +42,8 @@ def memory_write(principal: Principal, args: MemoryWriteArgs, *, reasoning: str)
         metadata=args.metadata,
     )
     memory = write_memory(owner_id=principal.owner.pk, draft=draft, now=timezone.now(), reasoning=reasoning)
-    return {"id": memory.pk}
+    held = find_held(Kind.MEMORY, memory.pk) if memory.held_at else None
+    return {"id": memory.pk, "held": held} if held else {"id": memory.pk}
 
 
 def memory_read(principal: Principal, args: MemoryReadArgs, *, reasoning: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from django.utils import timezone
 from ninja import Query, Router, Schema
 from pydantic import Field
 
+from memory_app.held.masking import hit_for
 from memory_app.memories.core import Category, Source
 from memory_app.search.answers import hit_record, note_text
 from memory_app.search.core.parser import MAX_QUERY_CHARS
@@ -77,5 +78,6 @@ def search(request: PageRequest, query: Query[SearchQuery]) -> dict[str, Any]:
     )
     owner_ids = {hit.owner_id for hit in found.hits}
     record_views(principal=request.principal, owner_ids=owner_ids, kind="memories", now=timezone.now())
-    items, notes = [hit_record(hit) for hit in found.hits], [note_text(note) for note in found.notes]
+    items = [hit_record(hit_for(request.principal.owner, hit)) for hit in found.hits]
+    notes = [note_text(note) for note in found.notes]
     return {"ok": True, "data": {"items": items, "next_cursor": None, "notes": notes}}

@@ -13,6 +13,7 @@ from memory_app.search.adapters import backend
 from memory_app.search.core.document import Document, memory_document
 
 SLICE = 500
+NEWEST = 200  # ids that a look at the index goes back
 INDEXED_FIELDS = frozenset({"content", "category", "owner", "owner_id"})
 
 _MEMORIES = "SELECT id, owner_id, content, category FROM memories"
@@ -56,17 +57,35 @@ def write(documents: Sequence[Document], *, using: str) -> None:
 
 def index_problems(*, using: str = DEFAULT_DB_ALIAS) -> list[str]:
     """Return what is out of step, one line each, empty when all is well. Reads every memory."""
-    problems = [f"the trigger {name} is missing" for name in sorted(schema.missing_triggers(connections[using]))]
-    for pairs in documents(using):
-        for expected, stored in pairs:
-            if stored is None:
-                problems.append(f"memory {expected.object_id} has no search document")
-            elif stored != expected:
-                problems.append(f"the search document of memory {expected.object_id} is out of date")
+    problems = [*trigger_problems(using), *document_problems(using)]
     with connections[using].cursor() as cursor:
         cursor.execute(f"SELECT object_id {_ORPHANS} ORDER BY object_id")
         problems += [f"the search document {object_id} has no memory" for (object_id,) in cursor.fetchall()]
     return problems + backend(using).index_problems()
+
+
+def newest_index_problems(*, using: str = DEFAULT_DB_ALIAS) -> list[str]:
+    """Return what is out of step with the triggers and the newest memories; cheap enough for a page."""
+    with connections[using].cursor() as cursor:
+        cursor.execute("SELECT MAX(id) FROM memories")
+        newest = cursor.fetchone()[0] or 0
+    return [*trigger_problems(using), *document_problems(using, after=newest - NEWEST)]
+
+
+def trigger_problems(using: str) -> Iterator[str]:
+    """Yield what is wrong with the triggers."""
+    for name in sorted(schema.missing_triggers(connections[using])):
+        yield f"the trigger {name} is missing"
+
+
+def document_problems(using: str, *, after: int = 0) -> Iterator[str]:
+    """Yield what is wrong with the documents of the memories whose id lies above `after`."""
+    for pairs in documents(using, after=after):
+        for expected, stored in pairs:
+            if stored is None:
+                yield f"memory {expected.object_id} has no search document"
+            elif stored != expected:
+                yield f"the search document of memory {expected.object_id} is out of date"
 
 
 def rebuild_index(*, using: str = DEFAULT_DB_ALIAS) -> None:
@@ -85,9 +104,9 @@ def optimize_index(*, using: str = DEFAULT_DB_ALIAS) -> None:
     backend(using).optimize()
 
 
-def documents(using: str) -> Iterator[list[tuple[Document, Document | None]]]:
-    """Yield, slice by slice, the document that each memory should have beside the one it has."""
-    last_id = 0
+def documents(using: str, *, after: int = 0) -> Iterator[list[tuple[Document, Document | None]]]:
+    """Yield, slice by slice, the document that each memory above this id should have beside the one it has."""
+    last_id = after
     while True:
         with connections[using].cursor() as cursor:
             cursor.execute(_PAIRS, [last_id, SLICE])

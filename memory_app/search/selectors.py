@@ -11,6 +11,8 @@ from django.db.models.expressions import RawSQL
 from django.utils.translation import gettext as _
 
 from memory_app.memories.core import Category, Source
+from memory_app.memories.models import Memory
+from memory_app.memories.selectors import find_refused
 from memory_app.search.adapters import SearchBackend, backend, time_limit
 from memory_app.search.adapters.sql import midnight
 from memory_app.search.core.highlight import Highlighter, Segment
@@ -86,7 +88,7 @@ def search_memories(
     order = sort if ranker.terms else Sort.RECENT  # with nothing to rank by, the newest come first
     request = SearchRequest(owner_id_of(owner), parsed.node, parsed.literal, parsed.filters, order)
     with time_limit(using):
-        ranked = find(backend(using), request, ranker, limit=limit)
+        ranked = find_accepted(backend(using), request, ranker, limit=limit, using=using)
     highlighter = Highlighter(parsed.node, parsed.literal)
     hits = [to_hit(each, highlighter, rank, explain=explain) for rank, each in enumerate(ranked, start=1)]
     return SearchResult(parsed, tuple(hits), parsed.notes)
@@ -100,6 +102,28 @@ def find(engine: SearchBackend, request: SearchRequest, ranker: Ranker, *, limit
     if request.sort is Sort.RECENT:
         return [ranker.ranked(each, facts[each.id]) for each in scored if each.id in facts]
     return ranker.by_entities(scored, facts)[:limit]
+
+
+def find_accepted(
+    engine: SearchBackend, request: SearchRequest, ranker: Ranker, *, limit: int, using: str
+) -> list[Ranked]:
+    """Return the hits that the guard lets in; where it refuses some, the next ones take their places."""
+    most = limit
+    while True:
+        ranked = find(engine, request, ranker, limit=most)
+        accepted = leave_out_refused(ranked, using=using)
+        if len(accepted) >= limit or len(ranked) < most or most > MOST_MATCHES:
+            return accepted[:limit]
+        most *= 2
+
+
+def leave_out_refused(ranked: list[Ranked], *, using: str) -> list[Ranked]:
+    """Leave out what today's rules refuse though others accepted it; the guard's job will hold it (P-04)."""
+    if not ranked:
+        return ranked
+    ids = [each.facts.id for each in ranked]
+    refused = find_refused(Memory.objects.using(using).filter(pk__in=ids).only("rules_version"))
+    return [each for each in ranked if each.facts.id not in refused]
 
 
 def look(

@@ -8,7 +8,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from memory_app.held.masking import hit_for
+from memory_app.memories.confirming import find_unconfirmed_memories
 from memory_app.memories.core import provenance_word
+from memory_app.memories.destinations import Destination
 from memory_app.search.answers import note_text
 from memory_app.search.core.highlight import Segment, excerpt
 from memory_app.search.core.parser import MAX_QUERY_CHARS
@@ -19,6 +22,7 @@ from minara_site.access.models import User
 from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import MinaraError
+from minara_site.kernel.ownership import Owner
 from minara_site.web.responses import render_page
 
 SHOWN = 30
@@ -43,6 +47,7 @@ class FoundRow:
     hit: Hit
     excerpt: tuple[Segment, ...]
     owner_name: str
+    unconfirmed: tuple[Destination, ...] = ()
 
     @property
     def badge(self) -> str:
@@ -77,7 +82,7 @@ def search(request: PageRequest) -> HttpResponse:
         except MinaraError as error:
             status, context["problem"] = error.status, error.detail
         else:
-            context |= found_context(result, limit=limit, reader=request.user)
+            context |= found_context(result, owner=owner, limit=limit, reader=request.user)
             owner_ids = {hit.owner_id for hit in result.hits[:limit]}
             record_views(principal=request.principal, owner_ids=owner_ids, kind="memories", now=timezone.now())
     return render_page(
@@ -85,13 +90,16 @@ def search(request: PageRequest) -> HttpResponse:
     )
 
 
-def found_context(result: SearchResult, *, limit: int, reader: User) -> dict[str, object]:
+def found_context(result: SearchResult, *, owner: Owner, limit: int, reader: User) -> dict[str, object]:
     """Return the rows of the page, the notes, and whether more was found than is shown."""
-    hits = result.hits[:limit]
+    hits = [hit_for(reader, hit) for hit in result.hits[:limit]]
     foreign = {hit.owner_id for hit in hits} - {reader.pk}
     names = {user.pk: user.get_short_name() for user in User.objects.filter(pk__in=foreign)} if foreign else {}
+    doubts = find_unconfirmed_memories({hit.id: hit.content for hit in hits}, owner=owner)
     return {
-        "rows": [FoundRow(hit, excerpt(hit.highlights), names.get(hit.owner_id, "")) for hit in hits],
+        "rows": [
+            FoundRow(hit, excerpt(hit.highlights), names.get(hit.owner_id, ""), doubts.get(hit.id, ())) for hit in hits
+        ],
         "notes": [note_text(note) for note in result.notes],
         "is_cut": len(result.hits) > limit,
         "may_widen": limit < MOST_SHOWN,

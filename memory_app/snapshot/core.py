@@ -101,16 +101,22 @@ class Block:
         return "".join(section.text for section in self.sections)
 
 
-def choose_observations(user_written: Sequence[MemoryRow], newest: Sequence[MemoryRow]) -> tuple[MemoryRow, ...]:
+def choose_observations(reserved: Iterable[Sequence[MemoryRow]], newest: Sequence[MemoryRow]) -> tuple[MemoryRow, ...]:
     """Return the rows of `## Observations`, newest first, ties by id.
 
-    Up to 30 of the 50 places go first to the newest user-written rows, so that an agent's writes never push them
-    out; the rest to the newest of any source. `user_written` holds at least their newest 30, `newest` the newest 50.
+    Up to 30 of the 50 places are reserved: they go to the rows of `reserved` in its order, so that what agents write
+    never pushes those out; the rest go to the newest of any source. Each sequence holds at least its newest rows.
     """
-    first = newest_first(user_written)[:RESERVED_FOR_USER_WRITTEN]
+    first = prefer(reserved, RESERVED_FOR_USER_WRITTEN)
     taken = {row.id for row in first}
     rest = [row for row in newest_first(newest) if row.id not in taken]
     return tuple(newest_first([*first, *rest[: MAX_OBSERVATIONS - len(first)]]))
+
+
+def prefer(ranks: Iterable[Sequence[MemoryRow]], places: int) -> list[MemoryRow]:
+    """Return as many rows as there are places: of each rank the newest, a later rank where one before leaves places."""
+    in_order = {row.id: row for rank in ranks for row in newest_first(rank)}
+    return newest_first(list(in_order.values())[:places])
 
 
 def newest_first(rows: Iterable[MemoryRow]) -> list[MemoryRow]:

@@ -1,56 +1,110 @@
 """Which rows the prompt carries, in few queries, and what it leaves out."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from enum import IntEnum
 from typing import Any
 
 from django.db.models import Q
+from django.db.models.query import RawQuerySet
 
-from memory_app.memories.core import USER_WRITTEN, Category, FactState
+from memory_app.memories.core import IMPORT_ACTOR, USER_WRITTEN, Category, FactState, Source
 from memory_app.memories.models import Memory, MemoryQuerySet
-from memory_app.memories.selectors import retention_cutoff
+from memory_app.memories.selectors import find_refused, newest_accepted, retention_cutoff
 from memory_app.snapshot.core import (
     MAX_OBSERVATIONS,
     MAX_PERSONALIZATION,
-    RESERVED_FOR_USER_WRITTEN,
     Block,
     LeftOut,
     LeftOutReason,
     MemoryRow,
     ProfileEntry,
     choose_observations,
+    prefer,
     render_memory_block,
 )
-from memory_app.user_profile.selectors import list_entries
+from memory_app.user_profile.selectors import read_entries
+from minara_site.access.models import User
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.ownership import Owner
 from minara_site.web.keyset import Count
 
 CHANGES_THE_NEXT_PROMPT = Q(tool_call__startswith="memory_") | Q(tool_call__startswith="user_profile_")
 MOST_WRITES = 10_000  # audit rows that are read to count what waits
-CHANGES_NOTHING = ("memory_purged", "memory_read", "memory_search")  # what is purged was deleted long before
+CHANGES_NOTHING = (  # what is purged was deleted long before, what is discarded was never read
+    "memory_purged",
+    "memory_read",
+    "memory_search",
+    "memory_discarded",
+    "user_profile_discarded",
+)
+
+
+COLUMNS = ("id", "category", "content", "updated_at", "rules_version")
+
+
+class Rank(IntEnum):
+    """Who comes first where places are few: what the owner's own hands wrote, what keys wrote for them, all else."""
+
+    BY_HAND = 0
+    STATED = 1
+    CLAIMED = 2
+    ANY = 3
 
 
 def load_personalization_rows(*, owner: Owner) -> list[MemoryRow]:
-    """Return the newest personalization memories, at most 20: the prompt's personalization block carries them."""
+    """Return at most 20 personalization memories, newest first: what the owner wrote comes before what agents did."""
     rows = readable(owner).filter(category=Category.PERSONALIZATION)
-    return newest_rows(rows, MAX_PERSONALIZATION)
+    return prefer(newest_by_rank(rows, owner, MAX_PERSONALIZATION), MAX_PERSONALIZATION)
 
 
 def load_observation_rows(*, owner: Owner, without: Collection[int]) -> tuple[MemoryRow, ...]:
     """Return the rows of the memory block; `without` are the ids that the personalization block carries."""
-    rows = readable(owner).exclude(pk__in=without)
-    # One query per source: each walks its index from the newest row and stops, however many rows agents wrote.
-    user_written = [
-        row for source in USER_WRITTEN for row in newest_rows(rows.filter(source=source), RESERVED_FOR_USER_WRITTEN)
+    *reserved, newest = newest_by_rank(readable(owner).exclude(pk__in=without), owner, MAX_OBSERVATIONS)
+    return choose_observations(reserved, newest)
+
+
+def newest_by_rank(rows: MemoryQuerySet, owner: Owner, limit: int) -> list[list[MemoryRow]]:
+    """Return the newest rows that the owner wrote by hand, that a key states for them, that a key claims, and of all.
+
+    One query, unless one of the rows is refused by today's rules. Each part of it walks an index from its newest row
+    and stops, however many rows agents wrote.
+    """
+    ranks = ranks_of(rows, owner)
+    found = [(row.rank, row) for row in read_union(ranks, limit)]
+    if find_refused(row for _rank, row in found):
+        found = [(rank, row) for rank, part in ranks for row in newest_accepted(part, limit)]
+    by_rank: list[list[MemoryRow]] = [[] for _rank in Rank]
+    for rank, row in found:
+        by_rank[rank].append(MemoryRow(row.pk, row.category, row.content, row.updated_at))
+    return by_rank
+
+
+def ranks_of(rows: MemoryQuerySet, owner: Owner) -> list[tuple[Rank, MemoryQuerySet]]:
+    """Return the rows of each rank; a row may stand in several."""
+    by_hand = [f"user:{owner.pk}"] if isinstance(owner, User) else []
+    return [
+        *((Rank.BY_HAND, rows.filter(actor=actor, source__in=USER_WRITTEN)) for actor in [*by_hand, IMPORT_ACTOR]),
+        (Rank.STATED, rows.filter(source=Source.USER_MANUAL)),
+        (Rank.CLAIMED, rows.filter(source=Source.USER_EXPLICIT)),
+        (Rank.ANY, rows),
     ]
-    return choose_observations(user_written, newest_rows(rows, MAX_OBSERVATIONS))
+
+
+def read_union(ranks: Sequence[tuple[Rank, MemoryQuerySet]], limit: int) -> "RawQuerySet[Any]":
+    """Return the newest rows of each rank, which they carry, in one query; Django's union takes no limits on SQLite."""
+    selects, values = [], []
+    for rank, rows in ranks:
+        part = rows.order_by("-updated_at", "-id")[:limit].values(*COLUMNS)
+        sql, params = part.query.get_compiler(part.db).as_sql()
+        selects.append(f"SELECT part.*, {rank:d} AS rank FROM ({sql}) part")  # noqa: S608 - values are parameters
+        values += params
+    return Memory.objects.raw(" UNION ALL ".join(selects), values)
 
 
 def load_memory_block(*, owner: Owner, without: Collection[int]) -> Block:
     """Return the memory block of a session that begins now."""
-    entries = list_entries(owner=owner).values_list("key", "value")
-    profile = [ProfileEntry(key, value) for key, value in entries]
+    profile = [ProfileEntry(entry.key, entry.value) for entry in read_entries(owner=owner)]
     return render_memory_block(profile, load_observation_rows(owner=owner, without=without))
 
 
@@ -78,19 +132,18 @@ def readable(owner: Owner) -> MemoryQuerySet:
     return rows
 
 
-def newest_rows(rows: MemoryQuerySet, limit: int) -> list[MemoryRow]:
-    """Return the newest rows; ties in `updated_at` by id, the larger first."""
-    columns = rows.order_by("-updated_at", "-id").values_list("id", "category", "content", "updated_at")[:limit]
-    return [MemoryRow(*values) for values in columns]
-
-
 def count_writes_since(*, owner_id: int, since: datetime) -> Count:
     """Return how many memories and profile entries were written after this moment: they wait for the next session."""
     writes = AuditEntry.objects.filter(CHANGES_THE_NEXT_PROMPT, owner_id=owner_id, at__gt=since)
     details = list(writes.exclude(tool_call__in=CHANGES_NOTHING).values_list("details", flat=True)[: MOST_WRITES + 1])
-    return Count(sum(map(count_rows_of, details[:MOST_WRITES])), is_exact=len(details) <= MOST_WRITES)
+    return Count(sum(map(count_read_rows_of, details[:MOST_WRITES])), is_exact=len(details) <= MOST_WRITES)
 
 
 def count_rows_of(details: Mapping[str, Any]) -> int:
     """Return how many rows an audit row stands for: a bulk write counts them, a removal lists them."""
     return int(details.get("count", len(details.get("memories", (None,)))))
+
+
+def count_read_rows_of(details: Mapping[str, Any]) -> int:
+    """Return how many of the rows of an audit row the next prompt may carry: what was held waits for a person."""
+    return count_rows_of(details) - int(details.get("held", 0))

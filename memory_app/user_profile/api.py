@@ -6,14 +6,16 @@ from typing import Any, Literal
 from django.utils import timezone
 from ninja import Query, Router, Schema, Status
 
-from memory_app.user_profile.selectors import list_entries
+from memory_app.held.masking import entry_for
+from memory_app.user_profile.selectors import find_refused, list_entries
 from memory_app.user_profile.services import remove_entry, set_entry
 from minara_site.access.access_log import record_views
 from minara_site.access.api_auth import allow
 from minara_site.access.pages import PageRequest
 from minara_site.access.policy import Act
+from minara_site.kernel.guard.selectors import hold_record
 from minara_site.web.keyset import Order, paginate
-from minara_site.web.schemas import Data, Items, PageQuery, Strict
+from minara_site.web.schemas import Data, HeldOut, Items, PageQuery, Strict
 
 router = Router(tags=["user profile"])
 
@@ -32,6 +34,14 @@ class NewValue(Strict):
     value: str
 
 
+class EntryHeld(Schema):
+    """The value waits for an operator; `data` is the entry that stands meanwhile, null when there is none."""
+
+    ok: Literal[True] = True
+    data: EntryOut | None
+    held: HeldOut
+
+
 class Removed(Schema):
     """The key is gone."""
 
@@ -43,25 +53,30 @@ class Removed(Schema):
     "/user-profile", summary="List the user profile", auth=allow(Act.USER_PROFILE_READ), response=Data[Items[EntryOut]]
 )
 def list_(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
-    """List the entries by key."""
+    """List the entries by key; a page is shorter by what the guard's newest rules refuse."""
     owner = request.principal.reads(Act.USER_PROFILE_READ, query.owner)
     by_key = Order("key", descending=False)
     page = paginate(list_entries(owner=owner), by_key, cursor=query.cursor, limit=query.limit, scope="v1/user-profile")
     owner_ids = {entry.owner_id for entry in page.items}
     record_views(principal=request.principal, owner_ids=owner_ids, kind="user_profile", now=timezone.now())
-    return {"data": {"items": page.items, "next_cursor": page.next_cursor}}
+    refused = find_refused(page.items)
+    reader = request.principal.owner
+    items = [entry_for(reader, entry) for entry in page.items if entry.pk not in refused]
+    return {"data": {"items": items, "next_cursor": page.next_cursor}}
 
 
 @router.put(
     "/user-profile/{key}",
     summary="Set a value of the user profile",
     auth=allow(Act.USER_PROFILE_WRITE),
-    response={200: Data[EntryOut], 201: Data[EntryOut]},
+    response={200: Data[EntryOut], 201: Data[EntryOut], 202: EntryHeld},
 )
 def put(request: PageRequest, key: str, payload: NewValue) -> Status[dict[str, Any]]:
-    """Set the value of a key: 201 when the key is new, else 200."""
+    """Set the value of a key: 201 when the key is new, else 200; 202 says that the guard holds the value."""
     principal = request.principal
     done = set_entry(owner=principal.owner, key=key, value=payload.value, actor=principal.actor, now=timezone.now())
+    if done.hold:
+        return Status(202, {"data": done.entry if done.entry.value else None, "held": hold_record(done.hold)})
     return Status(201 if done.is_new else 200, {"data": done.entry})
 
 

@@ -3,20 +3,34 @@
 from datetime import UTC, datetime
 
 from django import forms
+from django.urls import reverse_lazy
 from django.utils.translation import gettext_lazy as _
 
+from memory_app.held.foresight import Foresight
 from memory_app.user_profile.services import MAX_VALUE_CHARS
 
 NEVER = datetime(1, 1, 1, tzinfo=UTC)
 
 
 class ValueForm(forms.Form):
-    """A value."""
+    """A value, and why the guard would hold it."""
+
+    foresight: Foresight | None = None
 
     value = forms.CharField(
         label=_("Value"),
         help_text=_("One line, up to 1,000 characters. No passwords and no keys."),
-        widget=forms.TextInput(attrs={"maxlength": MAX_VALUE_CHARS, "autocomplete": "off"}),
+        widget=forms.TextInput(
+            attrs={
+                "maxlength": MAX_VALUE_CHARS,
+                "autocomplete": "off",
+                "hx-post": reverse_lazy("user_profile:warn"),
+                "hx-trigger": "input changed delay:300ms",
+                "hx-target": "next [data-warning]",
+                "hx-swap": "innerHTML",
+                "hx-sync": "this:replace",
+            }
+        ),
     )
 
 

@@ -9,12 +9,19 @@ from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 
 
 class UserProfileEntry(models.Model):
-    """One stable fact. `updated_at` changes when the value changes and at no other time."""
+    """One stable fact. `updated_at` changes when the value changes and at no other time; `actor` wrote the value.
+
+    `held_value` is what the guard holds: the value that stands keeps standing until a person decides. A new entry
+    whose first value is held has an empty value and stands in no prompt.
+    """
 
     owner = owner_key()
     key = models.CharField(max_length=64)
-    value = models.TextField()
+    value = models.TextField(blank=True)
+    actor = models.CharField(max_length=80, default="", db_default="")
     updated_at = models.DateTimeField()
+    held_value = models.TextField(blank=True, default="", db_default="")
+    rules_version = models.CharField(max_length=16, default="", db_default="")
 
     objects: ClassVar[Any] = OwnedQuerySet.as_manager()
 
@@ -22,5 +29,41 @@ class UserProfileEntry(models.Model):
         db_table = "user_profile"
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["owner", "key"], name="one_user_profile_entry_per_key"),
-            models.CheckConstraint(condition=~Q(key="") & ~Q(value=""), name="user_profile_entry_not_empty"),
+            models.CheckConstraint(
+                condition=~Q(key="") & (~Q(value="") | ~Q(held_value="")), name="user_profile_entry_not_empty"
+            ),
+        ]
+
+    @property
+    def guarded_text(self) -> str:
+        """What the guard judges of the value that waits, or else of the one that stands: the line of a prompt."""
+        return guarded_text(self.key, self.held_value or self.value)
+
+
+def guarded_text(key: str, value: str) -> str:
+    """Return an entry as the guard judges it: a word such as `password` counts only beside its value."""
+    return f"{key}: {value}"
+
+
+class UserProfileRevision(models.Model):
+    """What an entry said before: `value` by `actor` since `updated_at`; empty when there was no entry.
+
+    `replaced_by` is who changed it at `replaced_at`.
+    """
+
+    owner = owner_key()
+    key = models.CharField(max_length=64)
+    value = models.TextField(blank=True)
+    actor = models.CharField(max_length=80, blank=True)
+    updated_at = models.DateTimeField(null=True)
+    replaced_at = models.DateTimeField()
+    replaced_by = models.CharField(max_length=80)
+
+    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
+
+    class Meta:
+        db_table = "user_profile_revisions"
+        indexes: ClassVar = [
+            models.Index(fields=["owner", "key", "-replaced_at", "-id"], name="user_profile_history"),
+            models.Index(fields=["replaced_by", "-replaced_at"], name="user_profile_changed_by"),
         ]

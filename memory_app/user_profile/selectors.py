@@ -1,25 +1,60 @@
 """Reads of the user profile."""
 
+from collections.abc import Iterable
+
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from memory_app.user_profile.models import UserProfileEntry
+from memory_app.held.core import Kind
+from memory_app.user_profile.models import UserProfileEntry, guarded_text
 from minara_site.kernel.errors import NotFound
+from minara_site.kernel.guard import core as guard
+from minara_site.kernel.guard.models import Hold
+from minara_site.kernel.guard.selectors import find_open_holds, judge_stored
 from minara_site.kernel.ownership import Owner
 
 
 def list_entries(*, owner: Owner) -> "QuerySet[UserProfileEntry]":
-    """Return the entries, unordered: the reader's list or block orders them."""
-    entries: QuerySet[UserProfileEntry] = UserProfileEntry.objects.for_owner(owner)
+    """Return the entries that stand, unordered: the reader's list or block orders them."""
+    entries: QuerySet[UserProfileEntry] = UserProfileEntry.objects.for_owner(owner).exclude(value="")
     return entries
 
 
+def find_entry(*, owner: Owner, key: str) -> UserProfileEntry | None:
+    """Return the entry of a key, also one whose first value waits."""
+    entry: UserProfileEntry | None = UserProfileEntry.objects.for_owner(owner).filter(key=key).first()
+    return entry
+
+
 def get_entry(*, owner: Owner, key: str) -> UserProfileEntry:
-    """Return one entry. Raises NotFound."""
+    """Return one entry that stands. Raises NotFound."""
     entry = list_entries(owner=owner).filter(key=key).first()
     if entry is None:
         raise no_such_entry()
     return entry
+
+
+def find_hold(entry: UserProfileEntry) -> Hold | None:
+    """Return the hold of the value that waits."""
+    return find_open_holds(Kind.USER_PROFILE, [entry.pk]).get(entry.pk) if entry.held_value else None
+
+
+def read_entries(*, owner: Owner) -> "list[UserProfileEntry]":
+    """Return the entries that a prompt may carry: one with an outdated verdict is judged first."""
+    entries = list(list_entries(owner=owner))
+    refused = find_refused(entries)
+    return [entry for entry in entries if entry.pk not in refused]
+
+
+def find_refused(entries: "Iterable[UserProfileEntry]") -> set[int]:
+    """Return the ids of entries that today's rules refuse; no query while all verdicts are by those rules (P-04)."""
+    stale = {
+        entry.pk: guarded_text(entry.key, entry.value)
+        for entry in entries
+        if entry.rules_version != guard.RULES.version
+    }
+    verdicts = judge_stored(Kind.USER_PROFILE, stale)
+    return {pk for pk, verdict in verdicts.items() if verdict.is_held}
 
 
 def no_such_entry() -> NotFound:

@@ -1,17 +1,25 @@
-"""Writes of the user profile: set and remove one entry, each with its audit row."""
+"""Writes of the user profile, each with its audit row and the value before. Sources: S1, decisions (holds)."""
 
 import re
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from memory_app.user_profile.models import UserProfileEntry
-from memory_app.user_profile.selectors import get_entry, list_entries, no_such_entry
+from memory_app.held.core import Kind
+from memory_app.user_profile.models import UserProfileEntry, UserProfileRevision, guarded_text
+from memory_app.user_profile.selectors import find_entry, find_hold, get_entry, no_such_entry
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.services import content_digest, record_audit
 from minara_site.kernel.errors import Conflict, FieldError, Invalid
+from minara_site.kernel.guard import core as guard
+from minara_site.kernel.guard.core import Verdict
+from minara_site.kernel.guard.models import Decision, Hold
+from minara_site.kernel.guard.selectors import judge_stored
+from minara_site.kernel.guard.services import lift_holds, place_hold
 from minara_site.kernel.plain_text import clean_text
 
 KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
@@ -21,10 +29,11 @@ MAX_ENTRIES = 100  # every entry stands in every prompt
 
 @dataclass(frozen=True)
 class SetEntry:
-    """The entry as it stands now, and whether this call made it."""
+    """The entry as it stands now, and whether this call made it; `hold` says why the new value waits."""
 
     entry: UserProfileEntry
     is_new: bool
+    hold: Hold | None = None
 
 
 def set_entry(
@@ -36,36 +45,165 @@ def set_entry(
     now: datetime,
     must_be_new: bool = False,
     expected_updated_at: datetime | None = None,
+    details: Mapping[str, Any] | None = None,
 ) -> SetEntry:
-    """Set the value of a key; the value it has already changes nothing.
+    """Set the value of a key; the value it has already changes nothing, and one that the guard refuses is held.
 
     Raises Invalid for a key or value that cannot stand in the prompt, and Conflict when the profile is full, when
     the key has a value and `must_be_new`, or when that value changed after `expected_updated_at`; when it was removed
-    since then, NotFound.
+    since then, NotFound. `details` go into the audit row.
     """
     key, value = clean_key(key), clean_value(value)
     with transaction.atomic():
         take_turns(owner)
-        stored = list_entries(owner=owner).filter(key=key).first()
-        check_expected(stored, must_be_new=must_be_new, updated_at=expected_updated_at)
+        stored = find_entry(owner=owner, key=key)
+        standing = stored if stored and stored.value else None
+        check_expected(standing, must_be_new=must_be_new, updated_at=expected_updated_at)
         if stored is None:
             refuse_full_profile(owner)
-        entry = stored or UserProfileEntry(owner=owner, key=key)
-        if entry.value != value:
-            entry.value, entry.updated_at = value, now
-            entry.save()
-            record_entry(entry, "user_profile_set", actor=actor, now=now)
-    return SetEntry(entry, is_new=stored is None)
+        entry = stored or UserProfileEntry(owner=owner, key=key, updated_at=now)
+        if value == (entry.held_value or entry.value):
+            return SetEntry(entry, is_new=standing is None, hold=find_hold(entry))
+        verdict = judge_value(entry, value)
+        hold = None
+        if verdict.is_held:
+            hold = hold_value(entry, value, verdict, actor=actor, now=now)
+        else:
+            accept_value(entry, value, verdict, actor=actor, now=now)
+        held = {"held": 1} if hold else {}
+        record_entry(entry, value, "user_profile_set", actor=actor, now=now, details={**(details or {}), **held})
+    return SetEntry(entry, is_new=standing is None, hold=hold)
+
+
+def judge_value(entry: UserProfileEntry, value: str) -> Verdict:
+    """Return the verdict on a value for this entry, stored or not."""
+    text = guarded_text(entry.key, value)
+    return guard.judge(text) if entry.pk is None else judge_stored(Kind.USER_PROFILE, {entry.pk: text})[entry.pk]
+
+
+def accept_value(entry: UserProfileEntry, value: str, verdict: Verdict, *, actor: str, now: datetime) -> None:
+    """Let a value stand; one that waited is replaced."""
+    was_held = bool(entry.held_value)
+    change_value(entry, value, actor=actor, now=now)
+    entry.held_value, entry.rules_version = "", verdict.rules_version
+    entry.save()
+    if was_held:
+        lift_holds(kind=Kind.USER_PROFILE, object_ids=[entry.pk], actor=actor, now=now)
+
+
+def hold_value(entry: UserProfileEntry, value: str, verdict: Verdict, *, actor: str, now: datetime) -> Hold:
+    """Let a value wait beside the one that stands."""
+    entry.held_value = value
+    if not entry.value:
+        entry.rules_version = verdict.rules_version
+    entry.save()
+    return place_hold(
+        kind=Kind.USER_PROFILE,
+        object_id=entry.pk,
+        owner_id=entry.owner_id,
+        text=entry.guarded_text,
+        verdict=verdict,
+        actor=actor,
+        now=now,
+    )
+
+
+def change_value(entry: UserProfileEntry, value: str, *, actor: str, now: datetime) -> None:
+    """Put a value in the place of what stood and keep that as history; the caller stores the entry."""
+    keep_revision(entry, actor=actor, now=now)
+    entry.value, entry.actor, entry.updated_at = value, actor, now
+
+
+def keep_revision(entry: UserProfileEntry, *, actor: str, now: datetime) -> None:
+    """Keep what an entry says until now; nothing stood before a new one."""
+    UserProfileRevision.objects.create(
+        owner_id=entry.owner_id,
+        key=entry.key,
+        value=entry.value,
+        actor=entry.actor,
+        updated_at=entry.updated_at if entry.value else None,
+        replaced_at=now,
+        replaced_by=actor,
+    )
 
 
 def remove_entry(*, owner: User, key: str, actor: str, now: datetime) -> UserProfileEntry:
-    """Remove an entry for good and return it as it was. Raises NotFound."""
+    """Remove an entry with what waits beside it, and return it as it was. Raises NotFound."""
     with transaction.atomic():
         take_turns(owner)
         entry = get_entry(owner=owner, key=key)
-        entry.delete()
-        record_entry(entry, "user_profile_removed", actor=actor, now=now)
+        keep_revision(entry, actor=actor, now=now)
+        drop_entry(entry, actor=actor, now=now)
+        record_entry(entry, entry.value, "user_profile_removed", actor=actor, now=now)
     return entry
+
+
+def drop_entry(entry: UserProfileEntry, *, actor: str, now: datetime) -> None:
+    """Delete the row; a value that waited is discarded."""
+    if entry.held_value:
+        ids = [entry.pk]
+        lift_holds(kind=Kind.USER_PROFILE, object_ids=ids, actor=actor, now=now, decision=Decision.DISCARDED)
+    entry.delete()
+
+
+def lock_entries(ids: Collection[int]) -> dict[int, UserProfileEntry]:
+    """Wait for other writers of these profiles and return the entries by id. Needs a transaction."""
+    if not ids:
+        return {}
+    entries = UserProfileEntry.objects.filter(pk__in=ids)
+    for owner in User.objects.filter(pk__in=entries.values("owner_id")).order_by("pk"):
+        take_turns(owner)
+    return {entry.pk: entry for entry in entries.all()}
+
+
+def release_value(entry: UserProfileEntry, *, actor: str, now: datetime) -> None:
+    """Let the value that waits stand, as written by `actor`. Needs the locked row and its hold decided."""
+    change_value(entry, entry.held_value, actor=actor, now=now)
+    entry.held_value = ""
+    entry.save()
+
+
+def discard_value(entry: UserProfileEntry) -> None:
+    """Throw the value that waits away; what stands keeps standing. Needs the locked row and its hold decided."""
+    entry.held_value = ""
+    if entry.value:
+        entry.save()
+    else:
+        entry.delete()
+
+
+def rescan_entries(entries: Iterable[UserProfileEntry], *, now: datetime, actor: str) -> list[UserProfileEntry]:
+    """Judge standing values by today's rules and return those that are held by it. Needs the locked rows."""
+    refused = []
+    for entry in entries:
+        verdict = judge_value(entry, entry.value) if entry.value else None
+        entry.rules_version = guard.RULES.version
+        if verdict and verdict.is_held:
+            take_down(entry, verdict, now=now, actor=actor)
+            refused.append(entry)
+        else:
+            entry.save(update_fields=["rules_version"])
+    return refused
+
+
+def take_down(entry: UserProfileEntry, verdict: Verdict, *, now: datetime, actor: str) -> None:
+    """Let a value that stood wait for a person; where another waits already, that one goes on waiting alone."""
+    keep_revision(entry, actor=actor, now=now)
+    value, writer, entry.value = entry.value, entry.actor or actor, ""
+    if entry.held_value:
+        entry.save()
+    else:
+        hold_value(entry, value, verdict, actor=writer, now=now)
+
+
+def purge_removed_values(*, cutoff: datetime) -> int:
+    """Remove what entries said that were removed or replaced before the cutoff; return how many values went.
+
+    Decisions of before the cutoff go too, save those that let in what may still stand.
+    """
+    decided = Hold.objects.filter(kind=Kind.USER_PROFILE, decided_at__lte=cutoff)
+    decided.exclude(decision=Decision.RELEASED, object_id__in=UserProfileEntry.objects.values("pk")).delete()
+    return int(UserProfileRevision.objects.filter(replaced_at__lte=cutoff).delete()[0])
 
 
 def take_turns(owner: User) -> None:
@@ -108,17 +246,25 @@ def clean_value(value: str) -> str:
 
 def refuse_full_profile(owner: User) -> None:
     """Raise Conflict when the profile has as many entries as a prompt should carry."""
-    if list_entries(owner=owner).count() >= MAX_ENTRIES:
+    if UserProfileEntry.objects.for_owner(owner).count() >= MAX_ENTRIES:
         detail = _("The profile has %(max)d entries. Remove one first, or write a memory.") % {"max": MAX_ENTRIES}
         raise Conflict(detail, code="profile_full")
 
 
-def record_entry(entry: UserProfileEntry, tool_call: str, *, actor: str, now: datetime) -> None:
-    """Record the act by key and hash."""
+def record_entry(
+    entry: UserProfileEntry,
+    value: str,
+    tool_call: str,
+    *,
+    actor: str,
+    now: datetime,
+    details: Mapping[str, Any] | None = None,
+) -> None:
+    """Record the act by key and hash of the value."""
     record_audit(
         now=now,
         actor=actor,
         tool_call=tool_call,
         owner_id=entry.owner_id,
-        details={"key": entry.key, "sha256": content_digest(entry.value)},
+        details={**(details or {}), "key": entry.key, "sha256": content_digest(value)},
     )

@@ -11,16 +11,21 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory_app.user_profile.forms import EditForm, EntryForm
-from memory_app.user_profile.models import UserProfileEntry
-from memory_app.user_profile.selectors import get_entry, list_entries
-from memory_app.user_profile.services import remove_entry, set_entry
+from memory_app.held.core import Kind
+from memory_app.held.foresight import Foresight, foresee
+from memory_app.held.masking import entry_for
+from memory_app.user_profile.forms import EditForm, EntryForm, ValueForm
+from memory_app.user_profile.models import UserProfileEntry, guarded_text
+from memory_app.user_profile.selectors import find_entry, get_entry, list_entries
+from memory_app.user_profile.services import MAX_VALUE_CHARS, remove_entry, set_entry
 from minara_site.access.access_log import record_view
 from minara_site.access.forms import show_refusal
 from minara_site.access.models import User
 from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Conflict, Invalid, NotFound
+from minara_site.kernel.guard.models import Hold
+from minara_site.kernel.plain_text import storable_problem
 from minara_site.web.filters import Filter, FilterKind, Rows
 from minara_site.web.keyset import Order
 from minara_site.web.lists import Column, Empty, ListSpec, Sort, load_page, render_list, render_row
@@ -70,17 +75,26 @@ def entry_list(request: PageRequest) -> HttpResponse:
 def entry_add(request: PageRequest) -> HttpResponse:
     """Add an entry; a name that is taken is refused, never overwritten."""
     form = EntryForm(request.POST)
-    if form.is_valid():
+    if form.is_valid() and is_agreed(request, form):
         try:
-            store(request, **form.cleaned_data, must_be_new=True)
+            hold = store(request, **form.cleaned_data, must_be_new=True)
         except Invalid as refusal:
             show_refusal(form, refusal)
         except Conflict as conflict:
             form.add_error("key", conflict.detail)
         else:
+            if hold:
+                return show_held(request, hold)
             toast(request, _("Added. It is read from the next session on."))
             return see_other("user_profile:page")
     return show_list(request, request.principal.owner, form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+
+
+@page(Act.USER_PROFILE_WRITE, methods=("POST",))
+def entry_warn(request: PageRequest) -> HttpResponse:
+    """Say while somebody types whether the value would be held; `key` is the entry's name."""
+    foresight = foresee_value(request, request.POST.get("key", ""), request.POST.get("value", ""))
+    return render_page(request, "memory_app/held/_foresight.html", {"foresight": foresight})
 
 
 @page(Act.USER_PROFILE_WRITE, methods=("GET", "POST"))
@@ -90,16 +104,19 @@ def entry_edit(request: PageRequest, key: str) -> HttpResponse:
     if request.method != "POST":
         return show_form(request, entry, EditForm(initial={"value": entry.value, "updated_at": stamp(entry)}))
     form = EditForm(request.POST)
-    if not form.is_valid():
+    if not (form.is_valid() and is_agreed(request, form, key)):
         return show_form(request, entry, form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+    said = form.cleaned_data
     try:
-        store(request, key=key, value=form.cleaned_data["value"], expected_updated_at=form.cleaned_data["updated_at"])
+        hold = store(request, key=key, value=said["value"], expected_updated_at=said["updated_at"])
     except Invalid as refusal:
         show_refusal(form, refusal)
         return show_form(request, entry, form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
     except Conflict:
         mine = EditForm(initial={"value": form.cleaned_data["value"], "updated_at": stamp(entry)})
         return show_form(request, entry, mine, status=HTTPStatus.CONFLICT)
+    if hold:
+        return show_held(request, hold)
     toast(request, _("Saved. It is read from the next session on."))
     return answer_row(request, get_entry(owner=request.principal.owner, key=key))
 
@@ -120,15 +137,41 @@ def entry_undo(request: PageRequest) -> HttpResponse:
     removed = request.session.get(REMOVED)
     if removed is None:
         raise NotFound(_("There is nothing left to undo."))
-    store(request, **removed, must_be_new=True)
+    hold = store(request, **removed, must_be_new=True)
     del request.session[REMOVED]
+    if hold:
+        return show_held(request, hold)
     toast(request, _("%(key)s is back.") % {"key": removed["key"]})
     return back(request, "user_profile:page")
 
 
-def store(request: PageRequest, **fields: Any) -> None:
-    """Set an entry of the person who asks."""
-    set_entry(owner=request.principal.owner, actor=request.principal.actor, now=timezone.now(), **fields)
+def store(request: PageRequest, **fields: Any) -> Hold | None:
+    """Set an entry of the person who asks; return why its value waits, None when it stands."""
+    principal = request.principal
+    return set_entry(owner=principal.owner, actor=principal.actor, now=timezone.now(), **fields).hold
+
+
+def foresee_value(request: PageRequest, key: str, value: str) -> Foresight | None:
+    """Return why the guard would hold this value of this person's entry."""
+    text = guarded_text(key.strip()[:MAX_VALUE_CHARS], value.strip()[:MAX_VALUE_CHARS])
+    entry = find_entry(owner=request.principal.owner, key=key.strip()) if storable_problem(key) is None else None
+    return foresee(text, kind=Kind.USER_PROFILE, object_id=entry.pk if entry else None)
+
+
+def is_agreed(request: PageRequest, form: ValueForm, key: str = "") -> bool:
+    """Say whether the value can be stored: the guard lets it in, or its writer agreed that it waits (trust P-02)."""
+    said = form.cleaned_data
+    form.foresight = foresee_value(request, key or said["key"], said["value"])
+    if form.foresight is None or request.POST.get("anyway") == form.foresight.token:
+        return True
+    form.add_error("value", _("Nothing is stored yet. Change the value, or tick that it may wait."))
+    return False
+
+
+def show_held(request: PageRequest, hold: Hold) -> HttpResponse:
+    """Say that a value waits, and lead to it."""
+    toast(request, _("Stored, but held: no agent reads it until an operator has released it."))
+    return see_other("held:one", hold.pk)
 
 
 def stamp(entry: UserProfileEntry) -> str:
@@ -141,6 +184,7 @@ def show_list(request: PageRequest, owner: User, form: EntryForm, status: int = 
     is_own = owner == request.user
     spec = ENTRIES if is_own else replace(ENTRIES, has_actions=False)
     shown = load_page(spec, request, list_entries(owner=owner), ignore=("owner",))
+    shown = shown.with_rows([entry_for(request.user, entry) for entry in shown.rows])
     title = _("User profile") if is_own else _("User profile of %(owner)s") % {"owner": owner.get_short_name()}
     context = {"title": title, "form": form, "is_own": is_own}
     response = render_list(request, "memory_app/user_profile/list.html", shown, context)

@@ -12,17 +12,17 @@ before the body is read, and sets `request.principal`. The permission tests read
 without one fails those tests.
 """
 
-import ipaddress
-
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from ninja.security.base import SecuritySchema
 from ninja.utils import check_csrf
 
+from minara_site.access.addresses import client_address
 from minara_site.access.keys.services import authenticate_key
+from minara_site.access.limits import SAFE_METHODS, count_call
 from minara_site.access.middleware import browser_principal
-from minara_site.access.pages import SAFE_METHODS
+from minara_site.access.only_once import begin_once
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.kernel.errors import Refused, Unauthenticated
@@ -40,11 +40,13 @@ class BearerKey:
         self.act = act
 
     def __call__(self, request: HttpRequest) -> Principal:
-        """Return the caller. Raises Unauthenticated or Refused."""
+        """Return the caller. Raises Unauthenticated, Throttled or Refused."""
         principal = find_caller(request)
         request.principal = principal  # type: ignore[attr-defined]
+        count_call(request, principal)
         if self.act is not None:
             principal.require(self.act)
+        begin_once(request, principal)
         return principal
 
 
@@ -79,12 +81,3 @@ def refuse_forged(request: HttpRequest) -> None:
             _("Send the CSRF token of your session in the header X-CSRFToken, from the console's own address."),
             code="csrf",
         )
-
-
-def client_address(request: HttpRequest) -> str:
-    """Return the address that the connection came from; forwarded headers can be written by any client."""
-    address = request.META.get("REMOTE_ADDR", "")
-    try:
-        return ipaddress.ip_address(address).compressed
-    except ValueError:  # a socket file has no address
-        return ""

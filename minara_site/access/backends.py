@@ -9,11 +9,13 @@ if TYPE_CHECKING:
 
 
 class AccountBackend(AuthenticationBackend):  # type: ignore[misc]
-    """allauth's backend with the role read along."""
+    """allauth's backend with role and second factor read along."""
 
     def get_user(self, user_id: int) -> "User | None":
-        """Return the active user with role, or None."""
+        """Return the active user with role and `has_factor`, or None."""
         from minara_site.access.models import User
+        from minara_site.access.security.factors import factor_exists
 
-        found: User | None = User.objects.with_role().filter(pk=user_id, is_active=True).first()
+        users = User.objects.with_role().annotate(has_factor=factor_exists())
+        found: User | None = users.filter(pk=user_id, is_active=True).first()
         return found

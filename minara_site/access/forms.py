@@ -78,7 +78,7 @@ class FirstRunForm(forms.Form):
 
     def focus_first(self) -> None:
         """Put the cursor into the first wrong field, or into the first one when none is wrong."""
-        name = next((name for name in self.fields if name in self.errors), "username")
+        name = next((name for name in self.fields if name in self.errors), next(iter(self.fields)))
         self.fields[name].widget.attrs["autofocus"] = True
 
     def clean_username(self) -> str:

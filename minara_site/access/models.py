@@ -1,4 +1,4 @@
-"""Tables of access: users, API keys, the first-run link and the log of who looked at whose data."""
+"""Tables of access: users, API keys, one-time links and the log of who looked at whose data."""
 
 from datetime import datetime
 from typing import Any, ClassVar, Self
@@ -73,6 +73,7 @@ class User(AbstractUser):
     shortcuts = models.BooleanField(default=True)
     last_visit_at = models.DateTimeField(null=True, blank=True)
     previous_visit_at = models.DateTimeField(null=True, blank=True)
+    second_factor_due_at = models.DateTimeField(null=True, blank=True)  # set by an operator's first sign-in without one
 
     objects: ClassVar[Any] = AccountManager()
 
@@ -169,4 +170,21 @@ class AccessEntry(models.Model):
 
     class Meta:
         db_table = "access_log"
-        indexes: ClassVar = [models.Index(fields=["owner", "-at", "-id"], name="access_log_owner_newest")]
+        indexes: ClassVar = [
+            models.Index(fields=["owner", "-at", "-id"], name="access_log_owner_newest"),
+            models.Index(fields=["-at", "-id"], name="access_log_newest"),
+            models.Index(fields=["viewer", "-at", "-id"], name="access_log_viewer_newest"),
+        ]
+
+
+class Invitation(models.Model):
+    """A link that lets somebody choose a password once: at the beginning, or after theirs was lost. SHA-256 only."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="invitations")
+    token_sha256 = models.CharField(max_length=64, unique=True)
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "invitations"

@@ -3,7 +3,9 @@
     @page(Act.MEMORY_WRITE, methods=("GET", "POST"))
     def memory_new(request: PageRequest) -> HttpResponse: ...
 
-A stranger is sent to the sign-in page, somebody whose role lacks the act gets 403, another method gets 405.
+A stranger is sent to the sign-in page, somebody whose role lacks the act gets 403, another method gets 405. An act that
+is `fresh` sends who signed in more than ten minutes ago to confirm that first, from the form already, and an operator
+who has not enrolled in time finds only the pages that do it.
 Errors raised in the view (`NotFound`, `Conflict`, …) pass through; `minara_site.web` turns them into pages.
 The permission tests read `act` and `methods` from the decorated view; a view without them fails those tests.
 """
@@ -19,11 +21,10 @@ from django.shortcuts import resolve_url
 from django.utils.http import url_has_allowed_host_and_scheme
 from django_htmx.middleware import HtmxDetails
 
+from minara_site.access.limits import SAFE_METHODS, count_call
 from minara_site.access.models import User
 from minara_site.access.policy import Act, Role, permits
 from minara_site.access.principal import Principal
-
-SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 class PageRequest(HttpRequest):
@@ -58,6 +59,7 @@ def page(act: Act, *, methods: tuple[str, ...] = ("GET",)) -> Callable[[Callable
                 return view(request, *args, **kwargs)
             if request.principal.user is None:
                 return ask_to_sign_in(request)
+            count_call(request, request.principal)
             request.principal.require(act)
             return view(request, *args, **kwargs)
 
@@ -69,8 +71,23 @@ def page(act: Act, *, methods: tuple[str, ...] = ("GET",)) -> Callable[[Callable
 
 def ask_to_sign_in(request: HttpRequest) -> HttpResponse:
     """Send a stranger to the sign-in page, and from there back to the page they were on."""
+    return send_via("account_login", request)
+
+
+def ask_to_confirm(request: HttpRequest) -> HttpResponse:
+    """Send somebody whose sign-in is too long ago to the page that asks again, and from there back."""
+    return send_via("account_reauthenticate", request)
+
+
+def ask_to_enrol() -> HttpResponse:
+    """Send an operator who needs a second factor to where one is added."""
+    return HttpResponseRedirect(resolve_url("access:security"))
+
+
+def send_via(url_name: str, request: HttpRequest) -> HttpResponse:
+    """Redirect to a page that leads back to where the person is."""
     came_from = return_address(request)
-    url = resolve_url("account_login") + (f"?{urlencode({'next': came_from})}" if came_from else "")
+    url = resolve_url(url_name) + (f"?{urlencode({'next': came_from})}" if came_from else "")
     return HttpResponseRedirect(url)
 
 

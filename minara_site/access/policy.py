@@ -45,6 +45,7 @@ class Act(StrEnum):
     HOME = "home"
     OWN_SETTINGS = "own_settings"
     KEYS = "keys"
+    KEY_CREATE = "key_create"
     MEMORY_READ = "memory_read"
     MEMORY_WRITE = "memory_write"
     MEMORY_REMOVE = "memory_remove"
@@ -55,6 +56,25 @@ class Act(StrEnum):
     TURN_WRITE = "turn_write"
     TOOLS = "tools"
     DEMO = "demo"
+    SECURITY = "security"
+    SECURITY_CHANGE = "security_change"
+    ACCEPT_INVITATION = "accept_invitation"
+    HOLDS_READ = "holds_read"
+    HOLD_DISCARD = "hold_discard"
+    HOLD_RELEASE = "hold_release"
+    SCAN_RULES = "scan_rules"
+    WRITES_READ = "writes_read"
+    WRITES_ROLL_BACK = "writes_roll_back"
+    JOBS_READ = "jobs_read"
+    JOBS_RUN = "jobs_run"
+    AUDIT_LOG = "audit_log"
+    ACCESS_LOG = "access_log"
+    STATUS = "status"
+    METRICS = "metrics"
+    EFFECTIVE_SETTINGS = "effective_settings"
+    USERS_READ = "users_read"
+    USERS_CHANGE = "users_change"
+    TABLES = "tables"
 
 
 @dataclass(frozen=True)
@@ -63,13 +83,15 @@ class Rule:
 
     `roles` counts for the person, and for the person behind a key. `scope` is what a key needs; None means that no
     key can do it, unless `any_key`.
-    `others` says that operators may do it to rows of other owners.
+    `others` says that operators may do it to rows of other owners. `fresh` asks for a sign-in of the last ten
+    minutes, by password or passkey: the browser's form of an interactive terminal (decisions), which no key has.
     """
 
     roles: frozenset[Role]
     scope: Scope | None = None
     others: bool = False
     any_key: bool = False
+    fresh: bool = False
 
 
 ANYBODY = frozenset(Role)
@@ -86,6 +108,7 @@ POLICY: dict[Act, Rule] = {
     Act.HOME: Rule(SIGNED_IN),
     Act.OWN_SETTINGS: Rule(SIGNED_IN),
     Act.KEYS: Rule(OWNERS),
+    Act.KEY_CREATE: Rule(OWNERS, fresh=True),
     Act.MEMORY_READ: Rule(OWNERS, Scope.MEMORY_READ, others=True),
     Act.MEMORY_WRITE: Rule(OWNERS, Scope.MEMORY_WRITE),
     Act.MEMORY_REMOVE: Rule(OWNERS, Scope.MEMORY_WRITE, others=True),
@@ -96,8 +119,28 @@ POLICY: dict[Act, Rule] = {
     Act.TURN_WRITE: Rule(OWNERS, Scope.LEARNING_WRITE),
     Act.TOOLS: Rule(OWNERS, any_key=True),  # each tool asks for its own act besides
     Act.DEMO: Rule(OPERATORS),
+    Act.SECURITY: Rule(SIGNED_IN),
+    Act.SECURITY_CHANGE: Rule(SIGNED_IN, fresh=True),
+    Act.ACCEPT_INVITATION: Rule(ANYBODY),
+    Act.HOLDS_READ: Rule(OWNERS, Scope.MEMORY_READ, others=True),
+    Act.HOLD_DISCARD: Rule(OWNERS, others=True),
+    Act.HOLD_RELEASE: Rule(OPERATORS, others=True),
+    Act.SCAN_RULES: Rule(OPERATORS),
+    Act.WRITES_READ: Rule(OPERATORS),
+    Act.WRITES_ROLL_BACK: Rule(OPERATORS, fresh=True),
+    Act.JOBS_READ: Rule(OPERATORS),
+    Act.JOBS_RUN: Rule(OPERATORS),
+    Act.AUDIT_LOG: Rule(OPERATORS),
+    Act.ACCESS_LOG: Rule(OPERATORS),
+    Act.STATUS: Rule(OPERATORS),
+    Act.METRICS: Rule(OPERATORS, Scope.OPERATOR),
+    Act.EFFECTIVE_SETTINGS: Rule(OPERATORS),
+    Act.USERS_READ: Rule(OPERATORS),
+    Act.USERS_CHANGE: Rule(OPERATORS, fresh=True),
+    Act.TABLES: Rule(OPERATORS),
 }
 
+ENROLMENT = frozenset({Act.SECURITY, Act.SECURITY_CHANGE, Act.SIGN_OUT})  # open to operators who must still enrol
 SCOPES_IN_USE = frozenset({rule.scope for rule in POLICY.values() if rule.scope} | {Scope.OPERATOR})
 
 
@@ -106,4 +149,4 @@ def permits(act: Act, role: Role, scopes: frozenset[Scope] | None) -> bool:
     rule = POLICY[act]
     if role not in rule.roles:
         return False
-    return scopes is None or rule.any_key or rule.scope in scopes
+    return scopes is None or (not rule.fresh and (rule.any_key or rule.scope in scopes))

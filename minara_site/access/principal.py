@@ -1,11 +1,12 @@
 """The caller of a request: a person in the browser or a key, with what the policy lets them do."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
+from typing import TYPE_CHECKING, NoReturn
 
 from django.utils.translation import gettext as _
 
-from minara_site.access.policy import POLICY, Act, Role, Scope, permits
+from minara_site.access.policy import ENROLMENT, POLICY, Act, Role, Scope, permits
 from minara_site.kernel.errors import NotFound, Refused, Unauthenticated
 from minara_site.kernel.ownership import EVERYONE, Owner
 from minara_site.kernel.plain_text import storable_problem
@@ -14,14 +15,33 @@ if TYPE_CHECKING:
     from minara_site.access.models import User
 
 
+class SecondFactorDue(Refused):
+    """An operator without a second factor, whose first session is over; the page that adds one is open."""
+
+    code = "second_factor_required"
+
+
+class NotFresh(Refused):
+    """The act asks for a sign-in of the last ten minutes."""
+
+    code = "sign_in_again"
+
+
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who calls. `scopes` is None in the browser; `key_prefix` names the key otherwise."""
+    """Who calls. `scopes` is None in the browser; `key_prefix` names the key otherwise.
+
+    `is_fresh` says that the person proved within ten minutes who they are. `factor_due_at` is until when an operator
+    without a second factor may go on, `must_enrol` that this moment has passed.
+    """
 
     user: "User | None" = None
     role: Role = Role.ANONYMOUS
     scopes: frozenset[Scope] | None = None
     key_prefix: str = ""
+    is_fresh: bool = False
+    factor_due_at: datetime | None = None
+    must_enrol: bool = False
 
     @property
     def is_operator(self) -> bool:
@@ -52,9 +72,16 @@ class Principal:
         return permits(act, self.role, self.scopes)
 
     def require(self, act: Act) -> None:
-        """Raise Unauthenticated or Refused unless the caller may do the act."""
-        if self.may(act):
-            return
+        """Raise Unauthenticated, Refused, SecondFactorDue or NotFresh unless the caller may do the act now."""
+        if not self.may(act):
+            self.refuse(act)
+        if self.must_enrol and act not in ENROLMENT:
+            raise SecondFactorDue(_("Operators need a second factor. Add one under Settings, Security."))
+        if POLICY[act].fresh and not self.is_fresh:
+            raise NotFresh(_("Confirm that it is you: your last sign-in is more than 10 minutes ago."))
+
+    def refuse(self, act: Act) -> NoReturn:
+        """Raise what says why the policy does not let this caller do the act."""
         if self.user is None:
             raise Unauthenticated(_("Sign in, or send an API key as a bearer token."))
         scope = POLICY[act].scope

@@ -1,12 +1,16 @@
-"""Make, list and disable the people of this instance. Nobody signs up; the set-up link is in `setup.py`."""
+"""The people of this instance: make, list, change role, shut out, let in again.
+
+Nobody signs up: people come from the set-up link (`setup.py`), an invitation (`invitations`) or the command line.
+Whoever takes an operator away does it under `lock_operators`, so that the last one stays, also in a race.
+"""
 
 import re
 from datetime import datetime
 
+from allauth.usersessions.models import UserSession
 from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
 from django.contrib.auth.models import Group
 from django.contrib.auth.password_validation import validate_password
-from django.contrib.sessions.models import Session
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import QuerySet
@@ -14,6 +18,7 @@ from django.utils.translation import gettext as _
 
 from minara_site.access.models import DEFAULT_USERNAME, OPERATORS_GROUP, SUPPORT_GROUP, ApiKey, User
 from minara_site.access.policy import Role
+from minara_site.access.security.sessions import delete_sessions
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.errors import Conflict, FieldError, Invalid, NotFound
 from minara_site.kernel.plain_text import clean_text
@@ -71,10 +76,24 @@ def create_user(*, username: str, role: Role, password: str | None, now: datetim
 
 
 def grant_role(user: User, role: Role) -> None:
-    """Put the user into the role's group."""
+    """Put the user into the role's group and no other."""
+    user.groups.remove(*Group.objects.filter(name__in=GROUP_OF_ROLE.values()))
     group = GROUP_OF_ROLE.get(role)
     if group is not None:
         user.groups.add(Group.objects.get(name=group))
+    for seen in ("in_operators", "in_support"):  # what `with_role` read has changed
+        vars(user).pop(seen, None)
+
+
+def lock_operators() -> None:
+    """Let nobody else take an operator away until this transaction ends."""
+    Group.objects.select_for_update(no_key=True).get(name=OPERATORS_GROUP)
+
+
+def refuse_last_operator(user: User) -> None:
+    """Raise Conflict when this is the last operator who can sign in; call it under `lock_operators`."""
+    if list(operators_who_sign_in()[:2]) == [user]:
+        raise Conflict(_("%(name)s is the last operator. Make another operator first.") % {"name": user.username})
 
 
 def operators_who_sign_in() -> "QuerySet[User]":
@@ -99,27 +118,62 @@ def get_user(name: str) -> User:
     return user
 
 
+def change_role(*, username: str, role: Role, now: datetime, actor: str) -> User:
+    """Give somebody another role; the same again changes nothing. Raises NotFound; Conflict for the last operator."""
+    with transaction.atomic():
+        lock_operators()
+        user = get_user(username)
+        before = user.role
+        if role is before:
+            return user
+        refuse_last_operator(user)
+        grant_role(user, role)
+        details = {"username": user.username, "from": before, "to": role}
+        record_audit(now=now, actor=actor, tool_call="role_changed", owner_id=user.pk, details=details)
+    return user
+
+
 def disable_user(*, username: str, now: datetime, actor: str) -> User:
     """Shut somebody out at once: sign-in, sessions and keys. Their data stay. A second time changes nothing.
 
     Raises NotFound, or Conflict for the last operator who can still sign in.
     """
     with transaction.atomic():
-        operators = list(operators_who_sign_in().select_for_update().order_by("pk"))
+        lock_operators()
         user = get_user(username)
-        if operators == [user]:
-            raise Conflict(_("%(name)s is the last operator. Make another operator first.") % {"name": user.username})
+        refuse_last_operator(user)
         if user.is_active:
             user.is_active = False
             user.save(update_fields=["is_active"])
             ApiKey.objects.for_owner(user).filter(revoked_at=None).update(revoked_at=now)
             end_sessions(user)
-            details = {"username": user.username}
-            record_audit(now=now, actor=actor, tool_call="user_disabled", owner_id=user.pk, details=details)
+            record_act("user_disabled", user, now=now, actor=actor)
     return user
 
 
+def enable_user(*, username: str, now: datetime, actor: str) -> User:
+    """Let somebody in again; their keys stay revoked. A second time changes nothing. Raises NotFound."""
+    with transaction.atomic():
+        user = get_user(username)
+        if User.objects.filter(pk=user.pk, is_active=False).update(is_active=True):
+            record_act("user_enabled", user, now=now, actor=actor)
+    return get_user(username)
+
+
+def end_sessions_of(*, username: str, now: datetime, actor: str) -> User:
+    """Sign somebody out everywhere. Raises NotFound."""
+    with transaction.atomic():
+        user = get_user(username)
+        end_sessions(user)
+        record_act("sessions_ended", user, now=now, actor=actor)
+    return user
+
+
+def record_act(tool_call: str, user: User, *, now: datetime, actor: str) -> None:
+    """Write down what was done to somebody."""
+    record_audit(now=now, actor=actor, tool_call=tool_call, owner_id=user.pk, details={"username": user.username})
+
+
 def end_sessions(user: User) -> None:
-    """Delete every stored session of this user."""
-    owned = [row.pk for row in Session.objects.all() if row.get_decoded().get("_auth_user_id") == str(user.pk)]
-    Session.objects.filter(pk__in=owned).delete()
+    """Delete every session of this user."""
+    delete_sessions(UserSession.objects.filter(user=user))

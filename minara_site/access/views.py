@@ -3,8 +3,7 @@
 from http import HTTPStatus
 
 from allauth.account.views import LoginView, LogoutView
-from django.contrib.auth import login
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -13,9 +12,10 @@ from django.views.decorators.debug import sensitive_post_parameters
 from minara_site.access.forms import FirstRunForm, SignInForm, show_refusal
 from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
+from minara_site.access.security.entry import enter
 from minara_site.access.setup import claim_setup, open_setup_link
-from minara_site.kernel.errors import Gone, Invalid, Throttled
-from minara_site.web.responses import render_page, see_other
+from minara_site.kernel.errors import Gone, Invalid
+from minara_site.web.responses import render_page
 
 
 class SignInView(LoginView):  # type: ignore[misc]
@@ -36,11 +36,6 @@ sign_in = page(Act.SIGN_IN, methods=("GET", "POST"))(SignInView.as_view())
 sign_out = page(Act.SIGN_OUT, methods=("POST",))(LogoutView.as_view())
 
 
-def too_many_tries(request: HttpRequest) -> HttpResponse:
-    """Refuse further sign-ins from this address for a while. Always raises Throttled."""
-    raise Throttled(_("Too many tries to sign in. Wait a minute, then try again."), retry_after_seconds=60)
-
-
 @page(Act.CLAIM_SETUP)
 def first_run(request: PageRequest, token: str) -> HttpResponse:
     """Greet the holder of the set-up link. The form posts elsewhere, so that no log of a refusal names a live link."""
@@ -59,8 +54,7 @@ def claim(request: PageRequest) -> HttpResponse:
     try:
         open_setup_link(token)
         if form.is_valid():
-            login(request, claim_setup(token=token, now=timezone.now(), **form.chosen))
-            return see_other("home")
+            return enter(request, claim_setup(token=token, now=timezone.now(), **form.chosen))
     except Gone as used:
         return link_used_page(request, used)
     except Invalid as refusal:

@@ -1,4 +1,4 @@
-"""Addresses of home, settings and demo."""
+"""Addresses of home, settings, demo and the operators' pages."""
 
 from django.urls import include, path
 
@@ -8,7 +8,6 @@ from minara_site.console.settings import views as settings
 
 pages = [
     path("settings/", settings.settings, name="settings"),
-    path("settings/password/", settings.password, name="password"),
     path("first-steps/again/", home.first_steps_again, name="first_steps_again"),
     path("first-steps/<str:step>/", home.first_step, name="first_step"),
     path("demo/load/", demo.load, name="demo_load"),
@@ -17,5 +16,12 @@ pages = [
 
 urlpatterns = [
     path("", home.home, name="home"),
+    path("ops/jobs/", include("minara_site.console.jobs.urls")),
+    path("ops/audit-log/", include("minara_site.console.audit_log.urls")),
+    path("ops/scan-rules/", include("minara_site.console.scan_rules.urls")),
     path("", include((pages, "console"))),
+    path("ops/users/", include("minara_site.console.users.urls")),
+    path("ops/settings/", include("minara_site.console.effective_settings.urls")),
+    path("", include("minara_site.console.access_log.urls")),
+    path("", include("minara_site.console.status.urls")),
 ]

@@ -1,9 +1,18 @@
 """Log lines: event name and ids, never content. One format for people, one for machines."""
 
 import logging.config
+import re
 from typing import Any
 
 import structlog
+from structlog.typing import EventDict
+
+LINK_TOKEN = re.compile(r"(?<=/)[\w-]{43,}")  # as long as `secrets.token_urlsafe(32)`
+
+
+def blank_links(_logger: Any, _level: str, event: EventDict) -> EventDict:
+    """Take the tokens of one-time links, which may still open something, out of every path in the line."""
+    return {name: LINK_TOKEN.sub("…", said) if isinstance(said, str) else said for name, said in event.items()}
 
 
 def logging_config(level: str, *, as_json: bool) -> dict[str, Any]:
@@ -14,6 +23,7 @@ def logging_config(level: str, *, as_json: bool) -> dict[str, Any]:
         structlog.stdlib.add_logger_name,
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
+        blank_links,
     ]
     return {
         "version": 1,
@@ -34,6 +44,7 @@ def logging_config(level: str, *, as_json: bool) -> dict[str, Any]:
         "loggers": {
             "django.request": {"level": "ERROR"},
             "django.security.DisallowedHost": {"level": "CRITICAL"},  # anybody can cause it; the request log has a line
+            "fido2": {"level": "WARNING"},  # at INFO it names the passkeys
             "django-q": {"level": "WARNING", "handlers": ["stderr"], "propagate": False},
         },
     }
@@ -49,6 +60,7 @@ def configure(config: dict[str, Any]) -> None:
             structlog.stdlib.add_logger_name,
             structlog.stdlib.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
+            blank_links,
             structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
         ],
         logger_factory=structlog.stdlib.LoggerFactory(),

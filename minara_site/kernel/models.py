@@ -1,7 +1,22 @@
 """The kernel's tables, room by room."""
 
-from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.audit_log.models import AuditEntry, AuditSeal
 from minara_site.kernel.conversations.models import Session, Turn
+from minara_site.kernel.guard.models import Hold
+from minara_site.kernel.idempotency.models import IdempotentCall
 from minara_site.kernel.jobs.models import BusyMark, JobRun, Lease, WorkerSeen
+from minara_site.kernel.limits.models import RateCount
 
-__all__ = ["AuditEntry", "BusyMark", "JobRun", "Lease", "Session", "Turn", "WorkerSeen"]
+__all__ = [
+    "AuditEntry",
+    "AuditSeal",
+    "BusyMark",
+    "Hold",
+    "IdempotentCall",
+    "JobRun",
+    "Lease",
+    "RateCount",
+    "Session",
+    "Turn",
+    "WorkerSeen",
+]

@@ -35,9 +35,15 @@ STATES = {
     "retired": Badge("state-retired", "", _("Retired")),
     "deleted": Badge("state-deleted", "", _("Deleted")),
     "failed": Badge("state-failed", "", _("Failed")),
+    "queued": Badge("state-pending", "", _("Waiting")),
     "running": Badge("state-running", "", _("Running")),
+    "succeeded": Badge("state-active", "", _("Done")),
+    "cancelled": Badge("state-retired", "", _("Cancelled")),
     "revoked": Badge("state-retired", "", _("Revoked")),
     "expired": Badge("state-retired", "", _("Expired")),
+    "disabled": Badge("state-retired", "", _("Disabled")),
+    "invited": Badge("state-pending", "", _("Invited")),
+    "no_password": Badge("state-pending", "", _("No password")),
 }
 
 

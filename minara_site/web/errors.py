@@ -18,7 +18,8 @@ from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 
-from minara_site.access.pages import ask_to_sign_in
+from minara_site.access.pages import ask_to_confirm, ask_to_enrol, ask_to_sign_in
+from minara_site.access.principal import NotFresh, SecondFactorDue
 from minara_site.kernel.errors import FieldError, MinaraError, Unauthenticated
 from minara_site.web.context import shell
 from minara_site.web.responses import wants_fragment
@@ -118,9 +119,14 @@ def problem_response(request: HttpRequest, problem: Problem) -> HttpResponse:
 
 
 def domain_error(request: HttpRequest, error: MinaraError) -> HttpResponse:
-    """Answer a domain error that a page view raised; a stranger is sent to sign in."""
-    if isinstance(error, Unauthenticated) and not is_machine_path(request.path):
-        return ask_to_sign_in(request)
+    """Answer a domain error that a page view raised; who must show who they are first is sent there."""
+    if not is_machine_path(request.path):
+        if isinstance(error, Unauthenticated):
+            return ask_to_sign_in(request)
+        if isinstance(error, NotFresh):
+            return ask_to_confirm(request)
+        if isinstance(error, SecondFactorDue):
+            return ask_to_enrol()
     return problem_response(request, problem_of(error))
 
 

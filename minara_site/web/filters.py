@@ -32,6 +32,7 @@ class FilterKind(StrEnum):
     SEARCH = "search"
     TABS = "tabs"
     CHOICE = "choice"
+    TEXT = "text"
     DATE = "date"
     NUMBER = "number"
 
@@ -53,8 +54,8 @@ class Chip:
 class Filter:
     """One query parameter of a list.
 
-    The value is text for SEARCH and TABS, a tuple of texts for CHOICE, a date for DATE, an int for NUMBER. `apply`
-    narrows the rows by it; without `apply`, `lookup` is a Django lookup (CHOICE adds `__in`, DATE compares with the
+    The value is a text, but a tuple of texts for CHOICE, a date for DATE, an int for NUMBER. `apply` narrows the rows
+    by it; without `apply`, `lookup` is a Django lookup (CHOICE adds `__in`, DATE compares with the
     start of that day in the reader's zone). `default` is the value that stands without the parameter.
     """
 
@@ -69,7 +70,7 @@ class Filter:
     @property
     def is_addable(self) -> bool:
         """Whether people add it through the filter form instead of a box or tabs of its own."""
-        return self.kind in {FilterKind.CHOICE, FilterKind.DATE, FilterKind.NUMBER}
+        return self.kind not in {FilterKind.SEARCH, FilterKind.TABS}
 
     def read(self, params: QueryDict) -> Any:
         """Return the value in use, or None. Raises UnusableValueError."""
@@ -105,8 +106,8 @@ class Filter:
         return UnusableValueError(text % {"value": value[:80], "filter": self.label})
 
 
-def read_search(item: Filter, raw: list[str]) -> str:
-    """Read the search text."""
+def read_text(item: Filter, raw: list[str]) -> str:
+    """Read what somebody typed."""
     if storable_problem(raw[-1]) or len(raw[-1]) > MOST_SEARCH_CHARS:
         raise item.unusable(raw[-1])
     return raw[-1]
@@ -147,9 +148,10 @@ def read_number(item: Filter, raw: list[str]) -> int:
 
 
 READERS: dict[FilterKind, Callable[[Filter, list[str]], Any]] = {
-    FilterKind.SEARCH: read_search,
+    FilterKind.SEARCH: read_text,
     FilterKind.TABS: read_tab,
     FilterKind.CHOICE: read_choice,
+    FilterKind.TEXT: read_text,
     FilterKind.DATE: read_date,
     FilterKind.NUMBER: read_number,
 }

@@ -59,6 +59,7 @@ NAV = (
         _("Memory"),
         (
             NavItem(_("Memories"), "memories:list", "memory", Act.MEMORY_READ, "m"),
+            NavItem(_("Held"), "held:list", "held", Act.HOLDS_READ, "b"),
             NavItem(_("Search"), SEARCH, "search", Act.SEARCH, "s"),
             NavItem(_("What the agent sees"), "prompt:page", "prompt", Act.PROMPT_READ, "p"),
             NavItem(_("Trash"), "memories:trash", "trash", Act.MEMORY_READ, "t"),
@@ -66,9 +67,23 @@ NAV = (
     ),
     NavGroup(_("You"), (NavItem(_("User profile"), "user_profile:page", "person", Act.USER_PROFILE_READ, "u"),)),
     NavGroup(
+        _("Operations"),
+        (
+            NavItem(_("Writes"), "writes:page", "diff", Act.WRITES_READ, "w"),
+            NavItem(_("Jobs"), "jobs:list", "jobs", Act.JOBS_READ, "j"),
+            NavItem(_("Audit log"), "audit_log:list", "log", Act.AUDIT_LOG, "l"),
+            NavItem(_("Scan rules"), "scan_rules:page", "shield", Act.SCAN_RULES),
+            NavItem(_("Users"), "users:list", "person", Act.USERS_READ),
+            NavItem(_("Access log"), "access_log:list", "eye", Act.ACCESS_LOG),
+            NavItem(_("Status"), "status:page", "doctor", Act.STATUS),
+            NavItem(_("Effective settings"), "effective_settings:page", "gear", Act.EFFECTIVE_SETTINGS),
+        ),
+    ),
+    NavGroup(
         _("Account"),
         (
             NavItem(_("API keys"), "access:keys", "key", Act.KEYS, "k"),
+            NavItem(_("Security"), "access:security", "shield", Act.SECURITY),
             NavItem(_("Settings"), "console:settings", "gear", Act.OWN_SETTINGS, "o"),
         ),
     ),

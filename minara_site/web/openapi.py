@@ -6,6 +6,14 @@ from ninja import NinjaAPI, Schema
 from ninja.openapi.schema import OpenAPISchema
 
 REFERENCE = "#/components/schemas/{model}"
+IDEMPOTENCY_KEY = {
+    "in": "header",
+    "name": "Idempotency-Key",
+    "required": False,
+    "description": "A key of your own: within 24 hours the same call with the same key happens once; repeated, it gets "
+    "the first answer, with the header Idempotency-Replayed; another call with the key is refused with 422.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[ -~]+$"},
+}
 
 
 class FieldProblem(Schema):
@@ -42,4 +50,6 @@ class DocumentedAPI(NinjaAPI):
             for operation in operations.values():
                 operation["responses"]["4XX"] = {"description": "The call was refused", "content": content}
                 operation["responses"]["5XX"] = {"description": "It failed on our side", "content": content}
+            if "post" in operations:
+                operations["post"].setdefault("parameters", []).append(IDEMPOTENCY_KEY)
         return document

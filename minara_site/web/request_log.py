@@ -1,6 +1,7 @@
 """An id for every request: on each of its log lines, in the header X-Request-ID, in problems and the audit log.
 
-The log names method and path, never the query: that is where people type what they look for.
+The log names method and path, never the query: that is where people type what they look for. `kernel.logs` takes the
+token of a one-time link out of the path.
 """
 
 import re

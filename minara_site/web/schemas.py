@@ -31,6 +31,19 @@ class Items(Schema, Generic[T]):
     next_cursor: str | None
 
 
+class HeldOut(Schema):
+    """Why the guard holds a text: the reason and the rule, and from which character to which; `note` says what is next.
+
+    Characters count in the text that was judged: a statement first, then fact_type, tickers and metadata; of a
+    profile value the line `key: value`.
+    """
+
+    reason: str
+    span: list[int]
+    rule: str
+    note: str
+
+
 class OwnerQuery(Strict):
     """Operators' keys may name another owner; `all` is everybody."""
 

@@ -41,15 +41,18 @@
   }
 
   /* ---- lists: cursor row, choice, counts */
-  const rowsOf = (list) => findAll("tbody > tr", list);
-  const boxesOf = (list) => findAll("tbody input[name='ids']", list);
+  const ROW = ":is(tbody > tr, [data-row])";
+  const rowsOf = (list) => findAll(ROW, list);
+  const boxesOf = (list) => findAll(`${ROW} input[name='ids']`, list);
+  const chosenList = () => findAll("[data-list]").find((list) => boxesOf(list).some((box) => box.checked));
 
   function currentRow() {
-    return find("tr.cursor");
+    return find(`${ROW}.cursor`) ?? find("[data-row]:has([aria-current])");
   }
 
+  /* a row of a queue shows its text beside the list as soon as the cursor is on it */
   function moveCursor(step) {
-    const rows = findAll("[data-list] tbody > tr");
+    const rows = findAll(`[data-list] ${ROW}`);
     if (!rows.length) return;
     const now = rows.indexOf(currentRow());
     const next = rows[Math.min(Math.max(now + step, 0), rows.length - 1)];
@@ -57,12 +60,27 @@
     next.classList.add("cursor");
     (find("[data-open]", next) ?? find("a, button, input", next) ?? next).focus({ preventScroll: true });
     next.scrollIntoView({ block: "nearest" });
+    if (next.matches("[data-row]")) find("[data-open]", next).click();
+  }
+
+  /* while the text of the row under the cursor is still on its way, no key decides about the one before */
+  function isCurrentShown() {
+    const row = find("[data-row].cursor");
+    return !row || row.id === `hold-${find("[data-shown-hold]")?.dataset.shownHold}`;
+  }
+
+  /* a queue: the row whose text is shown is the current one */
+  function showCurrent(pane) {
+    const shown = find("[data-shown-hold]", pane);
+    const link = shown && find(`#hold-${shown.dataset.shownHold} [data-open]`);
+    findAll("[data-row] [aria-current]").forEach((other) => { if (other !== link) other.removeAttribute("aria-current"); });
+    if (link) link.ariaCurrent = "true";
   }
 
   function showChoice(list) {
     const boxes = boxesOf(list);
     const chosen = boxes.filter((box) => box.checked);
-    boxes.forEach((box) => box.closest("tr").setAttribute("aria-selected", box.checked));
+    boxes.forEach((box) => box.closest("tr")?.setAttribute("aria-selected", box.checked));
     const words = find("[data-selected]", list);
     if (words) words.textContent = words.dataset.words.replace("{n}", chosen.length.toLocaleString("en"));
     const all = find("[data-pick-all]", list);
@@ -138,9 +156,8 @@
   }
 
   function remove() {
-    const list = find("[data-list]");
-    const chosen = list && boxesOf(list).some((box) => box.checked);
-    return press(find("[data-act='delete']", (chosen && find(".bulk", list)) || currentRow() || find("main")));
+    const list = chosenList();
+    return press(find("[data-act='delete']", (list && find(".bulk", list)) || currentRow() || find("main")));
   }
 
   function select() {
@@ -149,8 +166,11 @@
   }
 
   function focusKey(key) {
-    const target = find(`main [data-key="${CSS.escape(key)}"]`) ?? find(`[data-key="${CSS.escape(key)}"]`);
-    if (!target) return false;
+    const name = CSS.escape(key);
+    const list = chosenList();
+    if (list && press(find(`.bulk [data-bulk-key="${name}"]`, list))) return true;
+    const target = find(`main [data-key="${name}"]`) ?? find(`[data-key="${name}"]`);
+    if (!target || (target.closest("#hold") && !isCurrentShown())) return false;
     if (target.matches("input, textarea")) { target.focus(); target.select(); } else target.click();
     return true;
   }
@@ -175,9 +195,9 @@
       find("summary", menu).focus();
       return true;
     }
-    const list = find("[data-list]");
-    if (list && boxesOf(list).some((box) => box.checked)) { clearChoice(list); return true; }
-    return false;
+    const list = chosenList();
+    if (list) clearChoice(list);
+    return Boolean(list);
   }
 
   function onKey(event) {
@@ -187,9 +207,9 @@
       target.closest("form[data-inline], form[data-guard]")?.requestSubmit();
       return;
     }
-    if (key === "Enter" && target.matches("[data-list] tbody input[name='ids']")) {  // would press the first bulk button
+    if (key === "Enter" && target.matches("[data-list] input[name='ids']")) {  // would press the first bulk button
       event.preventDefault();
-      press(find("[data-open]", target.closest("tr")));
+      press(find("[data-open]", target.closest(ROW)));
       return;
     }
     if (root.dataset.shortcuts !== "on" || event.ctrlKey || event.metaKey || event.altKey || isTyping(target)) return;
@@ -233,8 +253,8 @@
     if (form) form.dataset.changed = "yes";
   });
   document.addEventListener("focusin", (event) => {
-    const row = event.target.closest("[data-list] tbody > tr");
-    if (row && row !== currentRow()) {
+    const row = event.target.closest(`[data-list] ${ROW}`);
+    if (row && row !== find(`${ROW}.cursor`)) {
       currentRow()?.classList.remove("cursor");
       row.classList.add("cursor");
     }
@@ -244,6 +264,11 @@
   document.addEventListener("htmx:beforeRequest", (event) => {
     const form = event.target.closest("[data-theme-form]");
     if (form) turnTheme(form);
+    const link = event.target.closest("[data-row] [data-open]");
+    if (link && !find("#hold")?.offsetParent) {  // a narrow window has no place beside the list
+      event.preventDefault();
+      location.assign(link.href);
+    }
   });
   let place = null;
   document.addEventListener("htmx:beforeSwap", (event) => {
@@ -252,8 +277,9 @@
     place = row && { list: row.closest("[data-list]").id, index: [...row.parentElement.children].indexOf(row) };
     if (serverResponse.includes("data-inline") && !find("[data-inline]", target)) kept = target.cloneNode(true);
   });
-  document.addEventListener("htmx:afterSettle", () => {
+  document.addEventListener("htmx:afterSettle", (event) => {
     watchToasts();
+    if (event.target.id === "hold") showCurrent(event.target);
     findAll("[data-list]").forEach((list) => { showCounts(list); showChoice(list); });
     const form = find("[data-inline]");
     if (form) {

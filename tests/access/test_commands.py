@@ -10,6 +10,7 @@ from minara_site.access.keys.core import parse_key
 from minara_site.access.keys.services import authenticate_key
 from minara_site.access.models import ApiKey, User
 from minara_site.access.policy import Role
+from minara_site.access.users import get_user
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "correct horse battery"
@@ -62,6 +63,13 @@ class TestUser:
         default, operator = run("user", "list")
         assert default.split()[:3] == ["default", "user", "active"]
         assert operator.split()[:3] == ["olga", "operator", "active"]
+
+    def test_enable_lets_somebody_in_again(self, run, ana):
+        run("user", "disable", "ana")
+        assert "Enabled ana" in run("user", "enable", "ana")[0]
+        assert get_user("ana").is_active
+        with pytest.raises(CommandError, match="no user named nobody"):
+            run("user", "enable", "nobody")
 
     def test_disable_keeps_the_last_operator(self, run, ana, olga):
         assert "Disabled ana" in run("user", "disable", "ana")[0]

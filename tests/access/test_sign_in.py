@@ -99,7 +99,7 @@ class TestSigningIn:
 class TestRefusing:
     def text(self, response):
         assert response.status_code == 422
-        return response.content.decode().split('role="alert"')[1].split("</div>")[0]
+        return response.content.decode().split('callout-alarm" role="alert"')[1].split("</div>")[0]
 
     def test_says_the_same_for_every_reason(self, client, ana, ben):
         ben.is_active = False
@@ -113,17 +113,6 @@ class TestRefusing:
         assert len({self.text(response) for response in reasons}) == 1
         assert "do not match" in self.text(reasons[0])
         assert "_auth_user_id" not in client.session
-
-    def test_rests_after_five_wrong_passwords(self, client, ana):
-        for _ in range(5):
-            sign_in(client, password="wrong")
-        assert "Wait 5 minutes" in self.text(sign_in(client))
-
-    def test_slows_down_who_tries_one_name_after_another(self, client):
-        answers = [sign_in(client, f"name{number}") for number in range(31)]
-        assert [answer.status_code for answer in answers] == [422] * 30 + [429]
-        assert answers[-1]["Retry-After"] == "60"
-        assert "Wait" in answers[-1].content.decode()
 
     @pytest.mark.parametrize("name", ["a\0b", "x" * 10_000, "", "%00", "李"])
     def test_survives_odd_names(self, client, name):

@@ -7,7 +7,15 @@ from django.db import IntegrityError
 from minara_site.access.keys.services import create_key
 from minara_site.access.models import ApiKey, User
 from minara_site.access.policy import Role
-from minara_site.access.users import create_user, disable_user, get_user, list_users
+from minara_site.access.users import (
+    change_role,
+    create_user,
+    disable_user,
+    enable_user,
+    end_sessions_of,
+    get_user,
+    list_users,
+)
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.errors import Conflict, Invalid, NotFound
 
@@ -105,6 +113,58 @@ class TestDisabling:
     def test_knows_only_who_is_there(self, now):
         with pytest.raises(NotFound):
             disable_user(username="nobody", now=now, actor="test")
+
+
+class TestEnabling:
+    def test_lets_somebody_in_again_without_their_old_keys(self, ana, now):
+        create_key(user=ana, scopes=["memory:read"], now=now, actor="test")
+        disable_user(username="ana", now=now, actor="test")
+        for _ in range(2):
+            assert enable_user(username="ana", now=now, actor="user:1").is_active
+        assert ApiKey.objects.get(user=ana).revoked_at == now
+        entry = AuditEntry.objects.get(tool_call="user_enabled")
+        assert (entry.actor, entry.owner_id, entry.details) == ("user:1", ana.pk, {"username": "ana"})
+
+    def test_lets_the_default_user_in_again(self, now):
+        disable_user(username="default", now=now, actor="test")
+        assert enable_user(username="default", now=now, actor="test").is_active
+
+
+class TestRoles:
+    @pytest.mark.parametrize("before", [Role.USER, Role.SUPPORT, Role.OPERATOR])
+    @pytest.mark.parametrize("after", [Role.USER, Role.SUPPORT, Role.OPERATOR])
+    def test_takes_the_place_of_the_one_before(self, olga, now, before, after):
+        create(now, role=before)
+        assert change_role(username="kim", role=after, now=now, actor="user:1").role is after
+        assert get_user("kim").role is after
+        entries = AuditEntry.objects.filter(tool_call="role_changed")
+        changed = {"username": "kim", "from": before, "to": after}
+        assert [entry.details for entry in entries] == ([] if before is after else [changed])
+
+    def test_keeps_one_operator_who_can_sign_in(self, olga, now):
+        create(now, role=Role.OPERATOR, password=None)  # nobody can sign in as this one
+        with pytest.raises(Conflict, match="last operator"):
+            change_role(username="olga", role=Role.USER, now=now, actor="test")
+        assert get_user("olga").role is Role.OPERATOR
+        create(now, username="lee", role=Role.OPERATOR)
+        assert change_role(username="olga", role=Role.USER, now=now, actor="test").role is Role.USER
+
+    def test_knows_only_who_is_there(self, now):
+        for act in (enable_user, end_sessions_of, disable_user):
+            with pytest.raises(NotFound):
+                act(username="nobody", now=now, actor="test")
+        with pytest.raises(NotFound):
+            change_role(username="nobody", role=Role.USER, now=now, actor="test")
+
+
+def test_ends_every_session_of_somebody_and_writes_it_down(client, ana, ben, now):
+    client.force_login(ana)
+    client.cookies.clear()
+    client.force_login(ben)
+    end_sessions_of(username="ana", now=now, actor="user:1")
+    (session,) = Session.objects.all()
+    assert session.get_decoded()["_auth_user_id"] == str(ben.pk)
+    assert AuditEntry.objects.get(tool_call="sessions_ended").owner_id == ana.pk
 
 
 def test_lists_everybody_by_name_in_one_query(ana, olga, sam, django_assert_num_queries):

@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-NAMES = ("search", "bulk", "pages", "http")
+NAMES = ("search", "bulk", "guard", "write", "pages", "http")
 RECALL = "recall"
 
 

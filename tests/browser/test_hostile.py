@@ -21,7 +21,7 @@ from tests.browser.chromium import NARROW, WIDE, fits_width
 from tests.memory_app.memories.factories import make_memory
 from tests.shared import corpus
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True, serialized_rollback=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ALIEN = "main :is(img, iframe, script, object, embed, video, audio, style, link, meta, base, math, marquee, form[action*='evil'])"
 TEMPLATES = "{{7*7}} {% debug %} {{ request.user.password }} ${7*7}"
 PROBE = """() => {
@@ -104,6 +104,12 @@ def test_a_row_is_edited_as_text(watched: Watched, memories: list[Memory]) -> No
         area.fill(f"{memory.content} <img src=x onerror=alert(1)>")
         area.press("Control+Enter")
         page.wait_for_load_state("networkidle")
+        anyway = page.locator("form[data-inline] input[type=checkbox]")
+        if anyway.count():  # the guard would hold it
+            watched.is_clean()
+            anyway.check()
+            area.press("Control+Enter")
+            page.wait_for_load_state("networkidle")
         expect(page.locator("form[data-inline]")).to_have_count(0)
         watched.is_clean()
 

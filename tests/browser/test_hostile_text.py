@@ -20,7 +20,7 @@ from profile_app.prompt.services import start_session
 from tests.memory_app.memories.factories import make_memory
 from tests.shared import corpus
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True, serialized_rollback=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ALIEN = "main :is(img, iframe, script, object, embed, video, audio, style, link, meta, base, math)"
 MEMORY_CHARS, VALUE_CHARS, LABEL_CHARS = 3_900, 900, 70
 

@@ -13,7 +13,7 @@ from memory_app.memories.services import Changes, delete_memories, edit_memory
 from tests.browser.chromium import NARROW, WIDE, axe_clean, fits_width
 from tests.memory_app.memories.factories import browser, make_many, make_memory
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True, serialized_rollback=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture

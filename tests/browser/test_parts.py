@@ -14,7 +14,7 @@ from tests.shared import corpus
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.django_db(transaction=True, serialized_rollback=True),
+    pytest.mark.django_db(transaction=True),
     pytest.mark.usefixtures("test_site"),
 ]
 TEXTS = [

@@ -9,7 +9,7 @@ from memory_app.memories.core import Category, Source
 from tests.browser.chromium import NARROW, WIDE, axe_clean, fits_width
 from tests.memory_app.memories.factories import make_memory
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True, serialized_rollback=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 TEXTS = [
     ("Always set slippage to 0.5% on Base and Arbitrum swaps", Category.PREFERENCE, Source.USER_EXPLICIT),

@@ -22,6 +22,7 @@ from minara_site.console.home.selectors import MOST_COUNTED, bounded, load_own, 
 from minara_site.console.models import FirstStep
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.jobs.models import JobRun, RunState, WorkerSeen
+from tests.memory_app.writes.core.test_lights import minja
 
 pytestmark = pytest.mark.django_db
 MOST_QUERIES = 12
@@ -94,7 +95,9 @@ def test_says_more_than_when_it_stopped_reading(client: Client, ana: Any) -> Non
     visited(ana, 5)
     for number in range(101):
         write_memory(owner_id=ana.pk, draft=draft(f"text {number}"), now=timezone.now())
-    assert "since your last visit: more than 100 memories written." in html(client, ana)
+    page = html(client, ana)
+    assert "since your last visit: more than 100 memories written." in page
+    assert "Wrote 100+ memories" in page
 
 
 def test_acts_in_a_row_stand_on_one_line(client: Client, ana: Any) -> None:
@@ -226,9 +229,25 @@ def test_asks_the_database_at_most_twelve_times(client: Client, request: Any, wh
         write_memory(owner_id=user.pk, draft=draft(f"text {number}"), now=timezone.now(), reasoning=f"why {number}")
         JobRun.objects.create(job="x", state=RunState.FAILED, created_at=timezone.now(), error="no")
     client.force_login(user)
+    client.get("/")  # an operator's first page notes by when a second factor is due
     with CaptureQueriesContext(connection) as queries:
         assert client.get("/").status_code == 200
     assert len(queries) <= MOST_QUERIES
+
+
+def test_the_lights_are_out_on_an_ordinary_day(client: Client, olga: Any) -> None:
+    load_demo(now=timezone.now(), actor=f"user:{olga.pk}")
+    assert "All normal" in html(client, olga)
+
+
+def test_a_burst_of_one_key_stands_out_on_the_next_page_load(client: Client, olga: Any, ana: Any) -> None:
+    for text in minja(200):
+        said = Draft(Category.OBSERVATION, text, Provenance(Source.AGENT_RECORDED, "key:bad00000"))
+        write_memory(owner_id=ana.pk, draft=said, now=timezone.now())
+    page = html(client, olga)
+    assert "200 memories that say nearly the same" in page
+    assert "API key bad00000" in page
+    assert re.search(r'href="/ops/writes/roll-back/\?writer=key%3Abad00000&amp;since=', page)
 
 
 def test_a_foreign_text_in_a_name_is_shown_as_text(client: Client, olga: Any, ana: Any) -> None:

@@ -9,7 +9,7 @@ from django.utils import timezone
 from minara_site.console.demo.services import load_demo
 from tests.browser.chromium import NARROW, WIDE, axe_clean, fits_width
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True, serialized_rollback=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.mark.parametrize("look", [(WIDE, "light"), (WIDE, "dark"), (NARROW, "light"), (NARROW, "dark")])

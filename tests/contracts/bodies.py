@@ -20,21 +20,31 @@ JSON: dict[str, dict[str, Any]] = {
 }
 FORMS: dict[str, dict[str, Any]] = {
     "POST /settings/theme/": {"theme": "dark"},
+    "POST /ops/jobs/start/": {"job": "memories.purge_expired"},
     "POST /settings/keys/new/": {"label": "laptop", "scopes": ["memory:read"], "expires_days": "30"},
     "POST /settings/keys/<str:prefix>/revoke/": {"word": "revoke"},
+    "POST /ops/users/invite/": {"username": "newcomer", "role": "user"},
+    "POST /ops/users/<int:user_id>/role/": {"role": "support"},
+    "POST /ops/users/<int:user_id>/disable/": {"word": "disable"},
+    "POST /ops/users/<int:user_id>/keys/<str:prefix>/revoke/": {"word": "revoke"},
     "POST /memories/new/": {"statement": "I hold ETH for years", "tickers": "ETH"},
     "POST /memories/count/": {"statement": "I hold ETH for years"},
+    "POST /memories/held/bulk/": {"action": "discard", "ids": ["hold_id"]},
+    "POST /memories/held/<int:hold_id>/release/": {"note": "a false alarm"},
+    "POST /memories/held/<int:hold_id>/discard/": {"note": "no good"},
+    "POST /ops/scan-rules/": {"text": "I hold ETH for years"},
     "POST /memories/bulk/": {"action": "delete", "ids": ["memory_id"]},
     "POST /memories/undo/<str:batch>/": {"next": "/memories/"},
     "POST /memories/<int:memory_id>/edit/": {"statement": "I hold BTC for years", "version": "2"},
     "POST /memories/<int:memory_id>/delete/": {"reason": "It is wrong"},
     "POST /memories/<int:memory_id>/restore/": {"reason": "It was right"},
     "POST /settings/": {"display_name": "Somebody", "time_zone": "UTC", "theme": "dark", "density": "compact"},
-    "POST /settings/password/": {
+    "POST /settings/security/password/": {
         "old_password": "correct horse battery",
         "new_password1": "staple tango rhubarb",
         "new_password2": "staple tango rhubarb",
     },
+    "POST /user-profile/warn/": {"key": "home_language", "value": "Italian"},
     "POST /user-profile/add/": {"key": "home_language", "value": "Italian"},
     "POST /user-profile/<str:key>/edit/": {"value": "Europe/Rome", "updated_at": "entry_stamp"},
 }

@@ -67,7 +67,15 @@ OWNERS = on_page(ana=OPEN, ben=OPEN, sam=REFUSED, olga=OPEN)
 OPERATORS = on_page(ana=REFUSED, ben=REFUSED, sam=REFUSED, olga=OPEN)
 NO_OWNER = on_page(ana=MISSING, ben=MISSING, sam=REFUSED, olga=MISSING)
 ONLY_ANA = on_page(ana=OPEN, ben=MISSING, sam=REFUSED, olga=MISSING)
+ANAS_OWN = on_page(ana=OPEN, ben=MISSING, sam=MISSING, olga=MISSING)  # support staff have an account too
 ANA_AND_OPERATORS = on_page(ana=OPEN, ben=MISSING, sam=REFUSED, olga=OPEN)
+
+
+OPERATORS_KEY = {  # cookies count for nothing
+    **dict.fromkeys(PRINCIPALS, UNKNOWN),
+    **dict.fromkeys(("key_read", "key_write", "key_agent"), REFUSED),
+    "key_operator": OPEN,
+}
 
 
 def page(act: Act, *, get: Audience | None = None, post: Audience | None = None) -> Row:
@@ -114,18 +122,71 @@ PAGES: dict[str, Row] = {
     "logout": page(Act.SIGN_OUT, post=PEOPLE),
     "welcome/": page(Act.CLAIM_SETUP, post=NOBODY),  # somebody operates this instance already
     "welcome/<str:token>/": page(Act.CLAIM_SETUP, get=NOBODY),
+    "invite/": page(Act.ACCEPT_INVITATION, post=NOBODY),  # nobody here has been invited
+    "invite/<str:token>/": page(Act.ACCEPT_INVITATION, get=NOBODY),
     "settings/theme/": page(Act.OWN_SETTINGS, post=PEOPLE),
     "settings/keys/": page(Act.KEYS, get=OWNERS),
-    "settings/keys/new/": page(Act.KEYS, get=OWNERS, post=OWNERS),
+    "settings/keys/new/": page(Act.KEY_CREATE, get=OWNERS, post=OWNERS),
     "settings/keys/<str:prefix>/revoke/": page(Act.KEYS, get=ONLY_ANA, post=ONLY_ANA),
     "settings/": page(Act.OWN_SETTINGS, get=PEOPLE, post=PEOPLE),
-    "settings/password/": page(Act.OWN_SETTINGS, post=PEOPLE),
+    "mfa": page(Act.SIGN_IN, get=PEOPLE, post=PEOPLE),  # who is signed in goes home, strangers begin anew
+    "reauthenticate": page(Act.SECURITY, get=PEOPLE, post=PEOPLE),
+    "login/passkey/": page(Act.SIGN_IN, post=EVERYBODY),
+    "login/passkey/options/": page(Act.SIGN_IN, post=EVERYBODY),
+    "settings/security/": page(Act.SECURITY, get=PEOPLE),
+    "settings/security/password/": page(Act.SECURITY, get=PEOPLE, post=PEOPLE),
+    "settings/security/app/": page(Act.SECURITY_CHANGE, get=PEOPLE, post=PEOPLE),
+    "settings/security/passkeys/new/": page(Act.SECURITY_CHANGE, get=PEOPLE, post=PEOPLE),
+    "settings/security/passkeys/options/": page(Act.SECURITY_CHANGE, post=PEOPLE),
+    "settings/security/codes/": page(Act.SECURITY_CHANGE, get=PEOPLE, post=PEOPLE),
+    "settings/security/factors/<int:factor_id>/remove/": page(Act.SECURITY_CHANGE, get=ANAS_OWN, post=ANAS_OWN),
+    "settings/security/sign-ins/end/": page(Act.SECURITY_CHANGE, post=PEOPLE),
+    "settings/security/sign-ins/<int:sign_in_id>/end/": page(Act.SECURITY_CHANGE, post=ANAS_OWN),
     "first-steps/again/": page(Act.OWN_SETTINGS, post=PEOPLE),
     "first-steps/<str:step>/": page(Act.OWN_SETTINGS, post=PEOPLE),
+    "ops/jobs/": page(Act.JOBS_READ, get=OPERATORS),
+    "ops/jobs/start/": page(Act.JOBS_RUN, post=OPERATORS),
+    "ops/jobs/<int:run_id>/": page(Act.JOBS_READ, get=OPERATORS),
+    "ops/jobs/<int:run_id>/progress/": page(Act.JOBS_READ, get=OPERATORS),
+    "ops/jobs/<int:run_id>/cancel/": page(Act.JOBS_RUN, post=OPERATORS),
+    "ops/jobs/<int:run_id>/retry/": page(Act.JOBS_RUN, post=OPERATORS),
+    "ops/writes/": page(Act.WRITES_READ, get=OPERATORS),
+    "ops/writes/rows/": page(Act.WRITES_READ, get=OPERATORS),
+    "ops/writes/roll-back/": page(Act.WRITES_READ, get=OPERATORS),
+    "ops/writes/roll-back/apply/": page(Act.WRITES_ROLL_BACK, get=OPERATORS, post=OPERATORS),
+    "ops/writes/<int:rollback_id>/": page(Act.WRITES_READ, get=OPERATORS),
+    "ops/writes/<int:rollback_id>/undo/": page(Act.WRITES_ROLL_BACK, get=OPERATORS, post=OPERATORS),
+    "ops/scan-rules/": page(Act.SCAN_RULES, get=OPERATORS, post=OPERATORS),
+    "ops/scan-rules/rescan/": page(Act.SCAN_RULES, post=OPERATORS),
+    "ops/audit-log/": page(Act.AUDIT_LOG, get=OPERATORS),
+    "ops/audit-log/<int:entry_id>/": page(Act.AUDIT_LOG, get=OPERATORS),
+    "ops/audit-log/chain/": page(Act.AUDIT_LOG, get=OPERATORS),
+    "ops/audit-log/check/": page(Act.JOBS_RUN, post=OPERATORS),
+    "ops/audit-log/export.<str:suffix>": page(Act.AUDIT_LOG, get=OPERATORS),
     "demo/load/": page(Act.DEMO, post=OPERATORS),
     "demo/remove/": page(Act.DEMO, post=OPERATORS),
+    "ops/users/": page(Act.USERS_READ, get=OPERATORS),
+    "ops/users/invite/": page(Act.USERS_CHANGE, get=OPERATORS, post=OPERATORS),
+    "ops/users/<int:user_id>/": page(Act.USERS_READ, get=OPERATORS),
+    "ops/users/<int:user_id>/role/": page(Act.USERS_CHANGE, get=OPERATORS, post=OPERATORS),
+    "ops/users/<int:user_id>/link/": page(Act.USERS_CHANGE, get=OPERATORS, post=OPERATORS),
+    "ops/users/<int:user_id>/disable/": page(Act.USERS_CHANGE, get=OPERATORS, post=OPERATORS),
+    "ops/users/<int:user_id>/enable/": page(Act.USERS_CHANGE, get=OPERATORS, post=OPERATORS),
+    "ops/users/<int:user_id>/sessions/end/": page(Act.USERS_CHANGE, get=OPERATORS, post=OPERATORS),
+    "ops/users/<int:user_id>/second-factor/reset/": page(Act.USERS_CHANGE, get=OPERATORS, post=OPERATORS),
+    "ops/users/<int:user_id>/keys/<str:prefix>/revoke/": page(Act.USERS_CHANGE, get=OPERATORS, post=OPERATORS),
+    "ops/access-log/": page(Act.ACCESS_LOG, get=OPERATORS),
+    "ops/settings/": page(Act.EFFECTIVE_SETTINGS, get=OPERATORS),
+    "ops/status/": page(Act.STATUS, get=OPERATORS),
+    "metrics": page(Act.METRICS, get=OPERATORS_KEY),
+    "privacy/looks/": page(Act.OWN_SETTINGS, get=PEOPLE),
     "memories/": page(Act.MEMORY_READ, get=OWNERS),
     "memories/trash/": page(Act.MEMORY_READ, get=OWNERS),
+    "memories/held/": page(Act.HOLDS_READ, get=OWNERS),
+    "memories/held/bulk/": page(Act.HOLD_DISCARD, post=ANA_AND_OPERATORS),
+    "memories/held/<int:hold_id>/": page(Act.HOLDS_READ, get=ANA_AND_OPERATORS),
+    "memories/held/<int:hold_id>/release/": page(Act.HOLD_RELEASE, post=OPERATORS),
+    "memories/held/<int:hold_id>/discard/": page(Act.HOLD_DISCARD, post=ANA_AND_OPERATORS),
     "memories/new/": page(Act.MEMORY_WRITE, get=OWNERS, post=OWNERS),
     "memories/count/": page(Act.MEMORY_WRITE, post=OWNERS),
     "memories/bulk/": page(Act.MEMORY_REMOVE, post=ANA_AND_OPERATORS),
@@ -137,6 +198,7 @@ PAGES: dict[str, Row] = {
     "memories/<int:memory_id>/restore/": page(Act.MEMORY_REMOVE, get=ANA_AND_OPERATORS, post=ANA_AND_OPERATORS),
     "search/": page(Act.SEARCH, get=OWNERS),
     "user-profile/": page(Act.USER_PROFILE_READ, get=OWNERS),
+    "user-profile/warn/": page(Act.USER_PROFILE_WRITE, post=OWNERS),
     "user-profile/add/": page(Act.USER_PROFILE_WRITE, post=OWNERS),
     "user-profile/undo/": page(Act.USER_PROFILE_WRITE, post=NO_OWNER),  # nobody here has removed anything
     "user-profile/<str:key>/edit/": page(Act.USER_PROFILE_WRITE, get=ONLY_ANA, post=ONLY_ANA),

@@ -16,7 +16,19 @@ from tests.contracts.bodies import body_of
 from tests.contracts.permissions import OPERATIONS, PAGES
 from tests.contracts.world import BENS, MISSING_ID, database_rows, fill, parameters
 
-OWNED = {"memory_id", "deleted_id", "version", "batch", "session_id", "key", "prefix"}
+OWNED = {
+    "memory_id",
+    "deleted_id",
+    "version",
+    "batch",
+    "session_id",
+    "key",
+    "prefix",
+    "factor_id",
+    "user_id",
+    "sign_in_id",
+    "hold_id",
+}
 MISSING = {
     "memory_id": MISSING_ID,
     "deleted_id": MISSING_ID,
@@ -25,6 +37,10 @@ MISSING = {
     "session_id": "sess_" + "x" * 22,
     "key": f"{BENS}_none",
     "prefix": "zzzzzzzz",
+    "factor_id": MISSING_ID,
+    "user_id": MISSING_ID,
+    "sign_in_id": MISSING_ID,
+    "hold_id": MISSING_ID,
     "entry_stamp": "2026-06-12T12:00:00+00:00",
     "step": "hidden",
     "token": "x" * 43,

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
+from allauth.usersessions.models import UserSession
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
@@ -12,12 +14,16 @@ from django.utils import timezone
 from memory_app.memories.core import Category, Provenance, Source
 from memory_app.memories.services import Changes, Draft, delete_memories, edit_memory, write_memory
 from memory_app.user_profile.services import set_entry
+from memory_app.writes.models import WriteRollback
 from minara_site.access.keys.services import create_key, revoke_key
 from minara_site.access.models import ApiKey
 from minara_site.access.policy import AGENT_SCOPES, Role, Scope
 from minara_site.access.principal import Principal
+from minara_site.access.security.sessions import SEEN
+from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.conversations.services import NewTurn, ToolCall, record_turn
-from minara_site.kernel.jobs.models import WorkerSeen
+from minara_site.kernel.guard.models import Hold
+from minara_site.kernel.jobs.models import JobRun, WorkerSeen
 from profile_app.prompt.services import start_session
 from tests.contracts.bodies import QUERIES
 from tests.fixtures import make_user
@@ -78,6 +84,9 @@ def cookies_of(user: Any) -> dict[str, str]:
     """Return the headers of a signed-in browser."""
     client = Client()
     client.force_login(user)
+    session = client.session
+    session[SEEN] += 24 * 3600  # no visit to note while the tests run
+    session.save()
     return {"Cookie": "; ".join(f"{name}={morsel.value}" for name, morsel in client.cookies.items())}
 
 
@@ -95,10 +104,12 @@ def seed(user: Any, canary: str) -> Tenant:
     """Give a user one of everything that an owner can have."""
     now, me = timezone.now(), Principal(user, Role.USER)
 
-    def remember(number: int, source: Source, category: Category = Category.PERSONALIZATION) -> int:
+    def remember(
+        number: int, source: Source, category: Category = Category.PERSONALIZATION, *, ending: str = ""
+    ) -> int:
         draft = Draft(
             category=category,
-            content=f"{canary} holds position {number}, common word",
+            content=f"{canary} holds position {number}, common word{ending}",
             provenance=Provenance(source, me.actor),
             fact_type=f"{canary}.type",
             metadata={"note": canary},
@@ -111,11 +122,18 @@ def seed(user: Any, canary: str) -> Tenant:
     edit_memory(principal=me, memory_id=typed[0], changes=Changes(content=f"{canary} changed its mind"), now=now)
     deleted = [remember(number, Source.USER_MANUAL) for number in range(100, 103)]
     batch = delete_memories(principal=me, owner=user, ids=deleted, now=now).id
+    held = remember(200, Source.AGENT_RECORDED, ending="\u200b")
     entry = set_entry(owner=user, key=f"{canary}_zone", value=f"{canary}/Lisbon", actor=me.actor, now=now).entry
     session = start_session(owner=user, title=f"{canary} talk", actor=me.actor, now=now).session
     turn = NewTurn(f"{canary} asked", f"{canary} answered", [ToolCall("memory_search", {"query": canary}, ok=True)])
     record_turn(owner=user, session_id=session.pk, turn=turn, actor=me.actor, now=now)
     key = create_key(user=user, scopes=[Scope.MEMORY_READ], label=canary, now=now, actor="test")
+    app = TOTP.activate(user, generate_totp_secret()).instance
+    place = UserSession.objects.create(user=user, session_key=canary, ip="192.0.2.1", user_agent=canary)
+    run = JobRun.objects.create(job="memories.purge_expired", state="failed", created_at=now, finished_at=now)
+    rollback = WriteRollback.objects.create(
+        writer=f"key:{canary}", since=now, at=now, actor="test", reason=canary, batch="0" * 32, counts={"created": 0}
+    )
     samples = {
         "memory_id": typed[0],
         "deleted_id": deleted[0],
@@ -127,7 +145,15 @@ def seed(user: Any, canary: str) -> Tenant:
         "name": "memory_read",
         "entry_stamp": entry.updated_at.isoformat(),
         "prefix": key.prefix,
+        "user_id": user.pk,
+        "hold_id": Hold.objects.get(kind="memory", object_id=held).pk,
+        "factor_id": app.pk,
+        "sign_in_id": place.pk,
         "step": "hidden",
+        "run_id": run.pk,
+        "entry_id": record_audit(now=now, actor=me.actor, tool_call="probe", owner_id=user.pk).pk,
+        "suffix": "csv",
+        "rollback_id": rollback.pk,
     }
     return Tenant(user, canary, samples, tuple(typed))
 
@@ -138,7 +164,7 @@ def build_world() -> World:
         "ana": make_user("ana", display_name=f"Ana {ANAS}"),
         "ben": make_user("ben", display_name=f"Ben {BENS}"),
         "sam": make_user("sam", group="support"),
-        "olga": make_user("olga", group="operators"),
+        "olga": make_user("olga", group="operators", second_factor_due_at=timezone.now() + timedelta(days=1)),
         "disabled": make_user("dora"),
     }
     ana, ben = seed(people["ana"], ANAS), seed(people["ben"], BENS)

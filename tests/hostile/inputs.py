@@ -151,6 +151,27 @@ def naughty() -> tuple[str, ...]:
 
 
 @cache
+def from_corpora() -> tuple[str, ...]:
+    """Return every text of every corpus of hostile input, whatever it was meant for."""
+    fields = {
+        "fence_escapes": "text",
+        "import_bundles": "body",
+        "json_bodies": "body",
+        "prompt_injection": "text",
+        "ssrf_urls": "url",
+        "xss": "text",
+    }
+    others = (str(row[field]) for name, field in fields.items() for row in corpus(name) if field in row)
+    return (*naughty(), *others)
+
+
+def texts(seed: int, *, share: int) -> tuple[str, ...]:
+    """Return odd texts and texts of the corpora, all of them when `share` is 1."""
+    odd = sample(ODD_TEXTS, seed, share=share // 4 or 1)
+    return (*odd, *sample(from_corpora(), seed, share=4 * share if share > 1 else 1))
+
+
+@cache
 def injections() -> tuple[str, ...]:
     """Return the SQL injections."""
     return tuple(row["q"] for row in corpus("fts5_queries") if row["src"].startswith("sqli"))

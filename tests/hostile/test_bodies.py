@@ -8,7 +8,7 @@ import pytest
 from minara_site.kernel.models import AuditEntry
 from tests.contracts.bodies import body_of
 from tests.contracts.world import World
-from tests.hostile.inputs import ODD_VALUES, as_json, bodies, sample
+from tests.hostile.inputs import ODD_VALUES, as_json, bodies, sample, texts
 from tests.hostile.knock import Knocker, api_routes, path_of
 
 WRITES = api_routes("POST", "PUT", "PATCH")
@@ -53,7 +53,8 @@ def test_every_field_survives_every_odd_value(
     for seed, name in enumerate(
         (*body, "nobody_knows_this", "id", "owner", "owner_id", "source", "deleted_at", "version")
     ):
-        for value in sample(ODD_VALUES, seed, share=share // 4 or 1):
+        odd = sample(ODD_VALUES, seed, share=share // 4 or 1)
+        for value in (*odd, *texts(seed, share=share * 20 if share > 1 else 1)):
             ana_key.call(method, path, as_json(body | {name: value}), JSON)
     for value in ODD_VALUES:
         ana_key.call(method, path, as_json(value), JSON)

@@ -1,4 +1,4 @@
-"""What agents read stays fenced, whatever they or their user wrote: the product, from POST to prompt (R-28)."""
+"""What agents read stays fenced, whatever they or their user wrote and an operator let in: from POST to prompt (R-28)."""
 
 import re
 import unicodedata
@@ -8,6 +8,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.api.client import Agent, agent_of
+from tests.hostile.held import let_in_everything
 from tests.shared import corpus
 
 pytestmark = pytest.mark.django_db
@@ -52,6 +53,7 @@ def groups(rows: list[str], size: int) -> list[list[str]]:
 
 
 def prompt_of(agent: Agent) -> dict[str, Any]:
+    let_in_everything()
     session_id = agent.post("/v1/sessions", {}).json()["data"]["id"]
     return agent.get(f"/v1/sessions/{session_id}/prompt").json()["data"]
 
@@ -87,7 +89,8 @@ def test_what_an_agent_wrote(ana: Any, group: int) -> None:
     entries = [
         text
         for number, text in enumerate(rows[:PROFILE_ROWS])
-        if agent.put(f"/v1/user-profile/key{number}", {"value": " ".join(text.split())[:1000]}).status_code == 201
+        if agent.put(f"/v1/user-profile/key{number}", {"value": " ".join(text.split())[:1000]}).status_code
+        in {201, 202}
     ]
     data = prompt_of(agent)
     assert_memory_block(data["memory_context"], written, entries)
@@ -100,7 +103,7 @@ def test_what_the_user_stated(ana: Any) -> None:
         ids = [
             answer.json()["id"]
             for text in rows
-            if (answer := agent.post("/v1/memory", {"statement": text})).status_code == 201
+            if (answer := agent.post("/v1/memory", {"statement": text})).status_code in {201, 202}
         ]
         data = prompt_of(agent)
         block = data["personalization"]

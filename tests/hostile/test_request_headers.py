@@ -20,6 +20,8 @@ def test_every_header_survives_garbage(
             caller.call("GET", path, **headers)
             stranger.call("GET", path, **headers)
             stranger.call("POST", path, b"a=b", "application/x-www-form-urlencoded", **headers)
+            if path == "/v1/memory":
+                caller.call("POST", path, b'{"statement": "Prefers bonds"}', "application/json", **headers)
         assert caller.faults == stranger.faults == []
 
 

@@ -56,6 +56,9 @@ def test_every_variable_says_who_reads_it(name):
         ("MINARA_JOB_TIMEOUT_SECONDS", "9", "greater than or equal to 10"),
         ("FIN_PROFILE_MEMORY_SOFT_DELETE_RETENTION_DAYS", "-1", "greater than or equal to 1"),
         ("MINARA_SESSION_IDLE_HOURS", "1.5", "valid integer"),
+        ("MINARA_LIMIT_READS_PER_MINUTE", "-1", "greater than or equal to 0"),
+        ("MINARA_LIMIT_WRITES_PER_MINUTE", "many", "valid integer"),
+        ("MINARA_TRUSTED_PROXIES", "10.0.0.0/8, proxy.example", "'proxy.example' does not appear to be"),
     ],
 )
 def test_names_the_wrong_variable_in_one_line(monkeypatch, name, value, line):
@@ -77,6 +80,11 @@ def test_an_empty_variable_is_the_default(monkeypatch):
 def test_splits_hosts_at_commas(monkeypatch):
     monkeypatch.setenv("MINARA_ALLOWED_HOSTS", "a.example, b.example ,")
     assert load_config().minara_allowed_hosts == ("a.example", "b.example")
+
+
+def test_reads_the_networks_of_proxies(monkeypatch):
+    monkeypatch.setenv("MINARA_TRUSTED_PROXIES", "10.1.2.3/8, 2001:db8::7")
+    assert [str(network) for network in load_config().minara_trusted_proxies] == ["10.0.0.0/8", "2001:db8::7/128"]
 
 
 @pytest.mark.parametrize(

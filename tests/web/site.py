@@ -1,7 +1,9 @@
 """A small site out of the parts alone: a list, its row, a detail page, a form, charts. Only tests mount it."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
+from itertools import groupby
 
 from django import forms
 from django.db import OperationalError
@@ -16,7 +18,7 @@ from minara_site.web import charts
 from minara_site.web.filters import Filter, FilterKind
 from minara_site.web.keyset import Order
 from minara_site.web.lists import BulkAction, Column, Empty, ListSpec, Sort, load_page, render_list, render_row
-from minara_site.web.nav import Crumb
+from minara_site.web.nav import NAV, Crumb
 from minara_site.web.responses import back, render_page, see_other, toast
 
 ENTRIES = ListSpec(
@@ -47,6 +49,7 @@ ENTRIES = ListSpec(
         Filter("kind", "Kind", FilterKind.CHOICE, lookup="kind", choices=(("lesson", "lesson"), ("alert", "alert"))),
         Filter("after", "Changed after", FilterKind.DATE, lookup="at__gte"),
         Filter("from", "From number", FilterKind.NUMBER, lookup="id__gte"),
+        Filter("object", "Object", FilterKind.TEXT, lookup="object_id"),
     ),
     bulk=(BulkAction("delete", "Delete", icon="trash"),),
     bulk_url="bulk",
@@ -185,9 +188,13 @@ handler404 = "minara_site.web.errors.not_found"
 handler500 = "minara_site.web.errors.server_error"
 
 
-def room(namespace: str, name: str) -> URLResolver:
-    """Return a page that stands for a room, so that the side bar has somewhere to lead."""
-    return path(f"{namespace}/", include(([path("", detail, name=name)], namespace)))
+def rooms() -> Iterator[URLResolver]:
+    """Yield pages that stand for the rooms, so that the side bar has somewhere to lead."""
+    names = sorted(item.url_name for group in NAV for item in group.items if ":" in item.url_name)
+    for namespace, group in groupby(names, key=lambda name: name.split(":")[0]):
+        if namespace != "memories":
+            pages = [path(f"{name}/", detail, name=name.split(":")[1]) for name in group]
+            yield path(f"{namespace}/", include((pages, namespace)))
 
 
 urlpatterns = [
@@ -202,9 +209,6 @@ urlpatterns = [
     path("fail/<str:how>/", fail, name="fail"),
     path("", include("minara_site.web.urls")),
     path("accounts/", include("allauth.account.urls")),
-    *(
-        room(*name.split(":"))
-        for name in ("search:page", "prompt:page", "user_profile:page", "access:keys", "console:settings")
-    ),
+    *rooms(),
     path("m/", include(([path("", listing, name="list"), path("trash/", listing, name="trash")], "memories"))),
 ]

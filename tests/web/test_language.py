@@ -188,7 +188,7 @@ class TestWhatDjangoSays:
         empty = client.post("/login", {}, headers=self.CHINESE)
         assert self.errors(empty) == ["这个字段是必填项。", "这个字段是必填项。"]
         wrong = client.post("/login", {"login": "ana", "password": "x"}, headers=self.CHINESE).content.decode()
-        assert "用户名与密码不匹配。检查两者；密码错误 5 次后，登录暂停 5 分钟。" in wrong
+        assert "用户名与密码不匹配。检查两者；密码错误 5 次后，登录将锁定 15 分钟。" in wrong
 
     def test_a_password_that_is_too_weak(self, client: Client, ana: Any) -> None:
         client.force_login(ana)
@@ -199,7 +199,7 @@ class TestWhatDjangoSays:
             "这个密码太常见了。",
             "密码只包含数字。",
         ]
-        assert self.errors(client.post("/settings/password/", weak, headers=self.CHINESE)) == said
+        assert self.errors(client.post("/settings/security/password/", weak, headers=self.CHINESE)) == said
 
     def test_values_that_do_not_fit(self, client: Client, ana: Any) -> None:
         client.force_login(ana)

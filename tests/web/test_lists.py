@@ -32,6 +32,13 @@ class TestFilters:
         page = browser.get("/memories/?q=row 3").context["page"]
         assert [row.object_id for row in page.rows] == ["row 3"]
 
+    def test_takes_a_typed_value_through_the_filter_form(self, browser: Client, ana: Any) -> None:
+        make_entries(ana, 5)
+        response = browser.get("/memories/", {"object": "row 3"})
+        assert [row.object_id for row in response.context["page"].rows] == ["row 3"]
+        assert [(chip.label, chip.value) for chip in response.context["page"].chips] == [("Object", "row 3")]
+        assert 'type="text" id="entries-object" name="object" value="row 3"' in text_of(response)
+
     def test_shows_a_chip_with_a_link_that_removes_only_it(self, browser: Client, ana: Any) -> None:
         page = browser.get("/memories/?kind=lesson&kind=alert&after=2026-06-08&sort=oldest").context["page"]
         assert [(chip.label, chip.value) for chip in page.chips] == [
@@ -68,6 +75,7 @@ class TestFilters:
             "sort=password",
             "q=a%00b",
             f"q={'x' * 513}",
+            "object=a%00b",
             "%3Cscript%3E=1",
         ],
     )
@@ -146,7 +154,7 @@ class TestPages:
     ) -> None:
         make_entries(ana, count)
         browser.get("/memories/")
-        with django_assert_max_num_queries(4):  # session, user, rows, count
+        with django_assert_max_num_queries(5):  # session, user, rows, count, what is held
             browser.get("/memories/")
 
 

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from memory_app.importers.adapters import Format, open_bundle
 from memory_app.importers.services import Judgement, Verdict, run_import
+from memory_app.memories.core import IMPORT_ACTOR
 from minara_site.access.models import DEFAULT_USERNAME
 from minara_site.access.users import get_user
 from minara_site.kernel.core.hidden import visible
@@ -23,6 +24,7 @@ from minara_site.web.words import sentences
 SOMETHING_REJECTED = 2
 VERDICTS = {
     Verdict.NEW: gettext_lazy("new"),
+    Verdict.HELD: gettext_lazy("held"),
     Verdict.DUPLICATE: gettext_lazy("duplicate"),
     Verdict.REJECTED: gettext_lazy("rejected"),
 }
@@ -49,9 +51,7 @@ class Command(BaseCommand):
         except NotFound as error:
             raise CommandError(error.detail) from None
         counts: Counter[Verdict] = Counter()
-        judged = run_import(
-            owner=owner, bundle=bundle, apply=options["apply"], now=timezone.now(), actor="command:import"
-        )
+        judged = run_import(owner=owner, bundle=bundle, apply=options["apply"], now=timezone.now(), actor=IMPORT_ACTOR)
         for judgement in judged:
             counts[judgement.verdict] += 1
             if options["verbosity"] > 0 or judgement.verdict is Verdict.REJECTED:
@@ -77,16 +77,23 @@ def shorten(text: str) -> str:
 
 def summarize(counts: Counter[Verdict], *, owner: str, ignored: int, apply: bool) -> str:
     """Return the last line."""
-    new, duplicate, rejected = (counts[verdict] for verdict in Verdict)
+    new, held, duplicate, rejected = (counts[verdict] for verdict in Verdict)
     done = (
         _("Stored %(new)d new for %(owner)s; %(duplicate)d duplicate, %(rejected)d rejected.")
         if apply
         else _("Would store %(new)d new for %(owner)s; %(duplicate)d duplicate, %(rejected)d rejected.")
     )
-    said = [done % {"new": new, "owner": owner, "duplicate": duplicate, "rejected": rejected}]
+    said = [done % {"new": new + held, "owner": owner, "duplicate": duplicate, "rejected": rejected}]
+    if held:
+        waiting = ngettext(
+            "The guard holds %(count)d of them: look at it under Held.",
+            "The guard holds %(count)d of them: look at them under Held.",
+            held,
+        )
+        said.append(waiting % {"count": held})
     if ignored:
         others = ngettext("%(count)d other file was left alone.", "%(count)d other files were left alone.", ignored)
         said.append(others % {"count": ignored})
-    if new and not apply:
+    if new + held and not apply:
         said.append(_("Nothing was written; run again with --apply."))
     return reduce(sentences, said)

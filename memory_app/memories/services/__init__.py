@@ -1,10 +1,14 @@
 """Everything that changes memories. Each function is one short write transaction with its audit row."""
 
 from memory_app.memories.services.edit import MAX_REASON_CHARS, Changes, check_editable, edit_memory, revert_memory
+from memory_app.memories.services.guarded import forget_memories, release_memories, rescan_rows
 from memory_app.memories.services.remove import (
     MAX_BULK,
     Batch,
     delete_memories,
+    discard_memories,
+    hashes_by_owner,
+    lock_memories,
     purge_expired,
     restore_memories,
     undo_batch,
@@ -30,8 +34,14 @@ __all__ = [
     "build_memory",
     "check_editable",
     "delete_memories",
+    "discard_memories",
     "edit_memory",
+    "forget_memories",
+    "hashes_by_owner",
+    "lock_memories",
     "purge_expired",
+    "release_memories",
+    "rescan_rows",
     "restore_memories",
     "revert_memory",
     "store_memories",

@@ -6,14 +6,17 @@ from datetime import datetime
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from memory_app.memories.core import REVERT_REASON, content_hash
+from memory_app.held.core import Kind
+from memory_app.memories.core import MAX_VERSIONS, REVERT_REASON, content_hash, guarded_text
 from memory_app.memories.models import Memory, MemoryRevision
 from memory_app.memories.selectors import get_memory, memory_record
 from memory_app.memories.services.clean import clean_content, clean_fact_type, clean_tickers
+from memory_app.memories.services.guarded import save_judged
 from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.services import content_digest, record_audit
 from minara_site.kernel.errors import Conflict, NotFound, Refused
 from minara_site.kernel.events import memory_written, send_after_commit
+from minara_site.kernel.guard.selectors import judge_stored
 
 MAX_REASON_CHARS = 200
 
@@ -37,7 +40,7 @@ def edit_memory(
     reason: str = "",
     tool_call: str = "memory_edited",
 ) -> Memory:
-    """Change what the owner typed and keep what it said before.
+    """Change what the owner typed and keep what it said before; while the guard refuses the new text, the row is held.
 
     Raises NotFound, Refused (`not_editable`), Invalid, and Conflict with the current row when `expected_version`
     is stale. An edit that changes nothing keeps the version. `reason` has at most MAX_REASON_CHARS.
@@ -55,14 +58,19 @@ def edit_memory(
         before.save(force_insert=True)
         memory.version += 1
         memory.actor = principal.actor
-        memory.save()
+        save_judged(memory, now=now)
         record_audit(
             now=now,
             actor=principal.actor,
             tool_call=tool_call,
             owner_id=memory.owner_id,
             reasoning=reason,
-            details={"id": memory.pk, "version": memory.version, "sha256": content_digest(memory.content)},
+            details={
+                "id": memory.pk,
+                "version": memory.version,
+                "sha256": content_digest(memory.content),
+                **({"held": 1} if memory.held_at else {}),
+            },
         )
         send_after_commit(memory_written, owner_id=memory.owner_id, memory_ids=(memory.pk,))
     return memory
@@ -77,6 +85,7 @@ def revision_of(memory: Memory, *, replaced_at: datetime, reason: str) -> Memory
         fact_type=memory.fact_type,
         tickers=memory.tickers,
         actor=memory.actor,
+        updated_at=memory.updated_at,
         replaced_at=replaced_at,
         reason=reason,
     )
@@ -114,6 +123,37 @@ def revert_memory(
         reason=f"{REVERT_REASON}{version}",
         tool_call="memory_reverted",
     )
+
+
+def stand_again(memory: Memory, *, now: datetime) -> bool:
+    """Bring back what a memory said last before the guard refused a text; say whether there is such a version.
+
+    It is written by whom it was, and takes its old place in the prompt. Needs a transaction and the locked row.
+    """
+    revision = find_accepted(memory)
+    if revision is None:
+        return False
+    revision_of(memory, replaced_at=now, reason=f"{REVERT_REASON}{revision.version}").save(force_insert=True)
+    memory.content, memory.fact_type, memory.tickers = revision.content, revision.fact_type, revision.tickers
+    memory.content_hash = content_hash(memory.category, memory.content)
+    memory.version += 1
+    memory.actor, memory.updated_at = revision.actor, revision.updated_at or now
+    save_judged(memory, now=now)
+    return True
+
+
+def find_accepted(memory: Memory) -> MemoryRevision | None:
+    """Return the newest earlier version that the guard accepts."""
+    for revision in memory.revisions.order_by("-version")[:MAX_VERSIONS]:
+        text = guarded_text(
+            content=revision.content,
+            fact_type=revision.fact_type,
+            tickers=revision.tickers,
+            metadata=memory.metadata,
+        )
+        if not judge_stored(Kind.MEMORY, {memory.pk: text})[memory.pk].is_held:
+            return revision
+    return None
 
 
 def check_editable(memory: Memory) -> None:

@@ -1,8 +1,8 @@
 """Deleting, restoring, undoing and purging. Source: S1 (soft delete) and decisions (delete)."""
 
 import secrets
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -13,12 +13,14 @@ from django.utils.translation import gettext as _
 from memory_app.memories.core import UNDO_REASON
 from memory_app.memories.models import Memory, MemoryQuerySet
 from memory_app.memories.selectors import no_such_memory, retention_cutoff
-from memory_app.memories.services.edit import not_editable
+from memory_app.memories.services.edit import not_editable, stand_again
+from memory_app.memories.services.guarded import discard_holds, forget_memories, judge_returning
 from memory_app.memories.services.write import SLICE
 from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.services import content_digest, record_audit
 from minara_site.kernel.errors import FieldError, Invalid, NotFound
 from minara_site.kernel.events import memory_written, send_after_commit
+from minara_site.kernel.jobs.services import Claim, report_progress
 from minara_site.kernel.ownership import Owner
 
 MAX_BULK = 5_000
@@ -26,10 +28,11 @@ MAX_BULK = 5_000
 
 @dataclass(frozen=True)
 class Batch:
-    """What one delete or restore changed: undo names the batch."""
+    """What one delete or restore changed: undo names the batch. `held` is how many of what came back wait."""
 
     id: str
     ids: tuple[int, ...]
+    held: int = 0
 
 
 def delete_memories(
@@ -100,9 +103,16 @@ def mark_batch(
     if not rows:
         return batch
     Memory.objects.filter(pk__in=batch.ids).update(deleted_at=deleted_at, batch=batch.id)
+    lay_since = {row.pk: row.deleted_at for row in rows if row.deleted_at}
+    for row in rows:
+        row.deleted_at = deleted_at
+    if deleted_at is None:
+        batch = replace(batch, held=len(judge_returning(rows, now=now)))
+    else:
+        discard_holds(rows, actor=principal.actor, now=now)
     tool_call = "memory_restored" if deleted_at is None else "memory_removed"
     for owner_id, own in by_owner(rows).items():
-        details = {"batch": batch.id, "memories": hashes(own)}
+        details = {"batch": batch.id, "memories": hashes(own, lay_since)}
         record_audit(
             now=now,
             actor=principal.actor,
@@ -115,6 +125,22 @@ def mark_batch(
     return batch
 
 
+def discard_memories(
+    *, principal: Principal, memories: Sequence[Memory], edited: Collection[int], now: datetime, reason: str = ""
+) -> None:
+    """Carry out that held texts are thrown away: of the `edited` what stood stands again, the others go to the trash.
+
+    Needs a transaction, the locked rows, and their holds decided.
+    """
+    gone = [row for row in memories if row.pk not in edited or not stand_again(row, now=now)]
+    mark_batch(principal, gone, deleted_at=now, now=now, reason=reason)
+
+
+def lock_memories(ids: Collection[int]) -> list[Memory]:
+    """Lock and return rows by id."""
+    return list(locked(Memory.objects.filter(pk__in=ids))) if ids else []
+
+
 def by_owner(rows: Iterable[Memory]) -> dict[int, list[Memory]]:
     """Return the rows of each owner, by id: every owner's audit log has an entry of its own."""
     owners: dict[int, list[Memory]] = {}
@@ -123,23 +149,32 @@ def by_owner(rows: Iterable[Memory]) -> dict[int, list[Memory]]:
     return owners
 
 
-def hashes(rows: Iterable[Memory]) -> list[dict[str, Any]]:
-    """Return what the audit log keeps of rows that go or come: ids and hashes, no text."""
-    return [{"id": row.pk, "sha256": content_digest(row.content)} for row in rows]
+def hashes_by_owner(rows: Iterable[Memory]) -> dict[int, list[dict[str, Any]]]:
+    """Return what the audit log keeps of rows, by owner."""
+    return {owner_id: hashes(own) for owner_id, own in by_owner(rows).items()}
 
 
-def purge_expired(*, now: datetime, slice_size: int = SLICE) -> int:
+def hashes(rows: Iterable[Memory], lay_since: Mapping[int, datetime] | None = None) -> list[dict[str, Any]]:
+    """Return what the audit log keeps of rows that go or come: ids and hashes, no text.
+
+    Of rows that leave the trash also since when they lay there: who takes the restore back puts them back so.
+    """
+    since = {pk: {"deleted_at": moment.isoformat()} for pk, moment in (lay_since or {}).items()}
+    return [{"id": row.pk, "sha256": content_digest(row.content), **since.get(row.pk, {})} for row in rows]
+
+
+def purge_expired(*, now: datetime, slice_size: int = SLICE, claim: Claim | None = None) -> int:
     """Remove deleted memories past their retention with everything that hangs on them; return how many.
 
     One short transaction per slice: the audit row stands if and only if the rows are gone.
     """
-    purged = 0
+    purged, total = 0, Memory.objects.expired(retention_cutoff(now)).count()
     while True:
         with transaction.atomic():
             rows = list(locked(Memory.objects.expired(retention_cutoff(now)))[:slice_size])
             if not rows:
                 return purged
-            Memory.objects.filter(pk__in=[row.pk for row in rows]).delete()
+            forget_memories([row.pk for row in rows])
             for owner_id, own in by_owner(rows).items():
                 record_audit(
                     now=now,
@@ -149,3 +184,4 @@ def purge_expired(*, now: datetime, slice_size: int = SLICE) -> int:
                     details={"memories": hashes(own)},
                 )
         purged += len(rows)
+        report_progress(claim, purged, total)

@@ -11,6 +11,7 @@ from django.db import transaction
 from memory_app.memories.core import Category, FactState, Provenance, Source, content_hash
 from memory_app.memories.models import Memory
 from memory_app.memories.services.clean import clean_content, clean_fact_type, clean_metadata, clean_tickers
+from memory_app.memories.services.guarded import hold_new, judge_new
 from minara_site.kernel.audit_log.services import content_digest, record_audit
 from minara_site.kernel.events import memory_written, send_after_commit
 
@@ -32,17 +33,23 @@ class Draft:
 
 
 def write_memory(*, owner_id: int, draft: Draft, now: datetime, reasoning: str = "") -> Memory:
-    """Store one memory. Raises Invalid when a field cannot be stored."""
+    """Store one memory; a text that the guard refuses is held. Raises Invalid when a field cannot be stored."""
     memory = build_memory(owner_id=owner_id, draft=draft, now=now)
     with transaction.atomic():
         memory.save(force_insert=True)
+        held = hold_new([memory], now=now)
         record_audit(
             now=now,
             actor=draft.provenance.actor,
             tool_call="memory_write",
             owner_id=owner_id,
             reasoning=reasoning,
-            details={"id": memory.pk, "category": memory.category, "sha256": content_digest(memory.content)},
+            details={
+                "id": memory.pk,
+                "category": memory.category,
+                "sha256": content_digest(memory.content),
+                **({"held": held} if held else {}),
+            },
         )
         send_after_commit(memory_written, owner_id=owner_id, memory_ids=(memory.pk,))
     return memory
@@ -81,22 +88,39 @@ def store_memories(
 ) -> None:
     """Store built rows, at most a slice of them, with their audit row."""
     with transaction.atomic():
-        ids = tuple(row.pk for row in Memory.objects.bulk_create(rows))
+        ids = [row.pk for row in Memory.objects.bulk_create(rows)]
+        held = hold_new(rows, now=now)
         record_audit(
             now=now,
             actor=actor,
             tool_call=tool_call,
             owner_id=owner_id,
-            details={**(details or {}), "ids": [ids[0], ids[-1]], "count": len(ids)},
+            details={
+                **(details or {}),
+                "ids": runs_of(ids),
+                "count": len(ids),
+                **({"held": held} if held else {}),
+            },
         )
-        send_after_commit(memory_written, owner_id=owner_id, memory_ids=ids)
+        send_after_commit(memory_written, owner_id=owner_id, memory_ids=tuple(ids))
+
+
+def runs_of(ids: Iterable[int]) -> list[list[int]]:
+    """Return exactly these ids as runs `[first, last]`: another writer's may lie between those of one insert."""
+    runs: list[list[int]] = []
+    for pk in sorted(ids):
+        if runs and runs[-1][1] == pk - 1:
+            runs[-1][1] = pk
+        else:
+            runs.append([pk, pk])
+    return runs
 
 
 def build_memory(*, owner_id: int, draft: Draft, now: datetime) -> Memory:
-    """Return the unsaved row of a draft, every field cleaned. Raises Invalid."""
+    """Return the unsaved row of a draft, every field cleaned and the whole judged. Raises Invalid."""
     content = clean_content(draft.content)
     written_at = draft.written_at or now
-    return Memory(
+    memory = Memory(
         owner_id=owner_id,
         category=draft.category,
         content=content,
@@ -112,6 +136,8 @@ def build_memory(*, owner_id: int, draft: Draft, now: datetime) -> Memory:
         created_at=written_at,
         updated_at=written_at,
     )
+    judge_new(memory, now=now)
+    return memory
 
 
 def agent_source(metadata: dict[str, Any] | None) -> Source:

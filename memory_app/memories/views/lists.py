@@ -3,8 +3,10 @@
 from dataclasses import replace
 from datetime import datetime
 from http import HTTPStatus
+from urllib.parse import urlencode
 
 from django.http import HttpResponse, QueryDict
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -17,7 +19,7 @@ from memory_app.memories.models import Memory
 from memory_app.memories.reading import count_words, load_reading
 from memory_app.memories.selectors import no_such_memory, retention, retention_cutoff
 from memory_app.memories.services import delete_memories, restore_memories, undo_batch
-from memory_app.memories.views.notices import announce, question_words
+from memory_app.memories.views.notices import announce, held_words, question_words
 from memory_app.search.selectors import limited
 from minara_site.access.access_log import record_views
 from minara_site.access.models import User
@@ -29,18 +31,24 @@ from minara_site.kernel.ownership import Owner
 from minara_site.web.keyset import count_rows
 from minara_site.web.lists import ListPage, load_page, render_list
 from minara_site.web.moments import number_words
-from minara_site.web.responses import back, render_page, toast
+from minara_site.web.responses import back, render_page, see_other, toast
+from minara_site.web.words import sentences
 
 ACTS = {"delete": delete_memories, "restore": restore_memories}
 
 
 @page(Act.MEMORY_READ)
 def memory_list(request: PageRequest) -> HttpResponse:
-    """List memories: live ones, or with `state=deleted` those that can be restored."""
+    """List memories: live ones, or with `state=deleted` those that can be restored; what is held has its own page."""
     now, owner = timezone.now(), chosen_owner(request)
-    spec = spec_for(MEMORIES, request.principal, owner, asked=request.GET.get("owner", ""))
-    if spec.read(request.GET).values["state"] == State.DELETED:
-        spec = replace(spec, bulk=(RESTORE,))
+    asked = request.GET.get("owner", "")
+    spec = spec_for(MEMORIES, request.principal, owner, asked=asked)
+    match spec.read(request.GET).values["state"]:
+        case State.HELD:
+            whose = {"owner": asked or request.user.username} if request.principal.is_operator else {}
+            return see_other(reverse("held:list") + f"?{urlencode(whose)}")
+        case State.DELETED:
+            spec = replace(spec, bulk=(RESTORE,))
     rows = Memory.objects.for_owner(owner).select_related("owner")
     reading = load_reading(owner)
     with limited(request.GET.get("q")):
@@ -55,7 +63,7 @@ def memory_list(request: PageRequest) -> HttpResponse:
         now=now,
         query=found.search_text,
     )
-    shown = with_search_notes(found).with_rows(listed).with_note(note).with_tab_counts(count_tabs(rows))
+    shown = with_search_notes(found).with_rows(listed).with_note(note).with_tab_counts(count_tabs(owner))
     title = title_for(owner, request.principal, own=_("Memories"), of=_("Memories of %(owner)s"))
     return render_list(request, "memory_app/memories/list.html", shown, {"title": title, "owner": owner})
 
@@ -107,11 +115,9 @@ def undo(request: PageRequest, batch: str) -> HttpResponse:
     owner = request.principal.reaches(Act.MEMORY_REMOVE)
     undone = undo_batch(principal=request.principal, owner=owner, batch=batch, now=timezone.now())
     count = len(undone.ids)
-    toast(
-        request,
-        ngettext("Undone for %(number)s memory.", "Undone for %(number)s memories.", count)
-        % {"number": number_words(count)},
-    )
+    done = ngettext("Undone for %(number)s memory.", "Undone for %(number)s memories.", count)
+    done %= {"number": number_words(count)}
+    toast(request, sentences(done, held_words(undone.held)) if undone.held else done)
     return back(request, "memories:list")
 
 

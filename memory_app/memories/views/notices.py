@@ -1,14 +1,18 @@
 """What pages say after a delete or a restore, and before one that needs a reason."""
 
+from django.http import HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from memory_app.held.core import Kind
+from memory_app.memories.models import Memory
 from memory_app.memories.selectors import retention
 from memory_app.memories.services import Batch
 from minara_site.access.pages import PageRequest
+from minara_site.kernel.guard.selectors import find_open_holds
 from minara_site.web.moments import number_words
-from minara_site.web.responses import toast
+from minara_site.web.responses import see_other, toast
 from minara_site.web.words import sentences
 
 
@@ -20,6 +24,8 @@ def announce(request: PageRequest, action: str, batch: Batch, *, kept: int = 0) 
     words = deleted_words(len(batch.ids)) if action == "delete" else restored_words(len(batch.ids))
     if kept:
         words = sentences(words, kept_words(action, kept))
+    if batch.held:
+        words = sentences(words, held_words(batch.held))
     toast(request, words, reverse("memories:undo", args=[batch.id]))
 
 
@@ -42,6 +48,22 @@ def restored_words(count: int) -> str:
     return ngettext("Restored %(number)s memory.", "Restored %(number)s memories.", count) % {
         "number": number_words(count)
     }
+
+
+def held_words(count: int) -> str:
+    """Return what becomes of restored memories that the guard refuses."""
+    words = ngettext(
+        "%(number)s waits under Held: no agent reads it until an operator has released it.",
+        "%(number)s wait under Held: no agent reads them until an operator has released them.",
+        count,
+    )
+    return words % {"number": number_words(count)}
+
+
+def show_held(request: PageRequest, memory: Memory) -> HttpResponse:
+    """Say that a text waits, and lead to it."""
+    toast(request, _("Stored, but held: no agent reads it until an operator has released it."))
+    return see_other("held:one", find_open_holds(Kind.MEMORY, [memory.pk])[memory.pk].pk)
 
 
 def kept_words(action: str, count: int) -> str:

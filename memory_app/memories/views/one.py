@@ -3,15 +3,18 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from http import HTTPStatus
+from typing import Any
 
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from memory_app.memories.core import MEMORY_ORIGIN, parse_number
+from memory_app.held.core import Kind
+from memory_app.held.masking import memory_for, version_for
+from memory_app.memories.core import MEMORY_ORIGIN, State, parse_number
 from memory_app.memories.forms import ReasonForm
-from memory_app.memories.listed import ListedMemory, shape_row, with_deletions
+from memory_app.memories.listed import ListedMemory, shape_row, with_deletions, with_unconfirmed
 from memory_app.memories.models import Memory
 from memory_app.memories.reading import Reading, load_reading, prompt_line
 from memory_app.memories.selectors import (
@@ -22,12 +25,14 @@ from memory_app.memories.selectors import (
     open_memory,
 )
 from memory_app.memories.services import Batch, delete_memories, restore_memories, revert_memory
-from memory_app.memories.views.notices import announce, question_words, restorable_words
+from memory_app.memories.views.notices import announce, question_words, restorable_words, show_held
 from memory_app.memories.views.rows import answer_row
 from minara_site.access.access_log import record_view
 from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Conflict, Malformed
+from minara_site.kernel.guard.selectors import find_open_holds
+from minara_site.web.guard_words import SENTENCES
 from minara_site.web.responses import back, render_page, see_other, toast, wants_fragment
 from minara_site.web.words import sentences
 
@@ -54,7 +59,7 @@ def revert(request: PageRequest, memory_id: int, version: int) -> HttpResponse:
     if seen is None:
         raise Malformed(_("Open the memory and choose the version there."))
     try:
-        revert_memory(
+        reverted = revert_memory(
             principal=request.principal,
             memory_id=memory.pk,
             version=version,
@@ -64,6 +69,8 @@ def revert(request: PageRequest, memory_id: int, version: int) -> HttpResponse:
     except Conflict as stale:
         memory.refresh_from_db()
         return render_one(request, memory, problem=stale.detail, status=HTTPStatus.CONFLICT)
+    if reverted.held_at:
+        return show_held(request, reverted)
     toast(request, _("It says again what it said in version %(version)d.") % {"version": version})
     return see_other("memories:one", memory.pk)
 
@@ -100,7 +107,8 @@ def remove_or_restore(request: PageRequest, memory_id: int, action: str, act: Ca
 
 def ask_first(request: PageRequest, memory: Memory, action: str, form: ReasonForm | None) -> HttpResponse:
     """Answer the page that asks; `form` asks for a reason."""
-    context = {"title": question_words(action, 1), "memory": memory, "form": form, "action": action}
+    shown = memory_for(request.principal.owner, memory)
+    context = {"title": question_words(action, 1), "memory": shown, "form": form, "action": action}
     status = HTTPStatus.UNPROCESSABLE_ENTITY if form and form.errors else HTTPStatus.OK
     return render_page(request, "memory_app/memories/remove.html", context, status=status)
 
@@ -120,6 +128,7 @@ def render_one(
     principal = request.principal
     reading = load_reading(memory.owner)
     row = shape_row(memory, principal=principal, reading=reading, now=timezone.now())
+    [row] = with_unconfirmed([row], owner=memory.owner)
     if memory.deleted_at:
         row = with_deletions([row], reader=principal.owner)[0]
     history = get_history(memory, below=parse_number(request.GET.get("below", "")))
@@ -127,18 +136,28 @@ def render_one(
     context = {
         "title": _("Memory %(id)d") % {"id": memory.pk},
         "row": row,
-        "memory": memory,
+        "memory": row.memory,
         "problem": problem,
-        "prompt_line": prompt_line(memory),
+        "hold": find_hold(memory),
+        "may_release": principal.may(Act.HOLD_RELEASE),
+        "prompt_line": prompt_line(row.memory),
         "read_since": reading.since if row.in_prompt else None,
         "consequence": sentences(consequence_words(row, reading), restorable_words(1)),
         "author": names[memory.actor],
         "reasoning": find_reasoning(memory),
         "corrects": parse_number(memory.origin, after=MEMORY_ORIGIN),
-        "history": [Version(entry, names[entry.actor]) for entry in history],
+        "history": [Version(version_for(principal.owner, memory, entry), names[entry.actor]) for entry in history],
         "oldest": history[-1].version if history else 1,
     }
     return render_page(request, "memory_app/memories/one.html", context, status=status)
+
+
+def find_hold(memory: Memory) -> dict[str, Any] | None:
+    """Return why the guard holds this memory and where that is decided; None for one that is read."""
+    if memory.state is not State.HELD:
+        return None
+    hold = find_open_holds(Kind.MEMORY, [memory.pk]).get(memory.pk)
+    return {"sentence": SENTENCES[hold.reason], "url": reverse("held:one", args=[hold.pk])} if hold else None
 
 
 def consequence_words(row: ListedMemory, reading: Reading) -> str:

@@ -38,6 +38,6 @@ def answer_row(request: PageRequest, memory: Memory | None = None) -> HttpRespon
             spec,
             rows.in_state(State.DELETED, retention_cutoff(now)) if is_trash else rows,
             row,
-            tab_counts={} if is_trash else count_tabs(rows),
+            tab_counts={} if is_trash else count_tabs(owner),
             note="" if is_trash else count_words(spec.narrow(rows, spec.read(params)), reading),
         )

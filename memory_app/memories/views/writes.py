@@ -9,12 +9,24 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from memory_app.memories.core import MEMORY_ORIGIN, Category, Provenance, Source, merge_texts, parse_number
-from memory_app.memories.forms import EditForm, MemoryForm
+from memory_app.held.core import Kind
+from memory_app.held.foresight import Foresight, foresee
+from memory_app.memories.core import (
+    MAX_CONTENT_CHARS,
+    MEMORY_ORIGIN,
+    Category,
+    Provenance,
+    Source,
+    guarded_text,
+    merge_texts,
+    parse_number,
+)
+from memory_app.memories.forms import EditForm, MemoryForm, TickersField
 from memory_app.memories.listing import MEMORIES
 from memory_app.memories.models import Memory
 from memory_app.memories.selectors import find_version, name_actors, no_such_memory, open_memory
 from memory_app.memories.services import Draft, check_editable, edit_memory, write_memory
+from memory_app.memories.views.notices import show_held
 from memory_app.memories.views.rows import answer_row
 from minara_site.access.forms import show_refusal
 from minara_site.access.pages import PageRequest, page
@@ -31,7 +43,7 @@ def new(request: PageRequest) -> HttpResponse:
     corrected = find_corrected(request)
     initial = {"statement": corrected.content, "tickers": corrected.tickers} if corrected else None
     form = MemoryForm(request.POST if request.method == "POST" else None, initial=initial)
-    if request.method == "POST" and form.is_valid():
+    if request.method == "POST" and form.is_valid() and is_agreed(request, form):
         try:
             return keep(request, form, corrected)
         except Invalid as refusal:
@@ -53,6 +65,8 @@ def keep(request: PageRequest, form: MemoryForm, corrected: Memory | None) -> Ht
         tickers=said["tickers"],
     )
     memory = write_memory(owner_id=request.principal.owner.pk, draft=draft, now=timezone.now())
+    if memory.held_at:
+        return show_held(request, memory)
     toast(request, _("Stored. The next session reads it."))
     return see_other("memories:one", memory.pk)
 
@@ -71,7 +85,7 @@ def edit(request: PageRequest, memory_id: int) -> HttpResponse:
     if memory.deleted_at and request.method != "POST":
         return see_other("memories:one", memory.pk)
     form = EditForm(request.POST if request.method == "POST" else None, initial=EditForm.initial_of(memory))
-    if request.method == "POST" and form.is_valid():
+    if request.method == "POST" and form.is_valid() and is_agreed(request, form, memory):
         try:
             return save(request, memory, form)
         except Invalid as refusal:
@@ -83,7 +97,7 @@ def edit(request: PageRequest, memory_id: int) -> HttpResponse:
     return render_page(
         request,
         "memory_app/memories/edit.html",
-        context | counted(form),
+        context | counted(form, memory),
         fragment=f"memory_app/memories/{fragment}",
         status=status_of(form),
     )
@@ -101,6 +115,8 @@ def save(request: PageRequest, memory: Memory, form: EditForm) -> HttpResponse:
     )
     if edited.version == form.cleaned_data["version"]:
         toast(request, _("Nothing changed."))
+    elif edited.held_at:
+        return show_held(request, edited)
     else:
         undo = reverse("memories:revert", args=[edited.pk, edited.version - 1])
         toast(
@@ -145,7 +161,7 @@ def show_conflict(request: PageRequest, memory_id: int, form: EditForm) -> HttpR
         "form": merged_form,
         "their_name": name_actors([memory.actor], reader=request.principal.owner)[memory.actor],
         "is_own_edit": memory.actor == request.principal.actor,
-        **counted(merged_form),
+        **counted(merged_form, memory),
     }
     response = render_page(
         request,
@@ -173,10 +189,30 @@ def find_corrected(request: PageRequest) -> Memory | None:
     return open_memory(owner=request.principal.owner, memory_id=memory_id, now=timezone.now())
 
 
-def counted(form: MemoryForm) -> dict[str, Any]:
-    """Return length and cost of the text in a form."""
+def counted(form: MemoryForm, memory: Memory | None = None) -> dict[str, Any]:
+    """Return length and cost of the text in a form, and why the guard would hold it; `memory` is what it changes."""
     text = str(form["statement"].value() or "").replace("\r\n", "\n").strip()
-    return {"chars": len(text), "tokens": estimate_tokens(text)}
+    return {"chars": len(text), "tokens": estimate_tokens(text), "foresight": foresee_form(form, text, memory)}
+
+
+def foresee_form(form: MemoryForm, text: str, memory: Memory | None) -> Foresight | None:
+    """Return why the guard would hold what a form says."""
+    guarded = guarded_text(
+        content=text[:MAX_CONTENT_CHARS],
+        fact_type=str(form["fact_type"].value() or "").strip(),
+        tickers=[ticker.upper() for ticker in TickersField().to_python(form["tickers"].value())],
+        metadata=memory.metadata if memory else None,
+    )
+    return foresee(guarded, kind=Kind.MEMORY, object_id=memory.pk if memory else None)
+
+
+def is_agreed(request: PageRequest, form: MemoryForm, memory: Memory | None = None) -> bool:
+    """Say whether the text can be stored: the guard lets it in, or its writer agreed that it waits (trust P-02)."""
+    foresight = counted(form, memory)["foresight"]
+    if foresight is None or request.POST.get("anyway") == foresight.token:
+        return True
+    form.add_error("statement", _("Nothing is stored yet. Change the text, or tick that it may wait."))
+    return False
 
 
 def status_of(form: MemoryForm) -> HTTPStatus:

@@ -47,7 +47,7 @@ def upsert(columns: tuple[str, ...], places: str) -> str:
 def conditions(connection: BaseDatabaseWrapper, owner_id: int | None, filters: Filters) -> Sql:
     """Return what a memory `m` must be: live, of this owner (None is everybody's), and left by the filters."""
     own, values = owned(owner_id, "m")
-    clauses = ["m.deleted_at IS NULL", own]
+    clauses = ["m.deleted_at IS NULL", "m.held_at IS NULL", own]
     for column, wanted, unwanted in (
         ("category", filters.categories, filters.not_categories),
         ("source", filters.sources, filters.not_sources),

@@ -54,7 +54,7 @@ def key_list(request: PageRequest) -> HttpResponse:
     return render_list(request, "access/keys/list.html", keys.with_rows(rows), {"title": _("API keys")})
 
 
-@page(Act.KEYS, methods=("GET", "POST"))
+@page(Act.KEY_CREATE, methods=("GET", "POST"))
 def key_new(request: PageRequest) -> HttpResponse:
     """Make a key and show it, once: it is in this answer and nowhere else."""
     form = NewKeyForm(request.principal.role, request.POST if request.method == "POST" else None)

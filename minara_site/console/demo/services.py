@@ -13,8 +13,8 @@ from django.db.models import Model
 
 from memory_app.memories.core import Provenance, Source
 from memory_app.memories.models import Memory, MemoryRevision
-from memory_app.memories.services import Draft, write_memories
-from memory_app.user_profile.models import UserProfileEntry
+from memory_app.memories.services import Draft, forget_memories, write_memories
+from memory_app.user_profile.models import UserProfileEntry, UserProfileRevision
 from memory_app.user_profile.selectors import list_entries
 from memory_app.user_profile.services import MAX_ENTRIES, set_entry
 from minara_site.access.models import AccessEntry, User
@@ -44,6 +44,7 @@ MARKED: dict[str, Any] = {  # by table, in the order of removal
     "access_log": AccessEntry,
     "sessions": Session,
     "user_profile": UserProfileEntry,
+    "user_profile_revisions": UserProfileRevision,
     "access_user": User,
 }
 AGENT_KEY = "key:demo"
@@ -106,6 +107,10 @@ def tell(story: Story, memories: Sequence[DemoMemory], profile: dict[str, str], 
             have.add(key)
             made = set_entry(owner=story.owner, key=key, value=value, actor=story.actor, now=story.now)
             mark("user_profile", made.entry)
+            mark(
+                "user_profile_revisions",
+                *UserProfileRevision.objects.for_owner(story.owner).filter(key=key, replaced_at=story.now),
+            )
     waiting = sorted(memories, key=lambda memory: -memory.hours_ago)
     for session in sorted(sessions, key=lambda each: -each.hours_ago):
         write(story, [memory for memory in waiting if memory.hours_ago > session.hours_ago])
@@ -202,12 +207,11 @@ def remove_demo(*, now: datetime, actor: str) -> int:
         User.objects.select_for_update().get(is_default=True)
         if not is_demo_loaded():
             return 0
-        memories = Memory.objects.filter(is_demo=True)
-        count = memories.count()
-        memories.delete()
+        memories = list(Memory.objects.filter(is_demo=True).values_list("pk", flat=True))
+        forget_memories(memories)
         for table, model in MARKED.items():
             marked = DemoObject.objects.filter(table=table).values_list("object_id", flat=True)
             model.objects.filter(pk__in=list(marked)).delete()
         DemoObject.objects.all().delete()
-        record_audit(now=now, actor=actor, tool_call="demo_removed", details={"count": count})
-    return count
+        record_audit(now=now, actor=actor, tool_call="demo_removed", details={"count": len(memories)})
+    return len(memories)

@@ -90,6 +90,14 @@ KINDS: dict[str, Kind] = {
         "t-good",
         "memories:list",
     ),
+    "write_rollback": Kind(
+        ngettext_lazy("Rolled %(number)s row back", "Rolled %(number)s rows back", "count"), "t-bad", "memories:trash"
+    ),
+    "write_rollback_undone": Kind(
+        ngettext_lazy("Undid the roll-back of %(number)s row", "Undid the roll-back of %(number)s rows", "count"),
+        "t-person",
+        "memories:list",
+    ),
     "memory_purged": Kind(
         ngettext_lazy("Removed %(number)s memory for good", "Removed %(number)s memories for good", "count"), "t-bad"
     ),
@@ -135,11 +143,12 @@ def load_feed(*, owner: Owner, reader: User, since: datetime | None) -> Feed:
     rows = AuditEntry.objects.select_related("owner").order_by("-at", "-pk")
     entries = list((rows if owner is EVERYONE else rows.filter(owner_id=owner.pk))[:MOST_READ])
     newer = [entry for entry in entries if since and entry.at > since]
+    is_cut = len(entries) == MOST_READ
     groups = [list(group) for _key, group in groupby((e for e in entries if e.tool_call in KINDS), key=same_act)]
     shown = groups[:MOST_SHOWN]
     names = name_actors({group[0].actor for group in shown}, reader=reader)
     return Feed(
-        items=[item_of(group, names, reader) for group in shown],
+        items=[item_of(group, names, reader, is_cut=is_cut and group[-1] is entries[-1]) for group in shown],
         since=words_since(newer),
         is_more=len(newer) == MOST_READ,
     )
@@ -150,10 +159,11 @@ def same_act(entry: AuditEntry) -> tuple[Any, ...]:
     return entry.tool_call, entry.actor, entry.owner_id, entry.reasoning
 
 
-def item_of(group: Sequence[AuditEntry], names: Mapping[str, str], reader: User) -> FeedItem:
-    """Return the line of some entries that say the same."""
+def item_of(group: Sequence[AuditEntry], names: Mapping[str, str], reader: User, *, is_cut: bool) -> FeedItem:
+    """Return the line of some entries that say the same; of a cut group there may be more than were read."""
     newest, kind = group[0], KINDS[group[0].tool_call]
-    words = kind.words % counted(sum(count_rows_of(entry.details) for entry in group))
+    count = counted(sum(count_rows_of(entry.details) for entry in group))
+    words = kind.words % (count | {"number": f"{count['number']}+"} if is_cut else count)
     owner = newest.owner if newest.owner_id != reader.pk else None
     return FeedItem(
         at=newest.at,

@@ -12,9 +12,10 @@ from django.utils import timezone
 from memory_app.memories.models import Memory
 from minara_site.access.models import ApiKey, User
 from minara_site.console.models import DemoObject, FirstStep, Step
+from minara_site.kernel.guard.selectors import list_holds
 from minara_site.kernel.jobs.models import JobRun, RunState, WorkerSeen
 from minara_site.kernel.jobs.selectors import SEEN_WITHIN
-from minara_site.kernel.ownership import Owner
+from minara_site.kernel.ownership import EVERYONE, Owner
 from minara_site.web.keyset import Count as BoundedCount
 
 MOST_COUNTED = 10_000
@@ -62,6 +63,7 @@ class Instance:
     memories: BoundedCount
     people: BoundedCount
     failed: BoundedCount
+    held: BoundedCount
     has_worker: bool
     has_demo: bool
     days: Sequence[Day]
@@ -83,6 +85,7 @@ def load_own_and_instance(user: User, *, now: datetime) -> tuple[Own, Instance]:
         memories=bounded(row["all_memories"]),
         people=bounded(row["people"]),
         failed=bounded(row["failed"]),
+        held=bounded(row["held"]),
         has_worker=row["has_worker"],
         has_demo=row["has_demo"],
         days=[Day(begin, bounded(row[f"day_{place}"])) for place, begin in enumerate(begins)],
@@ -131,6 +134,7 @@ def instance_columns(now: datetime) -> dict[str, Any]:
         "all_memories": CountOf(Memory.objects.live()),
         "people": CountOf(User.objects.filter(is_active=True)),
         "failed": CountOf(failed_runs(now)),
+        "held": CountOf(list_holds(owner=EVERYONE)),
         "has_worker": Exists(WorkerSeen.objects.filter(seen_at__gte=now - SEEN_WITHIN)),
         "has_demo": Q(Exists(DemoObject.objects.all())) | Q(Exists(Memory.objects.filter(is_demo=True))),
     }

@@ -9,6 +9,9 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from memory_app.memories.selectors import actor_words
+from memory_app.writes.selectors.lights import load_lights
+from memory_app.writes.shown import ShownLight, show_lights
 from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act, Role
 from minara_site.console.home.feed import Feed, load_feed
@@ -24,6 +27,7 @@ from minara_site.console.models import Step
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.ownership import EVERYONE, Owner
 from minara_site.web.charts import Value, sparkline
+from minara_site.web.context import tell_waiting
 from minara_site.web.lists import total_words
 from minara_site.web.moments import day, span_words
 from minara_site.web.responses import back, render_page, see_other
@@ -48,7 +52,9 @@ def home(request: PageRequest) -> HttpResponse:
         return render_page(request, "console/home/support.html", context)
     if principal.is_operator:
         own, instance = load_own_and_instance(request.user, now=now)
+        tell_waiting(request, instance.held.number)
         context |= own_context(request, own) | feed_context(request, EVERYONE, now) | instance_context(instance)
+        context["lights"] = list_lights(request, now)
         return render_page(request, "console/home/operator.html", context)
     context |= own_context(request, load_own(request.user)) | feed_context(request, request.user, now)
     context["newest"] = list_newest_memories(owner=request.user)
@@ -90,6 +96,12 @@ def feed_context(request: PageRequest, owner: Owner, now: datetime) -> dict[str,
     since = request.user.previous_visit_at
     feed = load_feed(owner=owner, reader=request.user, since=since)
     return {"feed": feed, "lede": lede_words(feed, since=since, now=now)}
+
+
+def list_lights(request: PageRequest, now: datetime) -> list[ShownLight]:
+    """Return what stands out among the writes of agents. One query."""
+    lights = load_lights(now=now)
+    return show_lights(lights, {each.writer: actor_words(each.writer, {}, request.user) for each in lights})
 
 
 def instance_context(instance: Instance) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""`/settings/`: how the console looks and speaks to one person, their password, and who looked at their data."""
+"""`/settings/`: how the console looks and speaks to one person, and who looked at their data."""

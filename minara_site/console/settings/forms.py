@@ -1,4 +1,4 @@
-"""The forms of the settings page."""
+"""The form of the settings page."""
 
 from functools import cache
 from typing import Any, ClassVar
@@ -6,8 +6,6 @@ from zoneinfo import available_timezones
 
 from django import forms
 from django.conf import settings
-from django.contrib.auth.forms import PasswordChangeForm
-from django.utils.functional import Promise
 from django.utils.translation import get_language_info
 from django.utils.translation import gettext_lazy as _
 
@@ -45,20 +43,3 @@ class PreferencesForm(forms.ModelForm):  # type: ignore[type-arg]
         own_names = [(code, get_language_info(code)["name_local"]) for code, _name in settings.LANGUAGES]
         self.fields["language"].choices = [("", _("As the browser asks")), *own_names]  # type: ignore[attr-defined]
         self.fields["time_zone"].choices = zone_choices()  # type: ignore[attr-defined]
-
-
-class NewPasswordForm(PasswordChangeForm):
-    """Django's form with our words, and without taking the focus of a page that has two forms."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        strength = _("At least 12 characters. A few unrelated words are easy to keep in mind.")
-        self.label("old_password", _("Present password"))
-        self.label("new_password1", _("New password"), strength)
-        self.label("new_password2", _("New password again"))
-
-    def label(self, name: str, label: str | Promise, hint: str | Promise = "") -> None:
-        """Give a field its words."""
-        field = self.fields[name]
-        field.label, field.help_text = str(label), str(hint)
-        field.widget.attrs.pop("autofocus", None)

@@ -1,23 +1,20 @@
-"""The settings page and its two forms."""
+"""The settings page."""
 
 from http import HTTPStatus
 from typing import Any
 
-from django.contrib.auth import update_session_auth_hash
 from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.translation import get_language_from_request, override
 from django.utils.translation import gettext as _
-from django.views.decorators.debug import sensitive_post_parameters
 
 from minara_site.access.models import User
 from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
 from minara_site.access.preferences import change_preferences
+from minara_site.console.access_log.selectors import list_looks
 from minara_site.console.models import FirstStep, Step
-from minara_site.console.settings.forms import NewPasswordForm, PreferencesForm
-from minara_site.console.settings.selectors import list_looks
-from minara_site.console.settings.services import change_password
+from minara_site.console.settings.forms import PreferencesForm
 from minara_site.web.responses import render_page, see_other, toast
 
 
@@ -27,44 +24,22 @@ def settings(request: PageRequest) -> HttpResponse:
     person = User.objects.get(pk=request.user.pk)  # the form writes into its copy, never into the signed-in reader
     form = PreferencesForm(request.POST if request.method == "POST" else None, instance=person)
     if request.method != "POST" or not form.is_valid():
-        return show(request, preferences=form)
+        return show(request, form)
     change_preferences(user=request.user, chosen=form.cleaned_data, now=timezone.now(), actor=request.principal.actor)
     with override(form.cleaned_data["language"] or get_language_from_request(request)):
         toast(request, _("Saved."))
     return see_other("console:settings")
 
 
-@page(Act.OWN_SETTINGS, methods=("POST",))
-@sensitive_post_parameters("old_password", "new_password1", "new_password2")
-def password(request: PageRequest) -> HttpResponse:
-    """Change the password; this session goes on, the others end."""
-    form = NewPasswordForm(request.user, request.POST)
-    if not form.is_valid():
-        return show(request, password=form)
-    change_password(
-        user=request.user,
-        password=form.cleaned_data["new_password1"],
-        now=timezone.now(),
-        actor=request.principal.actor,
-    )
-    update_session_auth_hash(request, request.user)
-    toast(request, _("Changed the password. Everywhere else you are signed out."))
-    return see_other("console:settings")
-
-
-def show(
-    request: PageRequest, *, preferences: PreferencesForm | None = None, password: NewPasswordForm | None = None
-) -> HttpResponse:
+def show(request: PageRequest, form: PreferencesForm) -> HttpResponse:
     """Answer the page; a form with errors makes it 422."""
     owns_memory = request.principal.may(Act.MEMORY_READ)
     context: dict[str, Any] = {
         "title": _("Settings"),
-        "preferences": preferences or PreferencesForm(instance=User.objects.get(pk=request.user.pk)),
-        "password": password or NewPasswordForm(request.user),
+        "preferences": form,
         "owns_memory": owns_memory,
         "looks": list_looks(request.user) if owns_memory else [],
         "steps_hidden": FirstStep.objects.filter(user=request.user, step=Step.HIDDEN).exists(),
     }
-    is_wrong = context["preferences"].errors or context["password"].errors
-    status = HTTPStatus.UNPROCESSABLE_ENTITY if is_wrong else HTTPStatus.OK
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if form.errors else HTTPStatus.OK
     return render_page(request, "console/settings.html", context, status=status)

@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from django.conf import settings
 from django.db import models
+from django.db.models import Q
 
 
 class AuditEntry(models.Model):
@@ -25,4 +26,21 @@ class AuditEntry(models.Model):
             models.Index(fields=["-at", "-id"], name="audit_log_newest"),
             models.Index(fields=["owner", "-at", "-id"], name="audit_log_owner_newest"),
             models.Index(fields=["tool_call", "-at"], name="audit_log_tool"),
+            models.Index(fields=["actor", "-at", "-id"], name="audit_log_actor_newest"),
+            models.Index(fields=["request_id"], condition=~Q(request_id=""), name="audit_log_request"),
         ]
+
+
+class AuditSeal(models.Model):
+    """A link of the hash chain: every entry after the seal before it, up to and including `last_id`, is in it.
+
+    `sha256` covers the seal before and the canonical form of each entry; `entries` is how many those are.
+    """
+
+    last_id = models.BigIntegerField(unique=True)
+    entries = models.PositiveIntegerField()
+    sha256 = models.CharField(max_length=64)
+    sealed_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "audit_seals"

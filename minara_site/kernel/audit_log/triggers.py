@@ -1,38 +1,64 @@
-"""The database triggers that make `audit_log` append-only, for both engines."""
+"""The database triggers that make a table append-only, for both engines: `audit_log` and the seals of its chain."""
+
+from collections.abc import Callable, Sequence
 
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
-SQLITE = [
-    f"CREATE TRIGGER audit_log_no_{name} BEFORE {event} BEGIN SELECT RAISE(ABORT, 'audit_log is append-only'); END"
-    for name, event in (
-        ("update", "UPDATE ON audit_log"),
-        ("delete", "DELETE ON audit_log"),  # REPLACE deletes what stands in its way without it
-        ("replace", "INSERT ON audit_log WHEN EXISTS (SELECT 1 FROM audit_log WHERE id = NEW.id)"),
-    )
-]
-POSTGRESQL = [
-    """CREATE FUNCTION audit_log_refuse() RETURNS trigger LANGUAGE plpgsql AS
-    $$ BEGIN RAISE EXCEPTION 'audit_log is append-only'; END $$""",
-    """CREATE TRIGGER audit_log_no_change BEFORE UPDATE OR DELETE ON audit_log
-    FOR EACH ROW EXECUTE FUNCTION audit_log_refuse()""",
-    """CREATE TRIGGER audit_log_no_truncate BEFORE TRUNCATE ON audit_log
-    FOR EACH STATEMENT EXECUTE FUNCTION audit_log_refuse()""",
-]
-SQLITE_DROP = [f"DROP TRIGGER audit_log_no_{name}" for name in ("update", "delete", "replace")]
-POSTGRESQL_DROP = ["DROP FUNCTION audit_log_refuse() CASCADE"]
+TABLES = ("audit_log", "audit_seals")
+Operation = Callable[[object, BaseDatabaseSchemaEditor], None]
 
 
-def create(apps: object, schema_editor: BaseDatabaseSchemaEditor) -> None:
-    """Install the triggers."""
-    run(schema_editor, SQLITE, POSTGRESQL)
+def sqlite(table: str) -> list[str]:
+    """Return the statements of SQLite."""
+    events = {
+        "update": f"UPDATE ON {table}",
+        "delete": f"DELETE ON {table}",  # REPLACE deletes what stands in its way without it
+        "replace": f"INSERT ON {table} WHEN EXISTS (SELECT 1 FROM {table} WHERE id = NEW.id)",  # noqa: S608 - fixed names
+    }
+    refusal = f"SELECT RAISE(ABORT, '{table} is append-only')"
+    return [f"CREATE TRIGGER {table}_no_{name} BEFORE {event} BEGIN {refusal}; END" for name, event in events.items()]
 
 
-def drop(apps: object, schema_editor: BaseDatabaseSchemaEditor) -> None:
-    """Remove the triggers."""
-    run(schema_editor, SQLITE_DROP, POSTGRESQL_DROP)
+def postgresql(table: str) -> list[str]:
+    """Return the statements of PostgreSQL."""
+    return [
+        f"""CREATE FUNCTION {table}_refuse() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE EXCEPTION '{table} is append-only'; END $$""",
+        f"""CREATE TRIGGER {table}_no_change BEFORE UPDATE OR DELETE ON {table}
+        FOR EACH ROW EXECUTE FUNCTION {table}_refuse()""",
+        f"""CREATE TRIGGER {table}_no_truncate BEFORE TRUNCATE ON {table}
+        FOR EACH STATEMENT EXECUTE FUNCTION {table}_refuse()""",
+    ]
 
 
-def run(schema_editor: BaseDatabaseSchemaEditor, sqlite: list[str], postgresql: list[str]) -> None:
+def sqlite_drop(table: str) -> list[str]:
+    """Return the statements of SQLite that take the triggers away."""
+    return [f"DROP TRIGGER {table}_no_{name}" for name in ("update", "delete", "replace")]
+
+
+def postgresql_drop(table: str) -> list[str]:
+    """Return the statements of PostgreSQL that take the triggers away."""
+    return [f"DROP FUNCTION {table}_refuse() CASCADE"]
+
+
+def create(*tables: str) -> Operation:
+    """Return the migration step that installs the triggers of these tables."""
+    return lambda _apps, editor: run(editor, tables, sqlite, postgresql)
+
+
+def drop(*tables: str) -> Operation:
+    """Return the migration step that removes the triggers of these tables."""
+    return lambda _apps, editor: run(editor, tables, sqlite_drop, postgresql_drop)
+
+
+def run(
+    editor: BaseDatabaseSchemaEditor,
+    tables: Sequence[str],
+    on_sqlite: Callable[[str], list[str]],
+    on_postgresql: Callable[[str], list[str]],
+) -> None:
     """Execute the statements of the engine at hand."""
-    for statement in sqlite if schema_editor.connection.vendor == "sqlite" else postgresql:
-        schema_editor.execute(statement)
+    statements = on_sqlite if editor.connection.vendor == "sqlite" else on_postgresql
+    for table in tables:
+        for statement in statements(table):
+            editor.execute(statement)

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import accumulate
 
 from minara_site.kernel.core.hidden import BIDI, TAGS
 
@@ -81,6 +82,20 @@ def count_dropped(text: str) -> int:
 def fence_label(text: str) -> str:
     """Return the text for use inside `[ ]` or before a colon: as `fence_text`, with square brackets made round."""
     return fence_text(text).translate({ord("["): "(", ord("]"): ")"})
+
+
+def find_fence_marks(text: str) -> list[tuple[int, int]]:
+    """Return start and end of each bracket that stands around what reads like one of our tags, in order."""
+    if not _MAY_OPEN.search(text):
+        return []
+    units = _UNIT.findall(text)
+    shape_of = {unit: _shapes_of(unit) for unit in frozenset(units)}
+    if not _TAG_NAMES.search("".join([shape_of[unit] for unit in units])):
+        return []
+    shapes, owners = _skeleton(units)
+    starts = [0, *accumulate(len(unit) for unit in units)]
+    marked = sorted({owners[position] for position, _ in _tag_brackets(shapes)})
+    return [(starts[owner], starts[owner + 1]) for owner in marked]
 
 
 def _defuse(text: str) -> str:

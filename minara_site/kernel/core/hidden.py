@@ -47,6 +47,25 @@ _RANGES: dict[HiddenKind, str] = {
 _HIDDEN = re.compile("|".join(f"(?P<{kind}>[{ranges}])" for kind, ranges in _RANGES.items()))
 
 
+_EMOJI = (
+    "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u24c2\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff"
+    "\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
+)
+_JOINING = (  # Arabic, Syriac, Thaana, N'Ko and the scripts of India, Tibet, Burma, Cambodia and Mongolia
+    "\u0600-\u061b\u0620-\u08ff\u0900-\u0dff\u0f00-\u0fff\u1000-\u109f\u1780-\u17b3\u17b6-\u17ff\u1820-\u18af"
+    "\ufb50-\ufdff\ufe70-\ufefc"
+)
+_FLAG_OF = "|".join(
+    "".join(chr(0xE0000 + ord(letter)) for letter in code) + "\U000e007f" for code in ("gbeng", "gbsct", "gbwls")
+)
+_ORDINARY = re.compile(
+    f"(?<=[{_EMOJI}])[\ufe0e\ufe0f]|(?<=[0-9#*])\ufe0f(?=\u20e3)|(?<=[{_EMOJI}\ufe0f])\u200d(?=[{_EMOJI}])"
+    f"|(?<=[{_JOINING}])(?:\u200c(?=[{_JOINING}])|\u200d)|(?<=\U0001f3f4)(?:{_FLAG_OF})"
+)
+
+_HIDDEN_RUN = re.compile(f"[{''.join(_RANGES.values())}]+")
+
+
 @dataclass(frozen=True, slots=True)
 class HiddenChar:
     """One hidden character and where it stands, counted in characters from 0."""
@@ -79,9 +98,20 @@ def find_hidden(text: str) -> list[HiddenChar]:
     return [HiddenChar(hit.start(), hit.group(), HiddenKind(str(hit.lastgroup))) for hit in _HIDDEN.finditer(text)]
 
 
+def find_unexpected(text: str) -> list[tuple[int, int]]:
+    """Return start and end of each run of hidden characters that ordinary writing has no use for, in order.
+
+    Emoji are written with selectors and joiners, Persian and the scripts of India with joiners inside a word.
+    """
+    if not has_hidden(text):
+        return []
+    rest = _ORDINARY.sub(lambda found: "." * len(found.group()), text)
+    return [found.span() for found in _HIDDEN_RUN.finditer(rest)]
+
+
 def has_hidden(text: str) -> bool:
     """Say whether the text holds a hidden character."""
-    return _HIDDEN.search(text) is not None
+    return _HIDDEN_RUN.search(text) is not None
 
 
 def split_hidden(text: str) -> list[Run]:

@@ -116,7 +116,7 @@ def _redact_list(items: list[JsonValue], context: str, depth: int) -> JsonValue:
 
 def _redact_text(text: str, context: str, wraps: int) -> str:
     text = PEM_KEY.sub(REDACTED, text)
-    text = _replaced(text, _named_values(text))
+    text = _replaced(text, find_named_values(text))
     text = _URL_PASSWORD.sub(rf"\1{REDACTED}", _BASIC.sub(_without_user_and_password, _BEARER.sub(REDACTED, text)))
     text = SERVICE_KEY.sub(REDACTED, text)
     text = WALLET_IMPORT_KEY.sub(lambda hit: REDACTED if is_wallet_import_key(hit.group()) else hit.group(), text)
@@ -135,7 +135,7 @@ def _replaced(text: str, spans: Iterable[tuple[int, int]]) -> str:
     return "".join([*pieces, text[end:]])
 
 
-def _named_values(text: str) -> list[tuple[int, int]]:
+def find_named_values(text: str) -> list[tuple[int, int]]:
     """Return where values stand beside a secret's name: `password=…`, `"apiKey": "…"`, `Cookie: …`, `--token …`."""
     spans: list[tuple[int, int]] = []
     end = 0

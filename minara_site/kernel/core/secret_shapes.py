@@ -60,6 +60,7 @@ PEM_KEY = re.compile(
     r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----|\Z)", re.DOTALL
 )
 WALLET_IMPORT_KEY = re.compile(rf"(?<![{_BASE58}])[59KLc][{_BASE58}]{{50,51}}(?![{_BASE58}])")
+EXTENDED_KEY = re.compile(rf"(?<![{_BASE58}])[xyztuv]prv[{_BASE58}]{{107}}(?![{_BASE58}])")
 BARE_KEY = re.compile(rf"(?<![0-9A-Za-z])(?:(?:0x)?[0-9a-fA-F]{{64}}|[{_BASE58}]{{86,88}})(?![0-9A-Za-z])")
 _BEFORE_KEY = re.compile(
     r"(?P<public>public[\s_-]*key|pubkey|tx|transaction|hash|block|signature|address|contract)"
@@ -111,12 +112,25 @@ def is_key_after(before: str) -> bool:
 
 def is_wallet_import_key(text: str) -> bool:
     """Say whether the base58 text carries the checksum and version of a Bitcoin private key."""
+    body = _base58_body(text, 40)
+    return body is not None and body[:1] in {b"\x80", b"\xef"}
+
+
+def is_extended_key(text: str) -> bool:
+    """Say whether the base58 text carries the checksum of an extended private key (BIP-32)."""
+    return _base58_body(text, 82) is not None
+
+
+def _base58_body(text: str, most_bytes: int) -> bytes | None:
+    """Return what the base58 text says, or None when its checksum is wrong or it is longer."""
     number = 0
     for char in text:
         number = number * 58 + _BASE58.index(char)
-    raw = number.to_bytes(40, "big").lstrip(b"\0")
+    if number.bit_length() > most_bytes * 8:
+        return None
+    raw = number.to_bytes(most_bytes, "big").lstrip(b"\0")
     body, checksum = raw[:-4], raw[-4:]
-    return body[:1] in {b"\x80", b"\xef"} and hashlib.sha256(hashlib.sha256(body).digest()).digest()[:4] == checksum
+    return body if hashlib.sha256(hashlib.sha256(body).digest()).digest()[:4] == checksum else None
 
 
 def find_phrases(text: str) -> list[tuple[int, int]]:

@@ -21,7 +21,8 @@ class JobRun(models.Model):
     """One intended execution of a job, written in the transaction of what caused it.
 
     `arguments` holds ids and plain values, never content. `slot` is the scheduled time and makes a schedule run
-    once however many clusters tick. A running row whose lease has expired belongs to a dead worker.
+    once however many clusters tick. A running row whose lease has expired belongs to a dead worker. `done` of `total`
+    is how far the job says it is; a job that was asked to stop does so between two steps.
     """
 
     job = models.CharField(max_length=80)
@@ -36,6 +37,9 @@ class JobRun(models.Model):
     lease_expires_at = models.DateTimeField(null=True)
     worker = models.CharField(max_length=80, blank=True)
     attempts = models.PositiveSmallIntegerField(default=0)
+    done = models.PositiveIntegerField(null=True)
+    total = models.PositiveIntegerField(null=True)
+    cancel_requested_at = models.DateTimeField(null=True)
     result = models.JSONField(null=True)
     error = models.CharField(max_length=2000, blank=True)
 

@@ -1,4 +1,4 @@
-"""Keep the queue's tables in their own SQLite file, so that the worker's polling never blocks a write."""
+"""Keep the queue and the counters of limits in their own SQLite file, so that neither ever blocks a write of data."""
 
 from typing import Any
 
@@ -6,17 +6,24 @@ from django.db.models import Model
 
 QUEUE = "queue"
 QUEUE_APP = "django_q"
+COUNTERS = ("kernel", "ratecount")
+
+
+def belongs_to_queue(app_label: str, model_name: str | None) -> bool:
+    """Say whether this table lives in the queue database."""
+    return app_label == QUEUE_APP or (app_label, model_name) == COUNTERS
 
 
 class QueueRouter:
-    """Sends django-q2's tables, and nothing else, to the queue database."""
+    """Sends django-q2's tables and the counters, and nothing else, to the queue database."""
 
     def db_for_read(self, model: type[Model], **hints: Any) -> str | None:
-        """Read queue tables from the queue file."""
-        return QUEUE if model._meta.app_label == QUEUE_APP else None  # noqa: SLF001 - Django's documented way
+        """Read these tables from the queue file."""
+        meta = model._meta  # noqa: SLF001 - Django's documented way
+        return QUEUE if belongs_to_queue(meta.app_label, meta.model_name) else None
 
     db_for_write = db_for_read
 
-    def allow_migrate(self, db: str, app_label: str, **hints: Any) -> bool:
+    def allow_migrate(self, db: str, app_label: str, model_name: str | None = None, **hints: Any) -> bool:
         """Create each table in one of the two files only."""
-        return (db == QUEUE) == (app_label == QUEUE_APP)
+        return (db == QUEUE) == belongs_to_queue(app_label, model_name)

@@ -20,7 +20,7 @@ from django.utils.translation import gettext as _
 
 from minara_site.kernel.errors import MinaraError, Unavailable
 from minara_site.kernel.jobs import services
-from minara_site.kernel.jobs.services import Claim, ClaimLost
+from minara_site.kernel.jobs.services import Cancelled, Claim, ClaimLost
 from minara_site.kernel.jobs.table import Job, find_job
 
 HOST = socket.gethostname()[:40]
@@ -69,6 +69,9 @@ def run_claimed(claim: Claim) -> None:
             services.settle_run(claim, result=result, now=timezone.now())
     except ClaimLost:
         log.warning("job_claim_lost", attempt=claim.attempt)
+    except Cancelled:
+        services.stop_run(claim, now=timezone.now())
+        log.info("job_stopped", attempt=claim.attempt)
     except (Unavailable, OperationalError, InterfaceError) as error:
         give_back(claim, error)
     except MinaraError as error:
@@ -84,8 +87,8 @@ def run_claimed(claim: Claim) -> None:
 
 
 def call_job(job: Job, claim: Claim, *, now: datetime) -> dict[str, Any] | None:
-    """Call the job's function with the clock, its arguments, and its claim when it settles by itself."""
-    extra = {"claim": claim} if job.settles else {}
+    """Call the job's function with the clock, its arguments, and its claim when it settles or reports by itself."""
+    extra = {"claim": claim} if job.settles or job.reports else {}
     return job.function(now=now, **claim.arguments, **extra)
 
 

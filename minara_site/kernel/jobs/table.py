@@ -1,6 +1,7 @@
 """The table of jobs: what each app's `jobs.py` lists, and which of it runs on a schedule.
 
-An app's `jobs.py` holds `JOBS = (Job(...), ...)` and nothing else. A name is `<room>.<what it does>` and stays the
+An app's `jobs.py` holds `JOBS = (Job(...), ...)` and nothing else; the kernel, whose `jobs` is this room, lists its
+own in `listed.py` here. A name is `<room>.<what it does>` and stays the
 same for ever, because stored runs carry it.
 """
 
@@ -10,10 +11,13 @@ from datetime import timedelta
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
+from inspect import Parameter, signature
 from typing import Any
 
 from django.apps import apps
+from django.utils.functional import Promise
 
+KERNEL_LIST = "minara_site.kernel.jobs.listed"
 JobFunction = Callable[..., dict[str, Any] | None]
 
 
@@ -26,17 +30,29 @@ class Job:
     stands when repeated (a purge, an upsert), or `settles` is True. Then it also gets `claim` and calls
     `services.settle_run(claim, ...)` in the transaction of its effect, which exactly one attempt can do.
 
-    `every` puts it on the schedule, once per slot of that length.
+    `every` puts it on the schedule, once per slot of that length. `summary` says to operators what it does. One that
+    `reports` gets `claim` too, calls `services.report_progress(claim, done, total)` between its steps, and can be
+    stopped there.
     """
 
     name: str
     function: JobFunction
     every: timedelta | None = None
     settles: bool = False
+    reports: bool = False
+    summary: str | Promise = ""
+
+    @property
+    def needs_arguments(self) -> bool:
+        """Whether it runs only with arguments of the caller's, so that nobody can just start it."""
+        given = {"now", "claim"}
+        wanted = signature(self.function).parameters.values()
+        return any(one.name not in given and one.default is Parameter.empty for one in wanted)
 
 
 def iterate_listed_jobs() -> Iterator[Job]:
-    """Yield the jobs of every installed app, in the apps' order."""
+    """Yield the jobs of the kernel and of every installed app, in the apps' order."""
+    yield from getattr(import_module(KERNEL_LIST), "JOBS", ())
     for app in apps.get_app_configs():
         if find_spec(f"{app.name}.jobs"):
             yield from getattr(import_module(f"{app.name}.jobs"), "JOBS", ())

@@ -15,4 +15,6 @@ def on_main_file(operation):
 class Migration(migrations.Migration):
     dependencies = [("kernel", "0001_initial")]
 
-    operations = [migrations.RunPython(on_main_file(triggers.create), on_main_file(triggers.drop))]
+    operations = [
+        migrations.RunPython(on_main_file(triggers.create("audit_log")), on_main_file(triggers.drop("audit_log")))
+    ]

@@ -28,11 +28,12 @@ class Sort:
 
 @dataclass(frozen=True, slots=True)
 class BulkAction:
-    """A button of the bulk bar; its name arrives as `action`, and `e` presses the one called delete."""
+    """A button of the bulk bar; its name arrives as `action`. `e` presses the one called delete, `key` this one."""
 
     name: str
     label: Text
     icon: str = ""
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ pytestmark = pytest.mark.django_db
 CANARY = "kaufe 500 BTC"
 
 
-def run_job(list_jobs, function, *, settles=False, **arguments):
-    list_jobs(Job("probe.job", function, settles=settles))
+def run_job(list_jobs, function, *, settles=False, reports=False, **arguments):
+    list_jobs(Job("probe.job", function, settles=settles, reports=reports))
     now = timezone.now()
     run = JobRun.objects.create(job="probe.job", arguments=arguments, created_at=now, enqueued_at=now)
     runner.execute(run.pk)
@@ -111,6 +111,27 @@ def test_a_run_that_was_taken_over_records_nothing(list_jobs):
 
     run = run_job(list_jobs, job)
     assert (run.state, run.worker, run.result) == (RunState.RUNNING, "host:9:9", None)
+
+
+def test_a_run_that_is_asked_to_stop_does_so_between_two_steps(list_jobs, now):
+    steps = []
+
+    def job(*, now, claim):
+        for step in range(4):
+            services.report_progress(claim, step, 4)
+            steps.append(step)
+            if step == 1:
+                services.cancel_run(claim.run_id, now=now)
+
+    run = run_job(list_jobs, job, reports=True)
+    assert (run.state, run.done, run.total, run.error, steps) == (RunState.CANCELLED, 1, 4, "", [0, 1])
+
+
+def test_a_job_that_never_looks_ends_as_it_would(list_jobs):
+    def job(*, now):
+        services.cancel_run(JobRun.objects.get().pk, now=now)
+
+    assert run_job(list_jobs, job).state == RunState.SUCCEEDED
 
 
 def test_a_beat_shows_the_cluster(now):

@@ -8,7 +8,17 @@ from django.db import transaction
 from minara_site.kernel.errors import Conflict, NotFound
 from minara_site.kernel.jobs import services
 from minara_site.kernel.jobs.models import JobRun, RunState
-from minara_site.kernel.jobs.services import Claim, ClaimLost, cancel_run, claim_run, request_run, retry_run, settle_run
+from minara_site.kernel.jobs.services import (
+    Cancelled,
+    Claim,
+    ClaimLost,
+    cancel_run,
+    claim_run,
+    forget_runs,
+    request_run,
+    retry_run,
+    settle_run,
+)
 from minara_site.kernel.jobs.table import Job
 
 pytestmark = pytest.mark.django_db
@@ -167,11 +177,57 @@ def test_an_unknown_run_is_not_found(now, change):
 
 
 def test_a_retried_run_has_all_its_attempts_again(now, pushed, django_capture_on_commit_callbacks):
-    run = make_run(now, state=RunState.FAILED, attempts=5, error="x", finished_at=now)
+    run = make_run(now, state=RunState.FAILED, attempts=5, error="x", finished_at=now, cancel_requested_at=now, done=3)
     with django_capture_on_commit_callbacks(execute=True):
         retry_run(run.pk, now=now)
     run.refresh_from_db()
     assert (run.attempts, run.error, run.finished_at, pushed) == (0, "", None, [run.pk])
+    assert (run.cancel_requested_at, run.done) == (None, None)
+
+
+def test_progress_is_kept_with_the_run(now):
+    claim = make_claim(now)
+    services.report_progress(claim, 3, 10)
+    assert JobRun.objects.values_list("done", "total").get() == (3, 10)
+    services.report_progress(claim, 12, 10)  # there was more to do than was counted first
+    assert JobRun.objects.values_list("done", "total").get() == (12, 12)
+
+
+def test_progress_outside_of_a_worker_is_told_to_nobody(now):
+    services.report_progress(None, 3, 10)
+
+
+def test_a_running_job_stops_where_it_reports(now):
+    claim = make_claim(now)
+    assert not cancel_run(claim.run_id, now=now)
+    assert JobRun.objects.get().state == RunState.RUNNING
+    with pytest.raises(Cancelled):
+        services.report_progress(claim, 3, 10)
+    assert services.stop_run(claim, now=now)
+    run = JobRun.objects.get()
+    assert (run.state, run.done, run.finished_at, run.lease_expires_at) == (RunState.CANCELLED, None, now, None)
+
+
+def test_who_lost_the_run_reports_nothing(now):
+    claim = make_claim(now)
+    JobRun.objects.update(attempts=2)
+    with pytest.raises(ClaimLost):
+        services.report_progress(claim, 3, 10)
+    assert JobRun.objects.get().done is None
+
+
+def test_a_run_that_was_asked_to_stop_is_not_begun_again(now):
+    claim = make_claim(now)
+    cancel_run(claim.run_id, now=now)
+    services.give_back_run(claim, error="It does not answer.", now=now)
+    assert claim_run(claim.run_id, worker="host:1:3", now=now) is None
+    assert JobRun.objects.get().state == RunState.CANCELLED
+
+
+def test_a_failure_may_carry_what_was_found(now):
+    claim = make_claim(now)
+    assert services.fail_run(claim, error="x", now=now, result={"broken": 7})
+    assert JobRun.objects.get().result == {"broken": 7}
 
 
 def test_a_conflict_names_the_state(now):
@@ -179,3 +235,18 @@ def test_a_conflict_names_the_state(now):
     with pytest.raises(Conflict, match="succeeded") as refusal:
         cancel_run(run.pk, now=now)
     assert refusal.value.current == {"state": "succeeded"}
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_a_run_is_forgotten_90_days_after_it_ended(now, state):
+    is_over = state in services.OVER
+    ended = now - services.KEPT_FOR
+    begun = {"state": state, "created_at": ended, "enqueued_at": ended, "job": "probe.count"}
+    old = JobRun.objects.create(**begun, finished_at=ended if is_over else None)
+    kept = JobRun.objects.create(**begun, finished_at=ended + timedelta(seconds=1) if is_over else None)
+    JobRun.objects.create(**begun, finished_at=ended if is_over else None)  # the newest of its job
+    assert forget_runs(now=now) == int(is_over)
+    assert JobRun.objects.filter(pk=old.pk).exists() is not is_over
+    assert JobRun.objects.filter(pk=kept.pk).exists()
+    assert forget_runs(now=now) == 0
+    assert JobRun.objects.count() == 3 - is_over

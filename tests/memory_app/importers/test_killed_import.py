@@ -44,7 +44,7 @@ def wait_until(condition: Callable[[], bool], seconds: float = 60) -> None:
 
 
 @pytest.mark.processes
-@pytest.mark.django_db(transaction=True, serialized_rollback=True)
+@pytest.mark.django_db(transaction=True)
 def test_a_killed_import_goes_on_where_it_stood(tmp_path: Path) -> None:
     owner: Any = make_user("ana")
     path = tmp_path / "export.jsonl"

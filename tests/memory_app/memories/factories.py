@@ -23,10 +23,10 @@ def make_memory(
     deleted_at: datetime | None = None,
     **fields: Any,
 ) -> Memory:
-    """Store a memory; by default one that its owner typed and may edit."""
+    """Store a memory, by default one that its owner typed and may edit; it is read whatever the guard thinks of it."""
     draft = Draft(category, content, Provenance(source, f"user:{owner.pk}", origin))
     memory = build_memory(owner_id=owner.pk, draft=draft, now=at)
-    memory.deleted_at = deleted_at
+    memory.deleted_at, memory.held_at = deleted_at, None
     for name, value in fields.items():
         setattr(memory, name, value)
     memory.save()

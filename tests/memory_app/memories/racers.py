@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from django.db.models import Q
 
+from memory_app.held.services import release_hold
 from memory_app.memories.core import Category, Provenance, Source
 from memory_app.memories.models import Memory, MemoryRevision
 from memory_app.memories.services import (
@@ -25,6 +26,7 @@ from minara_site.access.policy import Role
 from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.errors import Conflict, NotFound
+from minara_site.kernel.guard.models import Hold
 
 NOON = datetime(2026, 6, 12, 12, 0, tzinfo=UTC)
 END = NOON + timedelta(days=30)
@@ -159,12 +161,16 @@ def outcome_of_undo() -> str:
 
 
 def write_and_edit(word: str) -> int:
-    """Write memories that hold a word, change their words and delete them; other memories stay."""
-    drafts = [
-        Draft(Category.PERSONALIZATION, f"{word} number {n}", Provenance(Source.USER_MANUAL, "test")) for n in range(40)
-    ]
+    """Write memories that hold a word, change their words and delete them; other memories stay.
+
+    The guard holds the last two; one is released before it goes.
+    """
+    texts = [f"{word} number {n}" for n in range(40)] + [f"{word} \u202eheld {n}" for n in range(2)]
+    drafts = [Draft(Category.PERSONALIZATION, text, Provenance(Source.USER_MANUAL, "test")) for text in texts]
     write_memories(owner_id=owner().pk, drafts=drafts, now=NOON, actor="test", tool_call="test")
     chosen = list(Memory.objects.filter(content__contains=word).values_list("pk", flat=True))
+    operator = Principal(user=owner(), role=Role.OPERATOR)
+    release_hold(principal=operator, hold_id=Hold.objects.open().latest("pk").pk, now=NOON)
     for pk in chosen[:5]:
         edit_memory(principal=me(), memory_id=pk, changes=Changes(content=f"{word} again"), now=NOON)
     delete_memories(principal=me(), owner=owner(), ids=chosen, now=NOON)

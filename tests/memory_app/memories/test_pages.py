@@ -111,7 +111,11 @@ class TestList:
         make_many(ana, 3)
         make_many(ana, 2, deleted_at=NOON)
         tabs = re.search(r'id="memories-tabs".*?</nav>', page.get(path("list")).content.decode())[0]
-        assert re.findall(r">(\w+)(?: <span class=\"n\">(\d+)</span>)?</a>", tabs) == [("Active", ""), ("Deleted", "2")]
+        assert re.findall(r">(\w+)(?: <span class=\"n\">(\d+)</span>)?</a>", tabs) == [
+            ("Active", ""),
+            ("Held", "0"),
+            ("Deleted", "2"),
+        ]
 
     def test_shows_nothing_of_others(self, page, ben):
         make_memory(ben, "Bens canary")
@@ -155,7 +159,7 @@ class TestList:
         make_memory(ana, "Past its time", deleted_at=NOON - timedelta(days=30))
         response = page.get(path("list") + "?state=deleted")
         assert [row.split()[1] for row in rows(response)] == ["Gone"]
-        assert "Active 1 Deleted 1" in html(response)
+        assert "Active 1 Held 0 Deleted 1" in html(response)
         assert 'value="restore"' in response.content.decode()
         assert 'value="delete"' not in response.content.decode()
 
@@ -665,7 +669,11 @@ class TestRemoving:
         assert '<span id="memories-note" hx-swap-oob="true">1 is in the prompt</span>' in body
         assert "Deleted 1 memory." in body
         tabs = re.search(r'<nav class="seg" id="memories-tabs" hx-swap-oob="true".*?</nav>', body)[0]
-        assert re.findall(r">(\w+) <span class=\"n\">(\d+)</span>", tabs) == [("Active", "1"), ("Deleted", "1")]
+        assert re.findall(r">(\w+) <span class=\"n\">(\d+)</span>", tabs) == [
+            ("Active", "1"),
+            ("Held", "0"),
+            ("Deleted", "1"),
+        ]
         in_trash = in_row | {"HX-Current-URL": f"http://testserver{path('trash')}"}
         body = page.post(path("restore", one.pk), headers=in_trash).content.decode()
         assert '<span id="trash-total" hx-swap-oob="true">0</span>' in body

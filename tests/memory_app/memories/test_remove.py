@@ -192,7 +192,8 @@ class TestRestore:
         batch = restore(ana, memory)
         entry = AuditEntry.objects.get()
         assert entry.tool_call == "memory_restored"
-        assert entry.details == {"batch": batch.id, "memories": [{"id": memory.pk, "sha256": sha256("Canary")}]}
+        removed = {"id": memory.pk, "sha256": sha256("Canary"), "deleted_at": NOON.isoformat()}
+        assert entry.details == {"batch": batch.id, "memories": [removed]}
 
 
 class TestUndo:

@@ -83,7 +83,7 @@ def newest_first(rows):
 
 def chosen_from(rows, user_written):
     ordered = newest_first(rows)
-    return choose_observations([each for each in ordered if each.id in user_written], ordered[:MAX_OBSERVATIONS])
+    return choose_observations([[each for each in ordered if each.id in user_written]], ordered[:MAX_OBSERVATIONS])
 
 
 def test_ten_thousand_agent_writes_leave_the_thirty_newest_of_the_user():

@@ -1,10 +1,11 @@
-"""Real processes on one database: an edit never brings back what somebody removed meanwhile (W-15)."""
+"""Real processes on one database: no edit brings back what was removed meanwhile, none meets a scan (W-15, P-04)."""
 
 import time
 
 import pytest
 from django.utils import timezone
 
+from memory_app.held.rescan import rescan
 from memory_app.user_profile.models import UserProfileEntry
 from memory_app.user_profile.services import remove_entry, set_entry
 from minara_site.access.models import User
@@ -59,6 +60,25 @@ def replace_often(rounds: int, begin: float) -> int:
         except Conflict:
             met += 1
     return met
+
+
+def scan_often(rounds: int, begin: float) -> int:
+    """Judge the entry again and again; return how often that was done."""
+    time.sleep(max(0.0, begin - time.time()))
+    judged = 0
+    while judged < rounds:
+        UserProfileEntry.objects.update(rules_version="")
+        judged += rescan(now=timezone.now())["judged"]
+    return judged
+
+
+@pytest.mark.processes
+def test_a_scan_and_an_edit_wait_for_each_other_in_one_order(site: Site) -> None:
+    site.call(f"{HERE}:seed")
+    begin = time.time() + START_SECONDS
+    editing, scanning = (site.act(f"{HERE}:{each}", 200, begin) for each in ("edit_often", "scan_often"))
+    assert editing.communicate(timeout=120)[0].strip().splitlines()[-1] == "200"
+    assert int(scanning.communicate(timeout=120)[0].strip().splitlines()[-1]) >= 200
 
 
 @pytest.mark.processes

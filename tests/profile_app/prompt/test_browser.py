@@ -9,7 +9,7 @@ from profile_app.prompt.services import end_session, start_session
 from tests.browser.chromium import NARROW, WIDE, axe_clean, fits_width
 from tests.memory_app.memories.factories import make_memory
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True, serialized_rollback=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 BYTES = "all => all.map((one) => one.textContent).join('')"
 TEXTS = [

@@ -164,7 +164,7 @@ print(load_prompt(owner=User.objects.get(username="ana"), now=timezone.now()).pr
 
 
 @pytest.mark.processes
-@pytest.mark.django_db(transaction=True, serialized_rollback=True)
+@pytest.mark.django_db(transaction=True)
 def test_other_processes_and_locales_give_the_same_bytes(ana, now):
     fill(ana, now)
     expected = load_prompt(owner=ana, now=now).prompt.sha256
@@ -248,7 +248,7 @@ def test_a_refused_title_leaves_nothing(ana, now):
     assert not SessionSnapshot.objects.exists()
 
 
-@pytest.mark.django_db(transaction=True, serialized_rollback=True)
+@pytest.mark.django_db(transaction=True)
 def test_nothing_of_a_wiped_text_is_left_in_the_database_file(ana, now):
     if connection.vendor != "sqlite":
         pytest.skip("the database is no file of ours")

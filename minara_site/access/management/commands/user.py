@@ -1,4 +1,4 @@
-"""`minara user`: make, list and disable people."""
+"""`minara user`: make, list, disable and enable people."""
 
 import sys
 from argparse import ArgumentParser
@@ -11,7 +11,8 @@ from django.utils.translation import gettext as _
 
 from minara_site.access.models import DEFAULT_USERNAME
 from minara_site.access.policy import Role
-from minara_site.access.users import create_user, disable_user, list_users
+from minara_site.access.security.factors import reset_second_factor
+from minara_site.access.users import create_user, disable_user, enable_user, list_users
 from minara_site.kernel.errors import MinaraError
 
 ACTOR = "command:user"
@@ -19,12 +20,12 @@ ROLES = (Role.USER, Role.OPERATOR, Role.SUPPORT)
 
 
 class Command(BaseCommand):
-    """Make, list and disable the people of this instance."""
+    """Make, list, disable and enable the people of this instance."""
 
-    help = "Make, list and disable the people of this instance."
+    help = "Make, list, disable and enable the people of this instance."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the three acts."""
+        """Declare the acts."""
         acts = parser.add_subparsers(dest="act", required=True)
         create = acts.add_parser("create", help="Make somebody; asks for a password when a person is there to type it.")
         create.add_argument("name")
@@ -35,11 +36,15 @@ class Command(BaseCommand):
         acts.add_parser("list", help="List everybody.")
         disable = acts.add_parser("disable", help="Shut somebody out at once; their data stay.")
         disable.add_argument("name")
+        enable = acts.add_parser("enable", help="Let somebody in again; their old keys stay revoked.")
+        enable.add_argument("name")
+        reset = acts.add_parser("reset-second-factor", help="Take the second factor from somebody who lost theirs.")
+        reset.add_argument("name")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run the act. Raises CommandError with one line that says what to do."""
         try:
-            getattr(self, f"run_{options['act']}")(options)
+            getattr(self, f"run_{options['act'].replace('-', '_')}")(options)
         except MinaraError as error:
             raise CommandError(error.detail) from None
 
@@ -75,6 +80,19 @@ class Command(BaseCommand):
         """Shut somebody out."""
         user = disable_user(username=options["name"], now=timezone.now(), actor=ACTOR)
         self.stdout.write(_("Disabled %(name)s. Sessions and keys have ended.") % {"name": user.username})
+
+    def run_enable(self, options: dict[str, Any]) -> None:
+        """Let somebody in again."""
+        user = enable_user(username=options["name"], now=timezone.now(), actor=ACTOR)
+        self.stdout.write(_("Enabled %(name)s.") % {"name": user.username})
+
+    def run_reset_second_factor(self, options: dict[str, Any]) -> None:
+        """Let somebody in by password alone, to set up another factor."""
+        user = reset_second_factor(username=options["name"], now=timezone.now(), actor=ACTOR)
+        reset = _(
+            "Took every second factor from %(name)s and signed them out. They sign in by password and add another."
+        )
+        self.stdout.write(reset % {"name": user.username})
 
 
 def read_password(*, from_stdin: bool) -> str | None:

@@ -1,0 +1,10 @@
+"""The kinds of this app's texts that can be held. Source: decisions (holds)."""
+
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """Whose text a hold is about; `object_id` is the id in that table."""
+
+    MEMORY = "memory"
+    USER_PROFILE = "user_profile"

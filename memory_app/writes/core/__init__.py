@@ -1,0 +1,1 @@
+"""Pure rules: what audit entries say was written, what a roll-back would do, and what stands out."""

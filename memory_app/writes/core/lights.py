@@ -1,0 +1,134 @@
+"""What stands out among the newest writes of agents. A light asks a person to look; it blocks nothing. Pure.
+
+Source: trust P-09. A light is about one writer, so that it leads to that writer's rows and to their roll-back.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from memory_app.memories.destinations import find_destinations
+from memory_app.writes.core.similar import group_similar
+
+AGENTS = ("key:", "job:")  # writers that are no person
+SPIKE_LEAST = 100  # writes within an hour
+SPIKE_TIMES = 5  # as many as in a usual hour
+BURST_LEAST = 20  # texts that say nearly the same
+
+
+class Kind(StrEnum):
+    """What stands out, the worst first."""
+
+    SIMILAR = "similar"
+    AUTHORITY = "authority"
+    DESTINATION = "destination"
+    SPIKE = "spike"
+
+
+@dataclass(frozen=True, slots=True)
+class Light:
+    """One thing that stands out: how many writes of a writer, since when, and which rows where these are known."""
+
+    kind: Kind
+    writer: str
+    count: int
+    since: datetime
+    ids: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """One memory as the lights read it; of a long text its beginning."""
+
+    id: int
+    actor: str
+    content: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How much a writer wrote in the last hour, and in the hours before it that were looked at."""
+
+    actor: str
+    last_hour: int
+    before: int
+    hours_before: float
+    since: datetime
+
+
+_GRANT = r"(?:rais|lift|remov|increas|ignor|disabl|skip|bypass|overrid|exceed|doubl|chang|set|rewrit|unlimit|no longer)"
+AUTHORITY = re.compile(
+    r"\b(?:pre-?)?approv(?:e|es|ed|ing|al|als)\b"
+    r"|\btransfer(?:s|red|ring)?\b"
+    r"|\bwithdraw(?:s|n|al|als|ing)?\b|\bwithdrew\b"
+    rf"|\b{_GRANT}\w*\b[^.!?\n]{{0,40}}\b(?:limits?|leverage)\b"
+    r"|\b(?:limits?|leverage)\b[^.!?\n]{0,25}\b(?:rais|lift|remov|increas|ignor|disabl|bypass|unlimit|up to)"
+    r"|批准|核准|转账|转出|汇款|提币|提现|(?:提高|解除|取消|忽略|放宽|无视)[^。！？\n]{0,10}(?:限额|上限|限制|杠杆)|加杠杆",  # noqa: RUF001
+    re.IGNORECASE,
+)
+
+ROOTS = (
+    "approv",
+    "transfer",
+    "withdr",
+    "limit",
+    "leverage",
+    *"批核转汇提解取忽放无加",
+)  # a text without any is quick to tell
+
+
+def is_by_agent(actor: str) -> bool:
+    """Say whether a writer is a key or a job."""
+    return actor.startswith(AGENTS)
+
+
+def speaks_of_authority(text: str) -> bool:
+    """Say whether a text speaks of approving, transferring, withdrawing, or of moving a limit or leverage."""
+    lowered = text.lower()
+    return any(root in lowered for root in ROOTS) and AUTHORITY.search(text) is not None
+
+
+def find_lights(rows: Sequence[Written], paces: Iterable[Pace], *, since: datetime) -> list[Light]:
+    """Return what stands out since a moment, the worst first.
+
+    `rows` are the newest memories, newest first; those from before `since` say which addresses are known.
+    """
+    new = [row for row in rows if row.at >= since and is_by_agent(row.actor)]
+    by_writer: defaultdict[str, list[Written]] = defaultdict(list)
+    for row in new:
+        by_writer[row.actor].append(row)
+    known = {
+        each.key
+        for row in rows
+        if row.at < since or not is_by_agent(row.actor)
+        for each in find_destinations(row.content)
+    }
+    lights = [light for writer in sorted(by_writer) for light in find_in_texts(writer, by_writer[writer], known)]
+    lights += [Light(Kind.SPIKE, pace.actor, pace.last_hour, pace.since) for pace in paces if is_spike(pace)]
+    return sorted(lights, key=lambda light: (list(Kind).index(light.kind), -light.count, light.writer))
+
+
+def find_in_texts(writer: str, rows: Sequence[Written], known: set[str]) -> list[Light]:
+    """Return what stands out in the texts of one writer."""
+    places = {row.id: row for row in rows}
+    groups = group_similar({row.id: row.content for row in rows})
+    similar = [places[key] for group in groups if len(group) >= BURST_LEAST for key in group]
+    authority = [row for row in rows if speaks_of_authority(row.content)]
+    leading = [row for row in rows if any(each.key not in known for each in find_destinations(row.content))]
+    found = ((Kind.SIMILAR, similar), (Kind.AUTHORITY, authority), (Kind.DESTINATION, leading))
+    return [light_of(kind, writer, chosen) for kind, chosen in found if chosen]
+
+
+def light_of(kind: Kind, writer: str, rows: Sequence[Written]) -> Light:
+    """Return the light of some rows of one writer."""
+    return Light(kind, writer, len(rows), min(row.at for row in rows), tuple(row.id for row in rows))
+
+
+def is_spike(pace: Pace) -> bool:
+    """Say whether an agent wrote far more in the last hour than it usually does."""
+    usual = pace.before / pace.hours_before if pace.hours_before else 0.0
+    return is_by_agent(pace.actor) and pace.last_hour >= max(SPIKE_LEAST, SPIKE_TIMES * usual)

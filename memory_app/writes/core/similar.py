@@ -1,0 +1,54 @@
+"""Which of many texts say nearly the same: one template with other words in its gaps (MINJA). Pure.
+
+Texts are compared by their pairs of neighbouring words. A text joins the first group whose leader shares at least half
+of its pairs; only leaders that share a pair are looked at, so that the time grows with the texts, not their square.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+
+WORD = re.compile(r"[a-z0-9][a-z0-9.,'%$-]*|[^\W\x00-\x7f]")  # letters of scripts without spaces count one by one
+FEWEST_PAIRS = 4
+SHARED = 0.5
+MOST_PAIRS = 60
+MOST_LEADERS = 16  # of one pair of words: what stands in more groups than that tells nothing
+
+
+def word_pairs(text: str) -> frozenset[tuple[str, str]]:
+    """Return the pairs of neighbouring words of a text, of a long one those of its beginning."""
+    words = WORD.findall(text.lower())[: MOST_PAIRS + 1]
+    return frozenset(pairwise(words))
+
+
+def group_similar(texts: Mapping[int, str]) -> list[list[int]]:
+    """Return the keys of texts that say nearly the same, in the given order, groups of one included."""
+    groups: list[list[int]] = []
+    sizes: list[int] = []
+    leaders: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+    for key, text in texts.items():
+        pairs = word_pairs(text)
+        found = find_group(pairs, leaders, sizes)
+        if found is not None:
+            groups[found].append(key)
+            continue
+        for pair in pairs:
+            if len(leaders[pair]) < MOST_LEADERS:
+                leaders[pair].append(len(groups))
+        groups.append([key])
+        sizes.append(len(pairs))
+    return groups
+
+
+def find_group(
+    pairs: frozenset[tuple[str, str]], leaders: Mapping[tuple[str, str], Iterable[int]], sizes: list[int]
+) -> int | None:
+    """Return the group whose leader shares most pairs, when that is half of the shorter of both, else None."""
+    if len(pairs) < FEWEST_PAIRS:
+        return None
+    shared = Counter(group for pair in pairs for group in leaders.get(pair, ()))
+    for group, count in shared.most_common(1):
+        if sizes[group] >= FEWEST_PAIRS and count >= SHARED * min(sizes[group], len(pairs)):
+            return group
+    return None

@@ -1,0 +1,80 @@
+"""The record of roll-backs, with what an undo needs. Texts stay where they are: in the histories of their rows."""
+
+from typing import Any, ClassVar
+
+from django.db import models
+
+from memory_app.memories.models import Memory
+from memory_app.user_profile.models import UserProfileRevision
+from memory_app.writes.core.entries import Done
+from minara_site.kernel.ownership import owner_key
+
+
+class WriteRollback(models.Model):
+    """One roll-back, or the undo of one (`undoes`).
+
+    `writer` is an actor of the audit log, or `import:` with the id of a run; `since` is where its writes begin.
+    `counts` are rows by kind, `left` the rows that were left alone. `batch` marks the rows it put into or took out of
+    the trash. `plan_sha256` is the plan that its operator saw.
+    """
+
+    writer = models.CharField(max_length=80)
+    since = models.DateTimeField()
+    reason = models.CharField(max_length=200)
+    actor = models.CharField(max_length=80)
+    at = models.DateTimeField()
+    batch = models.CharField(max_length=32)
+    counts = models.JSONField()
+    left = models.JSONField(default=list)
+    plan_sha256 = models.CharField(max_length=64)
+    undoes = models.OneToOneField("self", on_delete=models.CASCADE, null=True, related_name="undone_by")
+
+    objects: ClassVar[Any] = models.Manager()
+
+    class Meta:
+        db_table = "write_rollbacks"
+        indexes: ClassVar = [models.Index(fields=["-at", "-id"], name="write_rollbacks_newest")]
+
+
+class RolledBackMemory(models.Model):
+    """One memory of a roll-back: how it stood before, and the version that the roll-back left it at.
+
+    `version` is the history's version that holds its words of before; None where the words stayed. `is_moved` says
+    that it went into the trash, or came out of it.
+    """
+
+    rollback = models.ForeignKey(WriteRollback, on_delete=models.CASCADE, related_name="memories")
+    memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="+")
+    done = models.CharField(max_length=10)
+    version = models.PositiveIntegerField(null=True)
+    version_after = models.PositiveIntegerField()
+    is_moved = models.BooleanField()
+    deleted_at = models.DateTimeField(null=True)
+    batch = models.CharField(max_length=32, null=True)
+    batch_after = models.CharField(max_length=32, null=True)
+
+    objects: ClassVar[Any] = models.Manager()
+
+    class Meta:
+        db_table = "write_rollback_memories"
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["rollback", "memory"], name="one_step_per_memory_and_rollback"),
+            models.CheckConstraint(
+                condition=models.Q(done__in=[each for each in Done if each is not Done.PROFILE]),
+                name="rolled_back_memory_done_known",
+            ),
+        ]
+
+
+class RolledBackEntry(models.Model):
+    """One entry of a user profile of a roll-back: `revision` holds its value of before."""
+
+    rollback = models.ForeignKey(WriteRollback, on_delete=models.CASCADE, related_name="entries")
+    owner = owner_key()
+    key = models.CharField(max_length=64)
+    revision = models.ForeignKey(UserProfileRevision, on_delete=models.CASCADE, related_name="+")
+
+    objects: ClassVar[Any] = models.Manager()
+
+    class Meta:
+        db_table = "write_rollback_entries"

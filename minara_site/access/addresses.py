@@ -1,0 +1,45 @@
+"""Where a request comes from: the connection's address, or what a proxy that the operator trusts says of it."""
+
+from ipaddress import IPv4Address, IPv6Address, ip_address
+
+from django.conf import settings
+from django.http import HttpRequest
+
+Address = IPv4Address | IPv6Address
+LONGEST_WAY = 20
+
+
+def client_address(request: HttpRequest) -> str:
+    """Return the nearest address that is no trusted proxy's; what stands left of it anybody could have written.
+
+    A socket file has none. Without trusted proxies X-Forwarded-For says nothing (trust W-10).
+    """
+    address = read_address(request.META.get("REMOTE_ADDR", ""))
+    if settings.MINARA.minara_trusted_proxies and address is not None:
+        address = follow_back(address, request.META.get("HTTP_X_FORWARDED_FOR", ""))
+    return "" if address is None else address.compressed
+
+
+def follow_back(address: Address, forwarded_for: str) -> Address:
+    """Go from the connection's address to the left, as long as each who says so is a trusted proxy."""
+    for said in reversed(forwarded_for.split(",")[-LONGEST_WAY:]):
+        before = read_address(said.strip())
+        if before is None or not is_trusted(address):
+            break
+        address = before
+    return address
+
+
+def read_address(text: str) -> Address | None:
+    """Return the address, an IPv4 one also when it is written as IPv6; None for anything else."""
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return None
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return mapped or address
+
+
+def is_trusted(address: Address) -> bool:
+    """Say whether a trusted proxy has this address."""
+    return any(address in network for network in settings.MINARA.minara_trusted_proxies)

@@ -1,0 +1,29 @@
+"""The form of somebody who follows a link: how they want to be called, and the password, twice."""
+
+from django.http import QueryDict
+
+from minara_site.access.forms import FirstRunForm, as_field_error
+from minara_site.access.models import User
+from minara_site.access.users import check_password
+
+
+class InvitationForm(FirstRunForm):
+    """The form of the first run without the user name, which the operator chose."""
+
+    username = None  # type: ignore[assignment]
+
+    def __init__(self, user: User, data: QueryDict | None = None) -> None:
+        super().__init__(data, initial={"display_name": user.display_name})
+        self.user = user
+
+    @property
+    def chosen(self) -> dict[str, str]:
+        """Return what accepting takes."""
+        return {name: self.cleaned_data[name] for name in ("display_name", "password")}
+
+    def clean_password(self) -> str:
+        """Refuse a password that accepting would refuse."""
+        password: str = self.cleaned_data["password"]
+        with as_field_error():
+            check_password(password, self.user)
+        return password

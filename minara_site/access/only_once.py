@@ -1,0 +1,99 @@
+"""`Idempotency-Key`: a POST that is sent twice happens once, and answers twice the same (W-14).
+
+The guard finds out who calls, counts the call and checks the act, each time anew; then the transaction of the whole
+call begins. It ends here, with the answer stored beside the effect. Every answer but 2xx takes all of it back.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import wraps
+from typing import Any
+
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from minara_site.access.principal import Principal
+from minara_site.kernel.errors import Malformed
+from minara_site.kernel.idempotency.models import IdempotentCall
+from minara_site.kernel.idempotency.services import claim_call, keep_answer
+
+HEADER = "Idempotency-Key"
+REPLAYED = "Idempotency-Replayed"
+KEY = re.compile(r"[ -~]{1,255}")
+
+
+class AnsweredBefore(Exception):
+    """This very call was made; here is its answer."""
+
+    def __init__(self, call: IdempotentCall) -> None:
+        super().__init__()
+        self.call = call
+
+    def response(self) -> HttpResponse:
+        """Return the stored answer."""
+        headers = {**self.call.headers, REPLAYED: "true"}
+        return HttpResponse(bytes(self.call.body), status=self.call.status, headers=headers)
+
+
+class OnlyOnce:
+    """A call that names a key, from the moment its caller is known."""
+
+    def __init__(self, request: HttpRequest, until_answered: ExitStack) -> None:
+        self.request = request
+        self.until_answered = until_answered
+        self.call: IdempotentCall | None = None
+
+    def begin(self, principal: Principal) -> None:
+        """Begin the transaction with the call's row. Raises AnsweredBefore, Malformed, Invalid or Conflict."""
+        key = self.request.headers[HEADER]
+        if KEY.fullmatch(key) is None:
+            raise Malformed(_("An Idempotency-Key has 1 to 255 printable ASCII characters."))
+        fingerprint = hash_request(self.request)  # the body has arrived before any lock is taken
+        self.until_answered.enter_context(transaction.atomic())
+        call, is_new = claim_call(caller=principal.actor, key=key, request_sha256=fingerprint, now=timezone.now())
+        if not is_new:
+            raise AnsweredBefore(call)
+        self.call = call
+
+    def end(self, response: HttpResponse) -> None:
+        """Store a new call's answer, or take back all that it did."""
+        if self.call is None:
+            return
+        if 200 <= response.status_code < 300:  # noqa: PLR2004
+            keep_answer(self.call, status=response.status_code, headers=dict(response.items()), body=response.content)
+        else:
+            transaction.set_rollback(True)
+
+
+def hash_request(request: HttpRequest) -> str:
+    """Return what tells one request from another."""
+    place = f"{request.method} {request.get_full_path()}\n"
+    return hashlib.sha256(place.encode() + request.body).hexdigest()
+
+
+def only_once(run: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Run an operation of the API at most once for each key of its caller."""
+
+    @wraps(run)
+    def running(request: HttpRequest, **values: Any) -> HttpResponse:
+        if request.method != "POST" or HEADER not in request.headers:
+            return run(request, **values)
+        with ExitStack() as until_answered:
+            once = OnlyOnce(request, until_answered)
+            request.only_once = once  # type: ignore[attr-defined]
+            response = run(request, **values)
+            once.end(response)
+        return response
+
+    return running
+
+
+def begin_once(request: HttpRequest, principal: Principal) -> None:
+    """Begin a call that names a key; called by the guard. Raises what `OnlyOnce.begin` raises."""
+    once: OnlyOnce | None = getattr(request, "only_once", None)
+    if once is not None:
+        once.begin(principal)

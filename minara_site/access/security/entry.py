@@ -1,0 +1,130 @@
+"""The ways in beside name and password: the second step, passkeys, confirming that it is you."""
+
+from http import HTTPStatus
+from typing import Any
+
+from allauth.account.internal.decorators import login_stage_required
+from allauth.account.internal.flows.login import perform_password_login, record_authentication
+from allauth.account.internal.stagekit import get_pending_stage
+from allauth.account.models import Login
+from allauth.account.utils import get_next_redirect_url
+from allauth.mfa.base.internal.flows import post_authentication
+from allauth.mfa.stages import AuthenticateStage
+from allauth.mfa.webauthn.internal.auth import begin_authentication
+from allauth.mfa.webauthn.internal.flows import perform_passwordless_login
+from django.contrib.auth import logout
+from django.forms import Form
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import resolve_url
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_post_parameters
+
+from minara_site.access.adapters import ClosedAccountAdapter
+from minara_site.access.models import User
+from minara_site.access.pages import PageRequest, page
+from minara_site.access.policy import Act
+from minara_site.access.security.factors import list_factors
+from minara_site.access.security.forms import CodeForm, PasskeyForm, PasswordForm
+from minara_site.access.security.lockout import passkey_door
+from minara_site.access.security.sessions import is_half_way, renew_session
+from minara_site.web.responses import render_page, safe_path, see_other
+
+
+def enter(request: HttpRequest, user: User, to: str = "home") -> HttpResponse:
+    """Sign in somebody who has just chosen a password, through the second step if they have a factor."""
+    if request.user.is_authenticated:
+        logout(request)
+    login = Login(user=user, redirect_url=resolve_url(to))
+    answer = perform_password_login(request, {"username": user.username}, login)
+    return see_other(answer["Location"])
+
+
+@page(Act.SIGN_IN, methods=("POST",))
+def passkey_options(request: HttpRequest) -> HttpResponse:
+    """Return the challenge that a passkey signs: of who is signed in or half-way in, else of anybody."""
+    passkey_door(ClosedAccountAdapter().get_client_ip(request)).knock(timezone.now())
+    stage = get_pending_stage(request)
+    user = request.user if request.user.is_authenticated else stage.login.user if stage else None
+    return JsonResponse(begin_authentication(user))
+
+
+@page(Act.SIGN_IN, methods=("POST",))
+def passkey_sign_in(request: HttpRequest) -> HttpResponse:
+    """Sign in whom the passkey belongs to; it stands for password and second factor."""
+    form = PasskeyForm(request.POST)
+    if not form.is_valid():
+        context = {"title": _("Sign in"), "passkey_form": form}
+        return render_page(request, "access/security/passkey_failed.html", context, status=form_status(form))
+    if request.user.is_authenticated:
+        logout(request)
+    passkey = form.cleaned_data["credential"]
+    login = Login(user=passkey.user, redirect_url=get_next_redirect_url(request))
+    answer: HttpResponse = perform_passwordless_login(request, passkey, login)
+    return answer
+
+
+@page(Act.SIGN_IN, methods=("GET", "POST"))
+@login_stage_required(stage=AuthenticateStage.key, redirect_urlname="account_login")  # type: ignore[untyped-decorator]
+@sensitive_post_parameters("code")
+def second_step(request: HttpRequest) -> HttpResponse:
+    """Ask who knew the password for a code or a passkey."""
+    stage = request._login_stage  # type: ignore[attr-defined]  # noqa: SLF001 - where allauth puts it
+    if not is_half_way(request.session, stage.login.user):
+        request.session.flush()
+        return see_other("account_login")
+    forms = {"code": CodeForm(user=stage.login.user), "credential": PasskeyForm(user=stage.login.user)}
+    sent = bind(request, forms)
+    if sent is not None and sent.is_valid():
+        post_authentication(request, proven_by(sent))
+        answer: HttpResponse = stage.exit()
+        return answer
+    context = {"title": _("Second step"), "form": forms["code"], "passkey_form": forms["credential"]}
+    context["factors"] = list_factors(stage.login.user)
+    return render_page(request, "access/security/second_step.html", context, status=form_status(sent))
+
+
+@page(Act.SECURITY, methods=("GET", "POST"))
+@sensitive_post_parameters("password", "code")
+def reauthenticate(request: PageRequest) -> HttpResponse:
+    """Ask somebody who signed in a while ago to show again who they are, then lead them back."""
+    user = request.user
+    forms = {"password": PasswordForm(user=user), "code": CodeForm(user=user), "credential": PasskeyForm(user=user)}
+    sent = bind(request, forms)
+    next_path = safe_path(request, request.POST.get("next") or request.GET.get("next"))
+    if sent is not None and sent.is_valid():
+        keep_proof(request, sent)
+        return see_other(next_path or "access:security")
+    context = {"title": _("Confirm that it is you"), "next": next_path or "", "factors": list_factors(user)}
+    context |= {"form": forms["password"], "code_form": forms["code"], "passkey_form": forms["credential"]}
+    return render_page(request, "access/security/reauthenticate.html", context, status=form_status(sent))
+
+
+def bind(request: HttpRequest, forms: dict[str, Any]) -> Form | None:
+    """Put what was sent into the form that has this field, the first without any; None for a page that is opened."""
+    if request.method != "POST":
+        return None
+    name = next((name for name in reversed(forms) if request.POST.get(name)), next(iter(forms)))
+    blank = forms[name]
+    forms[name] = type(blank)(request.POST, user=blank.user)
+    bound: Form = forms[name]
+    return bound
+
+
+def proven_by(form: Form) -> Any:
+    """Return what a valid form of a code or passkey was signed with."""
+    return form.authenticator if isinstance(form, CodeForm) else form.cleaned_data["credential"]
+
+
+def keep_proof(request: PageRequest, form: Form) -> None:
+    """Keep in the session how somebody has just shown who they are."""
+    if isinstance(form, PasswordForm):
+        record_authentication(request, request.user, method="password", reauthenticated=True)
+    else:
+        post_authentication(request, proven_by(form), reauthenticated=True)
+    renew_session(request)
+
+
+def form_status(form: Form | None) -> int:
+    """Return 422 for a form with errors."""
+    return HTTPStatus.UNPROCESSABLE_ENTITY if form is not None and form.errors else HTTPStatus.OK

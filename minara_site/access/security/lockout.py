@@ -1,0 +1,124 @@
+"""Counts tries to sign in before anything is checked, so that tries at the same moment cannot slip through (W-10).
+
+Five wrong passwords of one name from one address, or twenty tries from one address under any names, shut the door for
+15 minutes. The same holds for five wrong codes of one person from anywhere: who gets that far knows the password.
+A success forgives what was counted for the name, and gives its own try back to the address: somebody with an account
+must not be able to wipe out what was tried under other names.
+"""
+
+import hashlib
+import ipaddress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from math import ceil
+from typing import NoReturn
+
+from django.db.models import F
+from django.utils.translation import gettext as _
+
+from minara_site.kernel.errors import Throttled
+from minara_site.kernel.limits.models import RateCount
+from minara_site.kernel.limits.services import count, forget
+
+WINDOW = timedelta(minutes=15)
+MOST_TRIES = 5
+MOST_TRIES_OF_ADDRESS = 20
+MOST_CHALLENGES = 60
+CODE_KNOWN_FOR = timedelta(minutes=5)  # longer than any code counts
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """What is counted together, and how often it may be tried."""
+
+    key: str
+    most: int
+
+    @property
+    def lock(self) -> str:
+        """Return the key of the row that says until when the door is shut."""
+        return f"{self.key}:shut"
+
+    def knock(self, now: datetime) -> None:
+        """Count a try. Raises Throttled while the door is shut; the last try that is free shuts it behind itself."""
+        if RateCount.objects.filter(pk=self.lock, window__lte=now.timestamp()).delete()[0]:
+            forget(self.key)  # only whoever found the lock open does: nobody's later try is lost
+        until = RateCount.objects.filter(pk=self.lock).values_list("window", flat=True).first()
+        if until is not None:
+            refuse(timedelta(seconds=until - now.timestamp()))
+        allowance = count(self.key, limit=self.most, seconds=int(WINDOW.total_seconds()), now=now, fails_open=False)
+        if allowance.remaining == 0:
+            self.shut(now)
+        if not allowance.is_allowed:
+            refuse(timedelta(seconds=allowance.retry_after_seconds))
+
+    def shut(self, now: datetime) -> None:
+        """Let nobody try for a window, up to the second in `window`; the row stays as long as the tries behind it."""
+        until = now + WINDOW
+        values = {"window": ceil(until.timestamp()), "hits": 1, "earlier_hits": 0, "ends_at": until + WINDOW}
+        RateCount.objects.update_or_create(key=self.lock, defaults=values)
+
+    def forgive(self) -> None:
+        """Forget every try."""
+        forget(self.key)
+        forget(self.lock)
+
+    def give_back(self) -> None:
+        """Take back the last try; the others stay counted."""
+        RateCount.objects.filter(pk=self.key, hits__gt=0).update(hits=F("hits") - 1)
+        forget(self.lock)
+
+
+def refuse(wait: timedelta) -> NoReturn:
+    """Raise Throttled."""
+    seconds = max(ceil(wait.total_seconds()), 1)
+    minutes = ceil(seconds / 60)
+    text = _("Too many wrong tries. Sign-in from here is locked; wait %(minutes)d minutes, then try again.")
+    raise Throttled(text % {"minutes": minutes}, code="locked", retry_after_seconds=seconds)
+
+
+def name_door(name: str, address: str) -> Door:
+    """Return the door of one user name, known or not, at one address."""
+    folded = hashlib.sha256(name.strip().casefold().encode()).hexdigest()
+    return Door(f"sign_in:{folded}:{neighbourhood(address)}", MOST_TRIES)
+
+
+def address_door(address: str) -> Door:
+    """Return the door of everybody at one address."""
+    return Door(f"sign_in:{neighbourhood(address)}", MOST_TRIES_OF_ADDRESS)
+
+
+def passkey_door(address: str) -> Door:
+    """Return the door of those who ask for a passkey's challenge: each is kept in a session."""
+    return Door(f"passkey:{neighbourhood(address)}", MOST_CHALLENGES)
+
+
+def neighbourhood(address: str) -> str:
+    """Return what one machine cannot leave: an IPv4 address, or the /64 network of an IPv6 one."""
+    if ":" not in address:
+        return address
+    return str(ipaddress.ip_network(f"{address}/64", strict=False))
+
+
+def code_door(user_id: int) -> Door:
+    """Return the door of one person's codes, wherever they are typed."""
+    return Door(f"code:{user_id}", MOST_TRIES)
+
+
+def knock_to_sign_in(*, name: str, address: str, now: datetime) -> None:
+    """Count a try of a password. Raises Throttled."""
+    address_door(address).knock(now)
+    name_door(name, address).knock(now)
+
+
+def forgive_sign_in(*, name: str, address: str) -> None:
+    """Forget the tries of somebody who knew the password."""
+    name_door(name, address).forgive()
+    address_door(address).give_back()
+
+
+def is_first_use(*, user_id: int, code: str, now: datetime) -> bool:
+    """Say whether this person types this code for the first time: a code that somebody saw opens nothing."""
+    digest = hashlib.sha256(code.encode()).hexdigest()
+    key = f"code:{user_id}:{digest}"
+    return count(key, limit=1, seconds=int(CODE_KNOWN_FOR.total_seconds()), now=now, fails_open=False).is_allowed

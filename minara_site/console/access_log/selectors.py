@@ -1,0 +1,71 @@
+"""Looks in words: who, when, at what, and where that stands."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import QuerySet
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from minara_site.access.access_log import list_views
+from minara_site.access.models import AccessEntry, User
+
+MOST_LOOKS = 20
+SUBJECTS: dict[str, str | Promise] = {
+    "memory": _("a memory"),
+    "memories": _("memories in a list or a search"),
+    "hold": _("a held text"),
+    "holds": _("held texts in a list"),
+    "prompt": _("what the agent reads"),
+    "user_profile": _("the user profile"),
+    "account": _("the account: sessions and keys"),
+    "tables": _("rows of the tables"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One look: who, at whose data, when, at what, and where its owner finds that."""
+
+    id: int
+    at: datetime
+    viewer: User
+    owner: User
+    subject: str | Promise
+    url: str
+
+
+def list_looks(owner: User) -> list[Look]:
+    """Return the newest looks at this owner's data."""
+    return describe_looks(list_views(owner).order_by("-at", "-pk")[:MOST_LOOKS])
+
+
+def all_looks() -> "QuerySet[AccessEntry]":
+    """Return every look with viewer and owner; the list gives the order."""
+    return AccessEntry.objects.select_related("viewer", "owner")
+
+
+def describe_looks(entries: Iterable[AccessEntry]) -> list[Look]:
+    """Return looks in words."""
+    return [
+        Look(entry.pk, entry.at, entry.viewer, entry.owner, subject_of(entry.kind), address_of(entry))
+        for entry in entries
+    ]
+
+
+def subject_of(kind: str) -> str | Promise:
+    """Return what was looked at; a kind that this version does not know keeps its own word."""
+    return SUBJECTS.get(kind, kind)
+
+
+def address_of(entry: AccessEntry) -> str:
+    """Return where what was looked at stands; empty when it has no page of its own."""
+    if entry.kind == "memory" and entry.object_id.isdigit():
+        return reverse("memories:one", args=[entry.object_id])
+    if entry.kind == "hold" and entry.object_id.isdigit():
+        return reverse("held:one", args=[entry.object_id])
+    if entry.kind == "prompt":
+        return reverse("prompt:page") + (f"?session={entry.object_id}" if entry.object_id else "")
+    return ""

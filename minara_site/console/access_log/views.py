@@ -1,0 +1,106 @@
+"""`/ops/access-log/` for operators, `/privacy/looks/` for whoever was looked at."""
+
+from django.http import HttpResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from minara_site.access.access_log import list_views
+from minara_site.access.models import User
+from minara_site.access.pages import PageRequest, page
+from minara_site.access.policy import Act
+from minara_site.console.access_log.selectors import SUBJECTS, all_looks, describe_looks
+from minara_site.web.filters import Rows
+from minara_site.web.keyset import Order
+from minara_site.web.lists import Column, Empty, Filter, FilterKind, ListSpec, Sort, load_page, render_list
+
+NEWEST = (
+    Sort("newest", gettext_lazy("newest first"), Order("at")),
+    Sort("oldest", gettext_lazy("oldest first"), Order("at", descending=False)),
+)
+
+
+def user_id(name: str) -> int | None:
+    """Return the id of the user of this name."""
+    found: int | None = User.objects.named(name).values_list("pk", flat=True).first()
+    return found
+
+
+def narrow_by_viewer(rows: Rows, name: str) -> Rows:
+    """Keep what this user looked at."""
+    return rows.filter(viewer_id=user_id(name))
+
+
+def narrow_by_owner(rows: Rows, name: str) -> Rows:
+    """Keep looks at this user's data."""
+    return rows.filter(owner_id=user_id(name))
+
+
+KIND = Filter(
+    "kind",
+    gettext_lazy("What"),
+    FilterKind.CHOICE,
+    lookup="kind",
+    choices=[(kind, SUBJECTS[kind]) for kind in SUBJECTS],
+)
+DATES = (
+    Filter("after", gettext_lazy("From"), FilterKind.DATE, lookup="at__gte"),
+    Filter("before", gettext_lazy("Before"), FilterKind.DATE, lookup="at__lt"),
+)
+LOOKS = ListSpec(
+    name="access-log",
+    caption=gettext_lazy("Who looked at whose data"),
+    row="console/access_log/_row.html",
+    columns=(
+        Column(gettext_lazy("Who")),
+        Column(gettext_lazy("Whose")),
+        Column(gettext_lazy("What")),
+        Column(gettext_lazy("When"), sorts=("newest", "oldest"), numeric=True),
+    ),
+    sorts=NEWEST,
+    filters=(
+        Filter("viewer", gettext_lazy("Who (user name)"), FilterKind.TEXT, apply=narrow_by_viewer),
+        Filter("owner", gettext_lazy("Whose (user name)"), FilterKind.TEXT, apply=narrow_by_owner),
+        KIND,
+        *DATES,
+    ),
+    empty=Empty(
+        "eye",
+        gettext_lazy("Nobody has looked at anybody's data"),
+        gettext_lazy("When an operator opens something of somebody else, a line appears here and for its owner."),
+    ),
+    has_actions=False,
+)
+OWN_LOOKS = ListSpec(
+    name="looks",
+    caption=gettext_lazy("Who looked at your data"),
+    row="console/access_log/_own_row.html",
+    columns=(
+        Column(gettext_lazy("Who")),
+        Column(gettext_lazy("What")),
+        Column(gettext_lazy("When"), sorts=("newest", "oldest"), numeric=True),
+    ),
+    sorts=NEWEST,
+    filters=(KIND, *DATES),
+    empty=Empty(
+        "eye",
+        gettext_lazy("Nobody but you"),
+        gettext_lazy("When an operator opens something of yours, it is listed here, with name and time."),
+    ),
+    has_actions=False,
+)
+
+
+@page(Act.ACCESS_LOG)
+def access_log(request: PageRequest) -> HttpResponse:
+    """List every look."""
+    found = load_page(LOOKS, request, all_looks())
+    shown = found.with_rows(describe_looks(found.rows))
+    return render_list(request, "console/access_log/list.html", shown, {"title": _("Access log")})
+
+
+@page(Act.OWN_SETTINGS)
+def own_looks(request: PageRequest) -> HttpResponse:
+    """List who looked at the reader's data."""
+    found = load_page(OWN_LOOKS, request, list_views(request.user).select_related("owner"))
+    shown = found.with_rows(describe_looks(found.rows))
+    return render_list(request, "console/access_log/own.html", shown, {"title": _("Who looked at your data")})

@@ -1,0 +1,113 @@
+"""The list of acts: its columns and filters, and what a row shows.
+
+Each filter walks an index of the log; a name is looked up first, because a join would have to sort every row.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Q
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory_app.memories.selectors import name_actors, reason_words
+from memory_app.snapshot.selectors import count_rows_of
+from minara_site.access.models import User
+from minara_site.console.audit_log.words import WORDS, act_words
+from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.web.filters import Rows
+from minara_site.web.keyset import Order
+from minara_site.web.lists import Column, Empty, Filter, FilterKind, ListSpec, Sort
+from minara_site.web.moments import number_words
+
+
+def by_actor(rows: Rows, value: str) -> Rows:
+    """Keep what one actor did: `key:…`, `job:…`, `command:…`, `user:<id>`, or the name of a user."""
+    if ":" in value:
+        return rows.filter(actor=value)
+    user_id = find_user_id(value)
+    return rows.filter(actor=value if user_id is None else f"user:{user_id}")
+
+
+def by_owner(rows: Rows, value: str) -> Rows:
+    """Keep what was done to the data of the user of this name."""
+    return rows.filter(owner_id=find_user_id(value) or 0)
+
+
+def find_user_id(name: str) -> int | None:
+    """Return the id of the user of this name."""
+    found: int | None = User.objects.named(name).values_list("pk", flat=True).first()
+    return found
+
+
+def by_request(rows: Rows, value: str) -> Rows:
+    """Keep what one request did; the second condition is that of the index."""
+    return rows.filter(~Q(request_id=""), request_id=value)
+
+
+ENTRIES = ListSpec(
+    name="entries",
+    caption=gettext_lazy("Audit log"),
+    row="console/audit_log/_row.html",
+    columns=(
+        Column(gettext_lazy("What was done")),
+        Column(gettext_lazy("By")),
+        Column(gettext_lazy("Owner")),
+        Column(gettext_lazy("Request")),
+        Column(gettext_lazy("When"), numeric=True),
+    ),
+    sorts=(Sort("newest", gettext_lazy("newest first"), Order("at")),),
+    filters=(
+        Filter("actor", gettext_lazy("By"), FilterKind.TEXT, apply=by_actor),
+        Filter("act", gettext_lazy("What"), FilterKind.CHOICE, lookup="tool_call", choices=tuple(WORDS.items())),
+        Filter("owner", gettext_lazy("Owner"), FilterKind.TEXT, apply=by_owner),
+        Filter("request", gettext_lazy("Request"), FilterKind.TEXT, apply=by_request),
+        Filter("after", gettext_lazy("Done after"), FilterKind.DATE, lookup="at__gte"),
+        Filter("before", gettext_lazy("Done before"), FilterKind.DATE, lookup="at__lt"),
+    ),
+    empty=Empty(
+        "log",
+        gettext_lazy("Nothing is recorded yet"),
+        gettext_lazy("Every write by a person, an agent or an import is listed here, for good."),
+    ),
+    has_actions=False,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedEntry:
+    """An act as the pages show it; `words` is empty for one that nobody named."""
+
+    entry: AuditEntry
+    actor: str
+    words: str
+    reason: str
+    rows: str
+
+    @property
+    def pk(self) -> int:
+        """Return the id."""
+        return int(self.entry.pk)
+
+
+def shape_entries(entries: Iterable[AuditEntry], *, reader: User) -> list[ListedEntry]:
+    """Return acts as the pages show them. Two queries at most."""
+    entries = list(entries)
+    names = name_actors({entry.actor for entry in entries}, reader=reader)
+    return [
+        ListedEntry(
+            entry,
+            names[entry.actor],
+            act_words(entry.tool_call),
+            reason_words(entry.reasoning),
+            rows_words(entry.details),
+        )
+        for entry in entries
+    ]
+
+
+def rows_words(details: dict[str, Any]) -> str:
+    """Return how many rows an act stands for, when these are more than one."""
+    count = count_rows_of(details)
+    return _("%(number)s rows") % {"number": number_words(count)} if count > 1 else ""

@@ -1,0 +1,136 @@
+"""The list of runs: its columns and filters, and what a row shows."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from minara_site.access.models import User
+from minara_site.console.jobs.selectors import UNDER_WAY, name_requesters
+from minara_site.kernel.jobs.models import JobRun, RunState
+from minara_site.kernel.jobs.services import OVER
+from minara_site.kernel.jobs.table import Job, find_job, load_jobs
+from minara_site.web.badges import state_of
+from minara_site.web.filters import Text
+from minara_site.web.keyset import Order
+from minara_site.web.lists import Column, Empty, Filter, FilterKind, ListSpec, Sort
+from minara_site.web.moments import number_words, span_words
+
+
+def runs_spec() -> ListSpec:
+    """Return the list; the jobs to choose from are known only once every app is loaded."""
+    return ListSpec(
+        name="runs",
+        caption=gettext_lazy("Runs"),
+        row="console/jobs/_row.html",
+        columns=(
+            Column(gettext_lazy("Run")),
+            Column(gettext_lazy("State")),
+            Column(gettext_lazy("Asked for by")),
+            Column(gettext_lazy("Asked"), numeric=True),
+            Column(gettext_lazy("Took"), numeric=True),
+        ),
+        sorts=(Sort("newest", gettext_lazy("newest first"), Order("created_at")),),
+        filters=(
+            Filter("job", gettext_lazy("Job"), FilterKind.CHOICE, "job", choices=[(n, n) for n in sorted(load_jobs())]),
+            Filter(
+                "state",
+                gettext_lazy("State"),
+                FilterKind.CHOICE,
+                lookup="state",
+                choices=[(state.value, state_of(state).word) for state in RunState],
+            ),
+            Filter("after", gettext_lazy("Asked after"), FilterKind.DATE, lookup="created_at__gte"),
+            Filter("before", gettext_lazy("Asked before"), FilterKind.DATE, lookup="created_at__lt"),
+        ),
+        empty=Empty(
+            "jobs",
+            gettext_lazy("No runs yet"),
+            gettext_lazy("The schedule asks for the first ones within seconds once a worker runs: minara worker"),
+        ),
+        has_actions=False,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRun:
+    """A run as the pages show it."""
+
+    run: JobRun
+    requester: Text
+
+    @property
+    def pk(self) -> int:
+        """Return the id."""
+        return int(self.run.pk)
+
+    @property
+    def job(self) -> Job | None:
+        """Return the job, if this version has it."""
+        return find_job(self.run.job)
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether it waits or runs."""
+        return self.run.state in UNDER_WAY
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether it runs and was asked to stop."""
+        return self.run.state == RunState.RUNNING and self.run.cancel_requested_at is not None
+
+    @property
+    def can_cancel(self) -> bool:
+        """Whether a person can still stop it: before it begins, or while it looks for that."""
+        stops = self.run.state == RunState.QUEUED or bool(self.job and self.job.reports)
+        return self.is_under_way and not self.is_stopping and stops
+
+    @property
+    def can_retry(self) -> bool:
+        """Whether it can be tried again."""
+        return self.run.state in OVER and self.run.state != RunState.SUCCEEDED
+
+    @property
+    def progress(self) -> str:
+        """Return how far it is, in words; empty when it did not say."""
+        if self.run.done is None or self.run.total is None:
+            return ""
+        return _("%(done)s of %(total)s") % {
+            "done": number_words(self.run.done),
+            "total": number_words(self.run.total),
+        }
+
+    @property
+    def percent(self) -> str:
+        """Return how far it is, for the width of a bar."""
+        return f"{100 * (self.run.done or 0) / max(self.run.total or 0, 1):.1f}"
+
+    @property
+    def took(self) -> str:
+        """Return how long it ran; empty while it does, or when it never began."""
+        if self.run.started_at is None or self.run.finished_at is None:
+            return ""
+        return duration_words(self.run.finished_at - self.run.started_at)
+
+    @property
+    def counts(self) -> list[tuple[str, Any]]:
+        """Return what the job counted, name by name."""
+        return [(name.replace("_", " "), value) for name, value in (self.run.result or {}).items()]
+
+
+def shape_runs(runs: Iterable[JobRun], *, reader: User) -> list[ListedRun]:
+    """Return runs as the pages show them. Two queries at most."""
+    runs = list(runs)
+    names = name_requesters(runs, reader=reader)
+    return [ListedRun(run, names[run.requested_by]) for run in runs]
+
+
+def duration_words(span: timedelta) -> str:
+    """Return a span with the precision that it needs: "0.4 s", "12 s", "3 min"."""
+    seconds = max(span.total_seconds(), 0)
+    if seconds >= 60:  # noqa: PLR2004 - seconds of a minute
+        return span_words(span)
+    return _("%(seconds)s s") % {"seconds": number_words(seconds, 0 if seconds >= 10 else 1)}  # noqa: PLR2004

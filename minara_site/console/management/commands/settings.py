@@ -1,0 +1,29 @@
+"""`minara settings`: every variable as this process reads it; secrets never."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand
+from django.utils.translation import gettext as _
+
+from minara_site.console.effective_settings.selectors import Variable, list_variables
+
+
+class Command(BaseCommand):
+    """Print the effective settings."""
+
+    help = "Print every environment variable as Minara reads it, and where its value came from."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Print one line for each variable, group by group."""
+        for reader, variables in list_variables(settings.MINARA):
+            self.stdout.write(f"# {reader}")
+            for variable in variables:
+                self.stdout.write(f"{variable.name}={value_of(variable)}  ({variable.origin})")
+
+
+def value_of(variable: Variable) -> str:
+    """Return the value, or whether a secret is set."""
+    if variable.is_secret:
+        return _("set") if variable.is_set else _("not set")
+    return variable.value

@@ -1,0 +1,87 @@
+"""The state of the instance for a scraper, in the text format of Prometheus (version 0.0.4)."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from minara_site.console.status.selectors import Status
+from minara_site.kernel.machine import peak_memory, processor_seconds
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One number, with what tells it from others of its name."""
+
+    value: float
+    labels: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A name, what it means, and its numbers; without any it is left out."""
+
+    name: str
+    help: str
+    samples: list[Sample]
+    kind: str = "gauge"
+
+
+def written(metrics: Iterable[Metric]) -> str:
+    """Return the metrics as text."""
+    return "".join(f"{line}\n" for metric in metrics if metric.samples for line in lines_of(metric))
+
+
+def lines_of(metric: Metric) -> Iterator[str]:
+    """Yield the lines of one metric."""
+    yield f"# HELP {metric.name} {metric.help}"
+    yield f"# TYPE {metric.name} {metric.kind}"
+    for sample in metric.samples:
+        labels = ",".join(f'{name}="{value.translate(ESCAPES)}"' for name, value in sample.labels.items())
+        yield f"{metric.name}{{{labels}}} {sample.value}" if labels else f"{metric.name} {sample.value}"
+
+
+def one(name: str, text: str, value: float | None, kind: str = "gauge") -> Metric:
+    """Return a metric of one number, or of none."""
+    return Metric(name, text, [] if value is None else [Sample(value)], kind)
+
+
+def metrics_of(status: Status) -> list[Metric]:
+    """Return every metric; a count that stopped is one above its bound."""
+    versions, storage, queue, judged = status.versions, status.storage, status.queue, status.judged
+    info = {"version": versions.minara, "python": versions.python, "django": versions.django}
+    seen = queue.seen_at.timestamp() if queue.seen_at else None
+    oldest = queue.waiting_since.timestamp() if queue.waiting_since else None
+    runs = {"queued": queue.waiting, "running": queue.running}
+    return [
+        Metric("minara_info", "What runs.", [Sample(1, {**info, "database": versions.database})]),
+        one("minara_workers", "Workers seen within the last minute.", queue.workers.number),
+        one("minara_worker_seen_timestamp_seconds", "When a worker was last seen.", seen),
+        Metric(
+            "minara_job_runs",
+            "Runs that are not over, counted up to 10000.",
+            [Sample(count.number, {"state": state}) for state, count in runs.items()],
+        ),
+        one("minara_job_runs_oldest_timestamp_seconds", "Since when the oldest run waits.", oldest),
+        one("minara_job_runs_failed", "Runs that failed within 7 days, counted up to 10000.", queue.failed.number),
+        Metric(
+            "minara_job_success_timestamp_seconds",
+            "When a job of the schedule last succeeded.",
+            [Sample(ran.succeeded_at.timestamp(), {"job": ran.job.name}) for ran in status.jobs if ran.succeeded_at],
+        ),
+        one("minara_holds_open", "Texts that wait for a decision, counted up to 10000.", judged.open_holds.number),
+        one("minara_memories_stale", "Memories judged by older rules, counted up to 10000.", judged.stale.number),
+        one("minara_index_problems", "Problems of the search index, newest memories.", len(status.index_problems)),
+        one("minara_migrations_waiting", "Migrations that wait.", status.waiting_migrations),
+        one("minara_database_bytes", "Size of the database, its write-ahead log included.", storage.database),
+        one("minara_write_ahead_log_bytes", "Size of the write-ahead log.", storage.write_ahead_log),
+        one("minara_disk_free_bytes", "Free space on the disk of the data folder.", storage.disk_free),
+        one("minara_process_memory_peak_bytes", "Most memory of the answering process.", peak_memory()),
+        one(
+            "minara_process_cpu_seconds_total",
+            "Processor time of the answering process.",
+            processor_seconds(),
+            "counter",
+        ),
+    ]

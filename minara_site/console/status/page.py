@@ -1,0 +1,152 @@
+"""The status in words: sections of facts, each with how good it is and, where it is not, what to do."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.template.defaultfilters import filesizeformat
+from django.utils.translation import gettext as _
+
+from minara_site.console.status.selectors import Judged, Queue, Ran, Status
+from minara_site.kernel.db import is_sqlite
+from minara_site.kernel.jobs.models import RunState
+from minara_site.kernel.machine import Storage, Versions
+from minara_site.web.filters import Text
+from minara_site.web.lists import total_words
+
+GOOD, WATCH, BAD = "good", "watch", "bad"
+LITTLE_SPACE = 0.1  # of the disk
+MUCH_LOG = 256 * 1024 * 1024
+WAITS_LONG_SECONDS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One line: what, how much, how good (empty where nothing can be wrong), what to do, and when it was."""
+
+    label: Text
+    value: Text
+    tone: str = ""
+    hint: Text = ""
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Facts that belong together."""
+
+    name: str
+    title: Text
+    facts: list[Fact]
+
+
+def sections_of(status: Status, *, now: datetime) -> list[Section]:
+    """Return the page."""
+    return [
+        Section("work", _("Work"), work_facts(status.queue, now)),
+        Section("memory", _("Memory"), memory_facts(status.judged, status.index_problems)),
+        Section("storage", _("Storage"), storage_facts(status.storage, status.waiting_migrations)),
+        Section("versions", _("Versions"), version_facts(status.versions)),
+    ]
+
+
+def work_facts(queue: Queue, now: datetime) -> list[Fact]:
+    """Return who works, and what waits."""
+    works = bool(queue.workers.number)
+    since = queue.waiting_since
+    waits_long = since is not None and (now - since).total_seconds() > WAITS_LONG_SECONDS
+    start = _("No worker was seen within the last minute. Start one: minara worker")
+    return [
+        Fact(_("Workers"), total_words(queue.workers), GOOD if works else BAD, "" if works else start, queue.seen_at),
+        Fact(
+            _("Runs that wait"),
+            total_words(queue.waiting),
+            WATCH if waits_long else GOOD,
+            _("The oldest waits for more than five minutes. Look at the worker, or give it more processes.")
+            if waits_long
+            else "",
+            since,
+        ),
+        Fact(_("Runs now"), total_words(queue.running)),
+        Fact(_("Failed in 7 days"), total_words(queue.failed), WATCH if queue.failed.number else GOOD),
+    ]
+
+
+def memory_facts(judged: Judged, index_problems: list[str]) -> list[Fact]:
+    """Return what the guard and the search index say."""
+    stale, holds = judged.stale, judged.open_holds
+    rebuild = _("%(problem)s. Run: minara search rebuild")
+    return [
+        Fact(_("Rules of the guard"), judged.rules_version),
+        Fact(
+            _("Judged by older rules"),
+            total_words(stale),
+            WATCH if stale.number else GOOD,
+            _("They are judged again at night, and before an agent reads them.") if stale.number else "",
+        ),
+        Fact(_("Texts on hold"), total_words(holds), WATCH if holds.number else GOOD),
+        Fact(
+            _("Search index, newest memories"),
+            _("in step") if not index_problems else _("out of step: %(n)d") % {"n": len(index_problems)},
+            BAD if index_problems else GOOD,
+            rebuild % {"problem": index_problems[0]} if index_problems else "",
+        ),
+    ]
+
+
+def storage_facts(storage: Storage, waiting_migrations: int) -> list[Fact]:
+    """Return what is stored, and where room ends."""
+    is_little = storage.disk_free < LITTLE_SPACE * storage.disk_total
+    facts = [
+        Fact(
+            _("Migrations"),
+            _("all applied") if not waiting_migrations else _("%(n)d wait") % {"n": waiting_migrations},
+            BAD if waiting_migrations else GOOD,
+            _("Run: minara migrate") if waiting_migrations else "",
+        ),
+        Fact(_("Database"), size_words(storage.database)),
+        Fact(
+            _("Disk free"),
+            _("%(free)s of %(total)s")
+            % {"free": filesizeformat(storage.disk_free), "total": filesizeformat(storage.disk_total)},
+            WATCH if is_little else GOOD,
+            _("Less than a tenth is left. Writes fail when the disk is full.") if is_little else "",
+        ),
+    ]
+    return facts + (file_facts(storage) if is_sqlite() else [])
+
+
+def file_facts(storage: Storage) -> list[Fact]:
+    """Return what only SQLite has."""
+    is_much = (storage.write_ahead_log or 0) > MUCH_LOG
+    hint = _("A reader that never ends keeps it from being written back. Start the web server again.")
+    return [
+        Fact(
+            _("Write-ahead log"),
+            size_words(storage.write_ahead_log),
+            WATCH if is_much else GOOD,
+            hint if is_much else "",
+        ),
+        Fact(_("Queue"), size_words(storage.queue)),
+    ]
+
+
+def size_words(size: int | None) -> str:
+    """Return bytes as people read them."""
+    return _("unknown") if size is None else filesizeformat(size)
+
+
+def version_facts(versions: Versions) -> list[Fact]:
+    """Return which version of what runs."""
+    return [
+        Fact("Minara", versions.minara),
+        Fact("Python", versions.python),
+        Fact("Django", versions.django),
+        Fact(_("Database"), versions.database),
+    ]
+
+
+def tone_of(ran: Ran) -> str:
+    """Return how good a job's last run is."""
+    if ran.last is None:
+        return WATCH
+    return BAD if ran.last.state == RunState.FAILED else GOOD

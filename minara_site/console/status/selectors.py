@@ -1,0 +1,131 @@
+"""What the status page and the metrics know. Every count is bounded; nothing here reads a whole table."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.migrations.executor import MigrationExecutor
+from django.db.models import QuerySet, Subquery
+
+from memory_app.memories.models import Memory
+from memory_app.search.index import newest_index_problems
+from minara_site.kernel.guard import core as guard
+from minara_site.kernel.guard.models import Hold
+from minara_site.kernel.jobs.models import JobRun, RunState, WorkerSeen
+from minara_site.kernel.jobs.selectors import SEEN_WITHIN
+from minara_site.kernel.jobs.table import Job, load_jobs
+from minara_site.kernel.machine import Storage, Versions, read_storage, read_versions
+from minara_site.web.keyset import Count, count_rows
+
+FAILED_WITHIN = timedelta(days=7)
+OVER = (RunState.SUCCEEDED, RunState.FAILED, RunState.CANCELLED)
+bounded = partial(count_rows, most=10_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A job of the schedule, its newest run that is over, and when it last succeeded."""
+
+    job: Job
+    last: JobRun | None
+    succeeded_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """Who works, and what waits."""
+
+    workers: Count
+    seen_at: datetime | None
+    waiting: Count
+    running: Count
+    waiting_since: datetime | None
+    failed: Count
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What the guard says of the stored texts: its rule set, texts that an older one judged, and holds that wait."""
+
+    rules_version: str
+    stale: Count
+    open_holds: Count
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The state of the instance."""
+
+    versions: Versions
+    storage: Storage
+    waiting_migrations: int
+    queue: Queue
+    jobs: list[Ran]
+    judged: Judged
+    index_problems: list[str]
+
+
+def load_status(*, now: datetime) -> Status:
+    """Return the state of the instance."""
+    return Status(
+        versions=read_versions(),
+        storage=read_storage(),
+        waiting_migrations=count_waiting_migrations(),
+        queue=load_queue(now=now),
+        jobs=load_jobs_that_ran(),
+        judged=load_judged(),
+        index_problems=newest_index_problems(),
+    )
+
+
+def count_waiting_migrations() -> int:
+    """Return how many migrations of this version the database has not seen."""
+    executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
+    return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+
+
+def load_queue(*, now: datetime) -> Queue:
+    """Return who works, and what waits."""
+    waiting = JobRun.objects.filter(state=RunState.QUEUED)
+    failed = JobRun.objects.filter(state=RunState.FAILED, created_at__gte=now - FAILED_WITHIN)
+    newest_worker = WorkerSeen.objects.order_by("-seen_at").values_list("seen_at", flat=True)
+    return Queue(
+        workers=bounded(WorkerSeen.objects.filter(seen_at__gte=now - SEEN_WITHIN)),
+        seen_at=newest_worker.first(),
+        waiting=bounded(waiting),
+        running=bounded(JobRun.objects.filter(state=RunState.RUNNING)),
+        waiting_since=waiting.order_by("created_at", "pk").values_list("created_at", flat=True).first(),
+        failed=bounded(failed),
+    )
+
+
+def load_jobs_that_ran() -> list[Ran]:
+    """Return the jobs of the schedule with their newest runs, by name. One query, two looks into an index for each."""
+    jobs = sorted((job for job in load_jobs().values() if job.every), key=lambda job: job.name)
+    picked: list[Any] = [Subquery(newest(job, states).values("pk")[:1]) for job in jobs for states in (OVER, OVER[:1])]
+    runs = list(JobRun.objects.filter(pk__in=picked).order_by("-created_at", "-pk"))
+    return [ran(job, [run for run in runs if run.job == job.name]) for job in jobs]
+
+
+def newest(job: Job, states: tuple[RunState, ...]) -> "QuerySet[JobRun]":
+    """Return the runs of a job in these states, newest first."""
+    return JobRun.objects.filter(job=job.name, state__in=states).order_by("-created_at")
+
+
+def ran(job: Job, runs: list[JobRun]) -> Ran:
+    """Return a job beside its newest runs."""
+    succeeded = next((run.finished_at for run in runs if run.state == RunState.SUCCEEDED), None)
+    return Ran(job, runs[0] if runs else None, succeeded)
+
+
+def load_judged() -> Judged:
+    """Return the state of the guard."""
+    return Judged(guard.RULES.version, count_stale(), bounded(Hold.objects.open()))
+
+
+def count_stale() -> Count:
+    """Return how many memories another rule set judged: two ranges, each of which walks an index."""
+    sides = [bounded(Memory.objects.filter(**{f"rules_version__{side}": guard.RULES.version})) for side in ("lt", "gt")]
+    return Count(sum(side.number for side in sides), all(side.is_exact for side in sides))

@@ -1,0 +1,146 @@
+"""The pages of `/ops/users/`."""
+
+from http import HTTPStatus
+from typing import Any
+
+from django.conf import settings
+from django.forms import BaseForm
+from django.http import HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from minara_site.access.access_log import record_view
+from minara_site.access.forms import show_refusal
+from minara_site.access.invitations.services import NewLink, renew_link
+from minara_site.access.invitations.services import invite as invite_user
+from minara_site.access.keys.core import KeyState
+from minara_site.access.keys.forms import RevokeForm
+from minara_site.access.keys.services import get_key, revoke_key
+from minara_site.access.models import User
+from minara_site.access.pages import PageRequest, page
+from minara_site.access.policy import Act, Role
+from minara_site.access.security.sessions import list_sign_ins
+from minara_site.access.users import change_role
+from minara_site.console.users.changes import CHANGES
+from minara_site.console.users.forms import ROLE_NAMES, InviteForm, RoleForm, WordForm
+from minara_site.console.users.lists import USERS
+from minara_site.console.users.selectors import (
+    describe_people,
+    get_person,
+    list_people,
+    newest_keys,
+    standing_of,
+)
+from minara_site.kernel.errors import Conflict, Invalid
+from minara_site.web.lists import load_page, render_list
+from minara_site.web.responses import render_page, see_other, toast
+
+
+@page(Act.USERS_READ)
+def user_list(request: PageRequest) -> HttpResponse:
+    """List everybody."""
+    now = timezone.now()
+    found = load_page(USERS, request, list_people(now))
+    rows = [{"person": person, "role": ROLE_NAMES[person.user.role]} for person in describe_people(found.rows, now=now)]
+    return render_list(request, "console/users/list.html", found.with_rows(rows), {"title": _("Users")})
+
+
+@page(Act.USERS_READ)
+def one(request: PageRequest, user_id: int) -> HttpResponse:
+    """Show somebody: how they come in, where they are signed in, their keys. Looking is written down for them."""
+    now = timezone.now()
+    user = get_person(user_id, now=now)
+    record_view(principal=request.principal, owner_id=user.pk, kind="account", object_id=str(user.pk), now=now)
+    context = {
+        "title": user.get_short_name(),
+        "person": user,
+        "role": ROLE_NAMES[user.role],
+        "standing": standing_of(user),
+        "sign_ins": list_sign_ins(user, current_key=request.session.session_key or "", now=now),
+        "keys": [(key, key.state(now), key.state(now) is KeyState.ACTIVE) for key in newest_keys(user)],
+        "owns_memory": user.role is not Role.SUPPORT,
+    }
+    return render_page(request, "console/users/one.html", context)
+
+
+@page(Act.USERS_CHANGE, methods=("GET", "POST"))
+def invite(request: PageRequest) -> HttpResponse:
+    """Make somebody and show the link by which they choose a password, once."""
+    form = InviteForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            link = invite_user(now=timezone.now(), actor=request.principal.actor, **form.cleaned_data)
+        except Invalid as refusal:
+            show_refusal(form, refusal)
+        else:
+            return link_page(request, link)
+    return form_page(request, "console/users/invite.html", form, {"title": _("Invite somebody")})
+
+
+@page(Act.USERS_CHANGE, methods=("GET", "POST"))
+def new_link(request: PageRequest, user_id: int) -> HttpResponse:
+    """Make a new link for somebody who lost theirs, or their password."""
+    user = get_person(user_id, now=timezone.now())
+    if request.method == "POST":
+        return link_page(request, renew_link(username=user.username, now=timezone.now(), actor=request.principal.actor))
+    context = {"title": _("Make a link for %(name)s?") % {"name": user.username}, "person": user}
+    return render_page(request, "console/users/new_link.html", context)
+
+
+def link_page(request: PageRequest, link: NewLink) -> HttpResponse:
+    """Answer the page with the link: it is in this answer and nowhere else."""
+    address = settings.MINARA.minara_public_url + reverse("access:invitation", args=[link.token])
+    context = {"title": _("The link for %(name)s") % {"name": link.user.username}, "link": link, "address": address}
+    return render_page(request, "console/users/link.html", context, status=HTTPStatus.CREATED)
+
+
+@page(Act.USERS_CHANGE, methods=("GET", "POST"))
+def role(request: PageRequest, user_id: int) -> HttpResponse:
+    """Give somebody another role."""
+    user = get_person(user_id, now=timezone.now())
+    is_own = user.pk == request.user.pk
+    form = RoleForm(user.role, is_own=is_own, data=request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        chosen = Role(form.cleaned_data["role"])
+        change_role(username=user.username, role=chosen, now=timezone.now(), actor=request.principal.actor)
+        toast(request, _("%(name)s: %(role)s.") % {"name": user.username, "role": ROLE_NAMES[chosen]})
+        return see_other("home") if is_own else see_other("users:one", user.pk)
+    context = {"title": _("Role of %(name)s") % {"name": user.username}, "person": user}
+    return form_page(request, "console/users/role.html", form, context)
+
+
+@page(Act.USERS_CHANGE, methods=("GET", "POST"))
+def change(request: PageRequest, user_id: int, name: str) -> HttpResponse:
+    """Do what the page's button says, where it must be after its word was typed."""
+    user, asked = get_person(user_id, now=timezone.now()), CHANGES[name]
+    words = {"name": user.username}
+    form = WordForm(asked.word, request.POST if request.method == "POST" else None) if asked.word else None
+    if request.method == "POST" and (form is None or form.is_valid()):
+        asked.act(username=user.username, now=timezone.now(), actor=request.principal.actor)
+        toast(request, asked.done % words)
+        return see_other("users:one", user.pk)
+    context = {"title": asked.title % words, "person": user, "change": asked}
+    return form_page(request, "console/users/change.html", form, context)
+
+
+@page(Act.USERS_CHANGE, methods=("GET", "POST"))
+def key_revoke(request: PageRequest, user_id: int, prefix: str) -> HttpResponse:
+    """Close a key of somebody for good."""
+    user: User = get_person(user_id, now=timezone.now())
+    key = get_key(prefix=prefix, user=user)
+    if key.state(timezone.now()) is KeyState.REVOKED:
+        raise Conflict(_("This key was revoked before; it opens nothing."))
+    form = RevokeForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        revoke_key(prefix=prefix, user=user, now=timezone.now(), actor=request.principal.actor)
+        toast(request, _("Revoked the key %(key)s. Nothing can use it any more.") % {"key": prefix})
+        return see_other("users:one", user.pk)
+    context = {"title": _("Revoke this key?"), "key": key, "cancel_url": reverse("users:one", args=[user.pk])}
+    return form_page(request, "access/keys/revoke.html", form, context)
+
+
+def form_page(request: PageRequest, template: str, form: BaseForm | None, context: dict[str, Any]) -> HttpResponse:
+    """Answer a form; errors make it 422."""
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if form is not None and form.errors else HTTPStatus.OK
+    return render_page(request, template, {**context, "form": form}, status=status)

@@ -1,0 +1,71 @@
+"""The `holds` table: what the guard held, why, and what a person decided. The text stays in its own room's table."""
+
+from enum import StrEnum
+from typing import Any, ClassVar, Self
+
+from django.db import models
+from django.db.models import Q
+
+from minara_site.kernel.guard.core import Reason
+from minara_site.kernel.ownership import OwnedQuerySet, owner_key
+
+
+class Decision(StrEnum):
+    """What became of a hold: a person let the text in or threw it away, or a later write took its place."""
+
+    RELEASED = "released"
+    DISCARDED = "discarded"
+    REPLACED = "replaced"
+
+
+class HoldQuerySet(OwnedQuerySet):
+    """Holds."""
+
+    def open(self) -> Self:
+        """Keep what waits for a decision."""
+        return self.filter(decision__isnull=True)
+
+
+class Hold(models.Model):
+    """One text that waits, or waited. `kind` and `object_id` say whose: `memory`, `user_profile`, and rooms to come.
+
+    `findings` is `[{"rule", "reason", "start", "end"}]`, spans in characters of the held text; `rule` and `reason`
+    are those of the first.
+    """
+
+    owner = owner_key()
+    kind = models.CharField(max_length=20)
+    object_id = models.BigIntegerField()
+    reason = models.CharField(max_length=12)
+    rule = models.CharField(max_length=60)
+    findings = models.JSONField()
+    rules_version = models.CharField(max_length=16)
+    content_sha256 = models.CharField(max_length=64)
+    actor = models.CharField(max_length=80)  # who wrote the text
+    held_at = models.DateTimeField()
+    decision = models.CharField(max_length=10, null=True)
+    decided_at = models.DateTimeField(null=True)
+    decided_by = models.CharField(max_length=80, blank=True)
+    note = models.CharField(max_length=200, blank=True)
+
+    objects: ClassVar[Any] = HoldQuerySet.as_manager()
+
+    class Meta:
+        db_table = "holds"
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["kind", "object_id"], condition=Q(decision__isnull=True), name="one_open_hold_per_text"
+            ),
+            models.CheckConstraint(condition=Q(reason__in=list(Reason)), name="hold_reason_known"),
+            models.CheckConstraint(
+                condition=Q(decision__isnull=True) | Q(decision__in=list(Decision)), name="hold_decision_known"
+            ),
+        ]
+        indexes: ClassVar = [
+            models.Index(
+                fields=["owner", "-held_at", "-id"], condition=Q(decision__isnull=True), name="holds_owner_open"
+            ),
+            models.Index(fields=["-held_at", "-id"], condition=Q(decision__isnull=True), name="holds_open"),
+            models.Index(fields=["kind", "object_id"], name="holds_of_text"),
+            models.Index(fields=["held_at", "rule"], name="holds_by_rule"),
+        ]

@@ -1,0 +1,88 @@
+"""Reads of the guard: verdicts on stored texts, and the holds that wait. Sources: trust P-02, P-04.
+
+A stored text is judged here and nowhere else, because what a person released is no finding a second time.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.utils.translation import gettext as _
+
+from minara_site.kernel.audit_log.services import content_digest
+from minara_site.kernel.guard import core
+from minara_site.kernel.guard.core import Verdict
+from minara_site.kernel.guard.models import Decision, Hold
+from minara_site.kernel.ownership import Owner
+
+Cleared = Mapping[tuple[int, str], frozenset[str]]
+
+
+def judge_stored(kind: str, texts: Mapping[int, str]) -> dict[int, Verdict]:
+    """Return the verdict on each text by its row's id; what a person released in this very text is no finding.
+
+    No query unless something is found, then one.
+    """
+    verdicts = {object_id: core.judge(text) for object_id, text in texts.items()}
+    found = [object_id for object_id, verdict in verdicts.items() if verdict.is_held]
+    if found:
+        cleared = find_cleared(kind, found)
+        for object_id in found:
+            rules = cleared.get((object_id, content_digest(texts[object_id])), frozenset())
+            verdicts[object_id] = without_rules(verdicts[object_id], rules)
+    return verdicts
+
+
+def find_cleared(kind: str, object_ids: Collection[int]) -> Cleared:
+    """Return by row and content hash the rules whose findings a person saw and released."""
+    released = Hold.objects.filter(kind=kind, object_id__in=object_ids, decision=Decision.RELEASED)
+    cleared: defaultdict[tuple[int, str], frozenset[str]] = defaultdict(frozenset)
+    for object_id, digest, findings in released.values_list("object_id", "content_sha256", "findings"):
+        cleared[object_id, digest] |= {finding["rule"] for finding in findings}
+    return cleared
+
+
+def without_rules(verdict: Verdict, rules: Collection[str]) -> Verdict:
+    """Return the verdict without what these rules found."""
+    return replace(verdict, findings=tuple(each for each in verdict.findings if each.rule not in rules))
+
+
+def out_of_date() -> tuple[dict[str, str], dict[str, str]]:
+    """Return the two conditions of rows that another rule set judged: ranges, each of which walks an index."""
+    return {"rules_version__lt": core.RULES.version}, {"rules_version__gt": core.RULES.version}
+
+
+def is_out_of_date() -> Q:
+    """Return the condition of rows that another rule set judged, where they are counted."""
+    older, newer = out_of_date()
+    return Q(**older) | Q(**newer)
+
+
+def list_holds(*, owner: Owner) -> "QuerySet[Hold]":
+    """Return the holds that wait for a decision, unordered: the queue orders them."""
+    holds: QuerySet[Hold] = Hold.objects.for_owner(owner).open()
+    return holds
+
+
+def find_open_holds(kind: str, object_ids: Iterable[int]) -> dict[int, Hold]:
+    """Return the holds that wait, by the id of their row."""
+    return {hold.object_id: hold for hold in Hold.objects.open().filter(kind=kind, object_id__in=list(object_ids))}
+
+
+def hold_record(hold: Hold) -> dict[str, Any]:
+    """Return why a text waits and what happens now, as API and tools answer it (contract)."""
+    first = hold.findings[0]
+    return {
+        "reason": hold.reason,
+        "span": [first["start"], first["end"]],
+        "rule": hold.rule,
+        "note": _("Stored, but no prompt and no tool reads it until an operator releases it; they may discard it."),
+    }
+
+
+def find_held(kind: str, object_id: int) -> dict[str, Any] | None:
+    """Return why the text of this row waits, None when it does not."""
+    hold = find_open_holds(kind, [object_id]).get(object_id)
+    return hold_record(hold) if hold else None

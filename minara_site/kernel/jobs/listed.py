@@ -1,0 +1,47 @@
+"""The kernel's own jobs, room by room."""
+
+from datetime import timedelta
+
+from django.utils.translation import gettext_lazy as _
+
+from minara_site.kernel.audit_log import tasks as audit_log
+from minara_site.kernel.idempotency import tasks as idempotency
+from minara_site.kernel.jobs import tasks as jobs
+from minara_site.kernel.jobs.table import Job
+from minara_site.kernel.limits import tasks as limits
+
+JOBS = (
+    Job(
+        audit_log.SEAL,
+        audit_log.seal,
+        every=timedelta(minutes=5),
+        reports=True,
+        summary=_("Seals what the audit log has gained, so that nobody can change it unseen."),
+    ),
+    Job(
+        audit_log.VERIFY,
+        audit_log.verify,
+        every=timedelta(days=1),
+        settles=True,
+        reports=True,
+        summary=_("Recomputes every seal of the audit log and names the first that does not fit."),
+    ),
+    Job(
+        "idempotency.forget",
+        idempotency.forget,
+        every=timedelta(hours=1),
+        summary=_("Forgets the answers that were kept for a day, for calls that are sent twice."),
+    ),
+    Job(
+        "limits.delete_ended",
+        limits.delete_ended,
+        every=timedelta(hours=1),
+        summary=_("Forgets counters of limits whose time is over."),
+    ),
+    Job(
+        "jobs.forget",
+        jobs.forget,
+        every=timedelta(days=1),
+        summary=_("Forgets runs of jobs that ended 90 days ago; the newest of each job stays."),
+    ),
+)

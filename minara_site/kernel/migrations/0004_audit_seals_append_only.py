@@ -1,0 +1,20 @@
+from django.db import migrations
+
+from minara_site.kernel.audit_log import triggers
+from minara_site.kernel.jobs.router import QUEUE
+
+
+def on_main_file(operation):
+    def run(apps, schema_editor):
+        if schema_editor.connection.alias != QUEUE:
+            operation(apps, schema_editor)
+
+    return run
+
+
+class Migration(migrations.Migration):
+    dependencies = [("kernel", "0003_floors")]
+
+    operations = [
+        migrations.RunPython(on_main_file(triggers.create("audit_seals")), on_main_file(triggers.drop("audit_seals")))
+    ]

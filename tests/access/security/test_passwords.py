@@ -1,0 +1,60 @@
+"""`/settings/security/password/`: a new password, and what is wrong with one."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from minara_site.access.invitations.services import renew_link
+from minara_site.kernel.audit_log.models import AuditEntry
+
+pytestmark = pytest.mark.django_db
+OLD, NEW = "correct horse battery", "staple of four plain words"
+
+
+class TestPassword:
+    def test_this_session_goes_on_and_the_others_end(self, client: Client, ana: Any) -> None:
+        elsewhere = Client()
+        for each in (client, elsewhere):
+            assert each.login(username="ana", password=OLD)
+        answer = client.post(
+            "/settings/security/password/", {"old_password": OLD, "new_password1": NEW, "new_password2": NEW}
+        )
+        assert answer.status_code == 303
+        assert client.get("/settings/").status_code == 200
+        assert elsewhere.get("/settings/").status_code == 302
+        assert not Client().login(username="ana", password=OLD)
+        assert Client().login(username="ana", password=NEW)
+        assert AuditEntry.objects.get(tool_call="password_changed").actor == f"user:{ana.pk}"
+
+    def test_closes_links_by_which_another_could_be_set(self, client: Client, ana: Any) -> None:
+        token = renew_link(username="ana", now=timezone.now(), actor="test").token
+        client.force_login(ana)
+        assert client.get(f"/invite/{token}/").status_code == 200
+        client.post("/settings/security/password/", {"old_password": OLD, "new_password1": NEW, "new_password2": NEW})
+        assert client.get(f"/invite/{token}/").status_code == 404
+
+    @pytest.mark.parametrize(
+        ("typed", "field"),
+        [
+            (("wrong", NEW, NEW), "old_password"),
+            ((OLD, "q9z7", "q9z7"), "new_password2"),
+            ((OLD, NEW, NEW + "x"), "new_password2"),
+            ((OLD, "", ""), "new_password1"),
+        ],
+    )
+    def test_a_wrong_one_is_422_beside_its_field(
+        self, client: Client, ana: Any, typed: tuple[str, str, str], field: str
+    ) -> None:
+        client.force_login(ana)
+        answer = client.post(
+            "/settings/security/password/",
+            dict(zip(("old_password", "new_password1", "new_password2"), typed, strict=True)),
+        )
+        assert answer.status_code == 422
+        page = answer.content.decode()
+        assert f'id="id_{field}_error"' in page
+        assert not any(text and text in page.split("<main")[1] for text in typed)
+        ana.refresh_from_db()
+        assert ana.check_password(OLD)

@@ -1,0 +1,85 @@
+"""Calls that the OpenAPI document allows, and calls that it forbids: never a fault, every answer as documented (W-25)."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import schemathesis
+from django.core.handlers.wsgi import WSGIHandler
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections, transaction
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis import GenerationMode
+from schemathesis.checks import CHECKS, load_all_checks
+
+from tests.api.document import current_document
+from tests.contracts.conftest import shared_world, world
+from tests.contracts.world import World
+
+__all__ = ["shared_world", "world"]
+
+load_all_checks()
+FEW, MANY = 6, 250  # a document of 20 operations and two modes: 240 calls in CI, 10 000 by `make soak`
+ALWAYS = CHECKS.get_by_names(
+    [
+        "not_a_server_error",
+        "status_code_conformance",
+        "content_type_conformance",
+        "response_headers_conformance",
+        "response_schema_conformance",
+    ]
+)
+REFUSES_WRONG = CHECKS.get_by_names(["negative_data_rejection"])
+NEEDS_LUCK = {"POST /v1/memory/bulk", "POST /v1/tools/{name}"}  # ids and arguments that the document cannot tell
+
+
+@pytest.fixture(params=[pytest.param(FEW, id="few"), pytest.param(MANY, id="many", marks=pytest.mark.soak)])
+def examples(request: pytest.FixtureRequest) -> int:
+    """How many calls each operation gets in each mode."""
+    return request.param
+
+
+@pytest.fixture
+def operations(world: World) -> Iterator[list[Any]]:
+    """Every operation of the document as it is now; the connections of the test outlive each call."""
+    document = schemathesis.openapi.from_dict(current_document())
+    document.app = WSGIHandler()
+    signals = (request_started, request_finished)
+    for signal in signals:
+        signal.disconnect(close_old_connections)
+    yield [result.ok() for result in document.get_all_operations()]
+    for signal in signals:
+        signal.connect(close_old_connections)
+
+
+def test_what_the_document_allows_is_answered(world: World, operations: list[Any], examples: int) -> None:
+    seen = {operation.label: answers(world, operation, GenerationMode.POSITIVE, examples) for operation in operations}
+    assert len(seen) >= 18
+    never_done = {label for label, statuses in seen.items() if not any(200 <= status < 300 for status in statuses)}
+    assert never_done <= NEEDS_LUCK
+
+
+def test_what_the_document_forbids_is_refused(world: World, operations: list[Any], examples: int) -> None:
+    for operation in operations:
+        answers(world, operation, GenerationMode.NEGATIVE, examples)
+
+
+def answers(world: World, operation: Any, mode: GenerationMode, examples: int) -> set[int]:
+    """Call an operation this often; return the statuses of its answers. Fails for one that is not as documented."""
+    statuses: set[int] = set()
+    checks = ALWAYS if mode is GenerationMode.POSITIVE else ALWAYS + REFUSES_WRONG
+
+    @settings(max_examples=examples, phases=[Phase.generate], derandomize=True, suppress_health_check=list(HealthCheck))
+    @given(case=operation.as_strategy(generation_mode=mode))
+    def call(case: Any) -> None:
+        real = {name: value for name, value in world.ana.samples.items() if name in (case.path_parameters or {})}
+        if mode is GenerationMode.POSITIVE and real:
+            case.path_parameters = {**case.path_parameters, **real}
+        with transaction.atomic():
+            answer = case.call(headers=world.callers["key_agent"].headers, base_url="http://localhost")
+            transaction.set_rollback(True)
+        statuses.add(answer.status_code)
+        case.validate_response(answer, checks=checks)
+
+    call()
+    return statuses

@@ -1,0 +1,119 @@
+"""The state of the instance, for operators and for scrapers."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from memory_app.memories.core import Category, Provenance, Source
+from memory_app.memories.models import Memory
+from memory_app.memories.services import Draft, write_memory
+from minara_site.access.keys.services import create_key
+from minara_site.access.models import User
+from minara_site.access.policy import Scope
+from minara_site.console.status.metrics import Metric, Sample, written
+from minara_site.console.status.selectors import load_status
+from minara_site.kernel.jobs.models import JobRun, WorkerSeen
+from minara_site.kernel.jobs.table import load_jobs
+
+pytestmark = pytest.mark.django_db
+PAGE, METRICS = "/ops/status/", "/metrics"
+LINE = re.compile(r'(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{([a-z]+="[^"]*",?)+\})? [0-9.e+-]+)')
+
+
+def job_name():
+    return min(job.name for job in load_jobs().values() if job.every)
+
+
+def run(state, moment, **fields):
+    return JobRun.objects.create(job=job_name(), state=state, created_at=moment, finished_at=moment, **fields)
+
+
+def facts_on(response):
+    assert response.status_code == 200
+    return {str(fact.label): fact for section in response.context["sections"] for fact in section.facts}
+
+
+@pytest.fixture
+def key(olga):
+    """A key of Olga's for the scraper."""
+    made = create_key(user=olga, scopes=[Scope.OPERATOR], now=timezone.now(), actor="test")
+    return {"Authorization": f"Bearer {made.text}"}
+
+
+def test_says_how_the_instance_is(client, olga, ana):
+    now = timezone.now()
+    draft = Draft(Category.PERSONALIZATION, "I hold ETH", Provenance(Source.USER_MANUAL, "test"))
+    write_memory(owner_id=ana.pk, draft=draft, now=now)
+    Memory.objects.update(rules_version="old")
+    run("queued", now - timedelta(minutes=6))
+    run("failed", now, error="Ask an operator.")
+    client.force_login(olga)
+    response = client.get(PAGE)
+    facts = facts_on(response)
+    assert (facts["Workers"].value, facts["Workers"].tone) == ("0", "bad")
+    assert (facts["Runs that wait"].value, facts["Runs that wait"].tone) == ("1", "watch")
+    assert (facts["Failed in 7 days"].value, facts["Judged by older rules"].value) == ("1", "1")
+    assert (facts["Search index, newest memories"].tone, facts["Migrations"].tone) == ("good", "good")
+    assert "Ask an operator." in response.content.decode()
+    WorkerSeen.objects.create(name="host:1", seen_at=now)
+    assert facts_on(client.get(PAGE))["Workers"].tone == "good"
+
+
+def test_finds_a_search_index_that_is_out_of_step(client, olga, ana):
+    draft = Draft(Category.PERSONALIZATION, "I hold ETH", Provenance(Source.USER_MANUAL, "test"))
+    write_memory(owner_id=ana.pk, draft=draft, now=timezone.now())
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM search_document")
+    client.force_login(olga)
+    fact = facts_on(client.get(PAGE))["Search index, newest memories"]
+    assert fact.tone == "bad"
+    assert "has no search document" in fact.hint
+
+
+def test_knows_of_each_scheduled_job_its_newest_run_and_success(now, olga):
+    old, failed = run("succeeded", now - timedelta(hours=2)), run("failed", now)
+    run("running", now + timedelta(minutes=1))
+    ran = {each.job.name: each for each in load_status(now=now).jobs}
+    assert ran.keys() == {job.name for job in load_jobs().values() if job.every}
+    assert ran[job_name()].last == failed
+    assert ran[job_name()].succeeded_at == old.finished_at
+
+
+def test_takes_as_many_queries_for_many_rows(client, olga, now, django_assert_max_num_queries):
+    JobRun.objects.bulk_create(JobRun(job=job_name(), state="failed", created_at=now) for _ in range(50))
+    User.objects.bulk_create(User(username=f"user{number}") for number in range(50))
+    client.force_login(olga)
+    with django_assert_max_num_queries(24):
+        assert client.get(PAGE).status_code == 200
+
+
+class TestMetrics:
+    def test_answer_an_operators_key_in_the_format_of_prometheus(self, client, key):
+        WorkerSeen.objects.create(name="host:1", seen_at=timezone.now())
+        run("queued", timezone.now())
+        response = client.get(METRICS, headers=key)
+        assert response.status_code == 200
+        assert response["Content-Type"].startswith("text/plain; version=0.0.4")
+        lines = response.content.decode().splitlines()
+        assert [line for line in lines if not LINE.fullmatch(line)] == []
+        for line in ("minara_workers 1", 'minara_job_runs{state="queued"} 1', "minara_migrations_waiting 0"):
+            assert line in lines
+        assert any(line.startswith('minara_info{version="') for line in lines)
+
+    def test_are_closed_to_sessions_and_to_other_keys(self, client, olga, ana):
+        client.force_login(olga)
+        for headers in ({}, {"Authorization": "Basic b2xnYTp4"}, {"Authorization": "Bearer nothing"}):
+            response = client.get(METRICS, headers=headers)
+            assert (response.status_code, response["Content-Type"]) == (401, "application/problem+json")
+        key = create_key(user=olga, scopes=[Scope.MEMORY_READ], now=timezone.now(), actor="test").text
+        assert client.get(METRICS, headers={"Authorization": f"Bearer {key}"}).status_code == 403
+
+    def test_take_no_writes(self, client, key):
+        assert client.post(METRICS, headers=key).status_code == 405
+
+    def test_escape_what_would_end_a_label(self):
+        text = written([Metric("a", "b", [Sample(1, {"job": 'x"\n\\'})]), Metric("none", "c", [])])
+        assert text == '# HELP a b\n# TYPE a gauge\na{job="x\\"\\n\\\\"} 1\n'

@@ -1,0 +1,208 @@
+"""The tables: for operators, where they are on, to read, without secrets."""
+
+import sys
+from datetime import timedelta
+
+import pytest
+from django.apps import apps
+from django.conf import settings as configured
+from django.urls import clear_url_caches
+from django.utils import timezone
+
+from memory_app.memories.core import Category, Provenance, Source
+from memory_app.memories.models import Memory
+from memory_app.memories.services import Draft, write_memory
+from memory_app.user_profile.models import UserProfileEntry
+from minara_site.access.invitations.services import invite
+from minara_site.access.keys.services import create_key
+from minara_site.access.models import AccessEntry, ApiKey, Invitation, User
+from minara_site.access.policy import Role
+from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.idempotency.models import IdempotentCall
+from minara_site.kernel.jobs.models import JobRun
+from tests.contracts.world import database_rows
+from tests.site import Site
+
+pytestmark = pytest.mark.django_db
+OURS = {"access", "kernel", "memory_app", "learning_app", "profile_app", "console"}
+WORD = "quokkaword"
+
+
+@pytest.fixture
+def tables(settings):
+    """Mount them as MINARA_ADMIN does."""
+    settings.INSTALLED_APPS = [*configured.INSTALLED_APPS, "django.contrib.admin.apps.SimpleAdminConfig"]
+    settings.ROOT_URLCONF = "tests.console.tables.urls"
+    clear_url_caches()
+    yield
+    for name in ("tests.console.tables.urls", "minara_site.console.tables.urls"):
+        sys.modules.pop(name, None)
+    clear_url_caches()
+
+
+@pytest.fixture
+def rows(ana, now):
+    """One row of everything that holds a secret, and a memory."""
+    made = invite(username="kim", role=Role.USER, now=now, actor="test")
+    draft = Draft(Category.PERSONALIZATION, f"I hold {WORD}", Provenance(Source.USER_MANUAL, "test"))
+    return {
+        "key": create_key(user=ana, scopes=["memory:read"], now=now, actor="test"),
+        "link": made.token,
+        "memory": write_memory(owner_id=ana.pk, draft=draft, now=now),
+        "call": IdempotentCall.objects.create(
+            caller="key:x",
+            key="k",
+            request_sha256="f" * 64,
+            status=200,
+            headers={"X": WORD},
+            body=WORD.encode(),
+            created_at=now,
+        ),
+    }
+
+
+def admin(client, path=""):
+    return client.get(f"/admin/{path}")
+
+
+def test_are_nowhere_unless_they_are_on(client, olga):
+    assert not configured.MINARA.minara_admin
+    assert not apps.is_installed("django.contrib.admin")
+    client.force_login(olga)
+    assert admin(client).status_code == 404
+
+
+@pytest.mark.processes
+def test_the_variable_turns_them_on(tmp_path):
+    site = Site(tmp_path)
+    try:
+        look = "from django.urls import reverse; print(reverse('admin:index'))"
+        code, output = site.run("shell", "-v0", "-c", look, MINARA_ADMIN="1")
+        assert (code, output.splitlines()[-1]) == (0, "/admin/")
+        assert site.run("check", MINARA_ADMIN="1")[0] == 0
+    finally:
+        site.close()
+
+
+@pytest.mark.usefixtures("tables")
+class TestOn:
+    def test_open_for_operators_alone_through_our_sign_in(self, client, ana, sam, olga):
+        for path in ("", "access/user/", "access/", f"access/user/{ana.pk}/change/"):
+            client.logout()
+            response = admin(client, path)
+            assert (response.status_code, response["Location"]) == (
+                302,
+                f"/login?next=%2Fadmin%2F{path.replace('/', '%2F')}",
+            )
+            for user, status in ((ana, 403), (sam, 403), (olga, 200)):
+                client.force_login(user)
+                assert admin(client, path).status_code == status, (path, user)
+        assert admin(client, "login/")["Location"] == "/login?next=%2Fadmin%2F"
+
+    def test_show_every_table_of_ours_and_no_other(self, client, olga, rows):
+        client.force_login(olga)
+        listed = {each["name"] for app in admin(client).context["app_list"] for each in app["models"]}
+        ours = [model for model in apps.get_models() if model._meta.app_label in OURS]
+        assert listed == {model._meta.db_table for model in ours}
+        for model in ours:
+            path = f"{model._meta.app_label}/{model._meta.model_name}/"
+            assert admin(client, path).status_code == 200, path
+            for row in model.objects.all()[:1]:
+                assert admin(client, f"{path}{row.pk}/change/").status_code == 200, path
+        for path in ("sessions/session/", "mfa/authenticator/", "usersessions/usersession/", "auth/group/"):
+            assert admin(client, path).status_code == 404
+
+    def test_never_show_a_secret(self, client, olga, ana, rows):
+        client.force_login(olga)
+        secrets = [ana.password, ApiKey.objects.get().secret_sha256, Invitation.objects.get().token_sha256, "f" * 64]
+        key, link, call = ApiKey.objects.get(), Invitation.objects.get(), rows["call"]
+        pages = [
+            admin(client, path).content.decode()
+            for path in (
+                "access/user/",
+                f"access/user/{ana.pk}/change/",
+                f"access/apikey/{key.pk}/change/",
+                f"access/invitation/{link.pk}/change/",
+                "kernel/idempotentcall/",
+                f"kernel/idempotentcall/{call.pk}/change/",
+            )
+        ]
+        assert not [secret for secret in [*secrets, WORD] for page in pages if secret in page]
+        assert key.prefix in pages[2]
+
+    def test_mask_the_secrets_of_somebody_else(self, client, olga, ana, now):
+        secret = "AKIA" + "Q7ZMXW3TN5RB2KLD"
+        mine = Provenance(Source.USER_MANUAL, "test")
+        noted = Draft(Category.PERSONALIZATION, f"The key is {secret}", mine, metadata={"note": f"again {secret}"})
+        pages = {}
+        for owner in (ana, olga):
+            memory = write_memory(owner_id=owner.pk, draft=noted, now=now)
+            entry = UserProfileEntry.objects.create(owner=owner, key="aws", value=secret, updated_at=now)
+            paths = (f"memory_app/memory/{memory.pk}/change/", f"memory_app/userprofileentry/{entry.pk}/change/")
+            client.force_login(olga)
+            pages[owner] = [admin(client, path).content.decode() for path in paths]
+        assert "The key is AKI•" in pages[ana][0]
+        assert "[redacted]" in pages[ana][0]
+        assert not [page for page in pages[ana] if secret in page]
+        assert all(secret in page for page in pages[olga])
+        assert Memory.objects.filter(content__contains=secret).count() == 2
+
+    def test_answer_no_condition_that_could_tell_a_secret(self, client, olga, ana):
+        client.force_login(olga)
+        for query in ("password__startswith=pbkdf2", "api_keys__secret_sha256__startswith=a", "id__exact=1"):
+            assert admin(client, f"access/user/?{query}").status_code == 400
+
+    def test_change_nothing(self, client, olga, ana, rows):
+        client.force_login(olga)
+        path = f"memory_app/memory/{rows['memory'].pk}/"
+        admin(client)  # an operator's first visit begins the time to add a second factor
+        before = database_rows(leave_out=frozenset({"access_log"}))
+        for each in (f"{path}change/", "memory_app/memory/", "", "login/"):
+            body = {"action": "delete_selected", "_selected_action": [rows["memory"].pk], "content": "changed"}
+            assert client.post(f"/admin/{each}", body).status_code == 405
+        for each in (f"{path}delete/", "memory_app/memory/add/", f"{path}history/", "logout/", "password_change/"):
+            assert admin(client, each).status_code == 404
+        page = admin(client, f"{path}change/").content.decode()
+        for part in ('type="submit"', "deletelink", "historylink", 'name="_save"', 'name="content"'):
+            assert part not in page
+        assert database_rows(leave_out=frozenset({"access_log"})) == before
+
+    def test_tell_the_owner_whose_row_was_opened(self, client, olga, ana, rows):
+        client.force_login(olga)
+        memory = rows["memory"]
+        assert WORD not in admin(client, "memory_app/memory/").content.decode()
+        assert not AccessEntry.objects.exists()
+        assert WORD in admin(client, f"memory_app/memory/{memory.pk}/change/").content.decode()
+        entry = AccessEntry.objects.get()
+        assert (entry.viewer, entry.owner, entry.kind) == (olga, ana, "tables")
+        assert entry.object_id == f"memories:{memory.pk}"
+
+    def test_read_few_rows_of_a_large_table(self, client, olga, ana, django_assert_max_num_queries):
+        now = timezone.now()
+        AuditEntry.objects.bulk_create(
+            AuditEntry(at=now, actor="test", owner=ana, tool_call="probe") for _ in range(120)
+        )
+        JobRun.objects.bulk_create(JobRun(job="x", created_at=now + timedelta(seconds=n)) for n in range(120))
+        client.force_login(olga)
+        for path in ("kernel/auditentry/", "kernel/jobrun/"):
+            with django_assert_max_num_queries(7):
+                page = admin(client, path)
+            assert len(page.context["cl"].result_list) == 50
+
+    def test_count_no_further_than_the_bound(self, client, olga, monkeypatch):
+        from minara_site.console.tables import rows
+
+        monkeypatch.setattr(rows, "MOST_COUNTED", 60)
+        User.objects.bulk_create(User(username=f"user{number}") for number in range(150))
+        client.force_login(olga)
+        assert admin(client, "access/user/").context["cl"].result_count == 60
+
+    def test_keep_to_the_content_policy_and_out_of_caches(self, client, olga):
+        client.force_login(olga)
+        response = admin(client, "access/user/")
+        assert "script-src 'self'" in response["Content-Security-Policy"]
+        assert "no-store" in response["Cache-Control"]
+        page = response.content.decode()
+        assert "<style" not in page
+        assert " style=" not in page
+        assert "onclick=" not in page

@@ -1,0 +1,253 @@
+"""`/ops/audit-log/`: every act in words, found by who, what, whose and when, with the state of the chain."""
+
+import csv
+import io
+import json
+import re
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from django.conf import settings
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from minara_site.access.keys.services import create_key
+from minara_site.access.policy import Scope
+from minara_site.console.audit_log import export
+from minara_site.console.audit_log.listing import by_actor, by_owner, by_request
+from minara_site.console.audit_log.words import WORDS
+from minara_site.kernel.audit_log import tasks
+from minara_site.kernel.audit_log.models import AuditEntry, AuditSeal
+from minara_site.kernel.audit_log.services import record_audit
+from minara_site.kernel.jobs import queue, runner
+from minara_site.kernel.jobs.models import JobRun, RunState
+from tests.kernel.audit_log.conftest import tamper  # noqa: F401 - a fixture
+
+pytestmark = pytest.mark.django_db
+HTMX = {"HX-Request": "true"}
+MOST_QUERIES = 16
+
+
+@pytest.fixture(autouse=True)
+def no_queue(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No worker listens here."""
+    monkeypatch.setattr(queue, "push", lambda _run_id: True)
+
+
+@pytest.fixture
+def browser(client: Client, olga: Any) -> Client:
+    client.force_login(olga)
+    return client
+
+
+def note(tool_call: str = "memory_write", *, actor: str = "job:probe", **fields: Any) -> AuditEntry:
+    return record_audit(**{"now": timezone.now(), "actor": actor, "tool_call": tool_call, **fields})
+
+
+def text(client: Client, path: str, **headers: str) -> str:
+    answer = client.get(path, headers=headers)
+    assert answer.status_code == 200, answer.content
+    return answer.content.decode()
+
+
+def rows(client: Client, query: str) -> list[int]:
+    return [int(pk) for pk in re.findall(r'id="entry-(\d+)"', text(client, f"/ops/audit-log/?{query}", **HTMX))]
+
+
+class TestList:
+    def test_says_in_words_who_did_what_to_whose_data(self, browser: Client, ana: Any) -> None:
+        key = create_key(user=ana, scopes=[Scope.MEMORY_READ], label="laptop", now=timezone.now(), actor="user:1")
+        note("memory_removed", actor=f"key:{key.prefix}", owner_id=ana.pk, details={"memories": [{}, {}, {}]})
+        note("something_new", owner_id=987_654, reasoning="because of <this>")
+        page = text(browser, "/ops/audit-log/")
+        assert "Memories deleted" in page
+        assert "3 rows" in page
+        assert f"laptop, API key {key.prefix}" in page
+        assert "something_new" in page
+        assert "because of &lt;this&gt;" in page
+        assert ">gone<" in page
+
+    def test_finds_by_who_what_whose_and_when(self, browser: Client, ana: Any, ben: Any) -> None:
+        now = timezone.now()
+        one = note("memory_write", actor=f"user:{ana.pk}", owner_id=ana.pk, now=now - timedelta(days=5)).pk
+        two = note("memory_edited", actor="key:abcd1234", owner_id=ana.pk).pk
+        three = note("memory_write", owner_id=ben.pk).pk
+        for query, kept in (
+            ("", [three, two, one]),
+            ("actor=ana", [one]),
+            (f"actor=user:{ana.pk}", [one]),
+            ("actor=key:abcd1234", [two]),
+            ("actor=nobody", []),
+            ("act=memory_write", [three, one]),
+            ("act=memory_write&act=memory_edited", [three, two, one]),
+            ("owner=ana", [two, one]),
+            ("owner=nobody", []),
+            (f"after={now - timedelta(days=2):%Y-%m-%d}", [three, two]),
+            (f"before={now - timedelta(days=2):%Y-%m-%d}&owner=ana", [one]),
+        ):
+            assert rows(browser, query) == kept, query
+
+    @pytest.mark.parametrize("value", ["\0", "a\ud800b", "' OR 1=1 --", "user:", "9" * 400, "x" * 600, "%", "名前"])
+    def test_any_text_is_a_filter_that_finds_nothing_or_a_notice(self, browser: Client, value: str) -> None:
+        note()
+        for name in ("actor", "owner", "request", "act", "after"):
+            query = urlencode({name: value}, errors="surrogatepass")
+            assert browser.get(f"/ops/audit-log/?{query}").status_code == 200
+
+    def test_leads_from_an_act_to_all_of_its_request(self, browser: Client, ana: Any) -> None:
+        browser.post("/settings/theme/", {"theme": "dark"})
+        with_request = AuditEntry.objects.exclude(request_id="").get()
+        note()
+        page = text(browser, "/ops/audit-log/")
+        assert f"?request={with_request.request_id}" in page
+        assert rows(browser, f"request={with_request.request_id}") == [with_request.pk]
+
+    def test_asks_as_often_for_many_rows(self, browser: Client, ana: Any) -> None:
+        def count() -> int:
+            with CaptureQueriesContext(connection) as queries:
+                text(browser, "/ops/audit-log/")
+            return len(queries)
+
+        note(actor="user:1", owner_id=ana.pk)
+        note(actor="key:abcd1234", owner_id=ana.pk)
+        count()  # the first look of a session asks more
+        few = count()
+        for number in range(40):
+            note(actor=f"user:{number}", owner_id=ana.pk)
+        assert few == count() <= MOST_QUERIES
+
+    @pytest.mark.parametrize(
+        ("narrowed", "index"),
+        [
+            (lambda rows: rows, "audit_log_newest"),
+            (lambda rows: by_actor(rows, "key:abcd1234"), "audit_log_actor_newest"),
+            (lambda rows: by_request(rows, "req-1"), "audit_log_request"),
+            (lambda rows: by_owner(rows, "ana"), "audit_log_owner_newest"),
+            (lambda rows: rows.filter(tool_call__in=("memory_write",)), "audit_log_tool"),
+        ],
+    )
+    @pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL chooses by what the table holds")
+    def test_each_filter_walks_an_index(self, ana: Any, narrowed: Any, index: str) -> None:
+        plan = narrowed(AuditEntry.objects.all()).order_by("-at", "-id")[:51].explain()
+        assert index in plan
+
+    def test_is_for_operators_only(self, client: Client, ana: Any, sam: Any) -> None:
+        for somebody in (ana, sam):
+            client.force_login(somebody)
+            assert client.get("/ops/audit-log/").status_code == 403
+
+
+TOOL_CALL = re.compile(r"""(?:tool_call=|record_act\(|note_change\(|record\(principal, )["']([a-z_]+)["']""")
+
+
+def test_every_act_that_the_code_records_has_words() -> None:
+    sources = [*Path(settings.BASE_DIR, "minara_site").rglob("*.py")]
+    sources += [path for app in ("memory_app", "profile_app") for path in Path(settings.BASE_DIR, app).rglob("*.py")]
+    recorded = {name for path in sources for name in TOOL_CALL.findall(path.read_text(encoding="utf-8"))}
+    assert {"memory_write", "job_requested", "password_changed"} <= recorded
+    assert recorded - WORDS.keys() == set()
+
+
+class TestEntry:
+    def test_shows_everything_that_was_recorded(self, browser: Client, ana: Any) -> None:
+        entry = note("memory_edited", owner_id=ana.pk, reasoning="„weil“", details={"id": 7, "sha256": "f00"})
+        page = text(browser, f"/ops/audit-log/{entry.pk}/")
+        assert "<h1>Memory edited</h1>" in page
+        assert "&quot;sha256&quot;: &quot;f00&quot;" in page
+        assert "„weil“" in page
+        assert "not yet" in page
+        tasks.seal(now=timezone.now())
+        assert f"seal {AuditSeal.objects.get().pk}" in text(browser, f"/ops/audit-log/{entry.pk}/")
+
+    def test_an_unknown_one_is_not_found(self, browser: Client) -> None:
+        assert browser.get("/ops/audit-log/7/").status_code == 404
+
+
+def check_now(browser: Client) -> JobRun:
+    """Press the button, and do what the worker does."""
+    assert browser.post("/ops/audit-log/check/").status_code == 303
+    run = JobRun.objects.filter(job=tasks.VERIFY).latest("pk")
+    runner.execute(run.pk)
+    return run
+
+
+class TestChain:
+    def test_says_how_far_the_log_is_sealed(self, browser: Client) -> None:
+        assert "Nothing yet" in text(browser, "/ops/audit-log/")
+        entry = note()
+        tasks.seal(now=timezone.now())
+        note()
+        page = text(browser, "/ops/audit-log/")
+        assert f"up to entry {entry.pk}," in page
+        assert "the newest seal fits" in page
+        assert AuditSeal.objects.get().sha256 in page
+        assert "for more than 15 minutes" not in page
+
+    def test_says_when_entries_wait_too_long(self, browser: Client) -> None:
+        note(now=timezone.now() - timedelta(minutes=16))
+        assert "for more than 15 minutes" in text(browser, "/ops/audit-log/")
+
+    def test_a_check_is_asked_for_shown_while_it_runs_and_kept(self, browser: Client, olga: Any) -> None:
+        note()
+        tasks.seal(now=timezone.now())
+        browser.post("/ops/audit-log/check/")
+        run = JobRun.objects.get()
+        assert (run.job, run.requested_by) == (tasks.VERIFY, f"user:{olga.pk}")
+        assert AuditEntry.objects.filter(tool_call="job_requested").count() == 1
+        for page in (text(browser, "/ops/audit-log/"), text(browser, "/ops/audit-log/chain/", **HTMX)):
+            assert 'hx-trigger="every 2s"' in page
+        runner.execute(run.pk)
+        panel = text(browser, "/ops/audit-log/chain/", **HTMX)
+        assert "Every seal fits (entries: 1, seals: 1)." in panel
+        assert "hx-trigger" not in panel
+
+    def test_an_entry_that_was_changed_raises_the_alarm(self, browser: Client, tamper: Any) -> None:  # noqa: F811
+        entry = note()
+        tasks.seal(now=timezone.now())
+        tamper("UPDATE audit_log SET actor = 'user:2' WHERE id = %s", entry.pk)
+        page = text(browser, "/ops/audit-log/")
+        assert "The log was changed" in page
+        assert "an entry was changed" in page
+        assert check_now(browser).pk
+        assert JobRun.objects.get().state == RunState.FAILED
+        assert "broken at seal" in text(browser, "/ops/audit-log/")
+
+    def test_without_scripts_the_address_leads_to_the_page(self, browser: Client) -> None:
+        assert browser.get("/ops/audit-log/chain/")["Location"] == "/ops/audit-log/"
+
+
+class TestExport:
+    def read(self, browser: Client, path: str) -> str:
+        answer = browser.get(path)
+        assert "attachment" in answer["Content-Disposition"]
+        return b"".join(answer.streaming_content).decode()
+
+    def test_a_table_begins_no_formula(self, browser: Client, ana: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(export, "SLICE", 2)
+        for reason in ("=HYPERLINK(1)", "+1", "-1", "@SUM(A1)", "plain", "two\nlines, „quoted“"):
+            note("memory_edited", owner_id=ana.pk, reasoning=reason)
+        note("memory_write")
+        head, *lines = csv.reader(io.StringIO(self.read(browser, "/ops/audit-log/export.csv?act=memory_edited")))
+        assert head == list(export.COLUMNS)
+        reasons = [line[head.index("reasoning")] for line in lines]
+        assert reasons == ["two\nlines, „quoted“", "plain", "'@SUM(A1)", "'-1", "'+1", "'=HYPERLINK(1)"]
+        assert {line[head.index("owner_id")] for line in lines} == {str(ana.pk)}
+
+    @pytest.mark.parametrize(("cell", "kept"), [("\tx", "'\tx"), ("\rx", "'\rx"), (-9.7, -9.7), (None, None), ("", "")])
+    def test_numbers_stay_numbers(self, cell: Any, kept: Any) -> None:
+        assert export.safe_cell(cell) == kept
+
+    def test_json_keeps_every_column(self, browser: Client, ana: Any) -> None:
+        assert json.loads(self.read(browser, "/ops/audit-log/export.json?owner=nobody")) == []
+        entry = note("memory_edited", owner_id=ana.pk, reasoning="理由", details={"id": 7})
+        note()
+        kept = json.loads(self.read(browser, "/ops/audit-log/export.json?owner=ana"))
+        assert [(each["id"], each["reasoning"], each["details"]) for each in kept] == [(entry.pk, "理由", {"id": 7})]
+
+    def test_another_format_is_not_found(self, browser: Client) -> None:
+        assert browser.get("/ops/audit-log/export.xls").status_code == 404

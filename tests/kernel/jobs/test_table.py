@@ -1,0 +1,30 @@
+"""The table of jobs: names are unique, and it is known which job anybody can just start."""
+
+import pytest
+
+from minara_site.kernel.jobs import table
+from minara_site.kernel.jobs.table import Job
+
+
+def plain(*, now, claim=None, limit=5):
+    return None
+
+
+def wanting(*, now, memory_id):
+    return None
+
+
+@pytest.mark.parametrize(("function", "needs"), [(plain, False), (wanting, True)])
+def test_knows_which_job_needs_arguments(function, needs):
+    assert Job("probe.job", function).needs_arguments is needs
+
+
+def test_two_jobs_of_one_name_are_refused(list_jobs):
+    list_jobs(Job("probe.job", plain), Job("probe.job", wanting))
+    with pytest.raises(ValueError, match=r"probe\.job"):
+        table.load_jobs()
+
+
+def test_every_job_of_the_apps_says_what_it_does():
+    table.load_jobs.cache_clear()
+    assert [job.name for job in table.load_jobs().values() if not job.summary] == []

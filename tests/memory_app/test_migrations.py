@@ -1,0 +1,36 @@
+"""Migrations go back and forth over stored rows on both engines (R-40); nobody reads on the way what the guard holds."""
+
+import pytest
+
+from tests.kernel.conftest import migrated_site, site
+from tests.site import Site
+
+__all__ = ["migrated_site", "site"]
+pytestmark = pytest.mark.processes
+UNTOUCHED = {
+    "memories": "id, owner_id, category, content, source, actor, content_hash, version, created_at, updated_at",
+    "audit_log": "id, at, actor, owner_id, tool_call, reasoning, request_id, details",
+}
+ENTRY = """INSERT INTO user_profile (owner_id, key, value, held_value, actor, rules_version, updated_at)
+    SELECT id, '{key}', '{value}', '{held}', 'key:test', '', '2026-06-12 12:00:00+00:00' FROM access_user WHERE is_default"""
+
+
+def migrate(site: Site, *targets: tuple[str, ...]) -> None:
+    for target in targets:
+        code, output = site.run("migrate", *target, "-v0", "--no-input")
+        assert code == 0, output
+
+
+def test_the_floors_can_be_taken_away_and_put_back_under_stored_rows(site: Site) -> None:
+    site.call("tests.memory_app.held.racers:seed", 3)
+    site.query(ENTRY.format(key="name", value="Ana", held="forget it"))
+    site.query(ENTRY.format(key="new", value="", held="forget it"))
+    before = {table: site.query(f"SELECT {columns} FROM {table} ORDER BY id") for table, columns in UNTOUCHED.items()}
+    migrate(site, ("memory_app", "0002"), ("kernel", "0002"), ("access", "0002"))
+    assert site.query("SELECT count(*) FROM memories WHERE deleted_at IS NULL")[0][0] == 0
+    assert [tuple(row) for row in site.query("SELECT key, value FROM user_profile")] == [("name", "Ana")]
+    migrate(site, ())
+    after = {table: site.query(f"SELECT {columns} FROM {table} ORDER BY id") for table, columns in UNTOUCHED.items()}
+    assert after == before
+    with pytest.raises(Exception, match="append-only"):
+        site.query("DELETE FROM audit_log")
