@@ -4,7 +4,6 @@ import json
 from dataclasses import replace
 from datetime import timedelta
 from statistics import median
-from time import process_time
 
 import pytest
 from django.db import connection
@@ -16,6 +15,7 @@ from minara_site.access.models import ApiKey, User
 from minara_site.access.policy import AGENT_SCOPES, Act, Role, Scope
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.errors import Invalid, NotFound, Refused, Unauthenticated
+from tests.growth import processor_seconds
 
 pytestmark = pytest.mark.django_db
 HOME = "192.0.2.1"
@@ -157,9 +157,7 @@ class TestUsing:
             return [query["sql"].split("WHERE")[0] for query in queries]
 
         def seconds(text):
-            begin = process_time()
-            refusal(text, now)
-            return process_time() - begin
+            return processor_seconds(lambda: refusal(text, now))
 
         assert work(wrong_secret) == work(unknown)
         pairs = [(seconds(unknown), seconds(wrong_secret)) for _ in range(100)]

@@ -1,12 +1,11 @@
 """Addresses inside a text: found by shape, told apart from words and numbers, never twice the same under two keys."""
 
-from time import process_time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_app.memories.destinations import MOST_FOUND, DestinationKind, find_destinations
+from tests.growth import processor_seconds
 
 EVM = "0x" + "52908400098527886E0F7030069857D2E4169EE7"
 SOLANA = "7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU"
@@ -98,9 +97,7 @@ def test_spans_are_exact_ordered_and_apart(text):
 def test_a_hostile_text_costs_no_more_per_character_than_a_short_one(piece):
     def seconds(chars):
         text = (piece * chars)[:chars]
-        begin = process_time()
-        find_destinations(text)
-        return process_time() - begin
+        return processor_seconds(lambda: find_destinations(text))
 
     short = min(seconds(20_000) for _ in range(3))
     long = min(seconds(80_000) for _ in range(3))
