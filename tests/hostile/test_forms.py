@@ -1,5 +1,6 @@
 """Every form of every page, found by reading the pages: each field with odd values, never a fault (W-19)."""
 
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -10,7 +11,7 @@ from tests.hostile.knock import Knocker, pages_for_get, path_of
 from tests.hostile.markup import Form, Markup
 
 EXTRA = ("action", "all", "filter", "ids", "next", "owner", "version", "nobody_knows")
-SIGNS_OUT = "/logout"
+Sent = list[tuple[Knocker, Form]]
 
 
 def forms_of(world: World, caller: Knocker) -> dict[str, Form]:
@@ -30,17 +31,25 @@ def forms_of(world: World, caller: Knocker) -> dict[str, Form]:
     return found
 
 
-def who_sends_which(world: World, ana_page: Knocker, olga_page: Knocker) -> list[tuple[Knocker, Form]]:
-    """Return every form that Ana sees with her, and those that operators alone see with Olga."""
-    forms = forms_of(world, ana_page)
-    others = {path: form for path, form in forms_of(world, olga_page).items() if path not in forms}
-    return [*((ana_page, form) for form in forms.values()), *((olga_page, form) for form in others.values())]
+@pytest.fixture(scope="module")
+def forms(shared_world: World, django_db_blocker: Any) -> dict[str, list[Form]]:
+    """Every form that Ana sees, and those that operators alone see, read once."""
+    with django_db_blocker.unblock():
+        of_ana, of_olga = (
+            forms_of(shared_world, Knocker(shared_world.callers[name].headers)) for name in ("ana", "olga")
+        )
+    return {"ana": list(of_ana.values()), "olga": [form for path, form in of_olga.items() if path not in of_ana]}
 
 
-def test_every_field_survives_every_text(world: World, ana_page: Knocker, olga_page: Knocker, share: int) -> None:
-    forms = who_sends_which(world, ana_page, olga_page)
-    assert len(forms) >= 15, forms
-    for seed, (caller, form) in enumerate(forms):
+@pytest.fixture
+def sent_by(forms: dict[str, list[Form]], ana_page: Knocker, olga_page: Knocker) -> Sent:
+    """Who sends which form."""
+    return [(ana_page, form) for form in forms["ana"]] + [(olga_page, form) for form in forms["olga"]]
+
+
+def test_every_field_survives_every_text(sent_by: Sent, ana_page: Knocker, olga_page: Knocker, share: int) -> None:
+    assert len(sent_by) >= 15, sent_by
+    for seed, (caller, form) in enumerate(sent_by):
         for field in sorted({*form.fields, *sample(EXTRA, seed, share=3)} - {"csrfmiddlewaretoken"}):
             for text in texts(seed + len(field), share=share * 20 if share > 1 else 1):
                 answer = caller.post_form(form.action, form.fields | {field: text})
@@ -48,8 +57,8 @@ def test_every_field_survives_every_text(world: World, ana_page: Knocker, olga_p
     assert ana_page.faults == olga_page.faults == []
 
 
-def test_forms_with_missing_doubled_and_many_fields(world: World, ana_page: Knocker, olga_page: Knocker) -> None:
-    for caller, form in who_sends_which(world, ana_page, olga_page):
+def test_forms_with_missing_doubled_and_many_fields(sent_by: Sent, ana_page: Knocker, olga_page: Knocker) -> None:
+    for caller, form in sent_by:
         doubled = {name: [*values, *values, "x"] for name, values in form.fields.items()}
         for fields in (
             {},
@@ -71,8 +80,8 @@ def test_too_many_fields_are_refused(world: World, ana_page: Knocker) -> None:
 @pytest.mark.parametrize(
     "kind", ["application/json", "text/plain", "multipart/form-data; boundary=x", "multipart/form-data"]
 )
-def test_another_kind_of_body(world: World, ana_page: Knocker, olga_page: Knocker, kind: str) -> None:
-    for caller, form in who_sends_which(world, ana_page, olga_page):
+def test_another_kind_of_body(sent_by: Sent, ana_page: Knocker, olga_page: Knocker, kind: str) -> None:
+    for caller, form in sent_by:
         for body in (b"", b'{"a": 1}', b"--x\r\n", b"\0" * 50):
             caller.call("POST", form.action, body, kind)
     assert ana_page.faults == olga_page.faults == []
