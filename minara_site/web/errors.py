@@ -11,6 +11,7 @@ from http import HTTPStatus
 from typing import Any
 
 import structlog
+from django.contrib.sessions.exceptions import SessionInterrupted
 from django.core.exceptions import RequestDataTooBig
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import InterfaceError, OperationalError
@@ -131,9 +132,11 @@ def domain_error(request: HttpRequest, error: MinaraError) -> HttpResponse:
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """Answer 400, or 413 when the body was too large to read."""
+    """Answer 400, or 413 when the body was too large to read; whose session ended meanwhile is asked to sign in."""
     if isinstance(exception, RequestDataTooBig):
         return too_large(request)
+    if isinstance(exception, SessionInterrupted):
+        return domain_error(request, Unauthenticated(_("Sign in, or send an API key as a bearer token.")))
     detail = _("Go back and try again. If a link brought you here, the link is broken.")
     return plain_problem(request, HTTPStatus.BAD_REQUEST, "malformed", detail)
 

@@ -6,6 +6,7 @@ that neither a log nor a `Referer` ever names a live link.
 
 from http import HTTPStatus
 
+from django.contrib.auth import logout
 from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -42,6 +43,7 @@ def accept(request: PageRequest) -> HttpResponse:
         form = InvitationForm(user, request.POST)
         if form.is_valid():
             user = accept_invitation(token=token, now=now, **form.chosen)
+            logout(request)  # whoever sat here; a session of this person has ended already
             toast(request, _("The password is set. Sign in as %(name)s.") % {"name": user.username})
             return see_other("account_login")
     except Gone as over:

@@ -42,6 +42,13 @@ def test_lets_somebody_choose_a_password_and_sign_in(client, token):
     assert client.get("/").status_code == 200
 
 
+def test_who_is_still_signed_in_here_signs_in_anew(client, token):
+    client.force_login(get_user("kim"))
+    response = post(client, token)
+    assert (response.status_code, response["Location"]) == (303, "/login")
+    assert "Sign in as kim" in client.get("/login").content.decode()
+
+
 def test_says_what_to_do_with_a_link_that_is_over_or_unknown(client, token):
     for path in (get, post):
         assert path(client, "x" * 43).status_code == 404

@@ -152,6 +152,13 @@ class TestChanges:
         done(olgas.post(f"{LIST}{ana.pk}/{path}"), f"{LIST}{ana.pk}/")
         assert AuditEntry.objects.get(tool_call=tool_call).actor == f"user:{olga.pk}"
 
+    @pytest.mark.parametrize("path", ["sessions/end/", "disable/"])
+    def test_who_ends_their_own_sessions_signs_in_anew(self, olgas, olga, path):
+        make_user("otto", group="operators")
+        answer = olgas.post(f"{LIST}{olga.pk}/{path}", {"word": "disable"})
+        assert (answer.status_code, answer["Location"]) == (302, "/login")
+        assert olgas.get("/").status_code == 302
+
     def test_an_operator_does_not_lose_their_own_second_factor_here(self, olgas, olga):
         add_app(user=olga, secret="A" * 32, session_key=olgas.session.session_key, now=timezone.now(), actor="test")
         assert "second-factor/reset/" not in text_of(olgas.get(f"{LIST}{olga.pk}/"))
