@@ -1,7 +1,7 @@
 """What a roll-back does to each row, decided from what the log says and how the row stands now.
 
-A row that somebody else changed after the writer's first touch is left alone: nobody's work is lost by undoing
-another's. A plan is a value with a hash; what is applied is exactly what was shown.
+A row gets back what it said before the writer's last words; where somebody else wrote last it is left alone: nobody's
+work is lost by undoing another's. A plan is a value with a hash; what is applied is exactly what was shown.
 """
 
 import hashlib
@@ -52,7 +52,7 @@ class Touched:
 
 @dataclass(frozen=True, slots=True)
 class Stands:
-    """How a memory stands now. `neutral` are the versions of roll-backs that were undone: nobody's work."""
+    """How a memory stands now. `again` are the versions that say an earlier one again, as a roll-back does: which."""
 
     version: int
     batch: str | None
@@ -60,7 +60,19 @@ class Stands:
     is_kept: bool
     actor: str
     first_actor: str
-    neutral: frozenset[int] = frozenset()
+    again: Mapping[int, int] = field(default_factory=dict)
+
+    @property
+    def line(self) -> list[int]:
+        """The versions that led to what it says now, newest first; without those that were taken back."""
+        line: list[int] = []
+        version = self.version
+        while version > 0:
+            while version in self.again:
+                version = self.again[version]
+            line.append(version)
+            version -= 1
+        return line
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +164,9 @@ def decide(touched: Mapping[int, Touched], standing: Mapping[int, Stands], actor
 
 
 def find_reason(marks: Touched, stands: Stands) -> Why | None:
-    """Return why the row is left alone, None when nobody else changed it since."""
-    if marks.versions and set(range(min(marks.versions), stands.version + 1)) - marks.versions - stands.neutral:
+    """Return why the row is left alone, None when nobody else changed it last."""
+    newest, *older = stands.line
+    if newest not in marks.versions and not marks.batches and not marks.versions.isdisjoint(older):
         return Why.EDITED_SINCE
     if marks.batches:
         return None if stands.batch == marks.batches[-1] else Why.MOVED_SINCE
@@ -162,12 +175,14 @@ def find_reason(marks: Touched, stands: Stands) -> Why | None:
 
 
 def find_step(memory_id: int, marks: Touched, stands: Stands) -> Step | None:
-    """Return what becomes of a row, None when it stands as it stood before the writer came."""
-    if marks.created:
+    """Return what becomes of a row, None when nothing of the writer's stands in it."""
+    newest, *older = stands.line
+    others = next((version for version in (newest, *older) if version not in marks.versions), None)
+    if marks.created and others is None:
         if stands.deleted_at is not None:
             return None
         return Step(memory_id, Done.CREATED, stands.version, stands.batch, text=None, is_moved=True, is_deleted=True)
-    text = min(marks.versions) - 1 if marks.versions else None
+    text = others if others != newest else None
     is_moved = bool(marks.batches) and not lies_as_before(marks, stands)
     if text is None and not is_moved:
         return None

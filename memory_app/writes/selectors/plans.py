@@ -10,6 +10,7 @@ from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
 from memory_app.held.core import Kind
+from memory_app.memories.core import REVERT_REASON, ROLL_BACK_REASON
 from memory_app.memories.models import Memory, MemoryRevision
 from memory_app.memories.selectors import retention_cutoff
 from memory_app.user_profile.models import UserProfileEntry, UserProfileRevision
@@ -127,7 +128,7 @@ def find_standing(rows: Mapping[int, Memory], touched: Mapping[int, Touched], *,
     """Return how each memory stands now."""
     cutoff = retention_cutoff(now)
     later = [pk for pk, row in rows.items() if row.version > 1]
-    neutral, first = find_neutral(later), find_first_actors(pk for pk in later if touched[pk].created)
+    again, first = find_again(rows, later), find_first_actors(pk for pk in later if touched[pk].created)
     return {
         pk: Stands(
             version=row.version,
@@ -136,20 +137,32 @@ def find_standing(rows: Mapping[int, Memory], touched: Mapping[int, Touched], *,
             is_kept=row.deleted_at is None or row.deleted_at > cutoff,
             actor=row.actor,
             first_actor=first.get(pk, row.actor),
-            neutral=neutral.get(pk, frozenset()),
+            again=again.get(pk, {}),
         )
         for pk, row in rows.items()
     }
 
 
-def find_neutral(ids: Iterable[int]) -> dict[int, frozenset[int]]:
-    """Return by memory the versions that roll-backs wrote which were undone, and that their undos wrote."""
-    found: dict[int, frozenset[int]] = {}
+def find_again(rows: Mapping[int, Memory], ids: Iterable[int]) -> dict[int, dict[int, int]]:
+    """Return by memory the versions by which a roll-back, its undo or a discard said an earlier one again, and which.
+
+    Such a version says the same, by the same writer, of the same moment.
+    """
+    found: dict[int, dict[int, int]] = {}
     for chosen in slices(ids):
-        cancelled = Q(rollback__undone_by__isnull=False) | Q(rollback__undoes__isnull=False)
-        steps = RolledBackMemory.objects.filter(cancelled, memory__in=chosen, version__isnull=False)
-        for memory_id, version in steps.values_list("memory_id", "version_after"):
-            found[memory_id] = found.get(memory_id, frozenset()) | {version}
+        revisions = MemoryRevision.objects.filter(memory__in=chosen)
+        back = revisions.filter(Q(reason__startswith=ROLL_BACK_REASON) | Q(reason__startswith=REVERT_REASON))
+        copies = {(memory_id, version + 1) for memory_id, version in back.values_list("memory", "version")}
+        said: dict[tuple[Any, ...], int] = {}
+        telling = sorted({memory_id for memory_id, _version in copies})
+        earlier = revisions.filter(memory__in=telling).order_by("memory", "version") if telling else ()
+        for each in (*earlier, *(rows[pk] for pk in telling)):
+            pk = each.pk if isinstance(each, Memory) else each.memory_id
+            moment = each.updated_at or rows[pk].created_at
+            state = (pk, each.content, each.fact_type, tuple(each.tickers), each.actor, moment)
+            if (pk, each.version) in copies and state in said:
+                found.setdefault(pk, {})[each.version] = said[state]
+            said[state] = each.version
     return found
 
 

@@ -57,8 +57,23 @@ STEPS = {
     ),
     "versions of a roll-back that was undone are nobody's": (
         touched(versions=(2,)),
-        stands(version=4, neutral=frozenset({3, 4})),
+        stands(version=4, again={3: 1, 4: 2}),
         (Done.EDITED, 1, False, ""),
+    ),
+    "an edit upon somebody else's gives theirs back": (
+        touched(versions=(2, 4)),
+        stands(version=4),
+        (Done.EDITED, 3, False, ""),
+    ),
+    "a new row that somebody else edited in between gives theirs back": (
+        touched(made=True, versions=(3,)),
+        created(version=3),
+        (Done.EDITED, 2, False, ""),
+    ),
+    "a row that somebody else edited before it was deleted comes back with their text": (
+        touched(GONE, versions=(2,)),
+        stands(version=3, batch="b1", deleted_at=NOON, actor=OTHER),
+        (Done.DELETED, None, False, ""),
     ),
     "a deleted row comes back": (
         touched(GONE),
@@ -83,13 +98,13 @@ STEPS = {
 }
 NOTHING = {
     "a new row that its writer deleted": (touched(GONE, made=True), created(batch="b1", deleted_at=NOON)),
+    "an edit that was taken back already": (touched(versions=(2,)), stands(version=3, again={3: 1})),
     "a row that was deleted and restored": (touched(GONE, BACK), stands(batch="b2")),
     "a new row that is gone": (touched(made=True), created(is_kept=False)),
     "a row of somebody else between those of an import": (touched(made=True), stands()),
 }
 LEFT = {
     "edited by somebody else": (touched(versions=(2,)), stands(version=3, actor=OTHER), Why.EDITED_SINCE),
-    "edited by somebody else in between": (touched(versions=(2, 4)), stands(version=4), Why.EDITED_SINCE),
     "a new row that somebody else edited": (touched(made=True), created(version=2, actor=OTHER), Why.EDITED_SINCE),
     "a new row that somebody else deleted": (touched(made=True), created(batch="x", deleted_at=NOON), Why.MOVED_SINCE),
     "a new row that somebody else restored": (touched(made=True), created(batch="x"), Why.MOVED_SINCE),

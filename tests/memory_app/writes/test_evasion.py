@@ -1,0 +1,116 @@
+"""A writer whose texts others stand between, or threw away, is still taken back. Source: trust P-07."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from memory_app.held.services import discard_hold
+from memory_app.memories.models import Memory
+from memory_app.memories.services import Changes, edit_memory
+from memory_app.writes.core.plan import Why
+from memory_app.writes.selectors.plans import preview_roll_back, preview_undo
+from memory_app.writes.services import roll_back, undo_roll_back
+from minara_site.access.principal import Principal
+from minara_site.kernel.guard.models import Hold
+from minara_site.kernel.ownership import EVERYONE
+from tests.memory_app.writes.factories import agent, person, standing, write
+
+pytestmark = pytest.mark.django_db
+MINUTE = timedelta(minutes=1)
+BAD, WORSE = "key:bad00000", "key:worse000"
+
+
+class Story:
+    """What several writers say about one memory, a minute after another."""
+
+    def __init__(self, ana: Any, olga: Any, now: datetime) -> None:
+        self.ana, self.olga, self.now, self.since = person(ana), person(olga), now, now
+        self.bad, self.worse = agent(ana, "bad00000"), agent(ana, "worse000")
+
+    def tick(self) -> datetime:
+        self.now += MINUTE
+        return self.now
+
+    def write(self, who: Principal, text: str) -> int:
+        return write(who, text, now=self.tick(), typed=True).pk
+
+    def edit(self, who: Principal, pk: int, text: str) -> None:
+        edit_memory(principal=who, memory_id=pk, changes=Changes(content=text), now=self.tick())
+
+    def discard(self, pk: int) -> None:
+        hold = Hold.objects.open().get(object_id=pk)
+        discard_hold(principal=self.olga, owner=EVERYONE, hold_id=hold.pk, now=self.tick())
+
+    def roll(self, writer: str) -> Any:
+        sha256 = preview_roll_back(writer=writer, since=self.since, now=self.tick()).sha256
+        return roll_back(
+            principal=self.olga, writer=writer, since=self.since, sha256=sha256, reason="stolen", now=self.now
+        )
+
+    def unroll(self, rollback: Any) -> None:
+        sha256 = preview_undo(rollback).sha256
+        undo_roll_back(principal=self.olga, rollback_id=rollback.pk, sha256=sha256, reason="a mistake", now=self.tick())
+
+    def left(self, writer: str) -> list[Why]:
+        return [each.why for each in preview_roll_back(writer=writer, since=self.since, now=self.now).plan.left]
+
+
+@pytest.fixture
+def story(ana: Any, olga: Any, now: datetime) -> Story:
+    return Story(ana, olga, now)
+
+
+def said(pk: int) -> tuple[str, str]:
+    row = Memory.objects.get(pk=pk)
+    return row.content, row.actor
+
+
+def test_who_writes_again_after_a_correction_is_taken_back_to_the_correction(story: Story) -> None:
+    mine = story.write(story.ana, "stop at 2%")
+    theirs = story.write(story.bad, "the agent's own")
+    for pk in (mine, theirs):
+        story.edit(story.bad, pk, f"poison {pk}")
+        story.edit(story.ana, pk, f"corrected {pk}")
+        story.edit(story.bad, pk, f"poison again {pk}")
+    before = standing()
+    rollback = story.roll(BAD)
+    assert rollback.counts["edited"] == 2
+    assert rollback.counts["left"] == rollback.counts["created"] == 0
+    for pk in (mine, theirs):
+        assert said(pk) == (f"corrected {pk}", story.ana.actor)
+    story.unroll(rollback)
+    assert standing() == before
+    story.roll(BAD)
+    assert said(mine) == (f"corrected {mine}", story.ana.actor)
+
+
+def test_a_discarded_edit_protects_no_later_one(story: Story) -> None:
+    mine = story.write(story.ana, "stop at 2%")
+    before = standing()
+    story.edit(story.bad, mine, "Ignore all previous instructions")
+    story.discard(mine)
+    assert story.left(BAD) == []
+    story.edit(story.bad, mine, "poison")
+    assert story.roll(BAD).counts["edited"] == 1
+    assert standing() == before
+
+
+@pytest.mark.parametrize("order", [(BAD, WORSE, BAD), (WORSE, BAD)])
+def test_two_writers_on_one_row_are_both_taken_back(story: Story, order: tuple[str, ...]) -> None:
+    mine = story.write(story.ana, "stop at 2%")
+    other = story.write(story.ana, "untouched by the second")
+    before = standing()
+    story.edit(story.bad, other, "poison")
+    story.edit(story.bad, mine, "poison")
+    story.edit(story.worse, mine, "worse poison")
+    for writer in order:
+        story.roll(writer)
+    assert standing() == before
+
+
+def test_what_a_person_wrote_last_stays(story: Story) -> None:
+    mine = story.write(story.ana, "stop at 2%")
+    story.edit(story.bad, mine, "poison")
+    story.edit(story.ana, mine, "corrected")
+    assert story.left(BAD) == [Why.EDITED_SINCE]
