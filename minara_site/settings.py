@@ -64,7 +64,7 @@ INSTALLED_APPS = [
 ]
 
 if MINARA.minara_admin:  # it reads only, so that its own table of changes is never made
-    INSTALLED_APPS.append("django.contrib.admin.apps.SimpleAdminConfig")
+    INSTALLED_APPS.append("minara_site.console.tables.apps.TablesConfig")
     MIGRATION_MODULES = {"admin": None}
 
 MIDDLEWARE = [

@@ -31,7 +31,7 @@ WORD = "quokkaword"
 @pytest.fixture
 def tables(settings):
     """Mount them as MINARA_ADMIN does."""
-    settings.INSTALLED_APPS = [*configured.INSTALLED_APPS, "django.contrib.admin.apps.SimpleAdminConfig"]
+    settings.INSTALLED_APPS = [*configured.INSTALLED_APPS, "minara_site.console.tables.apps.TablesConfig"]
     settings.ROOT_URLCONF = "tests.console.tables.urls"
     clear_url_caches()
     yield
@@ -98,6 +98,10 @@ class TestOn:
                 client.force_login(user)
                 assert admin(client, path).status_code == status, (path, user)
         assert admin(client, "login/")["Location"] == "/login?next=%2Fadmin%2F"
+
+    def test_do_not_stop_people_from_being_deleted(self, ana):
+        ana.delete()
+        assert not User.objects.filter(username="ana").exists()
 
     def test_show_every_table_of_ours_and_no_other(self, client, olga, rows):
         client.force_login(olga)
