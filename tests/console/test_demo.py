@@ -6,7 +6,7 @@ from io import StringIO
 from typing import Any
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 from memory_app.memories.core import Category, Provenance, Source, State
 from memory_app.memories.models import Memory, MemoryRevision
@@ -114,6 +114,14 @@ def test_its_operator_counts_as_none(default: Any, now: datetime) -> None:
     load_demo(now=now, actor="command:demo")
     assert get_user(OLGA).role is Role.OPERATOR
     assert issue_setup_link(now=now)
+
+
+def test_its_operator_stays_while_nobody_else_operates(default: Any, now: datetime) -> None:
+    load_demo(now=now, actor="command:demo")
+    User.objects.filter(username=OLGA).update(password="set through a link")
+    with pytest.raises(CommandError, match="demo-olga is the last operator"):
+        call_command("demo", "remove")
+    assert Memory.objects.filter(is_demo=True).exists()
 
 
 def test_nobody_can_sign_in_as_the_demo(default: Any, now: datetime) -> None:

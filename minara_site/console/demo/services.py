@@ -19,7 +19,7 @@ from memory_app.user_profile.selectors import list_entries
 from memory_app.user_profile.services import MAX_ENTRIES, set_entry
 from minara_site.access.models import AccessEntry, User
 from minara_site.access.policy import Role
-from minara_site.access.users import grant_role
+from minara_site.access.users import grant_role, lock_operators, refuse_last_operator
 from minara_site.console.demo.content import (
     DAY,
     MEI_MEMORIES,
@@ -202,11 +202,17 @@ def show_looks(owner: User, viewer: User, *, now: datetime) -> None:
 
 
 def remove_demo(*, now: datetime, actor: str) -> int:
-    """Remove every demo row and what hangs on it; return how many memories went."""
+    """Remove every demo row and what hangs on it; return how many memories went.
+
+    Raises Conflict when somebody of the demo was made the last operator.
+    """
     with transaction.atomic():
+        lock_operators()
         User.objects.select_for_update().get(is_default=True)
         if not is_demo_loaded():
             return 0
+        for user in User.objects.filter(username__in=(MEI, OLGA)):
+            refuse_last_operator(user)
         memories = list(Memory.objects.filter(is_demo=True).values_list("pk", flat=True))
         forget_memories(memories)
         for table, model in MARKED.items():

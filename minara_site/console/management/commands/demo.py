@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from minara_site.console.demo.services import load_demo, remove_demo
+from minara_site.kernel.errors import Conflict
 
 ACTOR = "command:demo"
 
@@ -26,6 +27,9 @@ class Command(BaseCommand):
             count = load_demo(now=timezone.now(), actor=ACTOR)
             said = _("Loaded a demo of %(count)d memories.") if count else _("The demo is loaded already.")
         else:
-            count = remove_demo(now=timezone.now(), actor=ACTOR)
+            try:
+                count = remove_demo(now=timezone.now(), actor=ACTOR)
+            except Conflict as refusal:
+                raise CommandError(refusal.detail) from None
             said = _("Removed the demo and its %(count)d memories.") if count else _("There is no demo to remove.")
         self.stdout.write(said % {"count": count})
