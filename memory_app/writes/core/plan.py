@@ -6,10 +6,12 @@ work is lost by undoing another's. A plan is a value with a hash; what is applie
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import astuple, dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from itertools import takewhile
 from typing import Any
 
 from memory_app.writes.core.entries import Done
@@ -202,26 +204,36 @@ def lies_as_before(marks: Touched, stands: Stands) -> bool:
 
 
 def decide_entries(
-    changes: Iterable[tuple[int, int, str, str]], *, mine: Collection[int]
+    changes: Iterable[tuple[int, int, str, str]], *, mine: AbstractSet[int], again: Mapping[int, int]
 ) -> tuple[list[EntryStep], list[Left]]:
-    """Return a step or a reason for each entry of a profile that the writer changed.
+    """Return a step or a reason for each entry of a profile in which something of the writer's stands.
 
     `changes` are all revisions (id, owner, key, who replaced it) since the first of the writer's, oldest first; `mine`
-    are the ids of the writer's.
+    are the ids of the writer's; `again` are those by which a roll-back gave back the value of another: which.
     """
-    first: dict[tuple[int, str], int] = {}
-    newest: dict[tuple[int, str], int] = {}
-    others: dict[tuple[int, str], str] = {}
+    by_place: dict[tuple[int, str], dict[int, str]] = {}
     for revision_id, owner_id, key, replaced_by in changes:
-        place = (owner_id, key)
-        if revision_id in mine:
-            first.setdefault(place, revision_id)
-        elif place in first:
-            others[place] = replaced_by
-        newest[place] = revision_id
-    left = [Left(Why.CHANGED_SINCE, owner_id=place[0], key=place[1], by=by) for place, by in sorted(others.items())]
-    steps = [EntryStep(*place, first[place], newest[place]) for place in sorted(first) if place not in others]
+        by_place.setdefault((owner_id, key), {})[revision_id] = replaced_by
+    steps, left = [], []
+    for place, writers in sorted(by_place.items()):
+        line = list(entry_line(list(writers), again))
+        own = list(takewhile(lambda change: change in mine, line))
+        if own:
+            steps.append(EntryStep(*place, own[-1], max(writers)))
+        elif not mine.isdisjoint(line):
+            left.append(Left(Why.CHANGED_SINCE, owner_id=place[0], key=place[1], by=writers[line[0]]))
     return steps, left
+
+
+def entry_line(ids: Sequence[int], again: Mapping[int, int]) -> Iterator[int]:
+    """Yield the changes that led to the value of an entry, newest first; without those that were taken back."""
+    place = len(ids) - 1
+    while place >= 0:
+        if ids[place] in again:
+            place = ids.index(again[ids[place]]) - 1
+        else:
+            yield ids[place]
+            place -= 1
 
 
 def record_left(left: Left) -> dict[str, Any]:

@@ -1,12 +1,12 @@
 """What a writer wrote, and what rolling it back would do. Sources of truth: the audit log and the rows' histories."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from typing import Any, TypeVar
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from memory_app.held.core import Kind
@@ -26,7 +26,7 @@ from memory_app.writes.core.plan import (
     decide,
     decide_entries,
 )
-from memory_app.writes.models import RolledBackMemory, WriteRollback
+from memory_app.writes.models import RolledBackEntry, RolledBackMemory, WriteRollback
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.errors import Invalid, NotFound
 from minara_site.kernel.guard.models import Hold
@@ -178,7 +178,7 @@ def find_first_actors(ids: Iterable[int]) -> dict[int, str]:
 def find_entry_steps(
     writer: str, entries: Iterable[AuditEntry], *, since: datetime
 ) -> tuple[list[EntryStep], list[Left]]:
-    """Return what becomes of each entry of a profile that a writer changed. Two queries."""
+    """Return what becomes of each entry of a profile that a writer changed. Two queries, three after a roll-back."""
     own = revisions_of(writer, entries, since=since)
     mine = {pk: (owner_id, key) for pk, owner_id, key in own.values_list("pk", "owner_id", "key")}
     if not mine:
@@ -186,8 +186,40 @@ def find_entry_steps(
     places = Q()
     for owner_id, key in sorted(set(mine.values())):
         places |= Q(owner_id=owner_id, key=key)
-    changes = UserProfileRevision.objects.filter(places, pk__gte=min(mine)).order_by("pk")
-    return decide_entries(changes.values_list("pk", "owner_id", "key", "replaced_by"), mine=mine)
+    steps = RolledBackEntry.objects.filter(revision=OuterRef("pk"))
+    changes = (
+        UserProfileRevision.objects.filter(places, pk__gte=min(mine)).annotate(is_back=Exists(steps)).order_by("pk")
+    )
+    by_rollback = {each.pk for each in changes if each.is_back}
+    again = find_values_again(changes, by_rollback, places) if by_rollback else {}
+    rows = [(each.pk, each.owner_id, each.key, each.replaced_by) for each in changes]
+    return decide_entries(rows, mine=mine.keys(), again=again)
+
+
+def find_values_again(
+    changes: Iterable[UserProfileRevision], by_rollback: Collection[int], places: Q
+) -> dict[int, int]:
+    """Return the changes of roll-backs and their undos that gave back a value, and the revision that holds it."""
+    again: dict[int, int] = {}
+    last: dict[tuple[int, str], int] = {}
+    holding: dict[tuple[Any, ...], int] = {}
+    for each in changes:
+        place, said = (each.owner_id, each.key), value_of(each)
+        if place in last and last[place] in by_rollback and said in holding:
+            again[last[place]] = holding[said]
+        holding[said] = last[place] = each.pk
+    now = {(entry.owner_id, entry.key): value_of(entry) for entry in UserProfileEntry.objects.filter(places)}
+    for place, change in last.items():
+        said = now.get(place, place)
+        if change in by_rollback and said in holding:
+            again[change] = holding[said]
+    return again
+
+
+def value_of(row: UserProfileEntry | UserProfileRevision) -> tuple[Any, ...]:
+    """Return whose entry it is, and what it says by whom since when, if anything."""
+    place = (row.owner_id, row.key)
+    return (*place, row.value, row.actor, row.updated_at) if row.value else place
 
 
 def revisions_of(writer: str, entries: Iterable[AuditEntry], *, since: datetime) -> "QuerySet[UserProfileRevision]":

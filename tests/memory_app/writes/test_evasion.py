@@ -8,13 +8,14 @@ import pytest
 from memory_app.held.services import discard_hold
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Changes, edit_memory
+from memory_app.user_profile.services import set_entry
 from memory_app.writes.core.plan import Why
 from memory_app.writes.selectors.plans import preview_roll_back, preview_undo
 from memory_app.writes.services import roll_back, undo_roll_back
 from minara_site.access.principal import Principal
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.ownership import EVERYONE
-from tests.memory_app.writes.factories import agent, person, standing, write
+from tests.memory_app.writes.factories import agent, person, profiles, standing, write
 
 pytestmark = pytest.mark.django_db
 MINUTE = timedelta(minutes=1)
@@ -37,6 +38,9 @@ class Story:
 
     def edit(self, who: Principal, pk: int, text: str) -> None:
         edit_memory(principal=who, memory_id=pk, changes=Changes(content=text), now=self.tick())
+
+    def set(self, who: Principal, value: str) -> None:
+        set_entry(owner=who.owner, key="zone", value=value, actor=who.actor, now=self.tick())
 
     def discard(self, pk: int) -> None:
         hold = Hold.objects.open().get(object_id=pk)
@@ -114,3 +118,27 @@ def test_what_a_person_wrote_last_stays(story: Story) -> None:
     story.edit(story.bad, mine, "poison")
     story.edit(story.ana, mine, "corrected")
     assert story.left(BAD) == [Why.EDITED_SINCE]
+
+
+def test_values_of_a_profile_are_taken_back_alike(story: Story) -> None:
+    story.set(story.ana, "UTC")
+    before = profiles()
+    story.set(story.bad, "poison")
+    story.set(story.worse, "worse poison")
+    poisoned = profiles()
+    story.unroll(story.roll(WORSE))
+    assert profiles() == poisoned
+    story.roll(WORSE)
+    rollback = story.roll(BAD)
+    assert profiles() == before
+    assert story.left(BAD) == []
+    story.unroll(rollback)
+    story.roll(BAD)
+    assert profiles() == before
+
+    story.set(story.bad, "poison")
+    story.set(story.ana, "CET")
+    corrected = profiles()
+    story.set(story.bad, "poison again")
+    story.roll(BAD)
+    assert profiles() == corrected

@@ -146,15 +146,26 @@ def test_a_row_that_was_never_found_is_gone() -> None:
 
 def test_an_entry_gets_the_value_before_the_first_change() -> None:
     changes = [(4, 1, "zone", ME), (5, 1, "zone", ME), (6, 1, "home", OTHER), (7, 2, "zone", ME)]
-    steps, left = decide_entries(changes, mine={4, 5, 7})
+    steps, left = decide_entries(changes, mine={4, 5, 7}, again={})
     assert steps == [EntryStep(1, "zone", 4, 5), EntryStep(2, "zone", 7, 7)]
     assert left == []
 
 
 def test_an_entry_that_somebody_else_set_since_is_left_alone() -> None:
-    steps, left = decide_entries([(4, 1, "zone", ME), (5, 1, "zone", OTHER), (6, 1, "zone", ME)], mine={4, 6})
+    steps, left = decide_entries([(4, 1, "zone", ME), (5, 1, "zone", OTHER)], mine={4}, again={})
     assert steps == []
     assert left == [Left(Why.CHANGED_SINCE, owner_id=1, key="zone", by=OTHER)]
+
+
+def test_an_entry_that_was_set_upon_somebody_elses_value_gets_theirs_back() -> None:
+    changes = [(4, 1, "zone", ME), (5, 1, "zone", OTHER), (6, 1, "zone", ME), (7, 1, "zone", ME)]
+    assert decide_entries(changes, mine={4, 6, 7}, again={}) == ([EntryStep(1, "zone", 6, 7)], [])
+
+
+def test_changes_of_an_entry_that_were_taken_back_count_for_nobody() -> None:
+    changes = [(4, 1, "zone", ME), (5, 1, "zone", OTHER), (6, 1, "zone", OTHER)]
+    assert decide_entries(changes[:2], mine={4}, again={5: 4}) == ([], [])
+    assert decide_entries(changes, mine={4}, again={5: 4, 6: 5}) == ([EntryStep(1, "zone", 4, 6)], [])
 
 
 def test_the_hash_knows_every_part() -> None:
