@@ -16,7 +16,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from minara_site.access.models import DEFAULT_USERNAME, OPERATORS_GROUP, SUPPORT_GROUP, ApiKey, User
+from minara_site.access.models import DEFAULT_USERNAME, OPERATORS_GROUP, SUPPORT_GROUP, ApiKey, Invitation, User
 from minara_site.access.policy import Role
 from minara_site.access.security.sessions import delete_sessions
 from minara_site.kernel.audit_log.services import record_audit
@@ -134,7 +134,7 @@ def change_role(*, username: str, role: Role, now: datetime, actor: str) -> User
 
 
 def disable_user(*, username: str, now: datetime, actor: str) -> User:
-    """Shut somebody out at once: sign-in, sessions and keys. Their data stay. A second time changes nothing.
+    """Shut somebody out at once: sign-in, sessions, keys and links. Their data stay. A second time changes nothing.
 
     Raises NotFound, or Conflict for the last operator who can still sign in.
     """
@@ -146,13 +146,14 @@ def disable_user(*, username: str, now: datetime, actor: str) -> User:
             user.is_active = False
             user.save(update_fields=["is_active"])
             ApiKey.objects.for_owner(user).filter(revoked_at=None).update(revoked_at=now)
+            Invitation.objects.filter(user=user, used_at=None, expires_at__gt=now).update(expires_at=now)
             end_sessions(user)
             record_act("user_disabled", user, now=now, actor=actor)
     return user
 
 
 def enable_user(*, username: str, now: datetime, actor: str) -> User:
-    """Let somebody in again; their keys stay revoked. A second time changes nothing. Raises NotFound."""
+    """Let somebody in again; their keys and links stay closed. A second time changes nothing. Raises NotFound."""
     with transaction.atomic():
         user = get_user(username)
         if User.objects.filter(pk=user.pk, is_active=False).update(is_active=True):

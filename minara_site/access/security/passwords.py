@@ -14,6 +14,12 @@ def change_password(*, user: User, password: str, session_key: str, now: datetim
     with transaction.atomic():
         user.set_password(password)
         user.save(update_fields=["password"])
+        follow_new_password(user=user, session_key=session_key, now=now, actor=actor)
+
+
+def follow_new_password(*, user: User, session_key: str, now: datetime, actor: str) -> None:
+    """Do what a new password asks for: close links, end the sessions under other keys, and write it down."""
+    with transaction.atomic():
         Invitation.objects.filter(user=user, used_at=None).delete()
         record_audit(now=now, actor=actor, tool_call="password_changed", owner_id=user.pk)
         end_other_sign_ins(user=user, current_key=session_key, now=now, actor=actor)

@@ -9,7 +9,7 @@ from django.contrib.sessions.models import Session
 from minara_site.access.invitations.services import accept_invitation, invite, open_invitation, renew_link
 from minara_site.access.models import Invitation, User
 from minara_site.access.policy import Role
-from minara_site.access.users import disable_user, get_user
+from minara_site.access.users import disable_user, enable_user, get_user
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.errors import Conflict, Gone, Invalid, NotFound
 
@@ -85,6 +85,9 @@ def test_a_link_ends_after_a_week_or_with_its_user(now):
         accept(token, now)
     with pytest.raises(Conflict):
         renew_link(username="kim", now=now, actor="test")
+    enable_user(username="kim", now=now, actor="test")
+    with pytest.raises(Gone):
+        accept(token, now)
 
 
 def test_a_lost_password_works_until_the_link_is_used_and_then_every_session_ends(client, ana, now):

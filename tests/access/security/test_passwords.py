@@ -1,8 +1,10 @@
 """`/settings/security/password/`: a new password, and what is wrong with one."""
 
+from io import StringIO
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
@@ -34,6 +36,16 @@ class TestPassword:
         assert client.get(f"/invite/{token}/").status_code == 200
         client.post("/settings/security/password/", {"old_password": OLD, "new_password1": NEW, "new_password2": NEW})
         assert client.get(f"/invite/{token}/").status_code == 404
+
+    def test_the_command_does_the_same(self, client: Client, ana: Any, monkeypatch: Any) -> None:
+        token = renew_link(username="ana", now=timezone.now(), actor="test").token
+        client.force_login(ana)
+        monkeypatch.setattr("getpass.getpass", lambda **_asked: NEW)
+        call_command("changepassword", "ana", stdout=StringIO())
+        assert Client().login(username="ana", password=NEW)
+        assert client.get(f"/invite/{token}/").status_code == 404
+        assert client.get("/settings/").status_code == 302
+        assert AuditEntry.objects.get(tool_call="password_changed").actor == "command:changepassword"
 
     @pytest.mark.parametrize(
         ("typed", "field"),
