@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from memory_app.held.masking import mask
 from memory_app.snapshot.core import LeftOut
 from memory_app.snapshot.selectors import count_writes_since
 from minara_site.access.access_log import record_view
@@ -100,14 +101,18 @@ def leave_trace(request: PageRequest, reading: Reading) -> None:
 
 def frame_context(request: PageRequest, reading: Reading) -> dict[str, Any]:
     """Return what stands around every way of showing: whose prompt, the tabs, the newest sessions."""
+    sessions, is_own = list_newest_snapshots(owner=reading.owner, limit=RECENT_SESSIONS), reading.owner == request.user
+    if not is_own:
+        for each in filter(None, (*sessions, reading.snapshot)):
+            each.session.title = mask(each.session.title)  # for this page, and not to be stored
     links = {show.value: f"?{changed_query(request.GET, show=show).removeprefix('?')}" for show in Show}
     return {
         "title": _("What the agent sees"),
-        "owner_name": "" if reading.owner == request.user else reading.owner.username,
+        "owner_name": "" if is_own else reading.owner.username,
         "show": reading.show,
         "links": links,
         "text_url": reverse("prompt:text") + changed_query(request.GET),
-        "sessions": list_newest_snapshots(owner=reading.owner, limit=RECENT_SESSIONS),
+        "sessions": sessions,
     }
 
 

@@ -24,6 +24,7 @@ HIDDEN = {
     "idempotent_calls": {"request_sha256", "headers", "body"},  # answers hold what their caller may see alone
     "search_document": {"body"},  # texts cut to words, in which no secret can be told
 }
+UNLISTED = {("sessions", "title")}  # a text of its owner, however short
 SHOWN_IN_LIST = 8
 MOST_COUNTED = 10_000
 OWNER_PATHS = ("owner_id", "user_id", "memory.owner_id", "session.owner_id")
@@ -47,7 +48,9 @@ def open_fields(model: type[Model]) -> list[Any]:
 
 def short_fields(model: type[Model]) -> list[Any]:
     """Return the columns that fit a list; texts of owners do not stand there."""
-    return [field for field in open_fields(model) if not isinstance(field, TextField | JSONField)][:SHOWN_IN_LIST]
+    table = model._meta.db_table  # noqa: SLF001
+    fields = [field for field in open_fields(model) if (table, field.name) not in UNLISTED]
+    return [field for field in fields if not isinstance(field, TextField | JSONField)][:SHOWN_IN_LIST]
 
 
 def owner_of(row: Model) -> int | None:

@@ -18,6 +18,7 @@ from minara_site.access.keys.services import create_key
 from minara_site.access.models import AccessEntry, ApiKey, Invitation, User
 from minara_site.access.policy import Role
 from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.conversations.services import start_session
 from minara_site.kernel.idempotency.models import IdempotentCall
 from minara_site.kernel.jobs.models import JobRun
 from tests.contracts.world import database_rows
@@ -150,6 +151,11 @@ class TestOn:
         assert not [page for page in pages[ana] if secret in page]
         assert all(secret in page for page in pages[olga])
         assert Memory.objects.filter(content__contains=secret).count() == 2
+
+    def test_list_no_text_of_a_session(self, client, olga, ana, now):
+        start_session(owner_id=ana.pk, title=WORD, actor="test", now=now)
+        client.force_login(olga)
+        assert WORD not in admin(client, "kernel/session/").content.decode()
 
     def test_answer_no_condition_that_could_tell_a_secret(self, client, olga, ana):
         client.force_login(olga)

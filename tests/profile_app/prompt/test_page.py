@@ -195,6 +195,16 @@ def test_an_operator_reads_another_owners_prompt_and_leaves_a_trace(client, olga
     assert AccessEntry.objects.count() == 1
 
 
+def test_an_operator_reads_no_secret_in_the_title_of_another_owners_session(client, olga, ana):
+    secret = "AKIA" + "Q7ZMXW3TN5RB2KLD"
+    start_session(owner=ana, title=f"try {secret}", actor="test", now=timezone.now())
+    for reader, shown in ((olga, False), (ana, True)):
+        client.force_login(reader)
+        page = client.get("/prompt/?owner=ana").content.decode()
+        assert "try AKI" in page
+        assert (secret in page) is shown
+
+
 def test_support_and_strangers_see_no_prompt(client, sam):
     assert client.get("/prompt/").status_code == 302
     client.force_login(sam)
