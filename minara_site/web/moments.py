@@ -38,16 +38,15 @@ def day(moment: datetime, zone: tzinfo | None) -> str:
     return date_format(moment.astimezone(zone), _("j M Y"))
 
 
-def day_and_time(moment: datetime, zone: tzinfo | None) -> str:
-    """Return day and time in a zone: "12 Jun 2026 14:20"."""
-    return date_format(moment.astimezone(zone), _("j M Y H:i"))
+def day_and_time(moment: datetime, zone: tzinfo | None, *, seconds: bool = False) -> str:
+    """Return day and time in a zone: "12 Jun 2026 14:20", with seconds "12 Jun 2026 14:20:00"."""
+    return date_format(moment.astimezone(zone), _("j M Y H:i:s") if seconds else _("j M Y H:i"))
 
 
 def exact(moment: datetime, zone: tzinfo | None) -> str:
     """Return the second and the zone: "12 Jun 2026 14:20:00 UTC+8"."""
-    local = moment.astimezone(zone)
-    written = date_format(local, _("j M Y H:i:s"))  # outside of the f-string, where xgettext would not find it
-    return f"{written} {offset_words(local.utcoffset() or timedelta())}"
+    offset = moment.astimezone(zone).utcoffset() or timedelta()
+    return f"{day_and_time(moment, zone, seconds=True)} {offset_words(offset)}"
 
 
 def offset_words(offset: timedelta) -> str:

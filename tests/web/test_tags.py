@@ -156,6 +156,7 @@ class TestTime:
         with timezone.override(ZoneInfo("Europe/Berlin")):
             assert ">29 Mar 2026 01:59</time>" in render("{% when moment %}", moment=before)
             assert ">29 Mar 2026 03:00</time>" in render("{% when moment %}", moment=after)
+            assert ">29 Mar 2026 01:59:59</time>" in render("{% when moment seconds=True %}", moment=before)
 
     def test_shows_a_dash_for_what_never_happened(self) -> None:
         html = render("{% ago none %}{% when none %}{% day none %}", none=None)

@@ -104,9 +104,10 @@ def ago(moment: datetime | None) -> SafeString:
 
 
 @register.simple_tag
-def when(moment: datetime | None) -> SafeString:
-    """Return day and time in the reader's zone."""
-    return time_html(moment, day_and_time(moment, timezone.get_current_timezone())) if moment else dash()
+def when(moment: datetime | None, *, seconds: bool = False) -> SafeString:
+    """Return day and time in the reader's zone, where the order of things counts with `seconds=True`."""
+    zone = timezone.get_current_timezone()
+    return time_html(moment, day_and_time(moment, zone, seconds=seconds)) if moment else dash()
 
 
 @register.simple_tag(name="day")
