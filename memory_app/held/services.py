@@ -20,7 +20,7 @@ from minara_site.kernel.guard.models import Decision, Hold
 from minara_site.kernel.guard.services import settle_holds
 from minara_site.kernel.ownership import EVERYONE, Owner
 
-MAX_BULK = 500
+MAX_BULK = 5_000  # as many as a list lets a person choose
 
 
 def release_hold(*, principal: Principal, hold_id: int, now: datetime, note: str = "") -> Hold:

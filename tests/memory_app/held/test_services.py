@@ -9,7 +9,7 @@ from django.db import transaction
 
 from memory_app.held.rescan import rescan
 from memory_app.held.selectors import get_hold, list_holds, load_texts
-from memory_app.held.services import discard_hold, release_hold, release_holds
+from memory_app.held.services import MAX_BULK, discard_hold, release_hold, release_holds
 from memory_app.importers.adapters import Format, open_bundle
 from memory_app.importers.services import Verdict, run_import
 from memory_app.memories.core import Category, Provenance, Source
@@ -41,6 +41,7 @@ from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.core import Reason, Rule
 from minara_site.kernel.guard.models import Decision, Hold
 from minara_site.kernel.ownership import EVERYONE
+from minara_site.web.lists.spec import MOST_SELECTED
 from profile_app.prompt.selectors import load_next_prompt
 from tests.api.client import agent_of
 from tests.memory_app.memories.factories import NOON, browser, key, make_memory
@@ -112,6 +113,10 @@ def test_no_write_path_lets_an_attack_be_read(path, ana):
             assert Hold.objects.open().filter(owner=ana).count() == 1, text
             assert_unread(ana, text)
             transaction.set_rollback(True)
+
+
+def test_all_that_a_list_lets_a_person_choose_is_decided_at_once():
+    assert MAX_BULK == MOST_SELECTED
 
 
 def assert_unread(ana, text):
