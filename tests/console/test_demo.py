@@ -40,7 +40,7 @@ def test_fills_every_category_source_and_state(default: Any, now: datetime) -> N
     for owner in (default, User.objects.get(username=MEI)):
         own = memories.filter(owner=owner)
         assert {*own.values_list("source", flat=True)} == {*Source}
-        assert {memory.state for memory in own} >= {State.LIVE, State.DELETED}
+        assert {memory.state for memory in own} >= {State.LIVE, State.HELD, State.DELETED}
         assert MemoryRevision.objects.filter(memory__in=own).exists()
         assert UserProfileEntry.objects.for_owner(owner).exists()
         assert SessionSnapshot.objects.for_owner(owner).filter(wiped_at=None).exists()
