@@ -63,8 +63,10 @@ class TestList:
     def test_says_in_words_who_did_what_to_whose_data(self, browser: Client, ana: Any) -> None:
         key = create_key(user=ana, scopes=[Scope.MEMORY_READ], label="laptop", now=timezone.now(), actor="user:1")
         note("memory_removed", actor=f"key:{key.prefix}", owner_id=ana.pk, details={"memories": [{}, {}, {}]})
-        note("something_new", owner_id=987_654, reasoning="because of <this>")
+        at = timezone.now().replace(hour=9, minute=5, second=7)
+        note("something_new", owner_id=987_654, reasoning="because of <this>", now=at)
         page = text(browser, "/ops/audit-log/")
+        assert " 09:05:07</time>" in page
         assert "Memories deleted" in page
         assert "3 rows" in page
         assert f"laptop, API key {key.prefix}" in page
@@ -201,6 +203,7 @@ class TestChain:
         assert AuditEntry.objects.filter(tool_call="job_requested").count() == 1
         for page in (text(browser, "/ops/audit-log/"), text(browser, "/ops/audit-log/chain/", **HTMX)):
             assert 'hx-trigger="every 2s"' in page
+            assert '<a id="check-run"' in page  # the focus finds it again in the panel that takes this one's place
         runner.execute(run.pk)
         panel = text(browser, "/ops/audit-log/chain/", **HTMX)
         assert "Every seal fits (entries: 1, seals: 1)." in panel

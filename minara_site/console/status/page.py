@@ -81,7 +81,7 @@ def memory_facts(judged: Judged, index_problems: list[str]) -> list[Fact]:
             _("Judged by older rules"),
             total_words(stale),
             WATCH if stale.number else GOOD,
-            _("They are judged again at night, and before an agent reads them.") if stale.number else "",
+            _("Judged by another rule set. No prompt takes one before it is judged again.") if stale.number else "",
         ),
         Fact(_("Texts on hold"), total_words(holds), WATCH if holds.number else GOOD),
         Fact(

@@ -100,6 +100,8 @@ class TestList:
         assert "203.0.113.9" in page
         assert page.count("This one") == 1
         assert page.count("/end/") == 2  # the other one, and all others
+        page = here.get("/settings/security/", headers={"Accept-Language": "zh-hans"}).content.decode()
+        assert "203.0.113.9</span>，" in page
 
     def test_ends_one_and_writes_it_down(self, browser, ana):
         here, there = browser("ana"), browser("ana")

@@ -58,6 +58,7 @@ def test_says_how_the_instance_is(client, olga, ana):
     assert (facts["Failed in 7 days"].value, facts["Judged by older rules"].value) == ("1", "1")
     assert (facts["Search index, newest memories"].tone, facts["Migrations"].tone) == ("good", "good")
     assert "Ask an operator." in response.content.decode()
+    assert "before it is judged again" in facts["Judged by older rules"].hint
     WorkerSeen.objects.create(name="host:1", seen_at=now)
     assert facts_on(client.get(PAGE))["Workers"].tone == "good"
 
