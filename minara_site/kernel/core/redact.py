@@ -23,6 +23,7 @@ from minara_site.kernel.core.secret_shapes import (
     is_wallet_import_key,
     kind_of_name,
 )
+from minara_site.kernel.core.service_keys import find_service_keys
 
 REDACTED = "[redacted]"
 MAX_DEPTH = 100
@@ -39,9 +40,20 @@ _RUN = re.compile(r"(?:(?!%26)[^\s&\"'<>])*")
 _WHOLE_LINE_NAME = re.compile("authorization|cookie|mnemonic|phrase|words|seed", re.IGNORECASE)
 _BEARER = re.compile(r"(?<=\bbearer )\s*(?=\S{0,64}[0-9])[A-Za-z0-9._~+/=-]{8,}", re.IGNORECASE)
 _BASIC = re.compile(r"(?<=\bbasic )\s*[A-Za-z0-9+/]{6,}={0,2}", re.IGNORECASE)
+_MIN_TOKEN = 16
 _URL_PASSWORD = re.compile(r"(?<=://)([^\s/:@]{0,256}:)[^\s/@]{1,256}(?=@)")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}")
 _FLAG = re.compile(r"-{0,2}[\w-]{1,64}:?")
+_SAID = re.compile(
+    r"\b(?:password|passphrase|passcode|(?:api|secret|private|access) (?:key|secret)|(?:api|access|bot) token)"
+    r" (?:is|ist|es|est) [\"'`]?"
+    r"|(?:密码|密碼|口令|密钥|密鑰|私钥|私鑰)\s?(?:是|为|為|[:：])\s?[\"'`]?",  # noqa: RUF001 - as it is written
+    re.IGNORECASE,
+)
+"""A password that a sentence tells, not a name with a sign behind it."""
+_SAID_WITH = ("pass", "secret", "key", "token", "密", "口令", "私")
+PASSWORD = re.compile(r"(?=\S{0,64}[0-9])(?=\S{0,64}[A-Za-z])\S{6,}")
+"""A letter, a digit and a length: what a name or a sentence calls a password is mostly a word about one."""
 
 
 def redact(value: JsonValue) -> JsonValue:
@@ -117,8 +129,10 @@ def _redact_list(items: list[JsonValue], context: str, depth: int) -> JsonValue:
 def _redact_text(text: str, context: str, wraps: int) -> str:
     text = PEM_KEY.sub(REDACTED, text)
     text = _replaced(text, find_named_values(text))
+    text = _replaced(text, find_said_values(text))
     text = _URL_PASSWORD.sub(rf"\1{REDACTED}", _BASIC.sub(_without_user_and_password, _BEARER.sub(REDACTED, text)))
     text = SERVICE_KEY.sub(REDACTED, text)
+    text = _replaced(text, find_service_keys(text))
     text = WALLET_IMPORT_KEY.sub(lambda hit: REDACTED if is_wallet_import_key(hit.group()) else hit.group(), text)
     text = _replaced(text, _bare_keys(text, context))
     text = _replaced(text, find_phrases(text))
@@ -149,6 +163,27 @@ def find_named_values(text: str) -> list[tuple[int, int]]:
             spans.append((start, stop))
             end = stop
     return spans
+
+
+def find_said_values(text: str) -> list[tuple[int, int]]:
+    """Return where passwords stand that a sentence tells: `the password is …`."""
+    lowered = text.lower()
+    if not any(word in lowered for word in _SAID_WITH):
+        return []
+    spans: list[tuple[int, int]] = []
+    end = 0
+    for said in _SAID.finditer(text):
+        told = PASSWORD.match(text, said.end()) if said.end() >= end else None
+        if told:
+            spans.append(told.span())
+            end = told.end()
+    return spans
+
+
+def find_header_values(text: str) -> list[tuple[int, int]]:
+    """Return where a token stands behind `Bearer`, and a password in an address of a service."""
+    tokens = [hit.span() for hit in _BEARER.finditer(text) if len(hit.group()) >= _MIN_TOKEN]
+    return tokens + [(hit.end(1), hit.end()) for hit in _URL_PASSWORD.finditer(text)]
 
 
 def _value_span(text: str, start: int, *, whole_line: bool) -> tuple[int, int]:

@@ -49,29 +49,39 @@ SERVICE_KEY = re.compile(
     r"|mnr_[a-z0-9]+_[A-Za-z0-9_-]{40,}"
     r"|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{20,}"
     r"|A(?:KIA|SIA)[0-9A-Z]{16}|AIza[0-9A-Za-z_-]{30,}|ya29\.[0-9A-Za-z_-]{20,}"
-    r"|xox[abeoprs]-[A-Za-z0-9-]{10,}|hf_[A-Za-z0-9]{30,}|npm_[A-Za-z0-9]{36}|pypi-[A-Za-z0-9_-]{50,}"
-    r"|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|(?:whsec|dop_v1|shpat)_[A-Za-z0-9+/=]{20,}"
+    r"|(?:xox[abeoprs]|xapp)-[A-Za-z0-9-]{10,}|hf_[A-Za-z0-9]{30,}|npm_[A-Za-z0-9]{36}|pypi-[A-Za-z0-9_-]{50,}"
+    r"|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|(?:whsec|do[opr]_v1|shp(?:at|ca|pa|ss))_[A-Za-z0-9+/=]{20,}"
+    r"|(?:gsk_|xai-|pplx-|r8_|lin_api_|ntn_|secret_|sbp_|glsa_|dp\.[a-z]{2}\.)[A-Za-z0-9]{32,}|GOCSPX-[A-Za-z0-9_-]{20,}"
+    r"|(?:figd_|hv[sb]\.|sntry[su]_|pscale_[a-z]{2,8}_|ATATT3)[A-Za-z0-9_+/=.-]{32,}"
+    r"|dapi[0-9a-f]{32}|PMAK-[0-9a-f]{24}-[0-9a-f]{20,}|NRAK-[A-Z0-9]{27}|AGE-SECRET-KEY-1[A-Z0-9]{50,}"
+    r"|(?:nsec1|suiprivkey1)[02-9ac-hj-np-z]{50,}|S[A-D][A-Z2-7]{54}(?![A-Za-z0-9])"
+    r"|(?:alchemy\.com|infura\.io)/(?:ws/)?v[0-9]/[A-Za-z0-9_-]{24,}|quiknode\.pro/[0-9a-f]{32,}"
+    r"|\[\s?(?:[0-9]{1,3},\s?){63}[0-9]{1,3}\s?\]"  # the 64 bytes of a key of Solana, as its tools store it
+    rf"|ed25519:[{_BASE58}]{{86,88}}"
+    r"|discord(?:app)?\.com/api/webhooks/[0-9]{15,20}/[A-Za-z0-9_-]{40,}"
     r"|[0-9]{8,10}:AA[A-Za-z0-9_-]{33}"
     rf"|[xyztuv]prv[{_BASE58}]{{100,}}"
     r"|eyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]{6,}(?:\.[A-Za-z0-9_-]*)?"
     r")"
 )
-PEM_KEY = re.compile(
-    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----|\Z)", re.DOTALL
-)
-WALLET_IMPORT_KEY = re.compile(rf"(?<![{_BASE58}])[59KLc][{_BASE58}]{{50,51}}(?![{_BASE58}])")
+_PEM_NAME = r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+PEM_KEY = re.compile(rf"-----BEGIN {_PEM_NAME}.*?(?:-----END {_PEM_NAME}|\Z)", re.DOTALL)
+WALLET_IMPORT_KEY = re.compile(rf"(?<![{_BASE58}])[569KLcQT][{_BASE58}]{{50,51}}(?![{_BASE58}])")
 EXTENDED_KEY = re.compile(rf"(?<![{_BASE58}])[xyztuv]prv[{_BASE58}]{{107}}(?![{_BASE58}])")
-BARE_KEY = re.compile(rf"(?<![0-9A-Za-z])(?:(?:0x)?[0-9a-fA-F]{{64}}|[{_BASE58}]{{86,88}})(?![0-9A-Za-z])")
+BARE_KEY = re.compile(
+    rf"(?<![0-9A-Za-z])(?:(?:0x)?[0-9a-fA-F]{{64}}|[{_BASE58}]{{86,88}}|[A-Za-z0-9+/]{{86}}==)(?![0-9A-Za-z])"
+)
 _BEFORE_KEY = re.compile(
-    r"(?P<public>public[\s_-]*key|pubkey|tx|transaction|hash|block|signature|address|contract)"
-    r"|(?P<secret>private|priv|secret|seed|mnemonic|key|\bpk\b)",
+    r"(?P<public>public[\s_-]*key|pubkey|tx|transaction|hash|block|signature|address|contract"
+    r"|公钥|公鑰|交易|哈希|区块|區塊|签名|簽名|地址|合约|合約)"
+    r"|(?P<secret>private|priv|secret|seed|mnemonic|key|\bpk\b|私钥|私鑰|密钥|密鑰|助记词|助記詞)",
     re.IGNORECASE,
 )
 _KEY_CONTEXT_CHARS = 48
 _WORDS = frozenset(BIP39_ENGLISH)
 _LETTERS = re.compile("[A-Za-z]+")
 MIN_PHRASE_WORDS = 12
-_MAX_PHRASE_GAP = 6
+_MAX_PHRASE_GAP = 16
 
 
 class NameKind(Enum):
@@ -111,9 +121,9 @@ def is_key_after(before: str) -> bool:
 
 
 def is_wallet_import_key(text: str) -> bool:
-    """Say whether the base58 text carries the checksum and version of a Bitcoin private key."""
+    """Say whether the base58 text carries checksum and version of a private key of Bitcoin, Litecoin or Dogecoin."""
     body = _base58_body(text, 40)
-    return body is not None and body[:1] in {b"\x80", b"\xef"}
+    return body is not None and body[:1] in {b"\x80", b"\xef", b"\xb0", b"\x9e"}
 
 
 def is_extended_key(text: str) -> bool:

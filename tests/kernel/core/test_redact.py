@@ -164,6 +164,16 @@ def test_knows_every_word_of_bip_39_in_order():
     assert digest == "2f5eed53a4727b4bf8880d8f3f199efc90e58503646d9ff8eff3a2ed3b24dbda"
 
 
+@pytest.mark.parametrize(
+    "secret", ["SK" + "0123456789abcdef" * 2, "https://hooks.slack.com/services/" + "T0AB12/B0CD34/e5f6"]
+)
+def test_redacts_what_the_guard_would_hold(secret):
+    assert leaks(redact({"note": f"his key {secret} works"}), secret) == []
+    assert redact_text("密码是密码是Tr0ub4dor&3 and the password is Tr0ub4dor&3") == (
+        f"密码是{REDACTED} and the password is {REDACTED}"
+    )
+
+
 def test_redacts_a_pem_key_and_nothing_after_it():
     pem = f"-----BEGIN EC PRIVATE KEY-----\n{'MHcCAQEE' * 8}\n-----END EC PRIVATE KEY-----"
     assert redact_text(f"before {pem} after") == f"before {REDACTED} after"
