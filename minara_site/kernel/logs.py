@@ -7,7 +7,9 @@ from typing import Any
 import structlog
 from structlog.typing import EventDict
 
-LINK_TOKEN = re.compile(r"(?<=/)[\w-]{43,}")  # as long as `secrets.token_urlsafe(32)`
+LINK_TOKEN = re.compile(  # as long as `secrets.token_urlsafe(32)`, or what stands for one that was not copied well
+    r"(?<=/)[\w-]{43,}|(?:(?<=/invite/)|(?<=/welcome/)).+?(?=/?$)", re.DOTALL
+)
 
 
 def blank_links(_logger: Any, _level: str, event: EventDict) -> EventDict:

@@ -93,6 +93,16 @@ def test_no_log_names_a_live_link(client, token, caplog, capsys):
     assert token not in written
 
 
+@pytest.mark.parametrize("miscopied", ["{}", '"{}"', "{} .", "<{}>"])
+@pytest.mark.parametrize("door", ["invite", "welcome"])
+def test_no_log_names_most_of_a_live_link(client, token, caplog, capsys, door, miscopied):
+    part = token[:-1]
+    assert client.get(f"/{door}/{miscopied.format(part)}/").status_code == 404
+    written = caplog.text + "".join(capsys.readouterr())
+    assert "request_failed" in written
+    assert part not in written
+
+
 def test_no_log_of_django_names_a_live_link(token):
     formatters = [each.formatter for each in logging.getLogger().handlers]
     formatter = next(each for each in formatters if isinstance(each, ProcessorFormatter))
