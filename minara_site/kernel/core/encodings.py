@@ -16,8 +16,12 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 _BASE64 = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{16,}={0,2}")
-_HEX = re.compile(r"(?<![0-9A-Za-z])(?:0x)?(?P<digits>(?:[0-9a-fA-F]{2}){8,})(?![0-9A-Za-z])")
-_ESCAPE = r"%[0-9a-fA-F]{2}|&#[0-9]{1,7};|&#[xX][0-9a-fA-F]{1,6};|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}"
+_HEX = re.compile(r"(?<![0-9A-Za-z])(?:0x)?(?P<digits>(?:[0-9a-fA-F]{2}(?:[ :,]{1,2}(?:0x)?)?){8,})(?![0-9A-Za-z])")
+_BETWEEN_BYTES = re.compile("0x|[ :,]")
+_ESCAPE = (
+    r"%[0-9a-fA-F]{2}|&#[0-9]{1,7};|&#[xX][0-9a-fA-F]{1,6};|&(?:[lg]t|nbsp|quot|apos|lowbar);"
+    r"|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}"
+)
 _ESCAPES = re.compile(_ESCAPE)
 _BACKSLASH = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2}))")
 _AROUND = 80
@@ -54,7 +58,7 @@ class Part(NamedTuple):
 def decoded_parts(text: str) -> Iterator[Part]:
     """Yield what decodes to another plain text, kind by kind. Linear in the length of the text."""
     yield from _joined([(_plain(_from_base64(found.group())), found.span()) for found in _BASE64.finditer(text)])
-    yield from _joined([(_plain(bytes.fromhex(found["digits"])), found.span()) for found in _HEX.finditer(text)])
+    yield from _joined([(_plain(_from_hex(found["digits"])), found.span()) for found in _HEX.finditer(text)])
     yield from _joined(_unescaped(text))
     yield from _joined(_disguised(text))
 
@@ -84,9 +88,13 @@ def _from_base64(text: str) -> bytes | None:
         return None
 
 
+def _from_hex(digits: str) -> bytes:
+    return bytes.fromhex(_BETWEEN_BYTES.sub("", digits))
+
+
 def _unescaped(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
     """Yield what the text says around its escapes, when it has some."""
-    if not ("%" in text or "&#" in text or "\\" in text):
+    if not ("%" in text or "&" in text or "\\" in text):
         return
     escapes = [found.span() for found in _ESCAPES.finditer(text)]
     if escapes:

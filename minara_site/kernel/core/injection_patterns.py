@@ -41,7 +41,7 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern(
         "role_tag",
         shapes=(
-            r"<\|[a-z0-9_ ]{1,40}\|>|\[/?inst\]|<</?sys>>|<(?:start|end)_of_turn>",
+            r"<\|[a-z0-9_ \u2581]{1,40}\|>|\[/?inst\]|<</?sys>>|<(?:start|end)_of_turn>",
             (
                 r"</?(?:system|assistant|developer|instructions?|information|important|admin|system_prompt|system-prompt)"
                 r"(?:\s[^>\n]{0,100}+)?>"
@@ -51,7 +51,8 @@ PATTERNS: tuple[Pattern, ...] = (
                 r"^[ \t]{0,10}[>*\"'(\[-]{0,3}(?:system|developer|assistant|系统|系統|システム|sistema|systeme|النظام)"
                 r"(?: (?:message|prompt|note|override|instructions?|notice))?[\"')\]*]{0,3}[ \t]{0,3}:"
             ),
-            r"\"role\"\s{0,5}:\s{0,5}\"(?:system|assistant|developer|tool)\"",
+            r"[\"']role[\"']\s{0,5}:\s{0,5}[\"'](?:system|assistant|developer|tool)[\"']",
+            r"【(?:系统|系統|开发者|開發者|管理员|管理員)(?:提示|消息|指令|通知|命令|訊息)】",
             r"\[(?:system|assistant|developer|admin)(?: (?:message|note|prompt|override|update|notice))?\]",
         ),
     ),
@@ -60,7 +61,7 @@ PATTERNS: tuple[Pattern, ...] = (
         shapes=(
             r"</?(?:[a-z]{1,10}:)?(?:tool_use|tool_calls?|function_calls?|function_results?|tool_results?|invoke)\b",
             r"\"(?:tool_calls?|function_call|tool_use)\"\s{0,5}:",
-            r"\"name\"\s{0,5}:\s{0,5}\"[^\"\n]{1,60}+\"\s{0,5},\s{0,5}\"(?:arguments|parameters|input)\"\s{0,5}:",
+            r"[\"']name[\"']\s{0,5}:\s{0,5}[\"'][^\"'\n]{1,60}+[\"']\s{0,5},\s{0,5}[\"'](?:arguments|parameters|input)[\"']\s{0,5}:",
             r"\brm -(?:rf|fr)\b|\b(?:curl|wget) [^\n|]{1,200}+\| ?(?:sudo )?(?:ba|z)?sh\b",
             r"^[ \t]{0,5}action\s{0,3}:[^\n]{1,80}+\n[ \t]{0,5}action input\s{0,3}:",
         ),
@@ -71,7 +72,7 @@ PATTERNS: tuple[Pattern, ...] = (
         shapes=(
             (
                 r"\b(?:end|start|beginning) of (?:the |your )?(?:memory|memories|system prompt|user prompt|instructions"
-                r"|untrusted (?:data|input|content))\b"
+                r"|untrusted (?:data|input|content))\b(?! (?:leak|usage|card|manual)s?\b)"
             ),
             r"\[(?:blocked|held|released|quarantined?|approved by (?:the )?(?:user|operator))\s{0,3}:",
         ),

@@ -251,7 +251,7 @@ CONCEPTS: dict[str, dict[str, str]] = {
         "|from now on you are|impersonate|respond as|answer as|simulate|enter|enter into|activate|enable|switch to"
         "|switch into|go into|become|assume the role of|take on the role of|play the role of|operate in|operate as"
         "|turn on|you are in|you will be",
-        "zh": "从现在开始|从现在起|從現在開始|從現在起|你现在是|你現在是|你是|扮演|假装|假裝"
+        "zh": "从现在开始|从现在起|從現在開始|從現在起|现在起|現在起|你现在是|你現在是|你是|扮演|假装|假裝"
         "|进入|進入|切换到|切換到|充当|充當|启用|开启"
         "|啟用",
         "es": "actúa como|actúe como|finge ser|ahora eres|compórtate como|entra en|activa|hazte pasar por",
@@ -273,7 +273,7 @@ CONCEPTS: dict[str, dict[str, str]] = {
         "|technical support|customer support|root user|superuser|a bank employee|no restrictions"
         "|without restrictions|without any restrictions|without rules|free of all restrictions|the administrator",
         "zh": "没有任何限制|沒有任何限制|开发者模式|開發者模式|无限制|無限制|不受限制|越狱|越獄|管理员|管理員"
-        "|没有限制|沒有限制|不受约束|不再受任何限制|不再受任何规则限制|不再受任何規則限制|dan",
+        "|没有限制|沒有限制|不受约束|不再受约束|不再受約束|不再受任何限制|不再受任何规则限制|不再受任何規則限制|dan",
         "es": "sin restricciones|sin filtros|modo desarrollador|sin censura|sin límites|administrador|soporte técnico",
         "fr": "sans restrictions|sans restriction|sans filtre|sans filtres|sans limites|mode développeur"
         "|sans censure|administrateur|support technique",
