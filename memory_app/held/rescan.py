@@ -26,17 +26,16 @@ MOST_PER_RUN = 20_000
 def rescan(*, now: datetime, claim: Claim | None = None, most: int = MOST_PER_RUN) -> dict[str, int]:
     """Judge at most this many texts again and hold what today's rules refuse; return how many of each."""
     judged = held = 0
-    for rescan_slice, rows in (
-        (rescan_memories, Memory.objects.all()),
-        (rescan_profile, UserProfileEntry.objects.all()),
-    ):
+    memories, entries = Memory.objects.all(), UserProfileEntry.objects.all()
+    total = min(most, count_stale(memories) + count_stale(entries))
+    for rescan_slice, rows in ((rescan_memories, memories), (rescan_profile, entries)):
         while judged < most:
             with transaction.atomic():
                 seen, refused = rescan_slice(rows, now=now)
             judged, held = judged + seen, held + refused
             if not seen:
                 break
-            report_progress(claim, judged, most)
+            report_progress(claim, judged, total)
     return {"judged": judged, "held": held}
 
 
@@ -60,6 +59,11 @@ def rescan_profile(rows: "QuerySet[UserProfileEntry]", *, now: datetime) -> tupl
             now=now, actor=ACTOR, tool_call="user_profile_held", owner_id=entry.owner_id, details={"key": entry.key}
         )
     return len(found), len(refused)
+
+
+def count_stale(rows: "QuerySet[Any]") -> int:
+    """Return how many rows have a verdict of other rules."""
+    return sum(rows.filter(**lookup).count() for lookup in out_of_date())
 
 
 def next_slice(rows: "QuerySet[Any]") -> list[int]:

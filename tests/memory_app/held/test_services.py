@@ -217,6 +217,17 @@ class TestDecisions:
         memory = Memory.objects.get()
         assert (memory.state, memory.content, memory.version, memory.updated_at) == ("live", "Clean words", 3, NOON)
 
+    def test_an_edit_that_went_through_the_trash_is_still_an_edit(self, ana):
+        memory = make_memory(ana, "keep it", category="personalization", source="user_manual")
+        edit_memory(principal=browser(ana), memory_id=memory.pk, changes=Changes(content=POISON), now=LATER)
+        for hours in (1, 2):
+            delete_memories(principal=browser(ana), owner=ana, ids=[memory.pk], now=LATER + timedelta(hours=hours))
+            restore_memories(principal=browser(ana), owner=ana, ids=[memory.pk], now=LATER + timedelta(hours=hours))
+        hold = Hold.objects.open().get()
+        discard_hold(principal=browser(ana), owner=ana, hold_id=hold.pk, now=LATER + timedelta(hours=3))
+        memory.refresh_from_db()
+        assert (memory.content, memory.deleted_at, memory.held_at) == ("keep it", None, None)
+
     def test_a_clean_edit_lifts_the_hold(self, ana):
         edit(ana, POISON)
         memory = Memory.objects.get()
@@ -292,6 +303,16 @@ class TestNewRules:
         bad.refresh_from_db()
         assert (bad.state, bad.updated_at) == ("held", LATER)
         assert rescan(now=LATER) == {"judged": 0, "held": 0}
+
+    def test_a_run_says_how_many_there_are_to_judge(self, ana, newer_rules, monkeypatch):
+        for n in range(3):
+            make_memory(ana, f"text {n}")
+        set_entry(owner=ana, key="pet", value="a cat", actor="user:1", now=NOON)
+        newer_rules()
+        told = []
+        monkeypatch.setattr("memory_app.held.rescan.report_progress", lambda _claim, *said: told.append(said))
+        rescan(now=LATER)
+        assert told == [(3, 4), (4, 4)]
 
     def test_a_bounded_run_goes_on_where_it_stood(self, ana, newer_rules):
         for n in range(3):
