@@ -51,6 +51,11 @@ class ConfirmForm(forms.Form):
         self.writer = writer
         self.fields["word"].label = _("Type “%(word)s” to go on") % {"word": writer}
 
+    def focus_first(self) -> None:
+        """Put the cursor into the word when that alone is wrong, else into the reason."""
+        name = "word" if self.errors.keys() == {"word"} else "reason"
+        self.fields[name].widget.attrs["autofocus"] = True
+
     def clean_word(self) -> str:
         """Accept the name of the writer alone."""
         word: str = self.cleaned_data["word"]

@@ -194,6 +194,7 @@ def show_confirm(
         status = HTTPStatus.CONFLICT
     elif form.errors:
         status = HTTPStatus.UNPROCESSABLE_ENTITY
+    form.focus_first()
     context = {"title": title, "confirm": form, "is_undo": is_undo, "is_stale": status == HTTPStatus.CONFLICT}
     context |= plan_context(request, found, now=now, is_undo=is_undo)
     return render_page(request, "memory_app/writes/confirm.html", context, status=status)

@@ -127,7 +127,9 @@ def test_look_confirm_result_undo(operator: Client, ana: Any, olga: Any) -> None
     apply_url = re.search(r'href="(/ops/writes/roll-back/apply/[^"]*)"', page)[1].replace("&amp;", "&")
     page = html(operator.get(apply_url))
     form = {"plan": hidden_plan(page), "reason": "stolen key", "word": BAD}
-    assert "Type" in html(operator.post(apply_url, form | {"word": "key:other"}), 422)
+    refused = html(operator.post(apply_url, form | {"word": "key:other"}), 422)
+    assert "exactly as it stands here" in refused
+    assert re.findall(r'name="(\w+)"[^>]* autofocus', refused) == ["word"]
     assert "is required" in html(operator.post(apply_url, form | {"reason": ""}), 422)
     assert Memory.objects.live().count() == 3
 
