@@ -99,11 +99,15 @@ def is_half_way(session: SessionBase, user: User) -> bool:
 
 
 def renew_session(request: HttpRequest) -> None:
-    """Give the session another key, and go on with the present password; who had the old key is a stranger."""
+    """Give the session another key, and go on with the present password; who had the old key is a stranger.
+
+    One that was ended while the request ran stays so: under another key nobody would find it.
+    """
     before = request.session.session_key or ""
     request.session[HASH_SESSION_KEY] = request.user.get_session_auth_hash()  # type: ignore[union-attr]
     request.session.cycle_key()
-    UserSession.objects.filter(session_key=before).update(session_key=request.session.session_key)
+    if not UserSession.objects.filter(session_key=before).update(session_key=request.session.session_key):
+        request.session.flush()
 
 
 def is_over(session: SessionBase, role: Role, *, now: datetime) -> bool:

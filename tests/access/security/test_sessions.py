@@ -8,6 +8,7 @@ from allauth.usersessions.models import UserSession
 from django.contrib.auth.models import Group
 from django.contrib.sessions.models import Session
 
+from minara_site.access.adapters import ClosedAccountAdapter
 from minara_site.access.security.core import browser_name, system_name
 from minara_site.access.security.sessions import BEGUN
 from minara_site.access.tasks import clear_expired_sessions
@@ -86,6 +87,18 @@ class TestLife:
         assert len(set(keys)) == 2
         assert [row.session_key for row in UserSession.objects.all()] == keys[1:]
         assert not Session.objects.filter(pk=keys[0]).exists()
+
+    def test_one_that_was_ended_meanwhile_takes_no_new_key(self, browser, ana, now, monkeypatch):
+        client = browser("ana")
+
+        def prove(*_asked):
+            end_sessions_of(username="ana", now=now, actor="test")
+            return True
+
+        monkeypatch.setattr(ClosedAccountAdapter, "reauthenticate", prove)
+        client.post("/reauthenticate", {"password": "correct horse battery"})
+        assert not Session.objects.exists()
+        assert not is_in(client)
 
 
 class TestList:
