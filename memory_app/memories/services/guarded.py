@@ -44,10 +44,15 @@ def save_judged(memory: Memory, *, now: datetime) -> None:
 
 
 def judge_returning(rows: Sequence[Memory], *, now: datetime) -> list[Memory]:
-    """Judge rows that come back from the trash, unless today's rules accepted them already; return those that wait."""
+    """Judge rows that come back from the trash, unless today's rules accepted them already; return those that wait.
+
+    What was held before waits since then: an edit that was refused is still one, whatever trash it went through.
+    """
     doubtful = [row for row in rows if row.held_at or row.rules_version != guard.RULES.version]
     verdicts = judge_rows(doubtful)
-    Memory.objects.filter(pk__in=verdicts).update(held_at=None, rules_version=guard.RULES.version)
+    accepted = [pk for pk, verdict in verdicts.items() if not verdict.is_held]
+    Memory.objects.filter(pk__in=verdicts).update(rules_version=guard.RULES.version)
+    Memory.objects.filter(pk__in=accepted).update(held_at=None)
     return hold_refused(doubtful, verdicts, now=now)
 
 
@@ -70,9 +75,9 @@ def hold_refused(rows: Iterable[Memory], verdicts: dict[int, Verdict], *, now: d
     """Hold the rows whose verdict refuses them; return those that now wait."""
     refused = [row for row in rows if verdicts[row.pk].is_held]
     if refused:
-        Memory.objects.filter(pk__in=[row.pk for row in refused]).update(held_at=now)
+        Memory.objects.filter(pk__in=[row.pk for row in refused], held_at__isnull=True).update(held_at=now)
     waiting = [row for row in refused if row.deleted_at is None]
-    place_holds([hold_of(row, verdicts[row.pk], now=now) for row in waiting])
+    place_holds([hold_of(row, verdicts[row.pk], now=row.held_at or now) for row in waiting])
     return waiting
 
 
