@@ -292,6 +292,13 @@
     place = null;
   });
 
+  /* ---- nobody answers: said once, until somebody does */
+  document.addEventListener("htmx:sendError", () => {
+    const notice = find("#no-answer");
+    if (notice && !find("#toasts [data-no-answer]")) find("#toasts").append(notice.content.cloneNode(true));
+  });
+  document.addEventListener("htmx:afterOnLoad", () => find("#toasts [data-no-answer]")?.remove());
+
   findAll("[data-copy]").forEach((button) => { button.hidden = !navigator.clipboard; });
   announceToasts();
   findAll("[data-list]").forEach(showChoice);

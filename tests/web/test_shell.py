@@ -84,6 +84,12 @@ class TestNav:
         ):
             assert landmark in html
 
+    def test_holds_the_notice_for_when_nobody_answers(self, browser: Client) -> None:
+        html = browser.get("/memories/").content.decode()
+        notice = html.split('<template id="no-answer">')[1].split("</template>")[0]
+        assert "data-problem data-no-answer" in notice
+        assert "data-dismiss" in notice
+
 
 class TestPreferences:
     def test_a_page_looks_as_its_reader_chose(self, browser: Client, ana: Any) -> None:
