@@ -121,9 +121,9 @@ def move_memories(record: WriteRollback, steps: Sequence[Step], rows: Mapping[in
             say_again(row, texts[row.pk, step.text])
         was_deleted, is_returned = row.deleted_at is not None, row.deleted_at is not None and not step.is_deleted
         move(row, step, record)
-        if not step.is_deleted and (step.text is not None or is_returned):
+        if step.text is not None or is_returned:
             judged.append(row)
-        elif step.is_deleted and not was_deleted:
+        if step.is_deleted and not was_deleted:
             thrown.append(row)
         item.version_after, item.batch_after = row.version, row.batch
         items.append(item)
@@ -175,13 +175,17 @@ def move(row: Memory, step: Step, record: WriteRollback) -> None:
 
 
 def judge_again(rows: Sequence[Memory], record: WriteRollback) -> None:
-    """Judge texts that come back; what today's rules refuse is held. The rows are stored by the caller."""
+    """Judge texts that come back; what today's rules refuse is held. The rows are stored by the caller.
+
+    What lies in the trash is only marked: it waits for a person when it returns.
+    """
     verdicts = judge_rows(rows)
     lift_holds(kind=Kind.MEMORY, object_ids=[row.pk for row in rows if row.held_at], actor=record.actor, now=record.at)
     for row in rows:
         row.rules_version = verdicts[row.pk].rules_version
         row.held_at = record.at if verdicts[row.pk].is_held else None
-    place_holds([hold_of(row, verdicts[row.pk], now=record.at) for row in rows if row.held_at])
+    waiting = [row for row in rows if row.held_at and row.deleted_at is None]
+    place_holds([hold_of(row, verdicts[row.pk], now=record.at) for row in waiting])
 
 
 def store(rows: Sequence[Memory]) -> None:
