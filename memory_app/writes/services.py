@@ -14,9 +14,9 @@ from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 
 from memory_app.held.core import Kind
-from memory_app.memories.core import ROLL_BACK_REASON, content_hash
+from memory_app.memories.core import ROLL_BACK_REASON
 from memory_app.memories.models import Memory, MemoryRevision
-from memory_app.memories.services.edit import revision_of
+from memory_app.memories.services.edit import revision_of, say_again, store_changed
 from memory_app.memories.services.guarded import discard_holds, hold_of, judge_rows
 from memory_app.memories.services.write import runs_of
 from memory_app.user_profile.models import UserProfileEntry, UserProfileRevision
@@ -32,19 +32,6 @@ from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.kernel.events import memory_written, send_after_commit
 from minara_site.kernel.guard.services import lift_holds, place_holds
 
-CHANGED_FIELDS = (
-    "content",
-    "fact_type",
-    "tickers",
-    "actor",
-    "content_hash",
-    "version",
-    "batch",
-    "updated_at",
-    "deleted_at",
-    "held_at",
-    "rules_version",
-)
 MOST_LEFT = 1_000  # rows that a record names; it counts them all
 
 
@@ -130,7 +117,7 @@ def move_memories(record: WriteRollback, steps: Sequence[Step], rows: Mapping[in
     MemoryRevision.objects.bulk_create(revisions)
     discard_holds(thrown, actor=record.actor, now=record.at)
     judge_again(judged, record)
-    store([rows[step.memory_id] for step in steps])
+    store_changed([rows[step.memory_id] for step in steps])
     RolledBackMemory.objects.bulk_create(items)
 
 
@@ -152,15 +139,6 @@ def item_of(record: WriteRollback, row: Memory, step: Step) -> RolledBackMemory:
         deleted_at=row.deleted_at,
         batch=row.batch,
     )
-
-
-def say_again(row: Memory, earlier: MemoryRevision) -> None:
-    """Let a memory say what an earlier version said, by whom it was said, in its old place in the prompt."""
-    row.content, row.fact_type, row.tickers = earlier.content, earlier.fact_type, earlier.tickers
-    row.content_hash = content_hash(row.category, row.content)
-    row.actor = earlier.actor
-    row.updated_at = earlier.updated_at or row.created_at
-    row.version += 1
 
 
 def move(row: Memory, step: Step, record: WriteRollback) -> None:
@@ -186,11 +164,6 @@ def judge_again(rows: Sequence[Memory], record: WriteRollback) -> None:
         row.held_at = record.at if verdicts[row.pk].is_held else None
     waiting = [row for row in rows if row.held_at and row.deleted_at is None]
     place_holds([hold_of(row, verdicts[row.pk], now=record.at) for row in waiting])
-
-
-def store(rows: Sequence[Memory]) -> None:
-    """Write changed rows and their search documents in few statements."""
-    Memory.objects.bulk_create(rows, update_conflicts=True, unique_fields=["id"], update_fields=CHANGED_FIELDS)
 
 
 def move_entry(record: WriteRollback, step: EntryStep) -> None:

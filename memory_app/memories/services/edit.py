@@ -1,9 +1,11 @@
 """Changing what the owner typed, and going back to what it said before."""
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import F
 from django.utils.translation import gettext as _
 
 from memory_app.held.core import Kind
@@ -16,9 +18,23 @@ from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.services import content_digest, record_audit
 from minara_site.kernel.errors import Conflict, NotFound, Refused
 from minara_site.kernel.events import memory_written, send_after_commit
+from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.selectors import judge_stored
 
 MAX_REASON_CHARS = 200
+CHANGED_FIELDS = (
+    "content",
+    "fact_type",
+    "tickers",
+    "actor",
+    "content_hash",
+    "version",
+    "batch",
+    "updated_at",
+    "deleted_at",
+    "held_at",
+    "rules_version",
+)
 
 
 @dataclass(frozen=True)
@@ -125,35 +141,55 @@ def revert_memory(
     )
 
 
-def stand_again(memory: Memory, *, now: datetime) -> bool:
-    """Bring back what a memory said last before the guard refused a text; say whether there is such a version.
+def stand_again(memories: Sequence[Memory], *, now: datetime) -> Collection[int]:
+    """Bring back what memories said last before the guard refused a text; return the ids of those that said something.
 
-    It is written by whom it was, and takes its old place in the prompt. Needs a transaction and the locked row.
+    It is written by whom it was, and takes its old place in the prompt. Needs a transaction and the locked rows.
     """
-    revision = find_accepted(memory)
-    if revision is None:
-        return False
-    revision_of(memory, replaced_at=now, reason=f"{REVERT_REASON}{revision.version}").save(force_insert=True)
-    memory.content, memory.fact_type, memory.tickers = revision.content, revision.fact_type, revision.tickers
-    memory.content_hash = content_hash(memory.category, memory.content)
-    memory.version += 1
-    memory.actor, memory.updated_at = revision.actor, revision.updated_at or now
-    save_judged(memory, now=now)
-    return True
+    found = find_accepted(memories)
+    rows = [row for row in memories if row.pk in found]
+    reasons = {pk: f"{REVERT_REASON}{revision.version}" for pk, revision in found.items()}
+    MemoryRevision.objects.bulk_create([revision_of(row, replaced_at=now, reason=reasons[row.pk]) for row in rows])
+    for row in rows:
+        say_again(row, found[row.pk])
+        row.held_at, row.rules_version = None, guard.RULES.version
+    store_changed(rows)
+    return found.keys()
 
 
-def find_accepted(memory: Memory) -> MemoryRevision | None:
-    """Return the newest earlier version that the guard accepts."""
-    for revision in memory.revisions.order_by("-version")[:MAX_VERSIONS]:
-        text = guarded_text(
-            content=revision.content,
-            fact_type=revision.fact_type,
-            tickers=revision.tickers,
-            metadata=memory.metadata,
-        )
-        if not judge_stored(Kind.MEMORY, {memory.pk: text})[memory.pk].is_held:
-            return revision
-    return None
+def find_accepted(memories: Sequence[Memory]) -> dict[int, MemoryRevision]:
+    """Return by memory the newest earlier version that the guard accepts; all of them go back a version at a time."""
+    found: dict[int, MemoryRevision] = {}
+    metadata = {row.pk: row.metadata for row in memories}
+    for back in range(1, MAX_VERSIONS + 1):
+        waiting = metadata.keys() - found.keys()
+        earlier = MemoryRevision.objects.filter(memory__in=waiting, version=F("memory__version") - back)
+        revisions = {each.memory_id: each for each in earlier}
+        if not revisions:
+            break
+        texts = {
+            pk: guarded_text(
+                content=each.content, fact_type=each.fact_type, tickers=each.tickers, metadata=metadata[pk]
+            )
+            for pk, each in revisions.items()
+        }
+        verdicts = judge_stored(Kind.MEMORY, texts)
+        found |= {pk: each for pk, each in revisions.items() if not verdicts[pk].is_held}
+    return found
+
+
+def say_again(row: Memory, earlier: MemoryRevision) -> None:
+    """Let a memory say what an earlier version said, by whom it was said, in its old place in the prompt."""
+    row.content, row.fact_type, row.tickers = earlier.content, earlier.fact_type, earlier.tickers
+    row.content_hash = content_hash(row.category, row.content)
+    row.actor = earlier.actor
+    row.updated_at = earlier.updated_at or row.created_at
+    row.version += 1
+
+
+def store_changed(rows: Sequence[Memory]) -> None:
+    """Write changed rows and their search documents in few statements."""
+    Memory.objects.bulk_create(rows, update_conflicts=True, unique_fields=["id"], update_fields=CHANGED_FIELDS)
 
 
 def check_editable(memory: Memory) -> None:

@@ -132,7 +132,8 @@ def discard_memories(
 
     Needs a transaction, the locked rows, and their holds decided.
     """
-    gone = [row for row in memories if row.pk not in edited or not stand_again(row, now=now)]
+    standing = stand_again([row for row in memories if row.pk in edited], now=now)
+    gone = [row for row in memories if row.pk not in standing]
     mark_batch(principal, gone, deleted_at=now, now=now, reason=reason)
 
 

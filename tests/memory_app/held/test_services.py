@@ -9,7 +9,7 @@ from django.db import transaction
 
 from memory_app.held.rescan import rescan
 from memory_app.held.selectors import get_hold, list_holds, load_texts
-from memory_app.held.services import MAX_BULK, discard_hold, release_hold, release_holds
+from memory_app.held.services import MAX_BULK, discard_hold, discard_holds, release_hold, release_holds
 from memory_app.importers.adapters import Format, open_bundle
 from memory_app.importers.services import Verdict, run_import
 from memory_app.memories.core import Category, Provenance, Source
@@ -227,6 +227,20 @@ class TestDecisions:
         discard_hold(principal=browser(ana), owner=ana, hold_id=hold.pk, now=LATER + timedelta(hours=3))
         memory.refresh_from_db()
         assert (memory.content, memory.deleted_at, memory.held_at) == ("keep it", None, None)
+
+    def test_many_edits_give_way_at_once(self, ana, django_assert_max_num_queries):
+        memories = [make_memory(ana, f"keep {n}", category="personalization", source="user_manual") for n in range(12)]
+        for times in range(1, 3):
+            for memory in memories:
+                changes = Changes(content=f"{POISON} {times} {memory.pk}")
+                edit_memory(principal=browser(ana), memory_id=memory.pk, changes=changes, now=LATER)
+        holds = list(Hold.objects.open().values_list("pk", flat=True))
+        with django_assert_max_num_queries(20):
+            discard_holds(principal=browser(ana), owner=ana, hold_ids=holds, now=LATER + timedelta(hours=1))
+        rows = Memory.objects.order_by("pk")
+        assert [(row.content, row.state, row.version, row.updated_at) for row in rows] == [
+            (f"keep {n}", "live", 4, NOON) for n in range(12)
+        ]
 
     def test_a_clean_edit_lifts_the_hold(self, ana):
         edit(ana, POISON)
