@@ -61,7 +61,7 @@ SERVICE_KEY = re.compile(
     r"|discord(?:app)?\.com/api/webhooks/[0-9]{15,20}/[A-Za-z0-9_-]{40,}"
     r"|[0-9]{8,10}:AA[A-Za-z0-9_-]{33}"
     rf"|[xyztuv]prv[{_BASE58}]{{100,}}"
-    r"|eyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]{6,}(?:\.[A-Za-z0-9_-]*)?"
+    r"|eyJ[A-Za-z0-9_-]{6,1000}+\.[A-Za-z0-9_-]{6,}(?:\.[A-Za-z0-9_-]*)?"
     r")"
 )
 _PEM_NAME = r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"

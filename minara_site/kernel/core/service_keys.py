@@ -10,7 +10,6 @@ from detect_secrets.plugins.artifactory import ArtifactoryDetector
 from detect_secrets.plugins.aws import AWSKeyDetector
 from detect_secrets.plugins.azure_storage_key import AzureStorageKeyDetector
 from detect_secrets.plugins.base import BasePlugin
-from detect_secrets.plugins.basic_auth import BasicAuthDetector
 from detect_secrets.plugins.cloudant import CloudantDetector
 from detect_secrets.plugins.discord import DiscordBotTokenDetector
 from detect_secrets.plugins.github_token import GitHubTokenDetector
@@ -35,7 +34,6 @@ PLUGINS: tuple[BasePlugin, ...] = (
     ArtifactoryDetector(),
     AWSKeyDetector(),
     AzureStorageKeyDetector(),
-    BasicAuthDetector(),
     CloudantDetector(),
     DiscordBotTokenDetector(),
     GitHubTokenDetector(),
@@ -56,21 +54,23 @@ PLUGINS: tuple[BasePlugin, ...] = (
     TelegramBotTokenDetector(),
     TwilioKeyDetector(),
 )
-"""No entropy, keyword or address plugin: prose, hashes and wallet addresses are full of what those look for."""
+"""None for entropy, keywords or IPs: prose, hashes and wallet addresses are full of what those look for.
+
+Passwords in addresses of services are found by their place (`redact.find_header_values`).
+"""
 
 _LINE = re.compile(r"[^\r\n]+")
-_MAY_HOLD_KEY = re.compile(
-    r"(?<![A-Za-z0-9_+/=.-])(?=[A-Za-z_+/=.-]{0,40}+[0-9])[A-Za-z0-9_+/=.-]{12}"
-    r"|://[^\s/@]{0,100}+@|PRIVATE KEY"
-)
+_MAY_HOLD_KEY = re.compile(r"(?<![A-Za-z0-9_+/=.-])(?=[A-Za-z_+/=.-]{0,40}+[0-9])[A-Za-z0-9_+/=.-]{12}|PRIVATE KEY")
 _PIECE, _OVERLAP = 4_000, 200
 
 
 def find_service_keys(text: str) -> list[tuple[int, int]]:
-    """Return where keys stand, in order; of two that overlap the first. Linear."""
+    """Return where keys stand, in order and apart: two that overlap are one. Linear."""
     spans: list[tuple[int, int]] = []
     for start, end in sorted(_found(text)):
-        if not spans or spans[-1][1] <= start:
+        if spans and start < spans[-1][1]:
+            spans[-1] = spans[-1][0], max(spans[-1][1], end)
+        else:
             spans.append((start, end))
     return spans
 
@@ -83,9 +83,10 @@ def _found(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _found_in_piece(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield what the plugins find in one line, or in a piece of a long one."""
+    """Yield what the plugins find in one line, or in a piece of a long one, wherever it stands there."""
+    line = text[start:end]
     for plugin in PLUGINS:
-        for secret in plugin.analyze_line(filename="", line=text[start:end]):
-            if secret.secret_value:
-                place = text.index(secret.secret_value, start)
-                yield place, place + len(secret.secret_value)
+        for secret in plugin.analyze_line(filename="", line=line):
+            for hit in re.finditer(re.escape(secret.secret_value or ""), line):
+                if hit.group():
+                    yield start + hit.start(), start + hit.end()

@@ -174,6 +174,14 @@ def test_redacts_what_the_guard_would_hold(secret):
     )
 
 
+def test_redacts_a_key_wherever_it_stands():
+    key = "SK" + "0123456789abcdef" * 2
+    assert redact_text(f"first {key}, then {key}") == f"first {REDACTED}, then {REDACTED}"
+    key = "AKC" + "a1B2c3D4e5" * 6
+    for before in range(3_940, 4_001, 20):  # where one piece of a long line ends
+        assert redact_text("y " * (before // 2) + key).lstrip("y ") == REDACTED
+
+
 def test_redacts_a_pem_key_and_nothing_after_it():
     pem = f"-----BEGIN EC PRIVATE KEY-----\n{'MHcCAQEE' * 8}\n-----END EC PRIVATE KEY-----"
     assert redact_text(f"before {pem} after") == f"before {REDACTED} after"

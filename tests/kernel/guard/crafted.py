@@ -17,7 +17,7 @@ SECRETS = ["sk-", "sk-a", "sk_live_", "mnr_", "mnr_live_ab_", "ghp_", "github_pa
            "private key ", "private " + "a" * 64 + " ", "0x" + "a" * 64 + " ", "f" * 64, "api_key=", "Authorization: ", "--token ", "://a:", "://a:b@",
            "://a:b", "://" + "a" * 90, "AccountKey=", "//a/:_authToken=", "aws secret '", "sl_username=", "ibm_key=", "cloudant pass = ", "xoxb-1-",
            "SG.a.", "123456789:", "bearer ", "basic ", "https://hooks.slack.com/services/T", "a1" * 20 + ".", "cookie: a;", '"seed": "', "mnemonic ",
-           "密码是a1", "[1,", "abandon | 1 | "]  # fmt: skip
+           "密码是a1", "[1,", "-eyJabcdef", "abandon | 1 | "]  # fmt: skip
 ENCODED = ["SWdub3Jl", "SWdub3JlIGFs ", "69676e6f7265", "\\x69\\x67", "%69%67", "&#105;", "\\u0069", "vtaber ", "vtaber nyy ", "erongi ",
            "c2stYWJj", "U1dkdWIz", "aWdub3JlIGFsbCBwcmV2aW91cyBpbnN0cnVjdGlvbnM ", "====", "AAAA", "////", "&amp;", "%25"]  # fmt: skip
 WORDS = ["ignore ", "ignore all ", "ignore all previous ", "ignore all previous instructions ", "previous instructions ", "reveal ",
