@@ -168,7 +168,8 @@ def decide(touched: Mapping[int, Touched], standing: Mapping[int, Stands], actor
 def find_reason(marks: Touched, stands: Stands) -> Why | None:
     """Return why the row is left alone, None when nobody else changed it last."""
     newest, *older = stands.line
-    if newest not in marks.versions and not marks.batches and not marks.versions.isdisjoint(older):
+    lies_as_it_was = not marks.batches or lies_as_before(marks, stands)
+    if lies_as_it_was and newest not in marks.versions and not marks.versions.isdisjoint(older):
         return Why.EDITED_SINCE
     if marks.batches:
         return None if stands.batch == marks.batches[-1] else Why.MOVED_SINCE

@@ -183,9 +183,8 @@ def find_entry_steps(
     mine = {pk: (owner_id, key) for pk, owner_id, key in own.values_list("pk", "owner_id", "key")}
     if not mine:
         return [], []
-    places = Q()
-    for owner_id, key in sorted(set(mine.values())):
-        places |= Q(owner_id=owner_id, key=key)
+    owners, keys = zip(*set(mine.values()), strict=True)
+    places = Q(owner__in=set(owners), key__in=set(keys))  # not pair by pair: SQLite takes no thousand conditions
     steps = RolledBackEntry.objects.filter(revision=OuterRef("pk"))
     changes = (
         UserProfileRevision.objects.filter(places, pk__gte=min(mine)).annotate(is_back=Exists(steps)).order_by("pk")

@@ -9,6 +9,7 @@ from memory_app.held.services import discard_hold
 from memory_app.memories.core import State
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Changes, delete_memories, edit_memory, restore_memories
+from memory_app.user_profile.models import UserProfileRevision
 from memory_app.user_profile.services import set_entry
 from memory_app.writes.core.plan import Why
 from memory_app.writes.selectors.plans import preview_roll_back, preview_undo
@@ -130,6 +131,24 @@ def test_what_a_person_wrote_last_stays(story: Story) -> None:
     story.edit(story.bad, mine, "poison")
     story.edit(story.ana, mine, "corrected")
     assert story.left(BAD) == [Why.EDITED_SINCE]
+
+
+def test_what_a_person_wrote_after_it_went_through_the_trash_is_named_as_left(story: Story) -> None:
+    mine = story.write(story.ana, "stop at 2%")
+    story.edit(story.bad, mine, "poison")
+    for act in (delete_memories, restore_memories):
+        act(principal=story.bad, owner=story.bad.owner, ids=[mine], now=story.tick())
+    story.edit(story.ana, mine, "corrected")
+    assert story.left(BAD) == [Why.EDITED_SINCE]
+
+
+def test_a_writer_of_very_many_keys_is_taken_back(story: Story, ana: Any) -> None:
+    at = story.tick()
+    UserProfileRevision.objects.bulk_create(
+        UserProfileRevision(owner=ana, key=f"key {n}", replaced_at=at, replaced_by=BAD) for n in range(1_100)
+    )
+    preview = preview_roll_back(writer=BAD, since=story.since, now=story.tick())
+    assert preview.plan.counts["profile"] == 1_100
 
 
 def test_values_of_a_profile_are_taken_back_alike(story: Story) -> None:
