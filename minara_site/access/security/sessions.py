@@ -186,8 +186,8 @@ def end_other_sign_ins(*, user: User, current_key: str, now: datetime, actor: st
 
 
 def delete_sessions(rows: "QuerySet[UserSession]") -> int:
-    """Delete these sessions and what is kept about them; return how many."""
-    keys = list(rows.values_list("session_key", flat=True))
+    """Delete these sessions and what is kept about them; return how many. Needs a transaction: keys stay as read."""
+    keys = list(rows.select_for_update().values_list("session_key", flat=True))
     Session.objects.filter(pk__in=keys).delete()
     rows.filter(session_key__in=keys).delete()
     return len(keys)

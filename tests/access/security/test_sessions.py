@@ -7,6 +7,8 @@ import time_machine
 from allauth.usersessions.models import UserSession
 from django.contrib.auth.models import Group
 from django.contrib.sessions.models import Session
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from minara_site.access.adapters import ClosedAccountAdapter
 from minara_site.access.security.core import browser_name, system_name
@@ -99,6 +101,13 @@ class TestLife:
         client.post("/reauthenticate", {"password": "correct horse battery"})
         assert not Session.objects.exists()
         assert not is_in(client)
+
+    def test_none_takes_a_new_key_while_all_are_ended(self, browser, ana, now):
+        browser("ana")
+        with CaptureQueriesContext(connection) as queries:
+            end_sessions_of(username="ana", now=now, actor="test")
+        read = next(each["sql"] for each in queries if "usersessions" in each["sql"])
+        assert ("FOR UPDATE" in read) is connection.features.has_select_for_update
 
 
 class TestList:
