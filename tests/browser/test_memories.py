@@ -120,6 +120,7 @@ class TestKeyboard:
         expect(page.locator("[data-inline]")).to_have_count(0)
         expect(rows(page)).to_have_count(6)
         press(page, "i")
+        expect(box).to_be_focused()
         box.fill("Memory number 1, by keyboard")
         expect(page.locator("[data-count]")).to_contain_text("28 characters")
         press(page, "Control+Enter")
