@@ -1,11 +1,16 @@
-"""Whether work grows with the length of a text and not with its square, on a machine that does other things too."""
+"""Whether work grows with the length of a text and not with its square, on a machine that does other things too.
+
+The texts are short enough to be worked on in memory that a process has already: longer ones ask the system for more at
+each step, and how long that takes depends on what ran before. What 10 kB and 100 kB take, `make bench` measures.
+"""
 
 import gc
 import time
 from collections.abc import Callable
 
-SMALL, LARGE = 10_000, 100_000
+SMALL, LARGE = 4_000, 40_000
 MOST = 12  # ten times the text, and a little for the machine (trust W-29)
+GRAIN = 1e-7  # seconds a character: what takes less is not told from the clock's noise
 ATTEMPTS = 20
 
 
@@ -22,9 +27,9 @@ def grows_linearly(act: Callable[[str], object], unit: str) -> bool:
 
 
 def seconds(act: Callable[[str], object], unit: str, chars: int) -> float:
-    """Return the processor time of one call, at least a millisecond so that the clock's grain does not count."""
+    """Return the processor time of one call, at least the grain of so many characters."""
     text = unit * (chars // len(unit))
-    return max(processor_seconds(lambda: act(text)), 0.001 * chars / SMALL)
+    return max(processor_seconds(lambda: act(text)), GRAIN * chars)
 
 
 def processor_seconds(act: Callable[[], object]) -> float:

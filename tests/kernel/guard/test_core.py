@@ -13,7 +13,7 @@ from minara_site.kernel.core.bip39_words import BIP39_ENGLISH
 from minara_site.kernel.core.injection import Pattern
 from minara_site.kernel.guard import core
 from minara_site.kernel.guard.core import MAX_FINDINGS, RULES, Finding, Reason, Rule, RuleSet, judge
-from tests.growth import LARGE, MOST, SMALL, seconds
+from tests.growth import grows_linearly
 from tests.kernel.guard.crafted import CRAFTED
 from tests.shared import corpus, shared_path
 
@@ -386,19 +386,13 @@ def test_every_rule_says_what_it_finds():
 
 @pytest.mark.parametrize("unit", CRAFTED[::12], ids=ascii)
 def test_hostile_texts_take_time_by_their_length(unit):
-    assert is_linear(unit)
+    assert grows_linearly(judge, unit)
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("unit", CRAFTED, ids=ascii)
 def test_no_crafted_text_takes_more(unit):
-    assert is_linear(unit)
-
-
-def is_linear(unit):
-    """Ten times the text takes at most twelve times the time, in the best of some pairs; short times do not count."""
-    judge(unit * (1_000 // len(unit)))
-    return any(seconds(judge, unit, LARGE) <= MOST * max(seconds(judge, unit, SMALL), 0.005) for _ in range(5))
+    assert grows_linearly(judge, unit)
 
 
 def test_there_are_enough_crafted_texts():
