@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from minara_site.kernel.audit_log.services import content_digest
@@ -52,12 +52,6 @@ def without_rules(verdict: Verdict, rules: Collection[str]) -> Verdict:
 def out_of_date() -> tuple[dict[str, str], dict[str, str]]:
     """Return the two conditions of rows that another rule set judged: ranges, each of which walks an index."""
     return {"rules_version__lt": core.RULES.version}, {"rules_version__gt": core.RULES.version}
-
-
-def is_out_of_date() -> Q:
-    """Return the condition of rows that another rule set judged, where they are counted."""
-    older, newer = out_of_date()
-    return Q(**older) | Q(**newer)
 
 
 def list_holds(*, owner: Owner) -> "QuerySet[Hold]":

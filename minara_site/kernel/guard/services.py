@@ -86,12 +86,6 @@ def lift_holds(
     return int(waiting.update(decision=decision, decided_at=now, decided_by=actor))
 
 
-def settle_hold(hold: Hold, *, decision: Decision, actor: str, now: datetime, note: str = "") -> Hold:
-    """Record what a person decided on one hold. Raises Conflict when it was decided before."""
-    settle_holds([hold], decision=decision, actor=actor, now=now, note=note)
-    return hold
-
-
 def settle_holds(holds: Sequence[Hold], *, decision: Decision, actor: str, now: datetime, note: str = "") -> None:
     """Record what a person decided, all or nothing. Needs a transaction.
 
