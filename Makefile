@@ -58,7 +58,7 @@ sbom: $(VENV)/.dev ## list what production installs, as CycloneDX in build/sbom.
 
 lock: ## turn requirements/*.in into hash-locked *.txt
 	@test -x $(TOOLS)/bin/uv || { $(FIND_PYTHON) "$$python" -m venv $(TOOLS) && $(TOOLS)/bin/pip install -q uv; }
-	for name in base dev; do \
+	for name in base local-embeddings dev; do \
 	  $(TOOLS)/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 	    requirements/$$name.in -o requirements/$$name.txt || exit 1; \
 	done

@@ -1,7 +1,10 @@
 """The app's HTTP routers, room by room."""
 
+from memory_app.edges.api import router as edges
+from memory_app.facts.api import router as facts
 from memory_app.memories.api import router as memories
+from memory_app.pages.api import router as pages
 from memory_app.search.api import router as search
 from memory_app.user_profile.api import router as user_profile
 
-routers = (memories, search, user_profile)
+routers = (memories, facts, search, user_profile, pages, edges)

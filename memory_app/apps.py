@@ -6,6 +6,8 @@ from django.apps import AppConfig
 from django.db import connections
 from django.db.models.signals import post_migrate
 
+from minara_site.kernel.events import fact_recorded
+
 
 class MemoryConfig(AppConfig):
     """Registers the app, its checks, and the repair of the search triggers after each migrate."""
@@ -14,9 +16,15 @@ class MemoryConfig(AppConfig):
 
     def ready(self) -> None:
         """Register what Django finds only by import."""
+        from memory_app.embeddings.receivers import listen as embed_what_is_written
+        from memory_app.facts.services import ask_for_sweep
+        from memory_app.pages.services import listen
         from memory_app.search import checks  # noqa: F401
 
         post_migrate.connect(install_search, sender=self)
+        listen()
+        fact_recorded.connect(ask_for_sweep)
+        embed_what_is_written()
 
 
 def install_search(using: str, **kwargs: Any) -> None:

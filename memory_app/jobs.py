@@ -4,11 +4,34 @@ from datetime import timedelta
 
 from django.utils.translation import gettext_lazy as _
 
+from memory_app.bundle import tasks as bundle
+from memory_app.bundle import transfers
+from memory_app.doctor import tasks as doctor
+from memory_app.doctor.services import FIX
+from memory_app.edges.services import replay_edges
+from memory_app.embeddings import tasks as embeddings
+from memory_app.facts import tasks as facts
+from memory_app.facts.services.record import CONSOLIDATE
 from memory_app.held.rescan import rescan
 from memory_app.memories import tasks as memories
+from memory_app.why import tasks as why
 from minara_site.kernel.jobs.table import Job
 
 JOBS = (
+    Job(
+        "embeddings.embed_pending",
+        embeddings.embed_pending,
+        every=embeddings.EMBED_EVERY,
+        reports=True,
+        summary=_("Gives new and edited memories their vectors, for the search by meaning."),
+    ),
+    Job(
+        "embeddings.backfill",
+        embeddings.backfill,
+        every=embeddings.BACKFILL_EVERY,
+        reports=True,
+        summary=_("Embeds what is pending, what failed and what another model embedded."),
+    ),
     Job(
         "memories.purge_expired",
         memories.purge,
@@ -22,5 +45,40 @@ JOBS = (
         every=timedelta(minutes=10),
         reports=True,
         summary=_("Judges again what was stored under other scan rules and holds what they refuse now."),
+    ),
+    Job(
+        FIX,
+        doctor.run_fixes,
+        reports=True,
+        summary=_("Looks what the chosen fixes of the doctor would do, or carries them out."),
+    ),
+    Job(
+        why.FORGET,
+        why.forget,
+        every=timedelta(days=1),
+        reports=True,
+        summary=_("Forgets the searches that are older than the log of searches is kept."),
+    ),
+    Job(
+        CONSOLIDATE,
+        facts.consolidate,
+        every=timedelta(minutes=5),
+        reports=True,
+        summary=_("Settles recorded facts, retires repeated ones and looks for contradictions."),
+    ),
+    Job(
+        "edges.replay",
+        replay_edges,
+        reports=True,
+        summary=_("Reads every memory again and mends what its edges to assets lack or have too many."),
+    ),
+    Job(transfers.EXPORT_JOB, bundle.export, reports=True, summary=_("Writes an export that somebody asked for.")),
+    Job(transfers.PLAN_JOB, bundle.plan, summary=_("Reads an upload and shows what importing it would do.")),
+    Job(transfers.APPLY_JOB, bundle.apply, reports=True, summary=_("Imports exactly what somebody was shown.")),
+    Job(
+        transfers.FORGET_JOB,
+        bundle.forget,
+        every=timedelta(hours=1),
+        summary=_("Removes exports and uploads a day after they were asked for."),
     ),
 )

@@ -1,16 +1,32 @@
 """The app's tables, room by room."""
 
+from memory_app.bundle.models import BundleTransfer
+from memory_app.edges.models import MemoryEdge
+from memory_app.embeddings.models import MemoryVector
+from memory_app.facts.models import ConsolidationEvent, FactConflict
 from memory_app.memories.models import Memory, MemoryRevision
+from memory_app.pages.models import CompiledPageVersion
 from memory_app.search.models import SearchDocument
+from memory_app.snapshot.models import SnapshotMemory
 from memory_app.user_profile.models import UserProfileEntry, UserProfileRevision
+from memory_app.why.models import SearchLogEntry, SearchLogHit
 from memory_app.writes.models import RolledBackEntry, RolledBackMemory, WriteRollback
 
 __all__ = [
+    "BundleTransfer",
+    "CompiledPageVersion",
+    "ConsolidationEvent",
+    "FactConflict",
     "Memory",
+    "MemoryEdge",
     "MemoryRevision",
+    "MemoryVector",
     "RolledBackEntry",
     "RolledBackMemory",
     "SearchDocument",
+    "SearchLogEntry",
+    "SearchLogHit",
+    "SnapshotMemory",
     "UserProfileEntry",
     "UserProfileRevision",
     "WriteRollback",

@@ -5,7 +5,15 @@ from django.urls import URLPattern, URLResolver, include, path
 urlpatterns: list[URLPattern | URLResolver] = [
     path("memories/held/", include("memory_app.held.urls")),
     path("memories/", include("memory_app.memories.urls")),
+    path("memories/", include("memory_app.why.urls")),
+    path("memories/", include("memory_app.edges.urls")),
+    path("facts/", include("memory_app.facts.urls")),
+    path("memories/", include("memory_app.search.lab_urls")),
     path("search/", include("memory_app.search.urls")),
+    path("assets/", include("memory_app.pages.urls")),
     path("user-profile/", include("memory_app.user_profile.urls")),
+    path("ops/embeddings/", include("memory_app.embeddings.urls")),
+    path("ops/doctor/", include("memory_app.doctor.urls")),
     path("ops/writes/", include("memory_app.writes.urls")),
+    path("ops/", include("memory_app.bundle.urls")),
 ]

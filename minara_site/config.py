@@ -18,7 +18,8 @@ from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 Network = IPv4Network | IPv6Network
-SECRETS = {"DATABASE_URL", "GATEWAY_AUTH_TOKEN", "MINARA_SECRET_KEY"}
+SECRETS = {"DATABASE_URL", "EMBEDDING_API_KEY", "GATEWAY_AUTH_TOKEN", "MINARA_SECRET_KEY"}
+NOT_REPEATED = SECRETS | {"EMBEDDING_BASE_URL"}  # it is refused when a secret stands in it
 HOST = r"[a-z0-9.-]+|\[[a-f0-9:.]+\]"
 PUBLIC_URL = re.compile(rf"https?://({HOST})(:[0-9]+)?")
 ALLOWED_HOST = re.compile(rf"\*|{HOST}")
@@ -33,6 +34,15 @@ class LogFormat(StrEnum):
 
     JSON = "json"
     CONSOLE = "console"
+
+
+class EmbeddingProviderName(StrEnum):
+    """Who turns texts into vectors; `openai` is any endpoint that speaks its embeddings API."""
+
+    DISABLED = "disabled"
+    LOCAL = "local"
+    OPENAI = "openai"
+    VOYAGE = "voyage"
 
 
 class Config(BaseSettings):
@@ -135,6 +145,38 @@ class Config(BaseSettings):
         default=(),
         description="Addresses or networks of proxies whose X-Forwarded-For counts, comma separated. Read by access.",
     )
+    embedding_provider: EmbeddingProviderName = Field(
+        default=EmbeddingProviderName.DISABLED,
+        description="disabled, local, openai or voyage: who embeds texts for the search. Read by embeddings.",
+    )
+    embedding_api_key: str = Field(
+        default="", description="Key of the embedding provider, for openai and voyage. Read by embeddings."
+    )
+    embedding_base_url: str = Field(
+        default="",
+        description="Address of an openai-compatible endpoint up to /v1; empty is the provider's. Read by embeddings.",
+    )
+    embedding_model: str = Field(
+        default="",
+        max_length=80,
+        description="Name of the embedding model; empty is the provider's default. Read by embeddings.",
+    )
+    minara_search_log_days: int = Field(
+        default=30,
+        ge=0,
+        le=3650,
+        description="Days that searches and what they returned are kept, 0 keeps none. Read by why.",
+    )
+    minara_fact_debounce_seconds: int = Field(
+        default=5,
+        ge=0,
+        le=3600,
+        description="Seconds after a recorded fact until the sweep over the pending ones, 0 to 3600. Read by facts.",
+    )
+    minara_non_interactive: bool = Field(
+        default=False,
+        description="true or false: nobody is at the terminal, so that no hard constraint is imported. Read by bundle.",
+    )
     minara_job_workers: int = Field(
         default=1, ge=1, le=32, description="Job worker processes of one `minara worker`, 1 to 32. Read by jobs."
     )
@@ -189,6 +231,15 @@ class Config(BaseSettings):
             raise ValueError("names port 0")
         return value
 
+    @field_validator("embedding_base_url")
+    @classmethod
+    def check_embedding_base_url(cls, value: str) -> str:
+        """Accept no address with a password or a key in it: settings are shown."""
+        parts = urlsplit(value)
+        if "@" in parts.netloc or parts.query:
+            raise ValueError("must hold no password and no query; EMBEDDING_API_KEY is for the key")
+        return value
+
     @field_validator("minara_log_level")
     @classmethod
     def check_log_level(cls, value: str) -> str:
@@ -217,7 +268,7 @@ def load_config() -> Config:
     except ValidationError as error:
         first = error.errors()[0]
         name = str(first["loc"][0]).upper() if first["loc"] else "environment"
-        got = "" if name in SECRETS else f" (got {first['input']!r})"
+        got = "" if name in NOT_REPEATED else f" (got {first['input']!r})"
         raise ConfigError(f"{name}: {first['msg'].removeprefix('Value error, ')}{got}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f".env: cannot be read: {error}") from None

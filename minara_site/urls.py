@@ -5,6 +5,7 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from minara_site.access.pages import page
 from minara_site.access.policy import Act
+from minara_site.agent.mcp.views import endpoint as mcp_endpoint
 from minara_site.api import api
 from minara_site.kernel.health import healthz, readyz
 
@@ -20,6 +21,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("memory_app.urls")),
     path("", include("profile_app.urls")),
     path("v1/", api.urls),
+    path("mcp", mcp_endpoint, name="mcp"),
     path("healthz", page(Act.PROBE)(healthz), name="healthz"),
     path("readyz", page(Act.PROBE)(readyz), name="readyz"),
 ]

@@ -64,10 +64,13 @@ def forced_sign_ins_count_as_typed() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def nothing_is_cached() -> None:
-    """Start each test with an empty cache."""
+    """Start each test with empty caches."""
     from django.core.cache import cache
 
+    from memory_app.pages.cache import PAGES
+
     cache.clear()
+    PAGES.clear()
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from collections.abc import Callable
 SMALL, LARGE = 4_000, 40_000
 MOST = 12  # ten times the text, and a little for the machine (trust W-29)
 GRAIN = 1e-7  # seconds a character: what takes less is not told from the clock's noise
-ATTEMPTS = 20
+ATTEMPTS = 60
 
 
 def grows_linearly(act: Callable[[str], object], unit: str) -> bool:

@@ -7,6 +7,7 @@ from itertools import groupby
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from memory_app.facts.services import carry_out_corrections
 from memory_app.held.core import Kind
 from memory_app.held.selectors import find_replaced, get_holds
 from memory_app.memories.services import discard_memories, lock_memories, release_memories
@@ -44,6 +45,7 @@ def release_holds(*, principal: Principal, hold_ids: Sequence[int], now: datetim
         memories, entries = lock_memories(ids_of(holds, Kind.MEMORY)), lock_entries(ids_of(holds, Kind.USER_PROFILE))
         settle_holds(holds, decision=Decision.RELEASED, actor=principal.actor, now=now, note=note)
         release_memories(memories)
+        carry_out_corrections(memories, now=now)
         for hold in holds:
             if hold.kind == Kind.USER_PROFILE:
                 release_value(entries[hold.object_id], actor=hold.actor, now=now)

@@ -1,4 +1,4 @@
-"""Memories from elsewhere: OpenClaw and Hermes directories, JSON lines. Reads files, judges each entry, writes slices.
+"""Memories from elsewhere, whatever product wrote them. Reads files, judges each entry, writes slices.
 
 Must never overwrite what is stored, follow a link out of the directory, or store half of an entry.
 """

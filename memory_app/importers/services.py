@@ -11,20 +11,26 @@ from typing import Any
 
 from django.db import transaction
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from memory_app.importers.adapters import Bundle, Found
-from memory_app.importers.core.entries import ProfileValue, Refusal
+from memory_app.importers.core.entries import Item, LeftOut, ProfileValue, Refusal, Skip
 from memory_app.memories.core import IMPORT_ORIGIN, Provenance, Source
 from memory_app.memories.models import Memory
 from memory_app.memories.services import SLICE, Draft, build_memory, store_memories
 from memory_app.user_profile.models import UserProfileEntry, guarded_text
 from memory_app.user_profile.services import MAX_ENTRIES, clean_key, clean_value, set_entry, take_turns
 from minara_site.access.models import User
-from minara_site.kernel.errors import Invalid
+from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.kernel.guard import core as guard
 
 MOST_AHEAD = timedelta(days=1)  # a day that has begun somewhere
-MOST_NAME_CHARS = 200
+MOST_NAME_CHARS = 180
+LEFT_OUT = {
+    LeftOut.DELETED: gettext_lazy("it was deleted there"),
+    LeftOut.ARCHIVED: gettext_lazy("it is archived there"),
+    LeftOut.PAUSED: gettext_lazy("it is paused there"),
+}
 
 
 class Verdict(StrEnum):
@@ -34,6 +40,7 @@ class Verdict(StrEnum):
     HELD = "held"
     DUPLICATE = "duplicate"
     REJECTED = "rejected"
+    SKIPPED = "skipped"
 
 
 STORED = frozenset({Verdict.NEW, Verdict.HELD})
@@ -41,10 +48,14 @@ STORED = frozenset({Verdict.NEW, Verdict.HELD})
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The verdict on one entry: where it stands, why it is not new, what it is (a category or `key =`) and says."""
+    """The verdict on one entry: where it stands, why it is not new, what it is (a category or `key =`) and says.
+
+    `place` is the id that the file gives it, else its line; empty for the file itself.
+    """
 
     file: str
     line: int
+    place: str
     verdict: Verdict
     reason: str = ""
     kind: str = ""
@@ -59,6 +70,7 @@ class Prepared:
     row: Memory | None = None
     value: ProfileValue | None = None
     problem: str = ""
+    verdict: Verdict = Verdict.REJECTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +82,24 @@ class Known:
     seen: set[str] = field(default_factory=set)
 
 
-def run_import(*, owner: User, bundle: Bundle, apply: bool, now: datetime, actor: str) -> Iterator[Judgement]:
+def run_import(
+    *,
+    owner: User,
+    bundle: Bundle,
+    apply: bool,
+    now: datetime,
+    actor: str,
+    run: str = "",
+    planned: Iterator[Verdict] | None = None,
+) -> Iterator[Judgement]:
     """Judge every entry and, when applied, store the new ones; those that the guard refuses wait for an operator.
+
+    `planned` are the verdicts that somebody saw: nothing is stored that they did not see stored, else Conflict.
 
     A verdict is given after its slice is committed; an import that was stopped goes on where it stood when it is
     run again, because what is stored already is a duplicate.
     """
-    known, run = Known(), secrets.token_hex(8)
+    known, run = Known(), run or secrets.token_hex(8)
     while chosen := list(islice(bundle.found, SLICE)):
         prepared = [prepare(found, owner_id=owner.pk, now=now, actor=actor) for found in chosen]
         with transaction.atomic() if apply else nullcontext():
@@ -84,6 +107,8 @@ def run_import(*, owner: User, bundle: Bundle, apply: bool, now: datetime, actor
                 take_turns(owner)
             known = look_up(prepared, owner=owner, before=known)
             judged = [judge(one, known) for one in prepared]
+            if planned is not None:
+                check_planned(judged, planned)
             if apply:
                 new = [one for one, verdict in zip(prepared, judged, strict=True) if verdict.verdict in STORED]
                 details = {"from": bundle.format.value, "run": run}
@@ -96,12 +121,14 @@ def prepare(found: Found, *, owner_id: int, now: datetime, actor: str) -> Prepar
     item = found.item
     if isinstance(item, Refusal):
         return Prepared(found, problem=item.reason)
+    if isinstance(item, Skip):
+        return Prepared(found, problem=str(LEFT_OUT[item.why]), verdict=Verdict.SKIPPED)
     try:
         if isinstance(item, ProfileValue):
             return Prepared(found, value=ProfileValue(item.line, clean_key(item.key), clean_value(item.value)))
-        if item.written_at is not None and item.written_at > now + MOST_AHEAD:
+        if any(moment > now + MOST_AHEAD for moment in (item.written_at, item.changed_at) if moment):
             return Prepared(found, problem=_("its date lies in the future"))
-        origin = f"{IMPORT_ORIGIN}{found.file[:MOST_NAME_CHARS]}:{item.line}"
+        origin = f"{IMPORT_ORIGIN}{found.file[:MOST_NAME_CHARS]}:{place_of(item)}"
         draft = Draft(
             category=item.category,
             content=item.content,
@@ -110,10 +137,24 @@ def prepare(found: Found, *, owner_id: int, now: datetime, actor: str) -> Prepar
             tickers=item.tickers,
             metadata=item.metadata,
             written_at=min(item.written_at, now) if item.written_at else None,
+            changed_at=min(item.changed_at, now) if item.changed_at else None,
         )
         return Prepared(found, build_memory(owner_id=owner_id, draft=draft, now=now))
     except Invalid as error:
         return Prepared(found, problem=error.detail)
+
+
+def check_planned(judged: Sequence[Judgement], planned: Iterator[Verdict]) -> None:
+    """Raise Conflict when something would be stored that was shown otherwise."""
+    for one in judged:
+        shown = next(planned, None)
+        if one.verdict in STORED and one.verdict is not shown:
+            raise Conflict(_("It changed meanwhile: look again."), code="stale")
+
+
+def place_of(item: Item) -> str:
+    """Return where an entry stands in its file, empty for the file itself."""
+    return item.id or (str(item.line) if item.line else "")
 
 
 def look_up(prepared: Sequence[Prepared], *, owner: User, before: Known) -> Known:
@@ -133,7 +174,7 @@ def look_up(prepared: Sequence[Prepared], *, owner: User, before: Known) -> Know
 
 def judge(one: Prepared, known: Known) -> Judgement:
     """Return the verdict on an entry; a new one becomes known."""
-    verdict, reason, kind, text = Verdict.REJECTED, one.problem, "", ""
+    verdict, reason, kind, text = one.verdict, one.problem, "", ""
     if one.value:
         verdict, reason = judge_value(one.value, known)
         if verdict is Verdict.NEW and guard.judge(guarded_text(one.value.key, one.value.value)).is_held:
@@ -144,7 +185,8 @@ def judge(one: Prepared, known: Known) -> Judgement:
         if verdict is Verdict.NEW and one.row.held_at:
             verdict, reason = Verdict.HELD, held_words()
         kind, text = f"[{one.row.category}]", one.row.content
-    return Judgement(one.found.file, one.found.item.line, verdict, reason, kind, text)
+    item = one.found.item
+    return Judgement(one.found.file, item.line, place_of(item), verdict, reason, kind, text)
 
 
 def held_words() -> str:

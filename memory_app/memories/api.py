@@ -16,10 +16,20 @@ from memory_app.held.masking import memory_for, version_for
 from memory_app.memories.core import Category, Provenance, Source, State
 from memory_app.memories.models import Memory
 from memory_app.memories.reading import explain
-from memory_app.memories.selectors import find_refused, get_history, get_memory, list_memories, memory_record
+from memory_app.memories.selectors import (
+    find_refused,
+    get_history,
+    get_memory,
+    list_memories,
+    memory_record,
+    name_actors,
+)
 from memory_app.memories.services import Changes, Draft, delete_memories, edit_memory, restore_memories, write_memory
 from memory_app.search.core.parser import MAX_QUERY_CHARS
 from memory_app.search.selectors import limited, narrow
+from memory_app.why.schemas import BeliefOut
+from memory_app.why.selectors import load_belief
+from memory_app.why.shown import belief_record
 from minara_site.access.access_log import record_view, record_views
 from minara_site.access.api_auth import allow
 from minara_site.access.pages import PageRequest
@@ -64,7 +74,7 @@ class VersionOut(Schema):
     is_current: bool
 
 
-class WhyOut(Schema):
+class WhyOut(BeliefOut):
     """Where a memory comes from, and whether the agent reads it without asking."""
 
     id: int
@@ -298,9 +308,12 @@ def history(request: PageRequest, memory_id: int, query: Query[PageQuery]) -> di
     response=Data[WhyOut],
 )
 def why(request: PageRequest, memory_id: int, query: Query[OwnerQuery]) -> dict[str, Any]:
-    """Tell where a memory comes from and why the agent does or does not read it."""
-    memory = open_one(request, memory_id, query)
-    return {"data": explain(memory_for(request.principal.owner, memory))}
+    """Tell where a memory comes from, why the agent does or does not read it, and what hangs on it."""
+    memory, principal = open_one(request, memory_id, query), request.principal
+    belief = load_belief(memory, now=timezone.now())
+    names = name_actors({memory.actor, *belief.actors}, reader=principal.owner)
+    record = belief_record(memory, belief, names=names, principal=principal)
+    return {"data": explain(memory_for(principal.owner, memory)) | record}
 
 
 def open_one(request: PageRequest, memory_id: int, query: OwnerQuery) -> Memory:

@@ -52,11 +52,24 @@ USER_WRITTEN = frozenset({Source.USER_MANUAL, Source.USER_EXPLICIT})
 
 
 class State(StrEnum):
-    """Whether a memory is read. Deleted ones wait for restore or purge, held ones for an operator."""
+    """Whether a memory is read. Deleted ones wait for restore or purge, held ones for an operator.
+
+    Retired ones are facts that another fact replaced; they stay for the trail.
+    """
 
     LIVE = "live"
     DELETED = "deleted"
     HELD = "held"
+    RETIRED = "retired"
+
+
+class EmbeddingState(StrEnum):
+    """Where a row's vector stands (S1); with the provider `disabled` it stays pending."""
+
+    PENDING = "pending"
+    EMBEDDED = "embedded"
+    FAILED = "failed"
+    SKIPPED = "skipped"
 
 
 class FactState(StrEnum):

@@ -70,6 +70,7 @@ STATE = Filter(
     choices=(
         (State.LIVE, gettext_lazy("Active")),
         (State.HELD, gettext_lazy("Held")),
+        (State.RETIRED, gettext_lazy("Retired")),
         (State.DELETED, gettext_lazy("Deleted")),
     ),
     default=State.LIVE,
@@ -178,7 +179,7 @@ def with_search_notes(page: ListPage) -> ListPage:
 def count_tabs(owner: Owner) -> dict[str, int]:
     """Return how many rows stand behind each tab; a number too large to count is left out. One query."""
     rows, cutoff = Memory.objects.for_owner(owner), retention_cutoff(timezone.now())
-    tabs = {state.value: CountOf(rows.in_state(state, cutoff)) for state in (State.LIVE, State.DELETED)}
+    tabs = {state.value: CountOf(rows.in_state(state, cutoff)) for state in (State.LIVE, State.RETIRED, State.DELETED)}
     tabs[State.HELD.value] = CountOf(
         list_holds(owner=owner)
     )  # that tab is the queue, which has values of the profile too

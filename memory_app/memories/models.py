@@ -7,19 +7,30 @@ from typing import Any, ClassVar, Self
 from django.db import models, router, transaction
 from django.db.models import Q
 
-from memory_app.memories.core import Category, FactState, Source, State, guarded_text, is_editable, provenance_word
+from memory_app.edges.index import LINKED_FIELDS, insert_edges, write_edges
+from memory_app.memories.core import (
+    Category,
+    EmbeddingState,
+    FactState,
+    Source,
+    State,
+    guarded_text,
+    is_editable,
+    provenance_word,
+)
 from memory_app.search.index import INDEXED_FIELDS, SLICE, index_memories, reindex_memories
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 
-LIVE = Q(deleted_at__isnull=True, held_at__isnull=True)
+DERIVED_FROM = INDEXED_FIELDS | LINKED_FIELDS
+LIVE = Q(deleted_at__isnull=True, held_at__isnull=True, retired_at__isnull=True)
 
 
 class MemoryQuerySet(OwnedQuerySet):
-    """Memories. Whatever changes text or category here keeps the search document in step."""
+    """Memories. What is derived from a row, its search document and its edges, is kept in step here."""
 
     def live(self) -> Self:
-        """Keep what is read: neither deleted nor held."""
-        return self.filter(deleted_at__isnull=True, held_at__isnull=True)
+        """Keep what is read: neither deleted nor held nor retired."""
+        return self.filter(deleted_at__isnull=True, held_at__isnull=True, retired_at__isnull=True)
 
     def deleted(self) -> Self:
         """Keep what waits in the trash."""
@@ -29,6 +40,10 @@ class MemoryQuerySet(OwnedQuerySet):
         """Keep what the guard holds and nobody has thrown away."""
         return self.filter(deleted_at__isnull=True, held_at__isnull=False)
 
+    def retired(self) -> Self:
+        """Keep the facts that another fact replaced."""
+        return self.filter(deleted_at__isnull=True, held_at__isnull=True, retired_at__isnull=False)
+
     def in_state(self, state: State, cutoff: datetime) -> Self:
         """Keep the rows in this state; deleted ones only within their retention, which began after `cutoff`."""
         match state:
@@ -36,6 +51,8 @@ class MemoryQuerySet(OwnedQuerySet):
                 return self.live()
             case State.HELD:
                 return self.held()
+            case State.RETIRED:
+                return self.retired()
         return self.deleted().kept(cutoff)
 
     def kept(self, cutoff: datetime) -> Self:
@@ -51,15 +68,19 @@ class MemoryQuerySet(OwnedQuerySet):
         return self.filter(category=Category.PERSONALIZATION, source=Source.USER_MANUAL)
 
     def bulk_create(self, objs: Iterable["Memory"], *args: Any, **kwargs: Any) -> list["Memory"]:
-        """Insert many rows and their search documents."""
+        """Insert many rows, or with `update_conflicts` change them, with what is derived from them."""
+        link = write_edges if kwargs.get("update_conflicts") else insert_edges
         with transaction.atomic(using=self.db):
             rows: list[Memory] = super().bulk_create(objs, *args, **kwargs)
             index_memories(rows, using=self.db)
+            link(rows, using=self.db)
         return rows
 
     def update(self, **fields: Any) -> int:
-        """Change many rows; where that touches what is searched, their search documents too."""
-        if INDEXED_FIELDS.isdisjoint(fields):
+        """Change many rows, and where that touches what it was derived from, what is derived from them."""
+        if "content" in fields or fields.get("held_at", ...) is None:  # another text, or one that is read again
+            fields.setdefault("embedding_state", EmbeddingState.PENDING)
+        if DERIVED_FROM.isdisjoint(fields):
             return super().update(**fields)
         changed = 0
         with transaction.atomic(using=self.db):
@@ -68,6 +89,7 @@ class MemoryQuerySet(OwnedQuerySet):
                 chosen = ids[start : start + SLICE]
                 changed += models.QuerySet.update(self.filter(pk__in=chosen), **fields)
                 reindex_memories(chosen, using=self.db)
+                write_edges(self.model.objects.using(self.db).filter(pk__in=chosen), using=self.db)
         return changed
 
     update.alters_data = True  # type: ignore[attr-defined]
@@ -79,7 +101,9 @@ class Memory(models.Model):
     `updated_at` orders the prompt: it changes when the content changes and at no other time. `version` counts
     edits. `batch` names the last delete or restore that touched the row, so that one undo takes it all back.
     `held_at` is set while the guard holds the text; why stands in `holds`. `rules_version` is the rule set that
-    judged it.
+    judged it. `retired_at` is set while a fact is retired; `fact_key` is what makes two settled facts the same,
+    `compared_at` when a settled one was compared with the others.
+    `scenario_id` comes from the system alone, never from a caller (S1, typed memory edges).
     """
 
     owner = owner_key()
@@ -101,6 +125,13 @@ class Memory(models.Model):
     deleted_at = models.DateTimeField(null=True)
     held_at = models.DateTimeField(null=True)
     rules_version = models.CharField(max_length=16, default="", db_default="")
+    retired_at = models.DateTimeField(null=True)
+    fact_key = models.CharField(max_length=64, default="", db_default="")
+    compared_at = models.DateTimeField(null=True)
+    scenario_id = models.CharField(max_length=64, default="", db_default="")
+    embedding_state = models.CharField(
+        max_length=8, default=EmbeddingState.PENDING, db_default=EmbeddingState.PENDING.value
+    )
 
     objects: ClassVar[Any] = MemoryQuerySet.as_manager()
 
@@ -113,6 +144,12 @@ class Memory(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(fact_state__isnull=True) | Q(fact_state__in=list(FactState)), name="memory_fact_state_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(retired_at__isnull=True) | Q(fact_state=FactState.RETIRED), name="memory_retired_is_a_fact"
+            ),
+            models.CheckConstraint(
+                condition=Q(embedding_state__in=list(EmbeddingState)), name="memory_embedding_state_known"
             ),
             models.CheckConstraint(condition=~Q(content=""), name="memory_content_not_empty"),
             models.CheckConstraint(condition=~Q(actor=""), name="memory_actor_known"),
@@ -151,6 +188,25 @@ class Memory(models.Model):
                 condition=Q(deleted_at__isnull=True, held_at__isnull=False),
                 name="memories_owner_held",
             ),
+            models.Index(
+                fields=["owner", "fact_state", "-updated_at", "-id"],
+                condition=Q(fact_state__isnull=False),
+                name="memories_owner_facts",
+            ),
+            models.Index(
+                fields=["owner", "created_at", "id"],
+                condition=Q(fact_state=FactState.PENDING),
+                name="memories_pending_facts",
+            ),
+            models.Index(
+                fields=["owner", "fact_key"], condition=Q(fact_state=FactState.SETTLED), name="memories_fact_key"
+            ),
+            models.Index(
+                fields=["owner", "id"],
+                condition=Q(fact_state=FactState.SETTLED, compared_at__isnull=True),
+                name="memories_to_compare",
+            ),
+            models.Index(fields=["embedding_state", "id"], name="memories_embedding_state"),
             models.Index(fields=["rules_version", "id"], name="memories_rules_version"),
             models.Index(fields=["actor", "-updated_at", "-id"], name="memories_actor_newest"),
             models.Index(fields=["batch"], condition=Q(batch__isnull=False), name="memories_batch"),
@@ -158,20 +214,27 @@ class Memory(models.Model):
         ]
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Store the row and its search document."""
+        """Store the row and what is derived from it; whether its vector is right, the next embedding finds out."""
         using = kwargs.get("using") or router.db_for_write(type(self), instance=self)
         fields = kwargs.get("update_fields")
-        with transaction.atomic(using=using):
+        link = insert_edges if self._state.adding else write_edges
+        if fields is None or "content" in fields:
+            self.embedding_state = EmbeddingState.PENDING
+            kwargs["update_fields"] = fields if fields is None else {*fields, "embedding_state"}
+        with transaction.atomic(using=using, savepoint=False):
             super().save(*args, **kwargs)
-            if fields is None or not INDEXED_FIELDS.isdisjoint(fields):
+            if fields is None or not DERIVED_FROM.isdisjoint(fields):
                 index_memories([self], using=using)
+                link([self], using=using)
 
     @property
     def state(self) -> State:
         """Whether the row is read."""
         if self.deleted_at is not None:
             return State.DELETED
-        return State.LIVE if self.held_at is None else State.HELD
+        if self.held_at is not None:
+            return State.HELD
+        return State.LIVE if self.retired_at is None else State.RETIRED
 
     @property
     def guarded_text(self) -> str:

@@ -9,7 +9,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from memory_app.held.core import Kind
-from memory_app.memories.core import FactState
 from memory_app.memories.models import Memory
 from memory_app.snapshot.core import MAX_OBSERVATIONS, MemoryRow, memory_line
 from memory_app.snapshot.selectors import load_prompt_ids
@@ -40,7 +39,7 @@ class Reading:
             return ""
         if memory.held_at:
             return _("left out: held by the guard")
-        if memory.fact_state == FactState.RETIRED:
+        if memory.retired_at:
             return _("left out: retired")
         if self.since and (memory.updated_at > self.since or len(self.ids) < MAX_OBSERVATIONS):
             return _("since the session began")  # a prompt with places left would have carried it: it came later

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from django.utils import timezone
 from pydantic import Field
 
+from memory_app.facts.services import record_fact
 from memory_app.held.core import Kind
 from memory_app.memories.core import Category, Provenance
 from memory_app.memories.selectors import memory_record, read_memories
@@ -41,7 +42,8 @@ def memory_write(principal: Principal, args: MemoryWriteArgs, *, reasoning: str)
         provenance=Provenance(agent_source(args.metadata), principal.actor, origin="tool:memory_write"),
         metadata=args.metadata,
     )
-    memory = write_memory(owner_id=principal.owner.pk, draft=draft, now=timezone.now(), reasoning=reasoning)
+    write = record_fact if args.category is Category.FACT else write_memory
+    memory = write(owner_id=principal.owner.pk, draft=draft, now=timezone.now(), reasoning=reasoning)
     held = find_held(Kind.MEMORY, memory.pk) if memory.held_at else None
     return {"id": memory.pk, "held": held} if held else {"id": memory.pk}
 

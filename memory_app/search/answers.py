@@ -7,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from memory_app.search.core.parser import MAX_TERMS
 from memory_app.search.core.query import Note, NoteCode
+from memory_app.search.core.rank import Fused, Part
 from memory_app.search.core.terms import MIN_PREFIX_CHARS
 from memory_app.search.selectors import Hit
 
@@ -21,13 +22,49 @@ NOTES: dict[NoteCode, str | Promise] = {
     NoteCode.UNKNOWN_SOURCE: _("There is no source “%(subject)s”."),
     NoteCode.BAD_DATE: _("“%(subject)s” is no date; write 2026, 2026-05 or 2026-05-31."),
     NoteCode.TOO_MANY_WORDS: _("Only the first %(max)d words were looked for."),
+    NoteCode.DELETED_SINCE: _("Matched then and deleted since: %(subject)s. What is deleted is not shown."),
     NoteCode.LITERAL: _("“%(subject)s” has no word in it; it was looked for as it stands."),
+}
+
+FEATURES: dict[str, str | Promise] = {
+    "coverage": _("words of the query in it"),
+    "closeness": _("as typed, side by side"),
+    "meaning": _("meaning, against the usual"),
+    "before": _("words in the memory before it"),
+    "after": _("words in the memory after it"),
+    "answers": _("answers a question about it"),
+    "when": _("names a time that was asked for"),
+    "question": _("is a question itself"),
+    "short": _("very short"),
+    "long": _("long"),
+    "speaker": _("said by somebody named"),
 }
 
 
 def note_text(note: Note) -> str:
     """Return a note in the reader's language."""
     return NOTES[note.code] % {"subject": note.subject, "min": MIN_PREFIX_CHARS, "max": MAX_TERMS}
+
+
+def parts_of(hit: Hit) -> list[tuple[str | Promise, Part]]:
+    """Return in words the features that made a hit's score in the default fusion, the weightiest first."""
+    fused = hit.explain.fused if hit.explain else None
+    parts = [part for part in fused.parts if part.value] if fused else []
+    return [(FEATURES[part.name], part) for part in sorted(parts, key=lambda part: -abs(part.contribution))]
+
+
+def fused_record(fused: Fused) -> dict[str, Any]:
+    """Return how words and meaning made a hit's score; `features` are those of the default fusion."""
+    return {
+        "name": fused.fusion.value,
+        "text_rank": fused.text_rank or None,
+        "meaning_rank": fused.meaning_rank or None,
+        "cosine": fused.cosine,
+        "features": [
+            {"name": part.name, "value": round(part.value, 6), "contribution": round(part.contribution, 6)}
+            for part in fused.parts
+        ],
+    }
 
 
 def hit_record(hit: Hit) -> dict[str, Any]:
@@ -49,4 +86,6 @@ def hit_record(hit: Hit) -> dict[str, Any]:
             "rank_before": hit.explain.rank_before,
             "rank": hit.explain.rank,
         }
+        if hit.explain.fused is not None:
+            record["explain"]["fusion"] = fused_record(hit.explain.fused)
     return record

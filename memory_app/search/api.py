@@ -11,8 +11,11 @@ from memory_app.held.masking import hit_for
 from memory_app.memories.core import Category, Source
 from memory_app.search.answers import hit_record, note_text
 from memory_app.search.core.parser import MAX_QUERY_CHARS
-from memory_app.search.core.request import Sort
+from memory_app.search.core.request import Fusion, Sort
+from memory_app.search.past import MAX_MOMENT_CHARS, read_moment
 from memory_app.search.selectors import search_memories
+from memory_app.why.core import Door
+from memory_app.why.services import log_search
 from minara_site.access.access_log import record_views
 from minara_site.access.api_auth import allow
 from minara_site.access.pages import PageRequest
@@ -22,8 +25,30 @@ from minara_site.web.schemas import Data, OwnerQuery
 router = Router(tags=["memory"])
 
 
+class FeatureOut(Schema):
+    """A feature of a hit, and what it adds to the logarithm of the score."""
+
+    name: str
+    value: float
+    contribution: float
+
+
+class FusionOut(Schema):
+    """How words and meaning made the score. A rank is null where that arm has not found the memory."""
+
+    name: Fusion
+    text_rank: int | None
+    meaning_rank: int | None
+    cosine: float | None
+    features: list[FeatureOut]
+
+
 class ExplanationOut(Schema):
-    """Why a memory was found: score = (bm25 + closeness) x (1 + 0.3 x entities); `rank_before` is by bm25 alone."""
+    """Why a memory was found. `rank_before` is by bm25 alone, 0 where words have not found it.
+
+    By words alone, score = (bm25 + closeness) x (1 + 0.3 x entities). With `fusion`, which is there when meaning had a
+    say, score = e^(sum of contributions) x (1 + 0.3 x entities), and for rrf (sum of 1 / (60 + rank)) x the same.
+    """
 
     matched: list[str]
     bm25: float
@@ -31,6 +56,7 @@ class ExplanationOut(Schema):
     entities: list[str]
     rank_before: int
     rank: int
+    fusion: FusionOut | None = None
 
 
 class HitOut(Schema):
@@ -60,6 +86,13 @@ class SearchQuery(OwnerQuery):
     limit: Annotated[int, Field(ge=1, le=200)] = 10
     category: Category | None = None
     sort: Sort = Sort.RELEVANCE
+    fusion: Annotated[Fusion, Field(description="How words and meaning are joined; rrf is reciprocal rank fusion.")] = (
+        Fusion.DEFAULT
+    )
+    as_of: Annotated[
+        str | None,
+        Field(max_length=MAX_MOMENT_CHARS, description="Find what was live at this time, or at the end of this day."),
+    ] = None
     explain: bool = False
 
 
@@ -67,17 +100,22 @@ class SearchQuery(OwnerQuery):
     "/memory/search", summary="Search memories", auth=allow(Act.SEARCH), response=Data[HitsOut], exclude_unset=True
 )
 def search(request: PageRequest, query: Query[SearchQuery]) -> dict[str, Any]:
-    """Find memories by words, best match first. Syntax: words, "phrase", pre*, AND, OR, NOT, category:lesson."""
+    """Find memories by words and meaning, best first. Syntax: words, "phrase", pre*, AND, OR, NOT, category:lesson."""
+    now, owner = timezone.now(), request.principal.reads(Act.SEARCH, query.owner)
     found = search_memories(
-        owner=request.principal.reads(Act.SEARCH, query.owner),
+        owner=owner,
         query=query.q,
         limit=query.limit,
         category=query.category,
         sort=query.sort,
+        fusion=query.fusion,
+        as_of=None if query.as_of is None else read_moment(query.as_of),
         explain=query.explain,
     )
     owner_ids = {hit.owner_id for hit in found.hits}
-    record_views(principal=request.principal, owner_ids=owner_ids, kind="memories", now=timezone.now())
+    record_views(principal=request.principal, owner_ids=owner_ids, kind="memories", now=now)
+    ids = [hit.id for hit in found.hits]
+    log_search(principal=request.principal, owner=owner, query=query.q, ids=ids, now=now, door=Door.API)
     items = [hit_record(hit_for(request.principal.owner, hit)) for hit in found.hits]
     notes = [note_text(note) for note in found.notes]
     return {"ok": True, "data": {"items": items, "next_cursor": None, "notes": notes}}

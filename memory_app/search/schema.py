@@ -33,6 +33,30 @@ SQLITE_TRIGGERS = {
         "AFTER DELETE ON memories BEGIN DELETE FROM search_document WHERE kind = 'memory' AND object_id = old.id; END"
     ),
 }
+DERIVED = "memories_purge_derived"
+"""The trigger that takes vectors and edges of a purged memory along; it comes with their tables."""
+PURGE_DERIVED = (
+    "DELETE FROM memory_vectors WHERE kind = 'memory' AND object_id = old.id; "
+    "DELETE FROM memory_edges WHERE src_table = 'memories' AND src_id = old.id;"
+)
+NEW_TEXT = "memories_text_vector"
+"""The trigger that drops the vector of a text that is replaced: no search compares a vector with another text."""
+DROP_VECTOR = "DELETE FROM memory_vectors WHERE kind = 'memory' AND object_id = old.id;"
+SQLITE_DERIVED = {
+    DERIVED: f"AFTER DELETE ON memories BEGIN {PURGE_DERIVED} END",
+    NEW_TEXT: f"AFTER UPDATE OF content ON memories WHEN old.content <> new.content BEGIN {DROP_VECTOR} END",
+}
+POSTGRESQL_DERIVED_FUNCTIONS = tuple(
+    f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {body} RETURN NULL; END $$"
+    for name, body in ((DERIVED, PURGE_DERIVED), (NEW_TEXT, DROP_VECTOR))
+)
+POSTGRESQL_DERIVED = {
+    DERIVED: f"AFTER DELETE ON memories FOR EACH ROW EXECUTE FUNCTION {DERIVED}()",
+    NEW_TEXT: (
+        "AFTER UPDATE OF content ON memories FOR EACH ROW WHEN (old.content <> new.content) "
+        f"EXECUTE FUNCTION {NEW_TEXT}()"
+    ),
+}
 POSTGRESQL_TABLE = (
     "ALTER TABLE search_document ADD COLUMN words tsvector NOT NULL DEFAULT ''",
     "CREATE INDEX search_document_words ON search_document USING gin (words)",
@@ -63,6 +87,8 @@ def remove(connection: BaseDatabaseWrapper) -> None:
 def restore_triggers(connection: BaseDatabaseWrapper) -> None:
     """Create the triggers that are missing."""
     missing = missing_triggers(connection)
+    if connection.vendor != "sqlite" and not missing.isdisjoint(POSTGRESQL_DERIVED):
+        run(connection, POSTGRESQL_DERIVED_FUNCTIONS)
     run(connection, [f"CREATE TRIGGER {name} {body}" for name, body in triggers(connection).items() if name in missing])
 
 
@@ -75,7 +101,11 @@ def run(connection: BaseDatabaseWrapper, statements: Iterable[str]) -> None:
 
 def triggers(connection: BaseDatabaseWrapper) -> dict[str, str]:
     """Return the triggers of this engine by name."""
-    return SQLITE_TRIGGERS if connection.vendor == "sqlite" else POSTGRESQL_TRIGGERS
+    is_sqlite = connection.vendor == "sqlite"
+    found = SQLITE_TRIGGERS if is_sqlite else POSTGRESQL_TRIGGERS
+    if not has_table(connection, "memory_edges"):
+        return found
+    return found | (SQLITE_DERIVED if is_sqlite else POSTGRESQL_DERIVED)
 
 
 def missing_triggers(connection: BaseDatabaseWrapper) -> set[str]:
@@ -90,7 +120,28 @@ def missing_triggers(connection: BaseDatabaseWrapper) -> set[str]:
 
 def has_index(connection: BaseDatabaseWrapper) -> bool:
     """Say whether the migration that makes the index has run on this database."""
-    return "search_document" in connection.introspection.table_names()
+    return has_table(connection, "search_document")
+
+
+def has_table(connection: BaseDatabaseWrapper, name: str) -> bool:
+    """Say whether this database has the table."""
+    return name in connection.introspection.table_names()
+
+
+def create_derived(apps: object, schema_editor: Any) -> None:
+    """Install the triggers over vectors and edges in a migration."""
+    connection = schema_editor.connection
+    if has_table(connection, "memory_edges"):
+        restore_triggers(connection)
+
+
+def drop_derived(apps: object, schema_editor: Any) -> None:
+    """Remove the triggers over vectors and edges in a migration."""
+    connection = schema_editor.connection
+    if connection.vendor == "sqlite":
+        run(connection, [f"DROP TRIGGER IF EXISTS {name}" for name in SQLITE_DERIVED])
+    elif has_table(connection, "memory_edges"):
+        run(connection, [f"DROP FUNCTION IF EXISTS {name}() CASCADE" for name in POSTGRESQL_DERIVED])
 
 
 def create(apps: object, schema_editor: Any) -> None:

@@ -1,5 +1,6 @@
-"""The search: parse, look up, rank, mark. One function for the page, the API and the tool."""
+"""The search: parse, look up by words and by meaning, rank, mark. One function for the page, the API and the tool."""
 
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -10,28 +11,39 @@ from django.db.models import Q, QuerySet
 from django.db.models.expressions import RawSQL
 from django.utils.translation import gettext as _
 
+from memory_app.embeddings.core import Vector
+from memory_app.embeddings.selectors import embed_query, find_nearest
+from memory_app.held.core import Kind
 from memory_app.memories.core import Category, Source
 from memory_app.memories.models import Memory
 from memory_app.memories.selectors import find_refused
-from memory_app.search.adapters import SearchBackend, backend, time_limit
+from memory_app.search.adapters import backend, time_limit
 from memory_app.search.adapters.sql import midnight
+from memory_app.search.core.fusion import DEPTH, Fuser, Neighbours, Pool, ids_around, widened
 from memory_app.search.core.highlight import Highlighter, Segment
 from memory_app.search.core.parser import MAX_QUERY_CHARS, parse_query
-from memory_app.search.core.query import Filters, Note, Query
-from memory_app.search.core.rank import Ranked, Ranker, Scored
-from memory_app.search.core.request import Facts, SearchRequest, Sort
-from minara_site.kernel.core.tickers import extract_entities
+from memory_app.search.core.query import Filters, Node, Note, NoteCode, Query
+from memory_app.search.core.rank import Fused, Ranked, Ranker, Scored
+from memory_app.search.core.request import Facts, Fusion, SearchRequest, Sort
+from memory_app.search.past import Engine, PastSearch, count_deleted_since, search_past
+from minara_site.kernel.core.tickers import extract_finance_entities
 from minara_site.kernel.errors import FieldError, Invalid
+from minara_site.kernel.guard.selectors import judge_stored
 from minara_site.kernel.ownership import EVERYONE, Owner
 from minara_site.kernel.plain_text import storable_problem
 
 MOST_MATCHES = 4_000
 MOST_CHOSEN = 200
+MOST_NEAR = 5_000
+"""How many memories the meaning arm knows; the spread of the cosines and the neighbours are told from these."""
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a memory was found and where it stands: `rank_before` is its place (from 1) by BM25 alone."""
+    """Why a memory was found and where it stands: `rank_before` is its place (from 1) by BM25 alone.
+
+    `fused` is None when words alone made the order; with it a place of 0 says that BM25 has not found the memory.
+    """
 
     matched: tuple[str, ...]
     bm25: float
@@ -39,6 +51,7 @@ class Explanation:
     entities: tuple[str, ...]
     rank_before: int
     rank: int
+    fused: Fused | None = None
 
 
 @dataclass(frozen=True)
@@ -66,6 +79,16 @@ class SearchResult:
     notes: tuple[Note, ...]
 
 
+@dataclass(frozen=True)
+class Meaning:
+    """What was meant: the vector of the query's plain words, and how it joins them; `is_exact` as in Query."""
+
+    vector: Vector
+    words: str
+    is_exact: bool
+    fusion: Fusion
+
+
 def search_memories(
     *,
     owner: Owner,
@@ -74,60 +97,151 @@ def search_memories(
     category: Category | None = None,
     source: Source | None = None,
     sort: Sort = Sort.RELEVANCE,
+    fusion: Fusion = Fusion.DEFAULT,
+    as_of: datetime | None = None,
     explain: bool = False,
     using: str = DEFAULT_DB_ALIAS,
 ) -> SearchResult:
-    """Return the live memories of an owner that a query finds.
+    """Return the live memories of an owner that a query finds, by their words and by their meaning.
 
+    Without vectors, provider or answer of the provider the words alone find, exactly as with the fusion `text` (trust
+    R-44); so they do across all owners, with operators, and in the order of time. `as_of` finds what was live then.
     Raises Invalid for a query that is too long or no text, and SearchTooSlow.
     """
     parsed = read_query(query, category=category, source=source)
     if parsed.is_empty:
         return SearchResult(parsed, (), parsed.notes)
-    ranker = Ranker(parsed.node, extract_entities(query))
-    order = sort if ranker.terms else Sort.RECENT  # with nothing to rank by, the newest come first
-    request = SearchRequest(owner_id_of(owner), parsed.node, parsed.literal, parsed.filters, order)
+    ranker = Ranker(parsed.node, extract_finance_entities(query))
+    request = request_of(parsed, owner, ranker, sort=sort, as_of=as_of)
+    meaning = read_meaning(request, parsed, fusion)
     with time_limit(using):
-        ranked = find_accepted(backend(using), request, ranker, limit=limit, using=using)
+        engine = engine_of(owner, as_of, using=using)
+        ranked = find_accepted(engine, request, ranker, limit=limit, using=using, meaning=meaning)
+        notes = (*parsed.notes, *notes_of_then(owner, request, using=using))
     highlighter = Highlighter(parsed.node, parsed.literal)
     hits = [to_hit(each, highlighter, rank, explain=explain) for rank, each in enumerate(ranked, start=1)]
-    return SearchResult(parsed, tuple(hits), parsed.notes)
+    return SearchResult(parsed, tuple(hits), notes)
 
 
-def find(engine: SearchBackend, request: SearchRequest, ranker: Ranker, *, limit: int) -> list[Ranked]:
+def request_of(
+    parsed: Query, owner: Owner, ranker: Ranker, *, sort: Sort = Sort.RELEVANCE, as_of: datetime | None = None
+) -> SearchRequest:
+    """Return what the engine is asked; with nothing to rank by, the newest come first."""
+    order = sort if ranker.terms else Sort.RECENT
+    return SearchRequest(owner_id_of(owner), parsed.node, parsed.literal, parsed.filters, order, as_of)
+
+
+def read_meaning(request: SearchRequest, parsed: Query, fusion: Fusion) -> Meaning | None:
+    """Return what was meant, None where words alone order. May ask the provider: not inside a transaction."""
+    if fusion is Fusion.TEXT or request.owner_id is None or request.sort is Sort.RECENT or not parsed.words:
+        return None
+    vector = embed_query(parsed.words)
+    return None if vector is None else Meaning(vector, parsed.words, parsed.is_exact, fusion)
+
+
+def engine_of(owner: Owner, as_of: datetime | None, *, using: str) -> Engine:
+    """Return the search of this database, now or as it stood at a moment."""
+    now = backend(using)
+    return now if as_of is None else search_past(now, as_of, Memory.objects.using(using).for_owner(owner))
+
+
+def notes_of_then(owner: Owner, request: SearchRequest, *, using: str) -> Iterator[Note]:
+    """Yield a note on what an earlier search found and has been deleted since."""
+    if request.as_of is not None and request.node is not None:
+        rows = Memory.objects.using(using).for_owner(owner).filter(kept_by(request.filters))
+        deleted = count_deleted_since(matching(rows, request.owner_id, request.node), request.as_of)
+        if deleted:
+            yield Note(NoteCode.DELETED_SINCE, str(deleted))
+
+
+def find(
+    engine: Engine, request: SearchRequest, ranker: Ranker, *, limit: int, using: str, meaning: Meaning | None
+) -> list[Ranked]:
     """Return the hits of a request in its order."""
-    scored, facts = look(engine, request, ranker, limit=limit, is_checked=request.asks_memories)
-    if len(facts) < len(scored):  # some of the best were deleted: look again, at live memories only
-        scored, facts = look(engine, request, ranker, limit=limit, is_checked=True)
+    if meaning is not None:
+        pool = gather(engine, request, ranker, meaning, limit=limit, using=using)
+        if pool is not None:
+            return Fuser(pool, ranker).order(meaning.fusion, most=limit)
+    extra = len(engine.changed) if isinstance(engine, PastSearch) else 0  # they come first, whatever their time
+    scored, facts = look_live(engine, request, ranker, limit=limit + extra)
     if request.sort is Sort.RECENT:
-        return [ranker.ranked(each, facts[each.id]) for each in scored if each.id in facts]
+        ranked = [ranker.ranked(each, facts[each.id]) for each in scored if each.id in facts]
+        newest = sorted(ranked, key=lambda each: (each.facts.updated_at, each.facts.id), reverse=True)
+        return newest[:limit]
     return ranker.by_entities(scored, facts)[:limit]
 
 
+def gather(
+    engine: Engine, request: SearchRequest, ranker: Ranker, meaning: Meaning, *, limit: int, using: str
+) -> Pool | None:
+    """Return what words and meaning find, with neighbours; None without a vector to compare with."""
+    cosines = find_cosines(engine, request, meaning, using=using)
+    if not cosines:
+        return None
+    depth = max(limit, DEPTH)
+    scored, facts = look_live(engine, request, ranker, limit=depth)
+    neighbours = Neighbours(list(cosines))
+    chosen = widened([each.id for each in scored], list(cosines)[:depth], neighbours)
+    missing = dict.fromkeys(each for each in ids_around(chosen, neighbours) if each not in facts)
+    if missing:
+        facts = facts | engine.load(list(missing), request)
+    return Pool(scored, cosines, facts, meaning.words, depth)
+
+
+def find_cosines(engine: Engine, request: SearchRequest, meaning: Meaning, *, using: str) -> dict[int, float]:
+    """Return the cosine of each memory that may be found, nearest first, at most MOST_NEAR."""
+    is_now = request.as_of is None
+    owner_id = request.owner_id or 0
+    near = find_nearest(owner_id=owner_id, query=meaning.vector, limit=MOST_NEAR, live_only=is_now, using=using)
+    if near and (request.filters != Filters() or meaning.is_exact or not is_now):
+        kept = engine.kept(request, request.node if meaning.is_exact else None)
+        near = [each for each in near if each.memory_id in kept]
+    return {each.memory_id: each.cosine for each in near}
+
+
 def find_accepted(
-    engine: SearchBackend, request: SearchRequest, ranker: Ranker, *, limit: int, using: str
+    engine: Engine,
+    request: SearchRequest,
+    ranker: Ranker,
+    *,
+    limit: int,
+    using: str,
+    meaning: Meaning | None = None,
 ) -> list[Ranked]:
     """Return the hits that the guard lets in; where it refuses some, the next ones take their places."""
     most = limit
     while True:
-        ranked = find(engine, request, ranker, limit=most)
-        accepted = leave_out_refused(ranked, using=using)
+        ranked = find(engine, request, ranker, limit=most, using=using, meaning=meaning)
+        accepted = leave_out_refused(engine, ranked, using=using)
         if len(accepted) >= limit or len(ranked) < most or most > MOST_MATCHES:
             return accepted[:limit]
         most *= 2
 
 
-def leave_out_refused(ranked: list[Ranked], *, using: str) -> list[Ranked]:
+def leave_out_refused(engine: Engine, ranked: list[Ranked], *, using: str) -> list[Ranked]:
     """Leave out what today's rules refuse though others accepted it; the guard's job will hold it (P-04)."""
     if not ranked:
         return ranked
     ids = [each.facts.id for each in ranked]
     refused = find_refused(Memory.objects.using(using).filter(pk__in=ids).only("rules_version"))
+    if isinstance(engine, PastSearch):
+        texts = {each.facts.id: each.facts.content for each in ranked if each.facts.id in engine.changed}
+        refused |= {pk for pk, verdict in judge_stored(Kind.MEMORY, texts).items() if verdict.is_held}
     return [each for each in ranked if each.facts.id not in refused]
 
 
+def look_live(
+    engine: Engine, request: SearchRequest, ranker: Ranker, *, limit: int
+) -> tuple[list[Scored], dict[int, Facts]]:
+    """Return what `look` does; when some of the best were deleted, look again at live memories only."""
+    scored, facts = look(engine, request, ranker, limit=limit, is_checked=request.asks_memories)
+    if len(facts) < len(scored):
+        return look(engine, request, ranker, limit=limit, is_checked=True)
+    return scored, facts
+
+
 def look(
-    engine: SearchBackend, request: SearchRequest, ranker: Ranker, *, limit: int, is_checked: bool
+    engine: Engine, request: SearchRequest, ranker: Ranker, *, limit: int, is_checked: bool
 ) -> tuple[list[Scored], dict[int, Facts]]:
     """Return what can be among the hits, best by words or newest first, and what is known of each."""
     matches = engine.match(request, most=MOST_MATCHES + 1, is_checked=is_checked)
@@ -145,11 +259,16 @@ def narrow(rows: "QuerySet[Any]", *, owner: Owner, query: str) -> "QuerySet[Any]
     """Keep the memories of a list that a query finds, whatever their order and state. Raises Invalid."""
     parsed = read_query(query)
     if parsed.node is not None:
-        sql, values = backend(rows.db).matching(owner_id_of(owner), parsed.node)
-        rows = rows.filter(pk__in=RawSQL(sql, values))  # noqa: S611 the values are parameters
+        rows = matching(rows, owner_id_of(owner), parsed.node)
     elif parsed.literal:
         rows = rows.filter(content__icontains=parsed.literal)
     return rows.filter(kept_by(parsed.filters))
+
+
+def matching(rows: "QuerySet[Any]", owner_id: int | None, node: Node) -> "QuerySet[Any]":
+    """Keep the memories whose words match."""
+    sql, values = backend(rows.db).matching(owner_id, node)
+    return rows.filter(pk__in=RawSQL(sql, values))  # noqa: S611 the values are parameters
 
 
 def limited(query: str | None, *, using: str = DEFAULT_DB_ALIAS) -> AbstractContextManager[None]:
@@ -206,7 +325,8 @@ def to_hit(ranked: Ranked, highlighter: Highlighter, rank: int, *, explain: bool
     explanation = None
     if explain:
         names = tuple(entity.key for entity in ranked.entities)
-        explanation = Explanation(marked.matched, scored.bm25, scored.closeness, names, scored.rank or rank, rank)
+        before = scored.rank if ranked.fused else scored.rank or rank
+        explanation = Explanation(marked.matched, scored.bm25, scored.closeness, names, before, rank, ranked.fused)
     return Hit(
         id=found.id,
         owner_id=found.owner_id,

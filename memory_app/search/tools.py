@@ -2,12 +2,16 @@
 
 from typing import Annotated, Any
 
+from django.utils import timezone
 from pydantic import Field
 
 from memory_app.memories.core import Category
 from memory_app.search.answers import hit_record, note_text
 from memory_app.search.core.parser import MAX_QUERY_CHARS
+from memory_app.search.core.request import Fusion
+from memory_app.search.past import MAX_MOMENT_CHARS, read_moment
 from memory_app.search.selectors import search_memories
+from memory_app.why.services import log_search
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.web.schemas import Strict
@@ -25,10 +29,28 @@ class MemorySearchArgs(Strict):
     ]
     limit: Annotated[int, Field(ge=1, le=200, description="How many, best match first.")] = 10
     category: Annotated[Category | None, Field(description="Only this category; leave out for all.")] = None
+    fusion: Annotated[Fusion, Field(description="How words and meaning are joined; leave out for the default.")] = (
+        Fusion.DEFAULT
+    )
+    as_of: Annotated[
+        str | None,
+        Field(
+            max_length=MAX_MOMENT_CHARS, description="Find what was known at this ISO time or day; leave out for now."
+        ),
+    ] = None
 
 
 def memory_search(principal: Principal, args: MemorySearchArgs, *, reasoning: str) -> dict[str, Any]:
     """Return the memories that a query finds, best match first."""
     owner = principal.reads(Act.SEARCH)
-    found = search_memories(owner=owner, query=args.query, limit=args.limit, category=args.category)
+    found = search_memories(
+        owner=owner,
+        query=args.query,
+        limit=args.limit,
+        category=args.category,
+        fusion=args.fusion,
+        as_of=None if args.as_of is None else read_moment(args.as_of),
+    )
+    ids = [hit.id for hit in found.hits]
+    log_search(principal=principal, owner=owner, query=args.query, ids=ids, now=timezone.now())
     return {"items": [hit_record(hit) for hit in found.hits], "notes": [note_text(note) for note in found.notes]}

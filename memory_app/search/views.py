@@ -5,6 +5,7 @@ from http import HTTPStatus
 
 from django.http import HttpResponse
 from django.utils import timezone
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -12,11 +13,15 @@ from memory_app.held.masking import hit_for
 from memory_app.memories.confirming import find_unconfirmed_memories
 from memory_app.memories.core import provenance_word
 from memory_app.memories.destinations import Destination
-from memory_app.search.answers import note_text
+from memory_app.search.answers import note_text, parts_of
 from memory_app.search.core.highlight import Segment, excerpt
 from memory_app.search.core.parser import MAX_QUERY_CHARS
-from memory_app.search.core.request import Sort
+from memory_app.search.core.rank import Part
+from memory_app.search.core.request import Fusion, Sort
+from memory_app.search.past import read_moment
 from memory_app.search.selectors import Hit, SearchResult, search_memories
+from memory_app.why.core import Door
+from memory_app.why.services import log_search
 from minara_site.access.access_log import record_views
 from minara_site.access.models import User
 from minara_site.access.pages import PageRequest, page
@@ -59,18 +64,25 @@ class FoundRow:
         """Whether it is the reader's."""
         return not self.owner_name
 
+    @property
+    def parts(self) -> list[tuple[str | Promise, Part]]:
+        """The features that count, the weightiest first."""
+        return parts_of(self.hit)
+
 
 @page(Act.SEARCH)
 def search(request: PageRequest) -> HttpResponse:
     """Show the box and, once something was asked for, what was found."""
     query = request.GET.get("q", "").strip()
     sort = Sort.RECENT if request.GET.get("sort") == Sort.RECENT else Sort.RELEVANCE
+    fusion, as_of = request.GET.get("fusion", ""), request.GET.get("as_of", "").strip()
     limit = MOST_SHOWN if request.GET.get("all") else SHOWN
     owner = request.principal.reads(Act.SEARCH, request.GET.get("owner"))
     context: dict[str, object] = {
         "title": _("Search"),
         "query": query,
         "sort": sort.value,
+        "as_of": as_of,
         "syntax": SYNTAX,
         "most_chars": MAX_QUERY_CHARS,
         "owner_name": request.GET.get("owner", ""),
@@ -78,13 +90,23 @@ def search(request: PageRequest) -> HttpResponse:
     status = HTTPStatus.OK
     if query:
         try:
-            result = search_memories(owner=owner, query=query, limit=limit + 1, sort=sort, explain=True)
+            result = search_memories(
+                owner=owner,
+                query=query,
+                limit=limit + 1,
+                sort=sort,
+                fusion=Fusion(fusion) if fusion in set(Fusion) else Fusion.DEFAULT,
+                as_of=read_moment(as_of) if as_of else None,
+                explain=True,
+            )
         except MinaraError as error:
             status, context["problem"] = error.status, error.detail
         else:
             context |= found_context(result, owner=owner, limit=limit, reader=request.user)
-            owner_ids = {hit.owner_id for hit in result.hits[:limit]}
-            record_views(principal=request.principal, owner_ids=owner_ids, kind="memories", now=timezone.now())
+            now, shown = timezone.now(), result.hits[:limit]
+            owner_ids, ids = {hit.owner_id for hit in shown}, [hit.id for hit in shown]
+            record_views(principal=request.principal, owner_ids=owner_ids, kind="memories", now=now)
+            log_search(principal=request.principal, owner=owner, query=query, ids=ids, now=now, door=Door.PAGE)
     return render_page(
         request, "memory_app/search/page.html", context, fragment="memory_app/search/_found.html", status=status
     )

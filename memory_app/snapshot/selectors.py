@@ -1,6 +1,7 @@
 """Which rows the prompt carries, in few queries, and what it leaves out."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum
 from typing import Any
@@ -26,6 +27,7 @@ from memory_app.snapshot.core import (
 from memory_app.user_profile.selectors import read_entries
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.conversations.models import Session
 from minara_site.kernel.ownership import Owner
 from minara_site.web.keyset import Count
 
@@ -35,6 +37,7 @@ CHANGES_NOTHING = (  # what is purged was deleted long before, what is discarded
     "memory_purged",
     "memory_read",
     "memory_search",
+    "memory_compiled_page",
     "memory_discarded",
     "user_profile_discarded",
 )
@@ -53,24 +56,35 @@ class Rank(IntEnum):
 
 
 def load_personalization_rows(*, owner: Owner) -> list[MemoryRow]:
-    """Return at most 20 personalization memories, newest first: what the owner wrote comes before what agents did."""
-    rows = readable(owner).filter(category=Category.PERSONALIZATION)
-    return prefer(newest_by_rank(rows, owner, MAX_PERSONALIZATION), MAX_PERSONALIZATION)
+    """Return at most 20 personalization memories and settled facts, newest first.
+
+    What the owner wrote comes before what agents did (decisions: sources and categories).
+    """
+    return prefer(newest_by_rank(personalization_ranks(owner), MAX_PERSONALIZATION), MAX_PERSONALIZATION)
+
+
+def personalization_ranks(owner: Owner) -> list[tuple[Rank, MemoryQuerySet]]:
+    """Return the rows of the personalization block by rank: personalization memories and settled facts."""
+    kinds = (
+        readable(owner).filter(category=Category.PERSONALIZATION),
+        readable(owner).filter(fact_state=FactState.SETTLED),
+    )
+    return [part for rows in kinds for part in ranks_of(rows, owner)]
 
 
 def load_observation_rows(*, owner: Owner, without: Collection[int]) -> tuple[MemoryRow, ...]:
     """Return the rows of the memory block; `without` are the ids that the personalization block carries."""
-    *reserved, newest = newest_by_rank(readable(owner).exclude(pk__in=without), owner, MAX_OBSERVATIONS)
+    ranks = ranks_of(readable(owner).exclude(pk__in=without), owner)
+    *reserved, newest = newest_by_rank(ranks, MAX_OBSERVATIONS)
     return choose_observations(reserved, newest)
 
 
-def newest_by_rank(rows: MemoryQuerySet, owner: Owner, limit: int) -> list[list[MemoryRow]]:
+def newest_by_rank(ranks: Sequence[tuple[Rank, MemoryQuerySet]], limit: int) -> list[list[MemoryRow]]:
     """Return the newest rows that the owner wrote by hand, that a key states for them, that a key claims, and of all.
 
     One query, unless one of the rows is refused by today's rules. Each part of it walks an index from its newest row
     and stops, however many rows agents wrote.
     """
-    ranks = ranks_of(rows, owner)
     found = [(row.rank, row) for row in read_union(ranks, limit)]
     if find_refused(row for _rank, row in found):
         found = [(rank, row) for rank, part in ranks for row in newest_accepted(part, limit)]
@@ -114,12 +128,49 @@ def load_prompt_ids(*, owner: Owner) -> frozenset[int]:
     return frozenset(personalization | {row.id for row in load_observation_rows(owner=owner, without=personalization)})
 
 
+@dataclass(frozen=True, slots=True)
+class PromptChange:
+    """What the next prompt would be without one of its memories: the row that leaves, and those that take its place."""
+
+    leaves: MemoryRow
+    moves_up: tuple[MemoryRow, ...]
+
+
+def find_prompt_change(*, owner: Owner, memory_id: int) -> PromptChange | None:
+    """Return what would change in the next prompt without this memory, None when it is not in it. Two queries."""
+    most = MAX_PERSONALIZATION + MAX_OBSERVATIONS
+    personalization = newest_by_rank(personalization_ranks(owner), MAX_PERSONALIZATION + 1)
+    observations = newest_by_rank(ranks_of(readable(owner), owner), most + 1)
+    now = choose_rows(personalization, observations, without=frozenset())
+    if memory_id not in now:
+        return None
+    then = choose_rows(personalization, observations, without=frozenset({memory_id}))
+    return PromptChange(now[memory_id], tuple(row for pk, row in then.items() if pk not in now))
+
+
+def choose_rows(
+    personalization: Sequence[Sequence[MemoryRow]],
+    observations: Sequence[Sequence[MemoryRow]],
+    *,
+    without: frozenset[int],
+) -> dict[int, MemoryRow]:
+    """Return the rows of both blocks by id, in their order; each sequence holds enough of the newest of its rank."""
+    first = prefer(leave_out(personalization, without), MAX_PERSONALIZATION)
+    *reserved, newest = leave_out(observations, without | {row.id for row in first})
+    return {row.id: row for row in (*first, *choose_observations(reserved, newest))}
+
+
+def leave_out(ranks: Iterable[Sequence[MemoryRow]], ids: Collection[int]) -> list[list[MemoryRow]]:
+    """Return the rows of each rank without these."""
+    return [[row for row in rank if row.id not in ids] for rank in ranks]
+
+
 def count_left_out(*, owner: Owner, carried: int, now: datetime) -> tuple[LeftOut, ...]:
     """Return what is stored and not carried, by reason; reasons without rows are left out."""
     mine = Memory.objects.for_owner(owner)
-    retired = mine.live().filter(category=Category.FACT, fact_state=FactState.RETIRED).count()
+    retired = mine.retired().count()
     counts = (
-        LeftOut(LeftOutReason.OLDER, mine.live().count() - retired - carried),
+        LeftOut(LeftOutReason.OLDER, mine.live().count() - carried),
         LeftOut(LeftOutReason.RETIRED, retired),
         LeftOut(LeftOutReason.DELETED, mine.deleted().kept(retention_cutoff(now)).count()),
     )
@@ -127,8 +178,8 @@ def count_left_out(*, owner: Owner, carried: int, now: datetime) -> tuple[LeftOu
 
 
 def readable(owner: Owner) -> MemoryQuerySet:
-    """Return the memories that a prompt may carry: live, and not retired by consolidation."""
-    rows: MemoryQuerySet = Memory.objects.for_owner(owner).live().exclude(fact_state=FactState.RETIRED)
+    """Return the memories that a prompt may carry: the live ones."""
+    rows: MemoryQuerySet = Memory.objects.for_owner(owner).live()
     return rows
 
 
@@ -137,6 +188,20 @@ def count_writes_since(*, owner_id: int, since: datetime) -> Count:
     writes = AuditEntry.objects.filter(CHANGES_THE_NEXT_PROMPT, owner_id=owner_id, at__gt=since)
     details = list(writes.exclude(tool_call__in=CHANGES_NOTHING).values_list("details", flat=True)[: MOST_WRITES + 1])
     return Count(sum(map(count_read_rows_of, details[:MOST_WRITES])), is_exact=len(details) <= MOST_WRITES)
+
+
+def count_writes_of_sessions(sessions: Collection[Session]) -> dict[str, int]:
+    """Return how many writes each of these sessions does not know of, by its id, counted up to 10 000. One query."""
+    if not sessions:
+        return {}
+    owners, since = {session.owner_id for session in sessions}, min(session.created_at for session in sessions)
+    writes = AuditEntry.objects.filter(CHANGES_THE_NEXT_PROMPT, owner_id__in=owners, at__gt=since)
+    rows = writes.exclude(tool_call__in=CHANGES_NOTHING).order_by("-at").values_list("owner_id", "at", "details")
+    counted = [(owner_id, at, count_read_rows_of(details)) for owner_id, at, details in rows[:MOST_WRITES]]
+    return {
+        session.pk: sum(n for owner_id, at, n in counted if owner_id == session.owner_id and at > session.created_at)
+        for session in sessions
+    }
 
 
 def count_rows_of(details: Mapping[str, Any]) -> int:

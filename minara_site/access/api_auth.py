@@ -56,11 +56,9 @@ allow = BearerKey
 
 def find_caller(request: HttpRequest) -> Principal:
     """Return the owner of the bearer key, else the person of the browser session. Raises Unauthenticated or Refused."""
-    scheme, _space, key = request.headers.get("Authorization", "").partition(" ")
-    if scheme.lower() == "bearer":
-        principal = authenticate_key(key.strip(), address=client_address(request), now=timezone.now())
-        request.user = principal.owner
-        return principal
+    by_key = find_key_caller(request)
+    if by_key is not None:
+        return by_key
     principal = browser_principal(request)
     if principal.user is None:
         raise Unauthenticated(
@@ -68,6 +66,16 @@ def find_caller(request: HttpRequest) -> Principal:
         )
     if request.method not in SAFE_METHODS:
         refuse_forged(request)
+    return principal
+
+
+def find_key_caller(request: HttpRequest) -> Principal | None:
+    """Return the owner of the bearer key, None without one; cookies are not looked at. Raises Unauthenticated."""
+    scheme, _space, key = request.headers.get("Authorization", "").partition(" ")
+    if scheme.lower() != "bearer":
+        return None
+    principal = authenticate_key(key.strip(), address=client_address(request), now=timezone.now())
+    request.user = principal.owner
     return principal
 
 

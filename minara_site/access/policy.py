@@ -75,6 +75,17 @@ class Act(StrEnum):
     USERS_READ = "users_read"
     USERS_CHANGE = "users_change"
     TABLES = "tables"
+    FACTS_READ = "facts_read"
+    FACTS_CHANGE = "facts_change"
+    GRAPH_READ = "graph_read"
+    COMPILED_READ = "compiled_read"
+    EMBEDDINGS = "embeddings"
+    DOCTOR = "doctor"
+    DOCTOR_FIX = "doctor_fix"
+    EXPORT = "export"
+    EXPORT_CONSTRAINTS = "export_constraints"
+    IMPORT_PREVIEW = "import_preview"
+    IMPORT_APPLY = "import_apply"
 
 
 @dataclass(frozen=True)
@@ -138,6 +149,17 @@ POLICY: dict[Act, Rule] = {
     Act.USERS_READ: Rule(OPERATORS),
     Act.USERS_CHANGE: Rule(OPERATORS, fresh=True),
     Act.TABLES: Rule(OPERATORS),
+    Act.FACTS_READ: Rule(OWNERS, Scope.MEMORY_READ, others=True),
+    Act.FACTS_CHANGE: Rule(OWNERS, others=True),  # a person decides, in the browser
+    Act.GRAPH_READ: Rule(OWNERS, Scope.MEMORY_READ, others=True),
+    Act.COMPILED_READ: Rule(OWNERS, Scope.MEMORY_READ, others=True),
+    Act.EMBEDDINGS: Rule(OPERATORS),
+    Act.DOCTOR: Rule(OPERATORS),
+    Act.DOCTOR_FIX: Rule(OPERATORS, fresh=True),
+    Act.EXPORT: Rule(OWNERS, others=True),
+    Act.EXPORT_CONSTRAINTS: Rule(OWNERS, others=True, fresh=True),
+    Act.IMPORT_PREVIEW: Rule(OWNERS, others=True),
+    Act.IMPORT_APPLY: Rule(OWNERS, others=True, fresh=True),
 }
 
 ENROLMENT = frozenset({Act.SECURITY, Act.SECURITY_CHANGE, Act.SIGN_OUT})  # open to operators who must still enrol

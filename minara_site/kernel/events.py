@@ -10,6 +10,7 @@ from django.db import transaction
 from django.dispatch import Signal
 
 memory_written = Signal()  # "memory:written": owner_id, memory_ids
+fact_recorded = Signal()  # "fact:recorded": owner_id, memory_ids
 
 
 def send_after_commit(event: Signal, **facts: Any) -> None:

@@ -4,6 +4,7 @@ from minara_site.kernel.audit_log.models import AuditEntry, AuditSeal
 from minara_site.kernel.conversations.models import Session, Turn
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.idempotency.models import IdempotentCall
+from minara_site.kernel.instance.models import InstanceMeta
 from minara_site.kernel.jobs.models import BusyMark, JobRun, Lease, WorkerSeen
 from minara_site.kernel.limits.models import RateCount
 
@@ -13,6 +14,7 @@ __all__ = [
     "BusyMark",
     "Hold",
     "IdempotentCall",
+    "InstanceMeta",
     "JobRun",
     "Lease",
     "RateCount",

@@ -179,7 +179,7 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 def too_large(request: HttpRequest) -> HttpResponse:
     """Answer 413."""
-    detail = _("Send at most 1 MiB at a time. A larger file goes in through the import command.")
+    detail = _("Send at most 1 MiB at a time. A file for the page Import may have 64 MiB.")
     return plain_problem(request, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too_large", detail)
 
 

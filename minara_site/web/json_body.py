@@ -14,8 +14,15 @@ MAX_DEPTH = 64
 
 def read_json(body: bytes) -> Any:
     """Return the value of a JSON text. Raises Malformed when it is none, Invalid when a string cannot be stored."""
+    value = parse_json(body)
+    check_values(value)
+    return value
+
+
+def parse_json(body: bytes) -> Any:
+    """Return the value of a JSON text whose parts are checked one by one later. Raises Malformed when it is none."""
     try:
-        value = json.loads(
+        return json.loads(
             body.decode("utf-8"),
             object_pairs_hook=unique_keys,
             parse_constant=refuse_constant,
@@ -29,8 +36,6 @@ def read_json(body: bytes) -> Any:
         raise Malformed(_("The body is nested deeper than %(depth)d levels.") % {"depth": MAX_DEPTH}) from None
     except ValueError:  # an integer of thousands of digits
         raise Malformed(_("The body has a number that is too long.")) from None
-    check_values(value)
-    return value
 
 
 def error_place(error: json.JSONDecodeError) -> dict[str, int]:

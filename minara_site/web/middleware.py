@@ -13,11 +13,14 @@ from django.utils.cache import patch_vary_headers
 from django.utils.translation import gettext as _
 from django_htmx.http import HttpResponseClientRedirect
 
+from minara_site.access.policy import Act
+from minara_site.access.principal import Principal
 from minara_site.kernel.errors import MinaraError
 from minara_site.web.errors import domain_error, is_machine_path, not_allowed, plain_problem, too_large
 from minara_site.web.responses import wants_fragment
 
 LENGTH = re.compile(r"[0-9]{1,18}")
+UPLOADS = {"/ops/import/": (Act.IMPORT_PREVIEW, 64 * 1024 * 1024 + 64 * 1024)}  # a file, and the form around it
 GetResponse = Callable[[HttpRequest], HttpResponse]
 PERMISSIONS_POLICY = ", ".join(
     f"{feature}=()" for feature in ("camera", "display-capture", "geolocation", "microphone", "payment", "usb")
@@ -42,19 +45,38 @@ class BrowserLanguageMiddleware:
 
 
 class BodyLimitMiddleware:
-    """Refuses a body above DATA_UPLOAD_MAX_MEMORY_SIZE before anything reads it (trust W-19)."""
+    """Refuses a body above DATA_UPLOAD_MAX_MEMORY_SIZE before anything reads it (trust W-19); uploads may be larger."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Answer 413 by the declared length, without which a body would be read as empty."""
-        limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        _act, limit = UPLOADS.get(request.path, (None, settings.DATA_UPLOAD_MAX_MEMORY_SIZE))
         declared = request.META.get("CONTENT_LENGTH") or "0"
         if not LENGTH.fullmatch(declared) or request.headers.get("Transfer-Encoding"):
             detail = _("Send the body whole, with its length in Content-Length.")
             return plain_problem(request, HTTPStatus.BAD_REQUEST, "malformed", detail)
         return too_large(request) if limit is not None and int(declared) > limit else self.get_response(request)
+
+
+class UploadMiddleware:
+    """Refuses a large body from who may not upload, before anything of it is written to disk.
+
+    It stands behind the one that knows the caller; the CSRF check, which reads the form, comes after it.
+    """
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Answer 413, as everywhere else."""
+        act, _limit = UPLOADS.get(request.path, (None, 0))
+        limit, declared = settings.DATA_UPLOAD_MAX_MEMORY_SIZE, int(request.META.get("CONTENT_LENGTH") or "0")
+        if act is None or limit is None or declared <= limit:
+            return self.get_response(request)
+        principal: Principal = request.principal  # type: ignore[attr-defined]
+        return self.get_response(request) if principal.may(act) else too_large(request)
 
 
 class ReadableMiddleware:

@@ -4,6 +4,7 @@ from datetime import datetime
 
 from django.db import transaction
 
+from memory_app.snapshot.services import record_carried
 from minara_site.access.models import User
 from minara_site.kernel.conversations import services as conversations
 from minara_site.kernel.conversations.models import Session
@@ -35,6 +36,7 @@ def start_session(*, owner: User, title: str, actor: str, now: datetime) -> Sess
             tokens=prompt.tokens,
             frozen_at=now,
         )
+        record_carried(session_id=session.pk, memory_ids=prompt.memory_ids, now=now)
     return snapshot
 
 

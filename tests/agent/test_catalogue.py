@@ -17,7 +17,10 @@ def agent(ana):
     return Principal(user=ana, role=Role.USER, scopes=frozenset({Scope.MEMORY_READ}), key_prefix="abcdefgh")
 
 
-@pytest.mark.parametrize(("name", "arguments"), [("memory_read", {}), ("memory_search", {"query": "btc"})])
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [("memory_read", {}), ("memory_search", {"query": "btc"}), ("memory_compiled_page", {"asset": "btc"})],
+)
 def test_keeps_the_reasoning_of_a_read_and_counts_it_as_no_write(agent, ana, now, name, arguments):
     call_tool(agent, name, {**arguments, "reasoning": "the user asked what I know"})
     entry = AuditEntry.objects.get()
@@ -31,7 +34,7 @@ def test_a_read_without_reasoning_leaves_no_row(agent):
 
 
 def test_offers_only_what_the_key_may_call(agent):
-    assert [tool.name for tool in tools_for(agent)] == ["memory_search", "memory_read"]
+    assert [tool.name for tool in tools_for(agent)] == ["memory_search", "memory_read", "memory_compiled_page"]
     with pytest.raises(Refused):
         call_tool(agent, "memory_write", {"category": "lesson", "content": "x"})
 

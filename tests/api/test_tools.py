@@ -13,7 +13,12 @@ pytestmark = pytest.mark.django_db
 def test_lists_anthropic_definitions(agent: Agent) -> None:
     body = agent.get("/v1/tools").json()
     assert body["ok"] is True
-    assert [tool["name"] for tool in body["data"]] == ["memory_write", "memory_search", "memory_read"]
+    assert [tool["name"] for tool in body["data"]] == [
+        "memory_write",
+        "memory_search",
+        "memory_read",
+        "memory_compiled_page",
+    ]
     for tool in body["data"]:
         assert set(tool) == {"name", "description", "input_schema"}
         assert tool["description"]
@@ -24,7 +29,7 @@ def test_lists_anthropic_definitions(agent: Agent) -> None:
 
 def test_lists_what_the_key_may_use(ana: Any) -> None:
     names = [tool["name"] for tool in agent_of(ana, "memory:read").get("/v1/tools").json()["data"]]
-    assert names == ["memory_search", "memory_read"]
+    assert names == ["memory_search", "memory_read", "memory_compiled_page"]
     assert agent_of(ana, "trading:read").get("/v1/tools").json()["data"] == []
 
 

@@ -12,7 +12,20 @@ import sys
 import tempfile
 from pathlib import Path
 
-NAMES = ("search", "bulk", "guard", "write", "pages", "http")
+NAMES = (
+    "search",
+    "bulk",
+    "guard",
+    "edges",
+    "write",
+    "facts",
+    "compiled",
+    "pages",
+    "http",
+    "embeddings",
+    "hybrid",
+    "bundle",
+)
 RECALL = "recall"
 
 

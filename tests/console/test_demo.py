@@ -8,14 +8,21 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from memory_app.memories.core import Category, Provenance, Source, State
+from memory_app.facts.models import ConsolidationEvent
+from memory_app.facts.selectors import list_conflicts
+from memory_app.facts.services import consolidate_pending, record_fact, undo_event
+from memory_app.memories.core import Category, FactState, Provenance, Source, State
 from memory_app.memories.models import Memory, MemoryRevision
 from memory_app.memories.services import Draft, write_memory
+from memory_app.pages.models import CompiledPageVersion
+from memory_app.pages.selectors import Asked, list_assets, load_page, open_asset
 from memory_app.search.models import SearchDocument
 from memory_app.user_profile.models import UserProfileEntry
 from memory_app.user_profile.services import set_entry
+from memory_app.why.models import SearchLogEntry
 from minara_site.access.models import AccessEntry, User
 from minara_site.access.policy import Role
+from minara_site.access.principal import Principal
 from minara_site.access.setup import issue_setup_link
 from minara_site.access.users import get_user
 from minara_site.console.demo.services import MEI, OLGA, load_demo, remove_demo
@@ -47,6 +54,35 @@ def test_fills_every_category_source_and_state(default: Any, now: datetime) -> N
         assert Turn.objects.filter(session__owner=owner).exists()
     assert {*memories.filter(owner=default).values_list("category", flat=True)} == {*Category}
     assert AccessEntry.objects.filter(owner=default).count() == 2
+
+
+def test_tells_what_became_of_facts_and_what_was_searched(default: Any, now: datetime) -> None:
+    load_demo(now=now, actor="command:demo")
+    for owner in (default, User.objects.get(username=MEI)):
+        facts = Memory.objects.for_owner(owner).filter(category=Category.FACT)
+        assert {*facts.values_list("fact_state", flat=True)} == {*FactState}
+        assert list_conflicts(owner=owner).count() == 1
+        events = ConsolidationEvent.objects.for_owner(owner)
+        assert {*events.values_list("kind", flat=True)} == {"settled", "deduplicated", "conflict_found"}
+        times = list(events.order_by("pk").values_list("at", flat=True))
+        assert times[:-1] == sorted(times[:-1])
+        assert max(times) < now
+        for event in events:
+            assert event.at > Memory.objects.get(pk=event.fact_id).created_at
+        searches = SearchLogEntry.objects.filter(owner_id=owner.pk)
+        assert searches.exists()
+        assert all(each.found == each.hits.count() > 0 for each in searches)
+
+
+def test_fills_the_pages_of_assets(default: Any, now: datetime) -> None:
+    load_demo(now=now, actor="command:demo")
+    mei = User.objects.get(username=MEI)
+    for owner, symbol in ((default, "BTC"), (default, "ETH"), (default, "EURUSD"), (mei, "BTC")):
+        asked = Asked(owner, open_asset(symbol), hard_constraints=True)
+        page = load_page(asked, reader=owner, now=now)
+        assert [len(section.entries) > 1 for section in page.sections] == [True, True], symbol
+    assert "比特币" in page.markdown
+    assert {group for group, _assets in list_assets(owner=default).items()} >= {"crypto", "stock", "index", "forex"}
 
 
 def test_everything_is_dated_before_now(default: Any, now: datetime) -> None:
@@ -98,10 +134,38 @@ def test_what_grew_on_the_demo_goes_with_it(default: Any, olga: Any, now: dateti
     AccessEntry.objects.create(
         at=now, viewer=olga, owner=User.objects.get(username=MEI), kind="memory", object_id=str(memory.pk)
     )
+    undone = ConsolidationEvent.objects.filter(owner=default, kind="deduplicated").get()
+    undo_event(principal=Principal(default, Role.USER), owner=default, event_id=undone.pk, now=now)
     remove_demo(now=now, actor="command:demo")
+    assert not ConsolidationEvent.objects.exists()
     assert not AccessEntry.objects.exists()
     assert not SearchDocument.objects.exists()
     assert not DemoObject.objects.exists()
+
+
+def test_a_fact_of_the_owner_that_gave_way_to_one_of_the_demo_stands_again(default: Any, now: datetime) -> None:
+    load_demo(now=now, actor="command:demo")
+    provenance = Provenance(Source.AGENT_RECORDED, "key:test")
+    draft = Draft(Category.FACT, "Prefers weekly charts for position trades!", provenance)
+    own = record_fact(owner_id=default.pk, draft=draft, now=now)
+    consolidate_pending(now=now)
+    own.refresh_from_db()
+    assert own.fact_state == FactState.RETIRED
+    remove_demo(now=now, actor="command:demo")
+    own.refresh_from_db()
+    assert (own.fact_state, own.retired_at) == (FactState.SETTLED, None)
+
+
+def test_pages_that_were_compiled_hear_that_it_went(
+    default: Any, now: datetime, django_capture_on_commit_callbacks: Any
+) -> None:
+    load_demo(now=now, actor="command:demo")
+    asked = Asked(default, open_asset("BTC"), hard_constraints=True)
+    assert load_page(asked, reader=default, now=now).entries
+    with django_capture_on_commit_callbacks(execute=True):
+        remove_demo(now=now, actor="command:demo")
+    assert not load_page(asked, reader=default, now=now).entries
+    assert [row.owner for row in CompiledPageVersion.objects.all()] == [default]  # it counts on, and never goes back
 
 
 def test_removing_nothing_says_so(default: Any, now: datetime) -> None:

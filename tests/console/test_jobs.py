@@ -99,6 +99,13 @@ class TestSchedule:
         entry = AuditEntry.objects.get(tool_call="job_requested")
         assert (entry.actor, entry.details) == (f"user:{olga.pk}", {"run": run.pk, "job": PURGE})
 
+    def test_run_now_does_not_wait_for_a_run_that_is_to_come(self, browser: Client) -> None:
+        later = timezone.now() + timedelta(minutes=50)
+        run = JobRun.objects.create(job=PURGE, created_at=timezone.now(), not_before=later)
+        browser.post("/ops/jobs/start/", {"job": PURGE})
+        assert JobRun.objects.filter(job=PURGE).count() == 2
+        assert "Waits until" in browser.get(f"/ops/jobs/{run.pk}/").content.decode()
+
     @pytest.mark.parametrize("name", ["memories.unknown", ""])
     def test_an_unknown_job_is_not_found(self, browser: Client, name: str) -> None:
         assert browser.post("/ops/jobs/start/", {"job": name}).status_code == 404

@@ -27,6 +27,9 @@ FORMS: dict[str, dict[str, Any]] = {
     "POST /ops/users/<int:user_id>/role/": {"role": "support"},
     "POST /ops/users/<int:user_id>/disable/": {"word": "disable"},
     "POST /ops/users/<int:user_id>/keys/<str:prefix>/revoke/": {"word": "revoke"},
+    "POST /facts/conflicts/<int:conflict_id>/<str:kind>/": {"older": "older_id", "newer": "newer_id"},
+    "POST /ops/export/": {"sign": "on"},
+    "POST /ops/import/<int:import_id>/apply/": {"plan": "0"},
     "POST /memories/new/": {"statement": "I hold ETH for years", "tickers": "ETH"},
     "POST /memories/count/": {"statement": "I hold ETH for years"},
     "POST /memories/held/bulk/": {"action": "discard", "ids": ["hold_id"]},
@@ -48,7 +51,10 @@ FORMS: dict[str, dict[str, Any]] = {
     "POST /user-profile/add/": {"key": "home_language", "value": "Italian"},
     "POST /user-profile/<str:key>/edit/": {"value": "Europe/Rome", "updated_at": "entry_stamp"},
 }
-QUERIES = {"memories/<int:memory_id>/history/<int:version>/revert/": "?version=2"}
+QUERIES = {
+    "memories/<int:memory_id>/history/<int:version>/revert/": "?version=2",
+    "v1/edges": "?entity=BTC",
+}
 
 
 def body_of(method: str, route: str, samples: dict[str, Any], **more: Any) -> str | None:

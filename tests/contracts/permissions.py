@@ -68,6 +68,7 @@ OPERATORS = on_page(ana=REFUSED, ben=REFUSED, sam=REFUSED, olga=OPEN)
 NO_OWNER = on_page(ana=MISSING, ben=MISSING, sam=REFUSED, olga=MISSING)
 ONLY_ANA = on_page(ana=OPEN, ben=MISSING, sam=REFUSED, olga=MISSING)
 ANAS_OWN = on_page(ana=OPEN, ben=MISSING, sam=MISSING, olga=MISSING)  # support staff have an account too
+ANA_HERSELF = on_page(ana=OPEN, ben=MISSING, sam=REFUSED, olga=REFUSED)
 ANA_AND_OPERATORS = on_page(ana=OPEN, ben=MISSING, sam=REFUSED, olga=OPEN)
 
 
@@ -75,6 +76,12 @@ OPERATORS_KEY = {  # cookies count for nothing
     **dict.fromkeys(PRINCIPALS, UNKNOWN),
     **dict.fromkeys(("key_read", "key_write", "key_agent"), REFUSED),
     "key_operator": OPEN,
+}
+
+
+ANY_KEY = {  # cookies count for nothing
+    **dict.fromkeys(PRINCIPALS, UNKNOWN),
+    **dict.fromkeys(("key_read", "key_write", "key_agent", "key_operator"), OPEN),
 }
 
 
@@ -114,6 +121,7 @@ def by_key(scope: Scope | None, *, object_of_ana: bool = False) -> Audience:
 PAGES: dict[str, Row] = {
     "healthz": page(Act.PROBE, get=EVERYBODY),
     "readyz": page(Act.PROBE, get=EVERYBODY),
+    "mcp": page(Act.TOOLS, post=ANY_KEY),
     "v1/": Row(None, dict.fromkeys(METHODS, NOBODY)),  # django-ninja's anchor for addresses
     "v1/openapi.json": page(Act.API_DOCS, get=EVERYBODY),
     "v1/docs": page(Act.API_DOCS, get=EVERYBODY),
@@ -150,12 +158,28 @@ PAGES: dict[str, Row] = {
     "ops/jobs/<int:run_id>/progress/": page(Act.JOBS_READ, get=OPERATORS),
     "ops/jobs/<int:run_id>/cancel/": page(Act.JOBS_RUN, post=OPERATORS),
     "ops/jobs/<int:run_id>/retry/": page(Act.JOBS_RUN, post=OPERATORS),
+    "ops/embeddings/": page(Act.EMBEDDINGS, get=OPERATORS),
+    "ops/embeddings/backfill/": page(Act.EMBEDDINGS, post=OPERATORS),
     "ops/writes/": page(Act.WRITES_READ, get=OPERATORS),
     "ops/writes/rows/": page(Act.WRITES_READ, get=OPERATORS),
     "ops/writes/roll-back/": page(Act.WRITES_READ, get=OPERATORS),
     "ops/writes/roll-back/apply/": page(Act.WRITES_ROLL_BACK, get=OPERATORS, post=OPERATORS),
+    "ops/doctor/": page(Act.DOCTOR, get=OPERATORS),
+    "ops/doctor/anonymous.json": page(Act.DOCTOR, get=OPERATORS),
+    "ops/doctor/look/": page(Act.DOCTOR, post=OPERATORS),
+    "ops/doctor/runs/<int:fix_run_id>/": page(Act.DOCTOR, get=OPERATORS),
+    "ops/doctor/runs/<int:fix_run_id>/apply/": page(Act.DOCTOR_FIX, post=OPERATORS),
     "ops/writes/<int:rollback_id>/": page(Act.WRITES_READ, get=OPERATORS),
     "ops/writes/<int:rollback_id>/undo/": page(Act.WRITES_ROLL_BACK, get=OPERATORS, post=OPERATORS),
+    "ops/export/": page(Act.EXPORT, get=OWNERS, post=OWNERS),
+    "ops/export/<int:export_id>/": page(Act.EXPORT, get=ANA_AND_OPERATORS),
+    "ops/export/<int:export_id>/progress/": page(Act.EXPORT, get=ANA_AND_OPERATORS),
+    "ops/export/<int:export_id>/download/": page(Act.EXPORT, get=ANA_AND_OPERATORS),
+    "ops/import/": page(Act.IMPORT_PREVIEW, get=OWNERS, post=OWNERS),
+    "ops/import/<int:import_id>/": page(Act.IMPORT_PREVIEW, get=ANA_AND_OPERATORS),
+    "ops/import/<int:import_id>/progress/": page(Act.IMPORT_PREVIEW, get=ANA_AND_OPERATORS),
+    "ops/import/<int:import_id>/constraints/": page(Act.IMPORT_APPLY, get=ANA_HERSELF, post=ANA_HERSELF),
+    "ops/import/<int:import_id>/apply/": page(Act.IMPORT_APPLY, get=ANA_AND_OPERATORS, post=ANA_AND_OPERATORS),
     "ops/scan-rules/": page(Act.SCAN_RULES, get=OPERATORS, post=OPERATORS),
     "ops/scan-rules/rescan/": page(Act.SCAN_RULES, post=OPERATORS),
     "ops/audit-log/": page(Act.AUDIT_LOG, get=OPERATORS),
@@ -192,11 +216,21 @@ PAGES: dict[str, Row] = {
     "memories/bulk/": page(Act.MEMORY_REMOVE, post=ANA_AND_OPERATORS),
     "memories/undo/<str:batch>/": page(Act.MEMORY_REMOVE, post=ANA_AND_OPERATORS),
     "memories/<int:memory_id>/": page(Act.MEMORY_READ, get=ANA_AND_OPERATORS),
+    "memories/<int:memory_id>/why/": page(Act.MEMORY_READ, get=ANA_AND_OPERATORS),
     "memories/<int:memory_id>/edit/": page(Act.MEMORY_WRITE, get=ONLY_ANA, post=ONLY_ANA),
     "memories/<int:memory_id>/history/<int:version>/revert/": page(Act.MEMORY_WRITE, post=ONLY_ANA),
     "memories/<int:memory_id>/delete/": page(Act.MEMORY_REMOVE, get=ANA_AND_OPERATORS, post=ANA_AND_OPERATORS),
     "memories/<int:memory_id>/restore/": page(Act.MEMORY_REMOVE, get=ANA_AND_OPERATORS, post=ANA_AND_OPERATORS),
+    "facts/": page(Act.FACTS_READ, get=OWNERS),
+    "facts/conflicts/": page(Act.FACTS_READ, get=OWNERS),
+    "facts/conflicts/<int:conflict_id>/<str:kind>/": page(Act.FACTS_CHANGE, post=ANA_AND_OPERATORS),
+    "facts/events/": page(Act.FACTS_READ, get=OWNERS),
+    "facts/events/<int:event_id>/undo/": page(Act.FACTS_CHANGE, post=ANA_AND_OPERATORS),
     "search/": page(Act.SEARCH, get=OWNERS),
+    "memories/search-lab/": page(Act.SEARCH, get=OWNERS),
+    "assets/": page(Act.COMPILED_READ, get=OWNERS),
+    "memories/graph/": page(Act.GRAPH_READ, get=OWNERS),
+    "assets/<path:asset>/": page(Act.COMPILED_READ, get=OWNERS),
     "user-profile/": page(Act.USER_PROFILE_READ, get=OWNERS),
     "user-profile/warn/": page(Act.USER_PROFILE_WRITE, post=OWNERS),
     "user-profile/add/": page(Act.USER_PROFILE_WRITE, post=OWNERS),
@@ -218,8 +252,13 @@ OPERATIONS: dict[str, tuple[Act, Audience]] = {
     "POST /v1/memory/{int:memory_id}/restore": (Act.MEMORY_REMOVE, by_key(Scope.MEMORY_WRITE, object_of_ana=True)),
     "GET /v1/memory/{int:memory_id}/history": (Act.MEMORY_READ, by_key(Scope.MEMORY_READ, object_of_ana=True)),
     "GET /v1/memory/{int:memory_id}/why": (Act.MEMORY_READ, by_key(Scope.MEMORY_READ, object_of_ana=True)),
+    "GET /v1/facts": (Act.FACTS_READ, by_key(Scope.MEMORY_READ)),
+    "GET /v1/facts/events": (Act.FACTS_READ, by_key(Scope.MEMORY_READ)),
     "GET /v1/tools": (Act.TOOLS, by_key(None)),
     "POST /v1/tools/{name}": (Act.TOOLS, by_key(Scope.MEMORY_READ)),  # the tool memory_read; all of them below
+    "GET /v1/edges": (Act.GRAPH_READ, by_key(Scope.MEMORY_READ)),
+    "GET /v1/entities/top": (Act.GRAPH_READ, by_key(Scope.MEMORY_READ)),
+    "GET /v1/compiled/{path:asset}": (Act.COMPILED_READ, by_key(Scope.MEMORY_READ)),
     "GET /v1/user-profile": (Act.USER_PROFILE_READ, by_key(Scope.MEMORY_READ)),
     "PUT /v1/user-profile/{key}": (Act.USER_PROFILE_WRITE, by_key(Scope.MEMORY_WRITE)),
     "DELETE /v1/user-profile/{key}": (Act.USER_PROFILE_WRITE, by_key(Scope.MEMORY_WRITE, object_of_ana=True)),
@@ -234,4 +273,5 @@ TOOLS: dict[str, tuple[Act, Audience]] = {
     "memory_write": (Act.MEMORY_WRITE, by_key(Scope.MEMORY_WRITE)),
     "memory_search": (Act.SEARCH, by_key(Scope.MEMORY_READ)),
     "memory_read": (Act.MEMORY_READ, by_key(Scope.MEMORY_READ)),
+    "memory_compiled_page": (Act.COMPILED_READ, by_key(Scope.MEMORY_READ)),
 }

@@ -5,12 +5,16 @@ from django.db import transaction
 from django.middleware.csrf import _get_new_csrf_string
 
 from tests.contracts.bodies import body_of
-from tests.contracts.permissions import OPEN, OPERATIONS, PAGES, REFUSED
+from tests.contracts.permissions import OPEN, OPERATIONS, PAGES, REFUSED, UNKNOWN
 from tests.contracts.world import FORM_TYPE, Wire, changed_tables, database_rows, fill
 
-UNSAFE = [(method, route) for route, row in PAGES.items() for method in row.methods if method == "POST" and row.act] + [
-    (method, route) for method, route in (name.split(" /") for name in OPERATIONS) if method != "GET"
-]
+UNSAFE = [
+    ("POST", route)
+    for route, row in PAGES.items()
+    if row.act
+    and "POST" in row.methods
+    and row.methods["POST"]["ana"] is not UNKNOWN  # there cookies count for nothing
+] + [(method, route) for method, route in (name.split(" /") for name in OPERATIONS) if method != "GET"]
 SAFE = sorted(
     {route for route, row in PAGES.items() if "GET" in row.methods}
     | {name.split(" /")[1] for name in OPERATIONS if name.startswith("GET")}

@@ -101,6 +101,7 @@ ARGUMENTS = {
     "memory_write": {"category": "observation", "content": "BTC fell"},
     "memory_search": {"query": "common"},
     "memory_read": {"limit": 5},
+    "memory_compiled_page": {"asset": "BTC"},
 }
 
 

@@ -11,9 +11,14 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from memory_app.memories.core import Category, Provenance, Source
+from memory_app.bundle.models import BundleTransfer
+from memory_app.facts.models import ConsolidationEvent, FactConflict
+from memory_app.memories.core import Category, FactState, Provenance, Source
+from memory_app.memories.models import Memory
 from memory_app.memories.services import Changes, Draft, delete_memories, edit_memory, write_memory
 from memory_app.user_profile.services import set_entry
+from memory_app.why.core import Door
+from memory_app.why.services import log_search_of
 from memory_app.writes.models import WriteRollback
 from minara_site.access.keys.services import create_key, revoke_key
 from minara_site.access.models import ApiKey
@@ -91,10 +96,10 @@ def cookies_of(user: Any) -> dict[str, str]:
 
 
 def key_of(user: Any, scopes: frozenset[Scope], *, age_days: int = 0, revoked: bool = False) -> dict[str, str]:
-    """Return the headers of a key that was made that long ago and used just now."""
+    """Return the headers of a key that was made that long ago; its use is not noted while the tests run."""
     now = timezone.now()
     key = create_key(user=user, scopes=scopes, now=now - timedelta(days=age_days), actor="test", label="caller")
-    ApiKey.objects.filter(prefix=key.prefix).update(last_used_at=now)  # nothing to note for a minute
+    ApiKey.objects.filter(prefix=key.prefix).update(last_used_at=now + timedelta(days=1))
     if revoked:
         revoke_key(prefix=key.prefix, now=now, actor="test")
     return {"Authorization": f"Bearer {key.text}"}
@@ -112,6 +117,7 @@ def seed(user: Any, canary: str) -> Tenant:
             content=f"{canary} holds position {number}, common word{ending}",
             provenance=Provenance(source, me.actor),
             fact_type=f"{canary}.type",
+            tickers=("BTC",),
             metadata={"note": canary},
         )
         return int(write_memory(owner_id=user.pk, draft=draft, now=now).pk)
@@ -123,6 +129,12 @@ def seed(user: Any, canary: str) -> Tenant:
     deleted = [remember(number, Source.USER_MANUAL) for number in range(100, 103)]
     batch = delete_memories(principal=me, owner=user, ids=deleted, now=now).id
     held = remember(200, Source.AGENT_RECORDED, ending="\u200b")
+    facts = [remember(number, Source.AGENT_RECORDED, Category.FACT) for number in (300, 301)]
+    Memory.objects.filter(pk__in=facts).update(fact_state=FactState.SETTLED)
+    pair = FactConflict.objects.create(owner=user, older_id=facts[0], newer_id=facts[1], similarity=0.5, found_at=now)
+    kept = ConsolidationEvent.objects.create(
+        owner=user, at=now, kind="kept_both", decider="person", actor=me.actor, fact_id=facts[1], other_id=facts[0]
+    )
     entry = set_entry(owner=user, key=f"{canary}_zone", value=f"{canary}/Lisbon", actor=me.actor, now=now).entry
     session = start_session(owner=user, title=f"{canary} talk", actor=me.actor, now=now).session
     turn = NewTurn(f"{canary} asked", f"{canary} answered", [ToolCall("memory_search", {"query": canary}, ok=True)])
@@ -131,9 +143,29 @@ def seed(user: Any, canary: str) -> Tenant:
     app = TOTP.activate(user, generate_totp_secret()).instance
     place = UserSession.objects.create(user=user, session_key=canary, ip="192.0.2.1", user_agent=canary)
     run = JobRun.objects.create(job="memories.purge_expired", state="failed", created_at=now, finished_at=now)
+    look = {"names": ["edges"], "apply": False, "actor": me.actor}
+    fix_run = JobRun.objects.create(
+        job="doctor.fix", arguments=look, state="succeeded", result={}, created_at=now, finished_at=now
+    )
     rollback = WriteRollback.objects.create(
         writer=f"key:{canary}", since=now, at=now, actor="test", reason=canary, batch="0" * 32, counts={"created": 0}
     )
+    transfer = {"owner": user, "actor": me.actor, "format": "minara", "created_at": now, "given_name": canary}
+    row = {"place": f"{canary}.md", "verdict": "new", "text": canary}
+    plan = {"rows": [row], "verdicts": {"new": 1}, "channels": {}, "ignored": 0, "constraints": 0, "marks": "n"}
+    export = BundleTransfer.objects.create(
+        **transfer, direction="export", state="done", file_name="none", options={}, expires_at=now + timedelta(days=1)
+    )
+    taken = BundleTransfer.objects.create(
+        **transfer,
+        direction="import",
+        state="shown",
+        options={"approve": False},
+        plan=plan,
+        plan_sha256="0" * 64,
+        expires_at=now + timedelta(days=1),
+    )
+    log_search_of(owner_id=user.pk, actor=me.actor, query=canary, ids=typed[1:3], now=now, door=Door.PAGE)
     samples = {
         "memory_id": typed[0],
         "deleted_id": deleted[0],
@@ -147,13 +179,22 @@ def seed(user: Any, canary: str) -> Tenant:
         "prefix": key.prefix,
         "user_id": user.pk,
         "hold_id": Hold.objects.get(kind="memory", object_id=held).pk,
+        "conflict_id": pair.pk,
+        "kind": "keep_both",
+        "older_id": facts[0],
+        "newer_id": facts[1],
+        "event_id": kept.pk,
         "factor_id": app.pk,
         "sign_in_id": place.pk,
         "step": "hidden",
         "run_id": run.pk,
+        "fix_run_id": fix_run.pk,
         "entry_id": record_audit(now=now, actor=me.actor, tool_call="probe", owner_id=user.pk).pk,
         "suffix": "csv",
+        "asset": "BTC",
         "rollback_id": rollback.pk,
+        "export_id": export.pk,
+        "import_id": taken.pk,
     }
     return Tenant(user, canary, samples, tuple(typed))
 

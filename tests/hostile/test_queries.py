@@ -1,5 +1,6 @@
 """Every text in every parameter of every page and operation: an answer, never a fault (W-19, W-20, W-21)."""
 
+import re
 import time
 from urllib.parse import quote
 
@@ -21,7 +22,7 @@ SLOWEST_SECONDS = 2.0  # a delay that an injection caused would be longer
 
 def declared_parameters(route: str) -> tuple[str, ...]:
     """Return the query parameters that the OpenAPI document names for an operation."""
-    operation = api.get_openapi_schema()["paths"]["/" + route.replace("{int:", "{")]["get"]
+    operation = api.get_openapi_schema()["paths"]["/" + re.sub(r"{\w+:", "{", route)]["get"]
     return tuple(each["name"] for each in operation.get("parameters", ()) if each["in"] == "query")
 
 

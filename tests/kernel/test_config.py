@@ -38,6 +38,8 @@ def test_every_variable_says_who_reads_it(name):
         ("DATABASE_URL", "mysql://u:canary@h/db", "must look like postgres://"),
         ("DATABASE_URL", "postgres://u:canary@h:port/db", "Port could not be cast"),
         ("DATABASE_URL", "postgres://u:canary@h", "must look like postgres://"),
+        ("EMBEDDING_BASE_URL", "https://u:canary@h/v1", "must hold no password"),
+        ("EMBEDDING_BASE_URL", "https://h/v1?api-key=canary", "must hold no password"),
         ("MINARA_PUBLIC_URL", "ftp://example.com", "must look like https://"),
         ("MINARA_PUBLIC_URL", "https://example.com/console", "must look like https://"),
         ("MINARA_PUBLIC_URL", "https://example.com?a=b", "must look like https://"),

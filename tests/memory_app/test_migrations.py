@@ -14,6 +14,14 @@ UNTOUCHED = {
 ENTRY = """INSERT INTO user_profile (owner_id, key, value, held_value, actor, rules_version, updated_at)
     SELECT id, '{key}', '{value}', '{held}', 'key:test', '', '2026-06-12 12:00:00+00:00' FROM access_user WHERE is_default"""
 
+DECISIONS = (
+    """INSERT INTO memory_consolidation_events (owner_id, at, kind, decider, actor, fact_id, reason)
+    SELECT owner_id, created_at, 'reopened', 'person', 'key:test', id, '' FROM memories""",
+    """INSERT INTO fact_conflicts (owner_id, older_id, newer_id, similarity, state, found_at)
+    SELECT one.owner_id, one.id, other.id, 0.5, 'dismissed', one.created_at
+    FROM memories one JOIN memories other ON other.owner_id = one.owner_id AND other.id > one.id""",
+)
+
 
 def migrate(site: Site, *targets: tuple[str, ...]) -> None:
     for target in targets:
@@ -25,6 +33,9 @@ def test_the_floors_can_be_taken_away_and_put_back_under_stored_rows(site: Site)
     site.call("tests.memory_app.held.racers:seed", 3)
     site.query(ENTRY.format(key="name", value="Ana", held="forget it"))
     site.query(ENTRY.format(key="new", value="", held="forget it"))
+    for statement in DECISIONS:
+        site.query(statement)
+    assert site.query("SELECT count(*) FROM fact_conflicts")[0][0]
     before = {table: site.query(f"SELECT {columns} FROM {table} ORDER BY id") for table, columns in UNTOUCHED.items()}
     migrate(site, ("memory_app", "0002"), ("kernel", "0002"), ("access", "0002"))
     assert site.query("SELECT count(*) FROM memories WHERE deleted_at IS NULL")[0][0] == 0

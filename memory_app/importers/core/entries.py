@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
 from memory_app.memories.core import Category
@@ -21,7 +22,10 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Something to remember. `written_at` is None when the file does not say it."""
+    """Something to remember. `written_at` and `changed_at` are None when the file does not say them.
+
+    `id` is what the file calls it; where files have no ids, the line is its place.
+    """
 
     line: int
     content: str
@@ -30,6 +34,8 @@ class Entry:
     fact_type: str = ""
     tickers: tuple[str, ...] = ()
     metadata: dict[str, Any] | None = None
+    changed_at: datetime | None = None
+    id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +45,45 @@ class ProfileValue:
     line: int
     key: str
     value: str
+    id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Something that cannot be imported, and why. Line 0 is the file itself."""
+    """Something that cannot be imported, and why. Line 0 without id is the file itself."""
 
     line: int
     reason: str
+    id: str = ""
 
 
-Item = Entry | ProfileValue | Refusal
+class LeftOut(StrEnum):
+    """Why an entry that could be imported is not: nobody reads it any more where it comes from."""
+
+    DELETED = "deleted"
+    ARCHIVED = "archived"
+    PAUSED = "paused"
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """An entry that the file holds and its product does not read."""
+
+    line: int
+    why: LeftOut
+    id: str = ""
+
+
+Item = Entry | ProfileValue | Refusal | Skip
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record of a file as it was read, its place counted from 1, with the id that it gives itself."""
+
+    line: int
+    value: Any
+    id: str = ""
 
 
 def split_category(text: str, default: Category) -> tuple[Category, str]:

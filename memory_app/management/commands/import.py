@@ -27,6 +27,7 @@ VERDICTS = {
     Verdict.HELD: gettext_lazy("held"),
     Verdict.DUPLICATE: gettext_lazy("duplicate"),
     Verdict.REJECTED: gettext_lazy("rejected"),
+    Verdict.SKIPPED: gettext_lazy("left out"),
 }
 MOST_CHARS = 80
 
@@ -34,7 +35,10 @@ MOST_CHARS = 80
 class Command(BaseCommand):
     """Judge each entry and, with --apply, store the new ones."""
 
-    help = "Import memories from an OpenClaw or Hermes directory or from JSON lines; a dry run unless --apply is given."
+    help = (
+        "Import memories from a Minara database, an OpenClaw or Hermes directory, mem0, an OpenMemory backup, a Letta"
+        " agent file or JSON lines; a dry run unless --apply is given."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare PATH, --from, --user and --apply."""
@@ -63,7 +67,7 @@ class Command(BaseCommand):
 
 def describe(judgement: Judgement) -> str:
     """Return one line about one entry; no control character of it reaches the terminal."""
-    place = f"{judgement.file}:{judgement.line}" if judgement.line else judgement.file
+    place = f"{judgement.file}:{judgement.place}" if judgement.place else judgement.file
     said = shorten(f"{judgement.kind} {judgement.text}")
     verdict = f"{VERDICTS[judgement.verdict]!s:<9}"
     return "  ".join(part for part in (verdict, place, visible(judgement.reason), said) if part)
@@ -77,7 +81,7 @@ def shorten(text: str) -> str:
 
 def summarize(counts: Counter[Verdict], *, owner: str, ignored: int, apply: bool) -> str:
     """Return the last line."""
-    new, held, duplicate, rejected = (counts[verdict] for verdict in Verdict)
+    new, held, duplicate, rejected, skipped = (counts[verdict] for verdict in Verdict)
     done = (
         _("Stored %(new)d new for %(owner)s; %(duplicate)d duplicate, %(rejected)d rejected.")
         if apply
@@ -91,6 +95,13 @@ def summarize(counts: Counter[Verdict], *, owner: str, ignored: int, apply: bool
             held,
         )
         said.append(waiting % {"count": held})
+    if skipped:
+        left = ngettext(
+            "%(count)d that its product does not read any more was left out.",
+            "%(count)d that their product does not read any more were left out.",
+            skipped,
+        )
+        said.append(left % {"count": skipped})
     if ignored:
         others = ngettext("%(count)d other file was left alone.", "%(count)d other files were left alone.", ignored)
         said.append(others % {"count": ignored})

@@ -1,27 +1,47 @@
-"""`minara search`: check the search index, and build it anew."""
+"""`minara search`: find memories, check the search index, and build it anew."""
 
 from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from memory_app.search.answers import note_text
+from memory_app.search.core.request import Fusion
 from memory_app.search.index import index_problems, rebuild_index
+from memory_app.search.past import read_moment
+from memory_app.search.selectors import search_memories
+from memory_app.why.core import Door
+from memory_app.why.services import log_search_of
+from minara_site.access.models import DEFAULT_USERNAME
+from minara_site.access.users import get_user
+from minara_site.kernel.core.hidden import visible
+from minara_site.kernel.errors import MinaraError
 
 MOST_SHOWN = 20
+ACTOR = "command:search"
 
 
 class Command(BaseCommand):
-    """Check the search index, and build it anew."""
+    """Find memories, check the search index, and build it anew."""
 
-    help = "Check the search index against the memories, or build it anew."
+    help = "Find memories as the agent does, check the search index against the memories, or build it anew."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the two acts."""
-        parser.add_argument("act", choices=["check", "rebuild"])
+        """Declare the three acts, and what finding takes."""
+        parser.add_argument("act", choices=["find", "check", "rebuild"])
+        parser.add_argument("query", nargs="*", help="what to find")
+        parser.add_argument("--user", default=DEFAULT_USERNAME, help="whose memories are searched")
+        parser.add_argument("--as-of", help="find what was live at this ISO time, or at the end of this day")
+        parser.add_argument("--fusion", choices=[each.value for each in Fusion], default=Fusion.DEFAULT.value)
+        parser.add_argument("--limit", type=int, choices=range(1, 201), default=10, metavar="1-200")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run the act. Raises CommandError while something is out of step."""
+        """Run the act. Raises CommandError while something is out of step, and for what cannot be searched."""
+        if options["act"] == "find":
+            self.find(options)
+            return
         if options["act"] == "rebuild":
             rebuild_index()
         problems = index_problems()
@@ -30,3 +50,24 @@ class Command(BaseCommand):
         if problems:
             raise CommandError(_("Out of step: %(n)d. Run `minara search rebuild`.") % {"n": len(problems)})
         self.stdout.write(_("The search index is in step with the memories."))
+
+    def find(self, options: dict[str, Any]) -> None:
+        """Print a line per memory: score, id and text."""
+        query = " ".join(options["query"])
+        try:
+            owner = get_user(options["user"])
+            found = search_memories(
+                owner=owner,
+                query=query,
+                limit=options["limit"],
+                fusion=Fusion(options["fusion"]),
+                as_of=read_moment(options["as_of"]) if options["as_of"] else None,
+            )
+        except MinaraError as error:
+            raise CommandError(error.detail) from None
+        ids = [hit.id for hit in found.hits]
+        log_search_of(owner_id=owner.pk, actor=ACTOR, query=query, ids=ids, now=timezone.now(), door=Door.COMMAND)
+        for note in found.notes:
+            self.stderr.write(note_text(note))
+        for hit in found.hits:
+            self.stdout.write(f"{hit.score:10.3f}  {hit.id:>8}  {visible(' '.join(hit.content.split()))}")

@@ -9,7 +9,7 @@ from django.db.models import F
 from django.utils.translation import gettext as _
 
 from memory_app.held.core import Kind
-from memory_app.memories.core import MAX_VERSIONS, REVERT_REASON, content_hash, guarded_text
+from memory_app.memories.core import MAX_VERSIONS, REVERT_REASON, EmbeddingState, content_hash, guarded_text
 from memory_app.memories.models import Memory, MemoryRevision
 from memory_app.memories.selectors import get_memory, memory_record
 from memory_app.memories.services.clean import clean_content, clean_fact_type, clean_tickers
@@ -34,6 +34,7 @@ CHANGED_FIELDS = (
     "deleted_at",
     "held_at",
     "rules_version",
+    "embedding_state",
 )
 
 
@@ -188,7 +189,9 @@ def say_again(row: Memory, earlier: MemoryRevision) -> None:
 
 
 def store_changed(rows: Sequence[Memory]) -> None:
-    """Write changed rows and their search documents in few statements."""
+    """Write changed rows and what is derived from them in few statements; their vectors are looked at again."""
+    for row in rows:
+        row.embedding_state = EmbeddingState.PENDING
     Memory.objects.bulk_create(rows, update_conflicts=True, unique_fields=["id"], update_fields=CHANGED_FIELDS)
 
 

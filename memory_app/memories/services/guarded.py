@@ -8,6 +8,8 @@ from datetime import datetime
 
 from memory_app.held.core import Kind
 from memory_app.memories.models import Memory
+from memory_app.snapshot.services import forget_carried
+from memory_app.why.services import forget_hits
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.core import Verdict
 from minara_site.kernel.guard.models import Decision, Hold
@@ -107,6 +109,11 @@ def discard_holds(rows: Iterable[Memory], *, actor: str, now: datetime) -> None:
 
 
 def forget_memories(ids: Sequence[int]) -> None:
-    """Remove memories for good with their holds; the rest hangs on them by foreign key or trigger."""
+    """Remove memories for good with their holds and with what was kept of where they were read.
+
+    The rest hangs on them by foreign key or trigger.
+    """
+    forget_hits(ids)
     Memory.objects.filter(pk__in=ids).delete()
     forget_holds(kind=Kind.MEMORY, object_ids=ids)
+    forget_carried(ids)

@@ -184,5 +184,6 @@ def purge_expired(*, now: datetime, slice_size: int = SLICE, claim: Claim | None
                     owner_id=owner_id,
                     details={"memories": hashes(own)},
                 )
+                send_after_commit(memory_written, owner_id=owner_id, memory_ids=tuple(row.pk for row in own))
         purged += len(rows)
         report_progress(claim, purged, total)

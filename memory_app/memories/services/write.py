@@ -20,7 +20,7 @@ SLICE = 500
 
 @dataclass(frozen=True)
 class Draft:
-    """A memory that is to be written."""
+    """A memory that is to be written. `scenario_id` is for the system's own writers: no door sets it (trust R-31)."""
 
     category: Category
     content: str
@@ -29,7 +29,9 @@ class Draft:
     tickers: tuple[str, ...] = ()
     metadata: dict[str, Any] | None = None
     written_at: datetime | None = None  # when the original was written; None is now
+    changed_at: datetime | None = None  # when its text was last changed; None is when it was written
     is_demo: bool = False
+    scenario_id: str = ""
 
 
 def write_memory(*, owner_id: int, draft: Draft, now: datetime, reasoning: str = "") -> Memory:
@@ -88,8 +90,7 @@ def store_memories(
 ) -> None:
     """Store built rows, at most a slice of them, with their audit row."""
     with transaction.atomic():
-        ids = [row.pk for row in Memory.objects.bulk_create(rows)]
-        held = hold_new(rows, now=now)
+        held = insert_memories(rows, owner_id=owner_id, now=now)
         record_audit(
             now=now,
             actor=actor,
@@ -97,12 +98,21 @@ def store_memories(
             owner_id=owner_id,
             details={
                 **(details or {}),
-                "ids": runs_of(ids),
-                "count": len(ids),
+                "ids": runs_of(row.pk for row in rows),
+                "count": len(rows),
                 **({"held": held} if held else {}),
             },
         )
-        send_after_commit(memory_written, owner_id=owner_id, memory_ids=tuple(ids))
+
+
+def insert_memories(rows: Sequence[Memory], *, owner_id: int, now: datetime) -> int:
+    """Insert built rows, at most a slice of them, with their holds; return how many are held.
+
+    Needs a transaction, in which the caller records what was done.
+    """
+    ids = tuple(row.pk for row in Memory.objects.bulk_create(rows))
+    send_after_commit(memory_written, owner_id=owner_id, memory_ids=ids)
+    return hold_new(rows, now=now)
 
 
 def runs_of(ids: Iterable[int]) -> list[list[int]]:
@@ -133,8 +143,9 @@ def build_memory(*, owner_id: int, draft: Draft, now: datetime) -> Memory:
         origin=draft.provenance.origin,
         content_hash=content_hash(draft.category, content),
         is_demo=draft.is_demo,
+        scenario_id=draft.scenario_id,
         created_at=written_at,
-        updated_at=written_at,
+        updated_at=max(draft.changed_at or written_at, written_at),
     )
     judge_new(memory, now=now)
     return memory

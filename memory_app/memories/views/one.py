@@ -10,6 +10,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from memory_app.edges.selectors import list_edges_of
+from memory_app.edges.words import describe_edges
 from memory_app.held.core import Kind
 from memory_app.held.masking import memory_for, version_for
 from memory_app.memories.core import MEMORY_ORIGIN, State, parse_number
@@ -142,6 +144,8 @@ def render_one(
         "may_release": principal.may(Act.HOLD_RELEASE),
         "prompt_line": prompt_line(row.memory),
         "read_since": reading.since if row.in_prompt else None,
+        "mentions": describe_edges(list_edges_of(memory)),
+        "owner_name": "" if row.is_own else memory.owner.username,
         "consequence": sentences(consequence_words(row, reading), restorable_words(1)),
         "author": names[memory.actor],
         "reasoning": find_reasoning(memory),
@@ -162,6 +166,8 @@ def find_hold(memory: Memory) -> dict[str, Any] | None:
 
 def consequence_words(row: ListedMemory, reading: Reading) -> str:
     """Return what deleting changes for the agent."""
+    if row.memory.state is State.RETIRED:
+        return _("Nothing changes for the agent: a retired fact is not read.")
     if not row.in_prompt:
         return _("The prompt stays as it is. The agent does not find it any more when it searches.")
     if reading.since:

@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from memory_app.facts.services import write_correction
 from memory_app.held.core import Kind
 from memory_app.held.foresight import Foresight, foresee
 from memory_app.memories.core import (
@@ -64,7 +65,11 @@ def keep(request: PageRequest, form: MemoryForm, corrected: Memory | None) -> Ht
         fact_type=said["fact_type"],
         tickers=said["tickers"],
     )
-    memory = write_memory(owner_id=request.principal.owner.pk, draft=draft, now=timezone.now())
+    owner_id, now = request.principal.owner.pk, timezone.now()
+    if corrected:
+        memory = write_correction(owner_id=owner_id, draft=draft, corrects=corrected.pk, now=now)
+    else:
+        memory = write_memory(owner_id=owner_id, draft=draft, now=now)
     if memory.held_at:
         return show_held(request, memory)
     toast(request, _("Stored. The next session reads it."))

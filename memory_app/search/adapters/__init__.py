@@ -37,6 +37,9 @@ class SearchBackend(Protocol):
     def load(self, ids: Sequence[int], request: SearchRequest) -> dict[int, Facts]:
         """Return what the hits show of these memories, by id; what the request does not allow is left out."""
 
+    def kept(self, request: SearchRequest, node: Node | None) -> set[int]:
+        """Return the ids that the request allows, whatever their words; a `node` they must match."""
+
     def matching(self, owner_id: int | None, node: Node) -> Sql:
         """Return the query for the ids of an owner's memories that match, live or not."""
 

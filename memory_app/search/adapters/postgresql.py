@@ -20,6 +20,7 @@ from memory_app.search.adapters.sql import (
     Sql,
     conditions,
     facts_of,
+    kept_ids,
     owned,
     total_of,
     unworded,
@@ -105,7 +106,7 @@ class PostgresqlSearch:
         where = f"d.words @@ %s::tsquery AND d.kind = 'memory' AND {own}"
         if not is_checked:
             return (INDEX, where), [match, *values]
-        kept, more_values = conditions(self.connection, request.owner_id, request.filters)
+        kept, more_values = conditions(self.connection, request)
         return (f"{INDEX} {MEMORIES}", f"{where} AND {kept}"), [match, *values, *more_values]
 
     def frequencies(self, owner_id: int | None, terms: Sequence[Term]) -> list[int]:
@@ -117,7 +118,7 @@ class PostgresqlSearch:
 
     def load(self, ids: Sequence[int], request: SearchRequest) -> dict[int, Facts]:
         """Return what the hits show of these memories, by id; what the request does not allow is left out."""
-        return {row[0]: Facts(*row) for row in self.rows(facts_of(self.connection, ids, request, "m.updated_at"))}
+        return {row[0]: Facts(*row) for row in self.rows(facts_of(self.connection, ids, request, "{}"))}
 
     def rows(self, query: Sql) -> list[tuple[Any, ...]]:
         """Run a query."""
@@ -141,6 +142,11 @@ class PostgresqlSearch:
         ]
         with self.connection.cursor() as cursor:
             cursor.executemany(UPSERT, rows)
+
+    def kept(self, request: SearchRequest, node: Node | None) -> set[int]:
+        """Return the ids that the request allows, whatever their words; a `node` they must match."""
+        matching = None if node is None else self.matching(request.owner_id, node)
+        return {row[0] for row in self.rows(kept_ids(self.connection, request, matching))}
 
     def matching(self, owner_id: int | None, node: Node) -> Sql:
         """Return the query for the ids of an owner's memories that match, live or not."""

@@ -9,7 +9,6 @@ from typing import Any
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.utils.translation import gettext as _
 
-from memory_app.search.core.query import Filters
 from memory_app.search.core.request import SearchRequest
 from minara_site.kernel.errors import Unavailable
 
@@ -44,10 +43,19 @@ def upsert(columns: tuple[str, ...], places: str) -> str:
     )
 
 
-def conditions(connection: BaseDatabaseWrapper, owner_id: int | None, filters: Filters) -> Sql:
-    """Return what a memory `m` must be: live, of this owner (None is everybody's), and left by the filters."""
-    own, values = owned(owner_id, "m")
+def conditions(connection: BaseDatabaseWrapper, request: SearchRequest) -> Sql:
+    """Return what a memory `m` must be: live, of the request's owner (None is everybody's), and left by its filters.
+
+    As of an earlier moment: live then, unchanged since, and neither deleted nor held now.
+    """
+    own, values = owned(request.owner_id, "m")
+    filters = request.filters
     clauses = ["m.deleted_at IS NULL", "m.held_at IS NULL", own]
+    if request.as_of is None:
+        clauses.append("m.retired_at IS NULL")
+    else:
+        clauses += ["(m.retired_at IS NULL OR m.retired_at > %s)", "m.created_at <= %s", "m.updated_at <= %s"]
+        values += [connection.ops.adapt_datetimefield_value(request.as_of)] * 3
     for column, wanted, unwanted in (
         ("category", filters.categories, filters.not_categories),
         ("source", filters.sources, filters.not_sources),
@@ -79,7 +87,7 @@ def total_of(owner_id: int | None) -> Sql:
 
 def unworded(connection: BaseDatabaseWrapper, request: SearchRequest, most: int) -> Sql:
     """Return the query for text as it stands, or for filters alone, newest first: ids, no words, no total."""
-    where, values = conditions(connection, request.owner_id, request.filters)
+    where, values = conditions(connection, request)
     if request.literal:
         like = "LIKE" if connection.vendor == "sqlite" else "ILIKE"
         where += rf" AND m.content {like} %s ESCAPE '\'"
@@ -87,14 +95,23 @@ def unworded(connection: BaseDatabaseWrapper, request: SearchRequest, most: int)
     return f"SELECT m.id, '', 0 FROM memories m WHERE {where} ORDER BY {NEWEST} LIMIT %s", [*values, most]
 
 
-def facts_of(connection: BaseDatabaseWrapper, ids: Sequence[int], request: SearchRequest, updated_at: str) -> Sql:
+def facts_of(connection: BaseDatabaseWrapper, ids: Sequence[int], request: SearchRequest, moment: str) -> Sql:
     """Return the query for what the hits show, of those memories that the request allows.
 
-    `updated_at` is the engine's expression for it.
+    `moment` is how the engine reads a column with a time: `{}` stands for the column.
     """
-    where, values = conditions(connection, request.owner_id, request.filters)
-    columns = f"m.id, m.owner_id, m.category, m.content, m.source, m.origin, {updated_at}"
+    where, values = conditions(connection, request)
+    times = f"{moment.format('m.created_at')}, {moment.format('m.updated_at')}"
+    columns = f"m.id, m.owner_id, m.category, m.content, m.source, m.origin, {times}"
     return f"SELECT {columns} FROM memories m WHERE m.id IN ({places(ids)}) AND {where}", [*ids, *values]
+
+
+def kept_ids(connection: BaseDatabaseWrapper, request: SearchRequest, matching: Sql | None) -> Sql:
+    """Return the query for the ids that the request allows, whatever their words; `matching` narrows to its ids."""
+    where, values = conditions(connection, request)
+    if matching is not None:
+        where, values = f"{where} AND m.id IN ({matching[0]})", [*values, *matching[1]]
+    return f"SELECT m.id FROM memories m WHERE {where}", values
 
 
 def literal_pattern(text: str) -> str:

@@ -16,6 +16,7 @@ from memory_app.search.adapters.sql import (
     Sql,
     conditions,
     facts_of,
+    kept_ids,
     owned,
     total_of,
     unworded,
@@ -61,7 +62,7 @@ class SqliteSearch:
         own, values = owned(request.owner_id)
         tables, where = INDEX, f"search_index MATCH %s AND d.kind = 'memory' AND {own}"
         if is_checked:
-            kept, more_values = conditions(self.connection, request.owner_id, request.filters)
+            kept, more_values = conditions(self.connection, request)
             tables, where, values = f"{INDEX} {MEMORIES}", f"{where} AND {kept}", [*values, *more_values]
         total, total_values = total_of(request.owner_id)
         match = match_expression(request.owner_id, node, request.filters.categories)
@@ -75,11 +76,16 @@ class SqliteSearch:
 
     def load(self, ids: Sequence[int], request: SearchRequest) -> dict[int, Facts]:
         """Return what the hits show of these memories, by id; what the request does not allow is left out."""
-        updated_at = "m.updated_at || '+00:00'"  # as text: cheaper than Django's converter
+        moment = "{} || '+00:00'"  # as text: cheaper than Django's converter
         return {
-            columns[0]: Facts._make((*columns, datetime.fromisoformat(moment)))
-            for *columns, moment in self.rows(facts_of(self.connection, ids, request, updated_at))
+            columns[0]: Facts._make((*columns, datetime.fromisoformat(created), datetime.fromisoformat(updated)))
+            for *columns, created, updated in self.rows(facts_of(self.connection, ids, request, moment))
         }
+
+    def kept(self, request: SearchRequest, node: Node | None) -> set[int]:
+        """Return the ids that the request allows, whatever their words; a `node` they must match."""
+        matching = None if node is None else self.matching(request.owner_id, node)
+        return {row[0] for row in self.rows(kept_ids(self.connection, request, matching))}
 
     def matching(self, owner_id: int | None, node: Node) -> Sql:
         """Return the query for the ids of an owner's memories that match, live or not."""

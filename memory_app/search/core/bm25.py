@@ -6,10 +6,10 @@ Here the counts are the owner's. The same code serves both engines, so that they
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import log
 
-from memory_app.search.core.query import Term
+from memory_app.search.core.query import Term, positions
 from minara_site.kernel.core.porter import beginning, stem
 
 K1 = 1.2
@@ -39,20 +39,26 @@ class Bm25:
         self.places = Places(terms)
         self.phrases = [(at, term) for at, term in enumerate(terms) if is_phrase(term)]
         choices = "|".join(sorted({re.escape(beginning(wanted)) for _at, wanted, _is_prefix in self.places.terms}))
+        self.weights = [0.0] * len(terms)
         self.likely = re.compile(rf" (?:{choices})\S*")  # the space makes it skip from word to word
 
     def score(self, bodies: Sequence[str], *, total: int, frequencies: Sequence[int] | None = None) -> list[float]:
         """Return a score for each text, 0 upwards.
 
         `total` is how many texts the owner has, `frequencies` how many of them hold each term; None says that
-        `bodies` are all that match, and counts them.
+        `bodies` are all that match, and counts them. `weights` then holds how rare each term is.
         """
         counts = [self.count(body) for body in bodies]
         held = Counter(at for found in counts for at in found) if frequencies is None else dict(enumerate(frequencies))
-        weights = [rarity(held[at], total) for at in range(len(self.terms))]
+        self.weights = weights = [rarity(held[at], total) for at in range(len(self.terms))]
         lengths = [body.count(" ") + 1 for body in bodies]
         mean = sum(lengths) / len(lengths) if lengths else 1
         return [worth(found, weights, length / mean) for found, length in zip(counts, lengths, strict=True)]
+
+    def coverage(self, body: str) -> float:
+        """Return how much of what was asked stands in a text, 0 to 1: rare words count more. Call `score` first."""
+        whole = sum(self.weights)
+        return sum(self.weights[at] for at in sorted(self.count(body))) / whole if whole else 0.0
 
     def count(self, body: str) -> dict[int, int]:
         """Return how often each term stands in a text, by the term's place in the query; absent ones are left out."""
@@ -73,16 +79,6 @@ class Bm25:
 def is_phrase(term: Term) -> bool:
     """Say whether a term is more than one word."""
     return len(term.tokens) > 1
-
-
-def positions(term: Term, stems: Sequence[str]) -> Iterator[int]:
-    """Yield where a term begins in a text of stems."""
-    *before, last = term.stems
-    size = len(before)
-    for at in range(len(stems) - size):
-        word = stems[at + size]
-        if (word.startswith(last) if term.is_prefix else word == last) and stems[at : at + size] == before:
-            yield at
 
 
 def rarity(frequency: int, total: int) -> float:

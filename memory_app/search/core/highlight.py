@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from memory_app.search.core.bm25 import is_phrase, positions
-from memory_app.search.core.query import Node, Term, terms_of
+from memory_app.search.core.bm25 import is_phrase
+from memory_app.search.core.query import Node, Term, positions, terms_of
 from minara_site.kernel.core.porter import beginning, stem
 from minara_site.kernel.core.text import is_cjk, prepare, word_spans
 

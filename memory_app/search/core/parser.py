@@ -27,7 +27,10 @@ def parse_query(text: str) -> Query:
     literal = text.strip() if node is None and lexed.filters == Filters() else ""
     if literal:
         parser.note(NoteCode.LITERAL, literal)
-    return Query(node, lexed.filters, literal, tuple(dict.fromkeys(parser.notes)))
+    notes = tuple(dict.fromkeys(parser.notes))
+    kinds = {lexeme.kind for lexeme in lexed.lexemes}
+    words = "" if node is None or "operator" in kinds else " ".join(lexeme.text for lexeme in lexed.lexemes)
+    return Query(node, lexed.filters, literal, notes, words, "phrase" in kinds)
 
 
 class Parser:

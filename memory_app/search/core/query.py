@@ -1,6 +1,6 @@
 """What a query means: terms and how they combine, filters, and notes for the user. `parser` makes it from text."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
@@ -68,6 +68,7 @@ class NoteCode(StrEnum):
     BAD_DATE = "bad_date"
     TOO_MANY_WORDS = "too_many_words"
     LITERAL = "literal"
+    DELETED_SINCE = "deleted_since"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,18 +96,43 @@ class Query:
     """A parsed query.
 
     `node` None: no word can be looked up. Then `literal`, when there is any, is looked for as it stands; with filters
-    alone everything they leave is found.
+    alone everything they leave is found. `words` is what was asked in plain language, empty when operators say what
+    is meant; `is_exact` says that a phrase in quotes must stand in what is found.
     """
 
     node: Node | None
     filters: Filters
     literal: str
     notes: tuple[Note, ...]
+    words: str = ""
+    is_exact: bool = False
 
     @property
     def is_empty(self) -> bool:
         """Whether the query asks for nothing."""
         return self.node is None and not self.literal and self.filters == Filters()
+
+
+def is_match(node: Node, stems: Sequence[str]) -> bool:
+    """Say whether a text of stems is found, as the engines say it."""
+    match node:
+        case Term():
+            return any(True for _place in positions(node, stems))
+        case AnyOf(parts):
+            return any(is_match(part, stems) for part in parts)
+        case AllOf(parts, excluded):
+            wanted = all(is_match(part, stems) for part in parts)
+            return wanted and not any(is_match(part, stems) for part in excluded)
+
+
+def positions(term: Term, stems: Sequence[str]) -> Iterator[int]:
+    """Yield where a term begins in a text of stems."""
+    *before, last = term.stems
+    size = len(before)
+    for at in range(len(stems) - size):
+        word = stems[at + size]
+        if (word.startswith(last) if term.is_prefix else word == last) and stems[at : at + size] == before:
+            yield at
 
 
 def terms_of(node: Node | None) -> Iterator[Term]:

@@ -13,9 +13,9 @@ from typing import Self
 
 from memory_app.search.core.bm25 import Bm25
 from memory_app.search.core.query import Node, Term, pairs_of, terms_of
-from memory_app.search.core.request import Facts, Matches
+from memory_app.search.core.request import Facts, Fusion, Matches
 from minara_site.kernel.core.porter import beginning, stem
-from minara_site.kernel.core.tickers import Entity, extract_entities
+from minara_site.kernel.core.tickers import Entity, extract_finance_entities
 
 LOOKED_AT = 30
 ENTITY_BOOST = 0.3
@@ -36,13 +36,34 @@ class Scored:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """One feature of a hit: its value, and what it adds to the logarithm of the score."""
+
+    name: str
+    value: float
+    contribution: float
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """How a hit stands in the two arms, and what made its score. A place is 0 where the arm has not found it."""
+
+    fusion: Fusion
+    text_rank: int
+    meaning_rank: int
+    cosine: float | None
+    parts: tuple[Part, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Ranked:
-    """A hit in its final order."""
+    """A hit in its final order; `fused` says how words and meaning made it, None for words alone."""
 
     facts: Facts
     scored: Scored
     entities: tuple[Entity, ...]
     score: float
+    fused: Fused | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +130,15 @@ class Ranker:
 
     def ranked(self, scored: Scored, facts: Facts) -> Ranked:
         """Return one hit with its final score."""
-        mentioned = set(extract_entities(facts.content)) if self.entities else set()
-        shared = tuple(entity for entity in self.entities if entity in mentioned)
-        return Ranked(facts, scored, shared, (scored.bm25 + scored.closeness) * (1 + ENTITY_BOOST * len(shared)))
+        shared = self.shared(facts.content)
+        return Ranked(facts, scored, shared, (scored.bm25 + scored.closeness) * entity_factor(shared))
+
+    def shared(self, content: str) -> tuple[Entity, ...]:
+        """Return the entities that a text shares with the query."""
+        mentioned = set(extract_finance_entities(content)) if self.entities else set()
+        return tuple(entity for entity in self.entities if entity in mentioned)
+
+
+def entity_factor(shared: Sequence[Entity]) -> float:
+    """Return what a score is multiplied by for the entities that a text shares with the query (S1)."""
+    return 1 + ENTITY_BOOST * len(shared)

@@ -9,6 +9,15 @@ from typing import NamedTuple, Self
 from memory_app.search.core.query import Filters, Node
 
 
+class Fusion(StrEnum):
+    """How words and meaning make one order. `rrf` is S1's formula; `text` and `meaning` are the arms alone."""
+
+    DEFAULT = "default"
+    RRF = "rrf"
+    TEXT = "text"
+    MEANING = "meaning"
+
+
 class Sort(StrEnum):
     """The order of the hits."""
 
@@ -18,19 +27,23 @@ class Sort(StrEnum):
 
 @dataclass(frozen=True)
 class SearchRequest:
-    """Words to match or, without any, `literal` text to find as it stands. `owner_id` None is all owners."""
+    """Words to match or, without any, `literal` text to find as it stands. `owner_id` None is all owners.
+
+    `as_of` asks for what was live at that moment and has not changed since; None is now.
+    """
 
     owner_id: int | None
     node: Node | None
     literal: str
     filters: Filters
     sort: Sort
+    as_of: datetime | None = None
 
     @property
     def asks_memories(self) -> bool:
         """Whether more than the index is needed to tell which memories match, and in which order."""
         by_index = Filters(categories=self.filters.categories)
-        return self.node is None or self.sort is Sort.RECENT or self.filters != by_index
+        return self.node is None or self.sort is Sort.RECENT or self.filters != by_index or self.as_of is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,4 +70,5 @@ class Facts(NamedTuple):
     content: str
     source: str | None
     origin: str
+    created_at: datetime
     updated_at: datetime

@@ -1,11 +1,12 @@
 """What an audit entry says was written: which act, and the ids in its details. Never the text: the log holds none."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any
 
 Run = tuple[int, int]  # the first and the last of ids without a gap
 IMPORT_CALL = "memory_import"
+IMPORT_CALLS = (IMPORT_CALL, "memory_import.signed", "memory_import.unsigned")  # of a bundle one entry a file (S1)
 IMPORT = "import:"  # a writer that is one run of an import; every other writer is an actor of the log
 
 
@@ -21,7 +22,7 @@ class Done(StrEnum):
 
 WRITES: Mapping[str, Done] = {
     "memory_write": Done.CREATED,
-    IMPORT_CALL: Done.CREATED,
+    **dict.fromkeys(IMPORT_CALLS, Done.CREATED),
     "memory_edited": Done.EDITED,
     "memory_reverted": Done.EDITED,
     "memory_removed": Done.DELETED,
@@ -42,6 +43,17 @@ def id_runs(details: Mapping[str, Any]) -> list[Run]:
     if ids and isinstance(ids[0], int):  # written before runs were exact
         return [(ids[0], ids[-1])]
     return [(first, last) for first, last in ids]
+
+
+def merge_runs(runs: Iterable[Run]) -> list[Run]:
+    """Return the same ids in as few runs as there are, in order."""
+    merged: list[Run] = []
+    for first, last in sorted(runs):
+        if merged and first <= merged[-1][1] + 1:
+            merged[-1] = (merged[-1][0], max(last, merged[-1][1]))
+        else:
+            merged.append((first, last))
+    return merged
 
 
 def count_ids(details: Mapping[str, Any]) -> int:

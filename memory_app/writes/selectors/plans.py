@@ -14,7 +14,7 @@ from memory_app.memories.core import REVERT_REASON, ROLL_BACK_REASON
 from memory_app.memories.models import Memory, MemoryRevision
 from memory_app.memories.selectors import retention_cutoff
 from memory_app.user_profile.models import UserProfileEntry, UserProfileRevision
-from memory_app.writes.core.entries import IMPORT, IMPORT_CALL, WRITES, Done, id_runs
+from memory_app.writes.core.entries import IMPORT, IMPORT_CALLS, WRITES, Done, id_runs
 from memory_app.writes.core.plan import (
     EntryStep,
     Left,
@@ -72,7 +72,7 @@ def entries_of(writer: str) -> "QuerySet[AuditEntry]":
     """Return the entries of a writer: of an actor, or of one run of an import."""
     if writer.startswith(IMPORT):
         run = writer.removeprefix(IMPORT)
-        calls = [IMPORT_CALL, *(call for call, done in WRITES.items() if done is Done.PROFILE)]
+        calls = [*IMPORT_CALLS, *(call for call, done in WRITES.items() if done is Done.PROFILE)]
         return AuditEntry.objects.filter(tool_call__in=calls, details__run=run)
     return AuditEntry.objects.filter(actor=writer, tool_call__in=WRITES)
 

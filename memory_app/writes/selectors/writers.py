@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from memory_app.memories.models import Memory
 from memory_app.memories.selectors import name_actors
-from memory_app.writes.core.entries import IMPORT, WRITES, Done, count_ids, id_runs
+from memory_app.writes.core.entries import IMPORT, WRITES, Done, count_ids, id_runs, merge_runs
 from memory_app.writes.selectors.plans import entries_of
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.models import AuditEntry
@@ -78,7 +78,8 @@ def list_rows_of(writer: str) -> "QuerySet[Memory]":
     if not writer.startswith(IMPORT):
         by_actor: QuerySet[Memory] = Memory.objects.filter(actor=writer)
         return by_actor
-    runs = [run for entry in entries_of(writer).order_by("pk")[:MOST_RUNS] for run in id_runs(entry.details)]
+    entries = entries_of(writer).order_by("pk").values_list("details", flat=True)[:MOST_READ]
+    runs = merge_runs(run for details in entries for run in id_runs(details))
     ranges = Q(pk__in=())
     for first, last in runs[:MOST_RUNS]:
         ranges |= Q(pk__range=(first, last))

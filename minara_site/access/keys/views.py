@@ -1,5 +1,6 @@
 """`/settings/keys/`: a person's own keys."""
 
+import json
 from http import HTTPStatus
 
 from django.conf import settings
@@ -84,11 +85,23 @@ def was_sent(request: PageRequest, form: NewKeyForm) -> bool:
 
 
 def show_once(request: PageRequest, key: NewKey) -> HttpResponse:
-    """Answer the page with the text of the key and a call that is ready to paste."""
+    """Answer the page with the text of the key, and calls and settings of clients that are ready to paste."""
     reads_memory = Scope.MEMORY_READ in request.POST.getlist("scopes")
-    address = settings.MINARA.minara_public_url + ("/v1/memory" if reads_memory else "/v1/tools")
-    context = {"title": _("Your new key"), "key": key.text, "address": address}
+    console = settings.MINARA.minara_public_url
+    context = {
+        "title": _("Your new key"),
+        "key": key.text,
+        "address": console + ("/v1/memory" if reads_memory else "/v1/tools"),
+        "mcp_address": f"{console}/mcp",
+        "mcp_settings": mcp_settings(f"{console}/mcp", key.text),
+    }
     return render_page(request, "access/keys/created.html", context, status=HTTPStatus.CREATED)
+
+
+def mcp_settings(address: str, key: str) -> str:
+    """Return what MCP clients such as Cursor read from their settings file, as JSON."""
+    server = {"type": "http", "url": address, "headers": {"Authorization": f"Bearer {key}"}}
+    return json.dumps({"mcpServers": {"minara": server}}, indent=2)
 
 
 @page(Act.KEYS, methods=("GET", "POST"))

@@ -16,10 +16,14 @@ MOST_LOOKS = 20
 SUBJECTS: dict[str, str | Promise] = {
     "memory": _("a memory"),
     "memories": _("memories in a list or a search"),
+    "facts": _("facts"),
     "hold": _("a held text"),
     "holds": _("held texts in a list"),
     "prompt": _("what the agent reads"),
     "user_profile": _("the user profile"),
+    "compiled": _("the page of an asset"),
+    "transfer": _("an export or import"),
+    "transfers": _("the list of exports or imports"),
     "account": _("the account: sessions and keys"),
     "tables": _("rows of the tables"),
 }
@@ -66,6 +70,8 @@ def address_of(entry: AccessEntry) -> str:
         return reverse("memories:one", args=[entry.object_id])
     if entry.kind == "hold" and entry.object_id.isdigit():
         return reverse("held:one", args=[entry.object_id])
+    if entry.kind == "compiled" and entry.object_id:
+        return reverse("pages:one", args=[entry.object_id])
     if entry.kind == "prompt":
         return reverse("prompt:page") + (f"?session={entry.object_id}" if entry.object_id else "")
     return ""

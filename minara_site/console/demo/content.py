@@ -9,13 +9,19 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from memory_app.memories.core import Category, Source
+from memory_app.why.core import Door
 
 DAY = 24.0
+SWEEP_AFTER = 0.25
 
 
 @dataclass(frozen=True, slots=True)
 class DemoMemory:
-    """One memory. `before` are its earlier texts, oldest first; `deleted_hours_ago` puts it into the trash."""
+    """One memory. `before` are its earlier texts, oldest first; `deleted_hours_ago` puts it into the trash.
+
+    Of facts: `settled_hours_ago` says when a sweep settled it, None that it still waits; `gave_way_to` is the text of
+    the fact in whose favour the sweep retired it.
+    """
 
     hours_ago: float
     category: Category
@@ -26,6 +32,18 @@ class DemoMemory:
     fact_type: str = ""
     before: tuple[str, ...] = ()
     deleted_hours_ago: float | None = None
+    settled_hours_ago: float | None = None
+    gave_way_to: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DemoSearch:
+    """One search of an agent that returned the newest memories with this word."""
+
+    hours_ago: float
+    door: Door
+    query: str
+    word: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +75,21 @@ def outcome(days_ago: float, symbol: str, side: str, prices: tuple[float, float]
     return DemoMemory(days_ago * DAY, Category.TRADE_OUTCOME, Source.AGENT_RECORDED, text, (symbol,))
 
 
+def fact(
+    hours_ago: float, text: str, *, settled: bool = True, gave_way_to: str = "", source: Source = Source.AGENT_RECORDED
+) -> DemoMemory:
+    """Return a fact; unless it still waits, a sweep came a quarter of an hour after it was recorded."""
+    swept = hours_ago - SWEEP_AFTER if settled else None
+    return DemoMemory(hours_ago, Category.FACT, source, text, settled_hours_ago=swept, gave_way_to=gave_way_to)
+
+
 def typed(hours_ago: float, text: str, *, fact_type: str = "", before: tuple[str, ...] = ()) -> DemoMemory:
     """Return what the owner typed in the console."""
     return DemoMemory(hours_ago, Category.PERSONALIZATION, Source.USER_MANUAL, text, fact_type=fact_type, before=before)
 
+
+ARCHITECT = "works as an architect and travels in the first week of most months"
+TWO_EXCHANGES = "在两家交易所有账户，主要用第一家"
 
 USER_PROFILE = {
     "risk_tolerance": "conservative",
@@ -104,6 +133,7 @@ MEMORIES: tuple[DemoMemory, ...] = (
         before=("Explain funding",),
     ),
     typed(9 * DAY, "No leverage above 3x, on any venue, whatever the setup looks like", fact_type="constraint.hard"),
+    typed(10 * DAY, "Never more than a quarter of the portfolio in BTC", fact_type="constraint.hard"),
     typed(12 * DAY, "Weekly review on Sunday evening: list open positions with stop, size and reason"),
     typed(20 * DAY, "用中文回答时请保留英文代码和指标名称，例如 BTC、RSI"),
     typed(33 * DAY, "I file taxes in Portugal; holdings over 365 days matter to me"),
@@ -123,6 +153,16 @@ MEMORIES: tuple[DemoMemory, ...] = (
         "wants entries in thirds: one third now, two on confirmation",
     ),
     DemoMemory(15 * DAY, Category.PREFERENCE, Source.USER_EXPLICIT, "no trades in the hour around a rate decision"),
+    DemoMemory(
+        10.5 * DAY,
+        Category.PREFERENCE,
+        Source.USER_EXPLICIT,
+        "EUR/USD only with a stop, and flat before the weekend",
+        ("EUR/USD",),
+    ),
+    DemoMemory(
+        13.5 * DAY, Category.PREFERENCE, Source.USER_EXPLICIT, "take half off ETH at the first target", ("ETH",)
+    ),
     DemoMemory(18 * DAY, Category.REFERENCE, Source.USER_EXPLICIT, "tax spreadsheet lives in the folder Finance/2026"),
     DemoMemory(
         22 * DAY,
@@ -246,15 +286,35 @@ MEMORIES: tuple[DemoMemory, ...] = (
         27 * DAY, Category.LESSON, Source.AGENT_RECORDED, "do not average down on alt coins after a funding flip"
     ),
     DemoMemory(
-        32, Category.FACT, Source.AGENT_RECORDED, "opened an account at a second exchange for SOL perps", ("SOL",)
+        2.8 * DAY, Category.ALERT, Source.AGENT_RECORDED, "XAU touched a new high while real yields fell", ("XAU",)
     ),
-    DemoMemory(5.2 * DAY, Category.FACT, Source.AGENT_RECORDED, "prefers weekly charts for position trades"),
     DemoMemory(
-        23 * DAY,
-        Category.FACT,
-        Source.AGENT_RECORDED,
-        "works as an architect and travels in the first week of most months",
+        4.2 * DAY, Category.ALERT, Source.AGENT_RECORDED, "NVDA reports after the close on Wednesday", ("NVDA",)
     ),
+    DemoMemory(
+        6.8 * DAY,
+        Category.OBSERVATION,
+        Source.CHAT_EXTRACTED,
+        "compares each week with SPX before anything else",
+        ("SPX",),
+    ),
+    DemoMemory(
+        8.2 * DAY,
+        Category.LESSON,
+        Source.AGENT_RECORDED,
+        "EUR/USD often reverses in the hour after the ECB statement: wait for it",
+        ("EUR/USD",),
+    ),
+    # durable facts: waiting, settled, retired as the same, and two that contradict each other
+    fact(0.2, "plans to open a SOL perps account at a third venue", settled=False),
+    fact(32, "opened an account at a second exchange for SOL perps"),
+    fact(2.1 * DAY, "prefers daily charts for position trades"),
+    fact(5.2 * DAY, "prefers weekly charts for position trades"),
+    fact(7.3 * DAY, "keeps about 0.8 BTC on the hardware wallet"),
+    fact(10.2 * DAY, "trades EUR/USD only through one regulated broker"),
+    fact(18.5 * DAY, "keeps ETH on Base and Arbitrum for fees"),
+    fact(9.7 * DAY, "Works as an architect and travels in the first week of most months.", gave_way_to=ARCHITECT),
+    fact(23 * DAY, ARCHITECT),
     DemoMemory(
         29 * DAY, Category.REFERENCE, Source.AGENT_RECORDED, "fee tier on the main venue: maker 0.02%, taker 0.05%"
     ),
@@ -326,6 +386,15 @@ MEMORIES: tuple[DemoMemory, ...] = (
     outcome(21.7, "SOL", "long", (131.2, 129.8)),
     outcome(24.6, "BTC", "long", (61800, 63940)),
     outcome(28.2, "LINK", "short", (15.1, 15.6)),
+    outcome(9.1, "EUR/USD", "short", (1.0842, 1.0761)),
+    outcome(16.3, "EUR/USD", "long", (1.0795, 1.0768), ", stopped before the weekend"),
+)
+CONFLICT = ("prefers weekly charts for position trades", "prefers daily charts for position trades")
+SEARCHES: tuple[DemoSearch, ...] = (
+    DemoSearch(1.9, Door.MCP, "ETH entry thirds", "ETH"),
+    DemoSearch(20.5, Door.TOOL, "BTC alert", "BTC"),
+    DemoSearch(3 * DAY, Door.API, "stop loss lesson", "stop"),
+    DemoSearch(4 * DAY, Door.PAGE, "EUR/USD", "EUR/USD"),
 )
 
 MEI_MEMORIES: tuple[DemoMemory, ...] = (
@@ -347,10 +416,25 @@ MEI_MEMORIES: tuple[DemoMemory, ...] = (
     ),
     DemoMemory(2, Category.ALERT, Source.AGENT_RECORDED, "BTC 资金费率连续 24 小时为负", ("BTC",)),
     DemoMemory(5 * DAY, Category.LESSON, Source.AGENT_RECORDED, "追高买入的三笔里有两笔在一天内止损"),
-    DemoMemory(6 * DAY, Category.FACT, Source.AGENT_RECORDED, "在两家交易所有账户，主要用第一家"),
+    DemoMemory(2.4 * DAY, Category.PREFERENCE, Source.USER_EXPLICIT, "BTC 仓位不超过总资金的一半", ("BTC",)),
+    DemoMemory(
+        7 * DAY, Category.LESSON, Source.AGENT_RECORDED, "比特币跌破日线支撑后不要急着抄底，等收盘确认", ("BTC",)
+    ),
+    fact(0.3, "打算下个月开始定投 ETH", settled=False),
+    fact(26, "看盘以日线图为主"),
+    fact(4.5 * DAY, "看盘以周线图为主"),
+    fact(5.5 * DAY, "长期持有 BTC，不做短线"),
+    fact(3.2 * DAY, f"{TWO_EXCHANGES}。", gave_way_to=TWO_EXCHANGES),
+    fact(6 * DAY, TWO_EXCHANGES),
+    outcome(4.4, "ETH", "long", (3290, 3388), ", 止盈"),
     outcome(1.4, "BTC", "long", (66100, 67450)),
     outcome(6.3, "SOL", "long", (146.0, 141.7), ", 止损"),
     DemoMemory(9 * DAY, Category.PERSONALIZATION, Source.USER_MANUAL, "提醒我周三开会", deleted_hours_ago=3 * DAY),
+)
+MEI_CONFLICT = ("看盘以周线图为主", "看盘以日线图为主")
+MEI_SEARCHES: tuple[DemoSearch, ...] = (
+    DemoSearch(6.5, Door.MCP, "减仓 会议", "会"),
+    DemoSearch(2 * DAY, Door.TOOL, "止损", "止损"),
 )
 
 SESSIONS: tuple[DemoSession, ...] = (

@@ -17,25 +17,32 @@ from memory_app.memories.services import Draft, forget_memories, write_memories
 from memory_app.user_profile.models import UserProfileEntry, UserProfileRevision
 from memory_app.user_profile.selectors import list_entries
 from memory_app.user_profile.services import MAX_ENTRIES, set_entry
+from memory_app.why.models import SearchLogEntry
 from minara_site.access.models import AccessEntry, User
 from minara_site.access.policy import Role
 from minara_site.access.users import grant_role, lock_operators, refuse_last_operator
 from minara_site.console.demo.content import (
+    CONFLICT,
     DAY,
+    MEI_CONFLICT,
     MEI_MEMORIES,
     MEI_PROFILE,
+    MEI_SEARCHES,
     MEI_SESSIONS,
     MEMORIES,
+    SEARCHES,
     SESSIONS,
     USER_PROFILE,
     DemoMemory,
     DemoSession,
 )
+from minara_site.console.demo.trails import find_conflict, forget_trails, keep_searches, sweep_facts
 from minara_site.console.models import DemoObject
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.conversations import services as conversations
 from minara_site.kernel.conversations.models import Session, Turn
 from minara_site.kernel.conversations.services import NewTurn, ToolCall
+from minara_site.kernel.events import memory_written, send_after_commit
 from profile_app.prompt import services as prompts
 from profile_app.prompt.models import SessionSnapshot
 
@@ -45,6 +52,7 @@ MARKED: dict[str, Any] = {  # by table, in the order of removal
     "sessions": Session,
     "user_profile": UserProfileEntry,
     "user_profile_revisions": UserProfileRevision,
+    "search_log": SearchLogEntry,
     "access_user": User,
 }
 AGENT_KEY = "key:demo"
@@ -82,6 +90,11 @@ def load_demo(*, now: datetime, actor: str) -> int:
         written = tell(Story(default, now, actor), MEMORIES, USER_PROFILE, SESSIONS)
         written += tell(Story(mei, now, actor), MEI_MEMORIES, MEI_PROFILE, MEI_SESSIONS)
         show_looks(default, olga, now=now)
+        for owner, memories, conflict in ((default, MEMORIES, CONFLICT), (mei, MEI_MEMORIES, MEI_CONFLICT)):
+            sweep_facts(owner, memories, now=now)
+            find_conflict(owner, *conflict)
+        for owner, searches in ((default, SEARCHES), (mei, MEI_SEARCHES)):
+            mark("search_log", *keep_searches(owner, searches, actor=AGENT_KEY, now=now))
     return written
 
 
@@ -213,11 +226,21 @@ def remove_demo(*, now: datetime, actor: str) -> int:
             return 0
         for user in User.objects.filter(username__in=(MEI, OLGA)):
             refuse_last_operator(user)
-        memories = list(Memory.objects.filter(is_demo=True).values_list("pk", flat=True))
-        forget_memories(memories)
+        memories = list(Memory.objects.filter(is_demo=True))
+        ids = [memory.pk for memory in memories]
+        forget_trails(ids)
+        forget_memories(ids)
         for table, model in MARKED.items():
             marked = DemoObject.objects.filter(table=table).values_list("object_id", flat=True)
             model.objects.filter(pk__in=list(marked)).delete()
         DemoObject.objects.all().delete()
-        record_audit(now=now, actor=actor, tool_call="demo_removed", details={"count": len(memories)})
+        record_audit(now=now, actor=actor, tool_call="demo_removed", details={"count": len(ids)})
+        tell_removed(memories)
     return len(memories)
+
+
+def tell_removed(memories: Sequence[Memory]) -> None:
+    """Tell of each owner who stays that these memories went."""
+    for owner_id in User.objects.filter(pk__in={memory.owner_id for memory in memories}).values_list("pk", flat=True):
+        gone = tuple(memory.pk for memory in memories if memory.owner_id == owner_id)
+        send_after_commit(memory_written, owner_id=owner_id, memory_ids=gone)

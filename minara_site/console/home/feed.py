@@ -144,7 +144,7 @@ def load_feed(*, owner: Owner, reader: User, since: datetime | None) -> Feed:
     entries = list((rows if owner is EVERYONE else rows.filter(owner_id=owner.pk))[:MOST_READ])
     newer = [entry for entry in entries if since and entry.at > since]
     is_cut = len(entries) == MOST_READ
-    groups = [list(group) for _key, group in groupby((e for e in entries if e.tool_call in KINDS), key=same_act)]
+    groups = [list(group) for _key, group in groupby((e for e in entries if act_of(e) in KINDS), key=same_act)]
     shown = groups[:MOST_SHOWN]
     names = name_actors({group[0].actor for group in shown}, reader=reader)
     return Feed(
@@ -156,12 +156,17 @@ def load_feed(*, owner: Owner, reader: User, since: datetime | None) -> Feed:
 
 def same_act(entry: AuditEntry) -> tuple[Any, ...]:
     """Return what entries have in common that stand on one line."""
-    return entry.tool_call, entry.actor, entry.owner_id, entry.reasoning
+    return act_of(entry), entry.actor, entry.owner_id, entry.reasoning
+
+
+def act_of(entry: AuditEntry) -> str:
+    """Return what was done; of `memory_import.signed` and its like the channel behind the dot is no other act."""
+    return entry.tool_call.partition(".")[0]
 
 
 def item_of(group: Sequence[AuditEntry], names: Mapping[str, str], reader: User, *, is_cut: bool) -> FeedItem:
     """Return the line of some entries that say the same; of a cut group there may be more than were read."""
-    newest, kind = group[0], KINDS[group[0].tool_call]
+    newest, kind = group[0], KINDS[act_of(group[0])]
     count = counted(sum(count_rows_of(entry.details) for entry in group))
     words = kind.words % (count | {"number": f"{count['number']}+"} if is_cut else count)
     owner = newest.owner if newest.owner_id != reader.pk else None
@@ -193,7 +198,6 @@ def link_of(kind: Kind, group: Sequence[AuditEntry], owner: User | None) -> str:
 def words_since(entries: Sequence[AuditEntry]) -> list[str]:
     """Return how much of each kind these entries stand for."""
     counts = {
-        name: sum(count_rows_of(entry.details) for entry in entries if entry.tool_call == name)
-        for name in COUNTED_SINCE
+        name: sum(count_rows_of(entry.details) for entry in entries if act_of(entry) == name) for name in COUNTED_SINCE
     }
     return [str(COUNTED_SINCE[name] % counted(count)) for name, count in counts.items() if count]

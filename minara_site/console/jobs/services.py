@@ -27,6 +27,7 @@ def start_job(*, principal: Principal, name: str, now: datetime) -> tuple[JobRun
         raise Conflict(_("This job works on something that is chosen where it is asked for; it cannot start alone."))
     with transaction.atomic():
         under_way = JobRun.objects.filter(job=name, state__in=(RunState.QUEUED, RunState.RUNNING), arguments={})
+        under_way = under_way.exclude(not_before__gt=now)
         if run := under_way.order_by("created_at").first():
             return run, False
         run = jobs.request_run(name, {}, now=now, requested_by=principal.actor)

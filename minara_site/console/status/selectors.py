@@ -88,7 +88,7 @@ def count_waiting_migrations() -> int:
 
 def load_queue(*, now: datetime) -> Queue:
     """Return who works, and what waits."""
-    waiting = JobRun.objects.filter(state=RunState.QUEUED)
+    waiting = JobRun.objects.filter(state=RunState.QUEUED).exclude(not_before__gt=now)
     failed = JobRun.objects.filter(state=RunState.FAILED, created_at__gte=now - FAILED_WITHIN)
     newest_worker = WorkerSeen.objects.order_by("-seen_at").values_list("seen_at", flat=True)
     return Queue(

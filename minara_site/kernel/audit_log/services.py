@@ -1,7 +1,7 @@
 """Write to the audit log; call it inside the transaction of the act that it records."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -21,16 +21,38 @@ def record_audit(
     details: Mapping[str, Any] | None = None,
 ) -> AuditEntry:
     """Append one entry, secrets taken out of its reasoning; the request id comes from the log context."""
-    request_id = str(structlog.contextvars.get_contextvars().get("request_id", ""))
     return AuditEntry.objects.create(
         at=now,
         actor=actor,
         owner_id=owner_id,
         tool_call=tool_call,
         reasoning=redact_text(reasoning)[:2000],
-        request_id=request_id,
+        request_id=current_request_id(),
         details=dict(details or {}),
     )
+
+
+def record_audits(
+    acts: Iterable[tuple[str, Mapping[str, Any]]], *, now: datetime, actor: str, owner_id: int | None = None
+) -> None:
+    """Append one entry for each act of a bulk write, in order: its tool call and its details."""
+    request_id = current_request_id()
+    AuditEntry.objects.bulk_create(
+        AuditEntry(
+            at=now,
+            actor=actor,
+            owner_id=owner_id,
+            tool_call=tool_call,
+            request_id=request_id,
+            details=dict(details),
+        )
+        for tool_call, details in acts
+    )
+
+
+def current_request_id() -> str:
+    """Return the id of the request that this process answers, empty outside of one."""
+    return str(structlog.contextvars.get_contextvars().get("request_id", ""))
 
 
 def content_digest(text: str) -> str:

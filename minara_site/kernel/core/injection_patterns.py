@@ -82,6 +82,7 @@ PATTERNS: tuple[Pattern, ...] = (
         shapes=(
             r"<!--",
             r"^[ \t]{0,3}\[[^\]\n]{0,60}+\]:[ \t]{0,5}#",
+            r"\[//\]:[ \t]{0,5}#",
             r"display\s{0,3}:\s{0,3}none|visibility\s{0,3}:\s{0,3}hidden|font-size\s{0,3}:\s{0,3}0",
         ),
     ),

@@ -1,13 +1,17 @@
 """The assets, chains and addresses that a text mentions: tables and patterns, no model (S1, entity boost and edges).
 
-`EUR/USD` is one forex pair, `EURUSD`; of `BTC-USDT` only `BTC` is meant. A symbol or name that is also a common word
-counts only as it is written for the asset (`LINK`, `$link`, `Apple`), a chain beside its word (`on base`).
+Of the sources' pairs, `EUR/USD` is one ticker, `EURUSD`; of `BTC/USDT` only `BTC` is meant; `ETH-BTC` is two tickers.
+A symbol or name that is also a common word counts only as it is written for the asset (`LINK`, `$link`, `Apple`), a
+chain beside its word (`on base`).
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
+
+from minara_site.kernel.core.assets import FIAT, QUOTES, TICKER_OF, TICKERS, compact_pair, names_of, pair_symbol
 
 
 class EntityKind(StrEnum):
@@ -26,89 +30,18 @@ class Entity:
     key: str
 
 
-TICKERS: dict[str, tuple[str, ...]] = {
-    "BTC": ("bitcoin", "xbt", "wbtc", "比特币", "大饼"),
-    "ETH": ("ethereum", "ether", "weth", "以太坊", "以太币"),
-    "SOL": ("solana", "索拉纳"),
-    "BNB": ("币安币",),
-    "XRP": ("ripple", "瑞波币"),
-    "DOGE": ("dogecoin", "狗狗币"),
-    "SHIB": ("柴犬币",),
-    "PEPE": (),
-    "ADA": ("cardano", "艾达币"),
-    "TRX": ("tron", "波场币"),
-    "AVAX": ("avalanche",),
-    "DOT": ("polkadot", "波卡"),
-    "LTC": ("litecoin", "莱特币"),
-    "BCH": ("比特现金",),
-    "LINK": ("chainlink",),
-    "UNI": ("uniswap",),
-    "AAVE": (),
-    "MKR": ("makerdao",),
-    "CRV": (),
-    "LDO": (),
-    "ARB": (),
-    "OP": (),
-    "POL": ("matic",),
-    "ATOM": (),
-    "NEAR": (),
-    "APT": (),
-    "SUI": (),
-    "TON": ("toncoin",),
-    "HYPE": ("hyperliquid",),
-    "FIL": ("filecoin",),
-    "ETC": (),
-    "XLM": (),
-    "XMR": ("monero", "门罗币"),
-    "TIA": ("celestia",),
-    "INJ": ("injective",),
-    "SEI": (),
-    "WIF": ("dogwifhat",),
-    "BONK": (),
-    "USDT": ("tether", "泰达币"),
-    "USDC": (),
-    "DAI": (),
-    "FDUSD": (),
-    "TUSD": ("trueusd",),
-    "AAPL": ("apple", "苹果公司"),
-    "MSFT": ("microsoft", "微软"),
-    "NVDA": ("nvidia", "英伟达"),
-    "TSLA": ("tesla", "特斯拉"),
-    "AMZN": ("amazon", "亚马逊"),
-    "GOOGL": ("goog", "google", "alphabet", "谷歌"),
-    "META": (),
-    "NFLX": ("netflix", "奈飞"),
-    "AMD": (),
-    "INTC": ("intel", "英特尔"),
-    "COIN": ("coinbase",),
-    "MSTR": ("microstrategy",),
-    "PLTR": ("palantir",),
-    "BABA": ("alibaba", "阿里巴巴"),
-    "TSM": ("tsmc", "台积电"),
-    "SPY": (),
-    "QQQ": (),
-    "IBIT": (),
-    "TLT": (),
-    "SPX": ("标普500", "标普"),
-    "NDX": ("nasdaq", "纳斯达克", "纳指"),
-    "DJI": ("道琼斯", "道指"),
-    "VIX": ("恐慌指数",),
-    "DXY": ("美元指数",),
-    "HSI": ("恒生指数", "恒指"),
-    "XAU": ("gold", "黄金"),
-    "XAG": ("silver", "白银"),
-    "WTI": (),
-    "BRENT": ("布伦特",),
-}
-"""A symbol and the other names of its asset."""
+class Mention(NamedTuple):
+    """Where a text names an entity: from `start` up to `end`."""
 
-FIAT = frozenset("USD EUR GBP JPY CHF AUD NZD CAD CNY CNH HKD SGD KRW INR MXN SEK NOK TRY ZAR BRL".split())  # noqa: SIM905
-QUOTES = FIAT | {"USDT", "USDC", "FDUSD", "DAI", "TUSD", "PERP"}
-"""What stands second in a pair. Two fiat currencies are one asset; otherwise the first half is meant."""
+    start: int
+    end: int
+    entity: Entity
+
 
 WORDLIKE = frozenset(
-    "ada apple alphabet apt atom avalanche coin dot ether etc gold hype link meta near op pol ripple silver spy sui "  # noqa: SIM905
-    "tether tia ton uni wif".split()
+    "ada algo alphabet ape apple apt atom avalanche ba brett cake cocoa coffee coin comp copper corn cotton dia dis "  # noqa: SIM905
+    "dot ether etc gala gold hood hype link mana meta micron mu near neo op palladium platinum pol render ripple rune "
+    "sand shop silver soybean spy sugar sui sushi tao tether tia ton trump uber uni usds vet wheat wif".split()
 )
 """Symbols and names that are common words too: a symbol counts in capitals, a name with a capital, either after $."""
 
@@ -142,17 +75,39 @@ PLAIN_CHAINS = frozenset({"arbitrum", "aptos", "bsc", "zksync", "linea", "starkn
 """Chains whose name means nothing else."""
 
 
-def names_of(table: dict[str, tuple[str, ...]]) -> dict[str, str]:
-    """Return every name of a table, folded, with its key."""
-    return {name.casefold(): key for key, names in table.items() for name in (key, *names)}
+CURRENCIES = {
+    "美元": "USD",
+    "欧元": "EUR",
+    "英镑": "GBP",
+    "日元": "JPY",
+    "瑞郎": "CHF",
+    "澳元": "AUD",
+    "纽元": "NZD",
+    "加元": "CAD",
+    "人民币": "CNY",
+    "离岸人民币": "CNH",
+    "港元": "HKD",
+    "新元": "SGD",
+    "韩元": "KRW",
+}
+"""The Chinese names of currencies, for pairs."""
 
 
-def chinese(names: dict[str, str]) -> str:
-    """Return a pattern for the Chinese names of a table, long ones first."""
-    return "|".join(sorted((name for name in names if not name.isascii()), key=len, reverse=True))
+def any_of(names: Iterable[str]) -> str:
+    """Return a pattern for any of the names, long ones first."""
+    return "|".join(sorted(map(re.escape, names), key=len, reverse=True))
 
 
-TICKER_OF = names_of(TICKERS)
+def chinese(names: Iterable[str]) -> str:
+    """Return a pattern for the Chinese names among these."""
+    return any_of(name for name in names if not name.isascii())
+
+
+def phrases(names: Iterable[str]) -> str:
+    """Return a pattern for the names among these that are more than a Latin word."""
+    return any_of(name for name in names if name.isascii() and not name.isalnum())
+
+
 CHAIN_OF = names_of(CHAINS)
 
 _WORD = re.compile(
@@ -161,6 +116,8 @@ _WORD = re.compile(
 _BEFORE_CHAIN = re.compile(r"\b(?:on|onto|via|bridged? to) $", re.IGNORECASE)
 _AFTER_CHAIN = re.compile(r" (?:chain|network|mainnet|l2)\b", re.IGNORECASE)
 _CHINESE_TICKER = re.compile(rf"(?:{chinese(TICKER_OF)})(?!分割|交叉)")
+_PHRASE = re.compile(rf"(?<![A-Za-z0-9])(?:{phrases(TICKER_OF)})(?![A-Za-z0-9])", re.IGNORECASE)
+_CHINESE_PAIR = re.compile(rf"({any_of(CURRENCIES)})[/兑对]({any_of(CURRENCIES)})")
 _CHINESE_CHAIN = re.compile(rf"({chinese(CHAIN_OF)})(?:智能)?(?:链|主网|网络|上)")
 _LONG_WORD = re.compile(r"(?<![0-9A-Za-z])[0-9A-Za-z]{26,80}(?![0-9A-Za-z])")
 _ADDRESS = re.compile(
@@ -171,61 +128,63 @@ _KNOWN = TICKER_OF.keys() | CHAIN_OF.keys()
 _QUOTE_ENDINGS = tuple(quote.lower() for quote in QUOTES)
 
 
-def extract_entities(text: str) -> tuple[Entity, ...]:
+def extract_finance_entities(text: str) -> tuple[Entity, ...]:
     """Return what a text mentions, each entity once, in the order of first mention."""
-    found = [*find_words(text), *find_addresses(text)]
+    return tuple(dict.fromkeys(mention.entity for mention in find_mentions(text)))
+
+
+def find_mentions(text: str) -> list[Mention]:
+    """Return every place where a text names an entity, in order."""
+    found = [*find_words(text), *find_phrases(text), *find_addresses(text)]
     if not text.isascii():
         found += find_chinese(text)
-    return tuple(dict.fromkeys(entity for _at, entity in sorted(found, key=lambda each: each[0])))
+    return sorted(found, key=lambda mention: mention[:2])
 
 
-def find_words(text: str) -> Iterator[tuple[int, Entity]]:
-    """Yield tickers and chains among the Latin words, with their places."""
+def find_words(text: str) -> Iterator[Mention]:
+    """Yield tickers and chains among the Latin words."""
     for match in _WORD.finditer(text):
         dollar, first, second = match.groups()
         folded = first.lower()
         if not (dollar or second or folded in _KNOWN or folded.endswith(_QUOTE_ENDINGS)):
             continue
-        symbol = pair_symbol(first, second) if second else None
+        symbol = written_pair(first, second) if second else None
         if symbol is not None:
-            yield match.start(), Entity(EntityKind.TICKER, symbol)
+            yield Mention(match.start(), match.end(), Entity(EntityKind.TICKER, symbol))
             continue
         for group in (2, 3) if second else (2,):
+            start, end = match.span(group)
             word = match[group]
-            if is_chain(text, match.start(group), match.end(group)):
-                yield match.start(group), Entity(EntityKind.CHAIN, CHAIN_OF[word.casefold()])
+            if is_chain(text, start, end):
+                yield Mention(start, end, Entity(EntityKind.CHAIN, CHAIN_OF[word.lower()]))
             symbol = ticker_symbol(word, is_tagged=bool(dollar))
             if symbol is not None:
-                yield match.start(group), Entity(EntityKind.TICKER, symbol)
+                yield Mention(start, end, Entity(EntityKind.TICKER, symbol))
 
 
-def pair_symbol(first: str, second: str) -> str | None:
-    """Return what a pair means: EUR/USD is EURUSD, BTC-USDT and btc/usd are BTC; None when it is no pair."""
-    base, quote = first.upper(), second.upper()
-    if quote not in QUOTES:
-        return None
-    if base in FIAT:
-        return base + quote if quote in FIAT else None
-    return TICKER_OF.get(first.casefold()) or (base if first.isupper() else None)
+def find_phrases(text: str) -> Iterator[Mention]:
+    """Yield the assets whose name is more than a word, as in S&P 500."""
+    for match in _PHRASE.finditer(text):
+        yield Mention(*match.span(), Entity(EntityKind.TICKER, TICKER_OF[match.group().lower()]))
+
+
+def written_pair(first: str, second: str) -> str | None:
+    """Return what two words with a mark between them mean as a pair; an asset that is unknown counts in capitals."""
+    base = first.upper()
+    is_base = base in FIAT or first.lower() in TICKER_OF or first.isupper()
+    return pair_symbol(base, second.upper()) if is_base else None
 
 
 def ticker_symbol(word: str, *, is_tagged: bool) -> str | None:
     """Return the symbol that a word stands for; `is_tagged` after a dollar sign."""
-    folded = word.casefold()
+    folded, upper = word.lower(), word.upper()
     symbol = TICKER_OF.get(folded)
     if symbol is None:
-        return compact_pair(word) or (word.upper() if is_tagged and word.upper() not in FIAT else None)
+        return compact_pair(upper) or (upper if is_tagged and upper not in FIAT else None)
     if is_tagged or folded not in WORDLIKE:
         return symbol
-    is_written_for_it = word.isupper() if word.upper() in TICKERS else word[0].isupper()
+    is_written_for_it = word.isupper() if upper in TICKERS else word[0].isupper()
     return symbol if is_written_for_it else None
-
-
-def compact_pair(word: str) -> str | None:
-    """Return what a pair without a separator means: EURUSD is itself, BTCUSDT is BTC."""
-    upper = word.upper()
-    pairs = ((upper[:-size], upper[-size:]) for size in (3, 4, 5))
-    return next((pair_symbol(base, quote) for base, quote in pairs if base in FIAT or base in TICKERS), None)
 
 
 def is_chain(text: str, start: int, end: int) -> bool:
@@ -237,17 +196,28 @@ def is_chain(text: str, start: int, end: int) -> bool:
     return name in PLAIN_CHAINS or is_beside is not None
 
 
-def find_addresses(text: str) -> Iterator[tuple[int, Entity]]:
+def find_addresses(text: str) -> Iterator[Mention]:
     """Yield wallet and contract addresses; a transaction hash is none."""
     for match in _LONG_WORD.finditer(text):
-        address = match.group()
-        if _ADDRESS.fullmatch(address):
-            yield match.start(), Entity(EntityKind.ADDRESS, address.lower() if address.startswith("0x") else address)
+        key = normalise_address(match.group())
+        if key is not None:
+            yield Mention(*match.span(), Entity(EntityKind.ADDRESS, key))
 
 
-def find_chinese(text: str) -> Iterator[tuple[int, Entity]]:
-    """Yield the assets and chains that are named in Chinese."""
+def normalise_address(word: str) -> str | None:
+    """Return the canonical form of an address, None for what is none."""
+    if not _ADDRESS.fullmatch(word):
+        return None
+    return word.lower() if word.startswith("0x") else word
+
+
+def find_chinese(text: str) -> Iterator[Mention]:
+    """Yield the assets, currency pairs and chains that are named in Chinese."""
     for match in _CHINESE_TICKER.finditer(text):
-        yield match.start(), Entity(EntityKind.TICKER, TICKER_OF[match.group()])
+        yield Mention(*match.span(), Entity(EntityKind.TICKER, TICKER_OF[match.group()]))
+    for match in _CHINESE_PAIR.finditer(text):
+        symbol = pair_symbol(CURRENCIES[match[1]], CURRENCIES[match[2]])
+        if symbol is not None:
+            yield Mention(*match.span(), Entity(EntityKind.TICKER, symbol))
     for match in _CHINESE_CHAIN.finditer(text):
-        yield match.start(), Entity(EntityKind.CHAIN, CHAIN_OF[match[1]])
+        yield Mention(*match.span(1), Entity(EntityKind.CHAIN, CHAIN_OF[match[1]]))

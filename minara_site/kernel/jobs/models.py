@@ -21,7 +21,8 @@ class JobRun(models.Model):
     """One intended execution of a job, written in the transaction of what caused it.
 
     `arguments` holds ids and plain values, never content. `slot` is the scheduled time and makes a schedule run
-    once however many clusters tick. A running row whose lease has expired belongs to a dead worker. `done` of `total`
+    once however many clusters tick. A run `not_before` some moment waits for the tick to send it; while it waits it is
+    the only one of its job that does. A running row whose lease has expired belongs to a dead worker. `done` of `total`
     is how far the job says it is; a job that was asked to stop does so between two steps.
     """
 
@@ -30,6 +31,7 @@ class JobRun(models.Model):
     state = models.CharField(max_length=12, default=RunState.QUEUED)
     slot = models.DateTimeField(null=True)
     requested_by = models.CharField(max_length=80, default="schedule")
+    not_before = models.DateTimeField(null=True)
     created_at = models.DateTimeField()
     enqueued_at = models.DateTimeField(null=True)
     started_at = models.DateTimeField(null=True)
@@ -47,6 +49,7 @@ class JobRun(models.Model):
         db_table = "job_runs"
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["job", "slot"], condition=Q(slot__isnull=False), name="one_run_per_slot"),
+            models.UniqueConstraint(fields=["job"], condition=Q(not_before__isnull=False), name="one_run_to_come"),
             models.CheckConstraint(condition=Q(state__in=list(RunState)), name="job_run_state_known"),
         ]
         indexes: ClassVar = [

@@ -1,4 +1,7 @@
-"""Keep the queue and the counters of limits in their own SQLite file, so that neither ever blocks a write of data."""
+"""Keep the queue, the counters of limits and the log of searches in a SQLite file of their own.
+
+So none of them ever blocks a write of data, or waits for one.
+"""
 
 from typing import Any
 
@@ -6,16 +9,16 @@ from django.db.models import Model
 
 QUEUE = "queue"
 QUEUE_APP = "django_q"
-COUNTERS = ("kernel", "ratecount")
+BESIDE_THE_QUEUE = {("kernel", "ratecount"), ("memory_app", "searchlogentry"), ("memory_app", "searchloghit")}
 
 
 def belongs_to_queue(app_label: str, model_name: str | None) -> bool:
     """Say whether this table lives in the queue database."""
-    return app_label == QUEUE_APP or (app_label, model_name) == COUNTERS
+    return app_label == QUEUE_APP or (app_label, model_name) in BESIDE_THE_QUEUE
 
 
 class QueueRouter:
-    """Sends django-q2's tables and the counters, and nothing else, to the queue database."""
+    """Sends django-q2's tables, the counters and the log of searches, and nothing else, to the queue database."""
 
     def db_for_read(self, model: type[Model], **hints: Any) -> str | None:
         """Read these tables from the queue file."""

@@ -28,13 +28,14 @@ log = structlog.get_logger(__name__)
 
 
 def tick(*, now: datetime) -> None:
-    """Sweep, ask the workers for a sign of life, create the runs that are due. Safe in many processes at once."""
+    """Sweep, ask the workers for a sign of life, create and send what is due. Safe in many processes at once."""
     is_quiet = queue.count_waiting() == 0
     resend_lost_runs(now=now, after=RESEND_AFTER if is_quiet else RESEND_ANYWAY_AFTER)
     if is_quiet:
         queue.push_beat()
     rescue_abandoned_runs(now=now)
     create_due_runs(now=now)
+    send_due_runs(now=now)
     forget_expired_rows(now=now)
 
 
@@ -59,6 +60,17 @@ def create_slot_run(name: str, slot: datetime, *, now: datetime) -> bool:
     if is_ours:
         queue.push(run.pk)
     return is_ours
+
+
+def send_due_runs(*, now: datetime) -> int:
+    """Send the runs whose moment has come, each by one of the clusters; return how many."""
+    due = JobRun.objects.filter(state=RunState.QUEUED, not_before__lte=now, enqueued_at=None)
+    sent = 0
+    for run_id in due.values_list("pk", flat=True)[:SWEEP_LIMIT]:
+        if due.filter(pk=run_id).update(enqueued_at=now):
+            queue.push(run_id)
+            sent += 1
+    return sent
 
 
 def rescue_abandoned_runs(*, now: datetime) -> int:

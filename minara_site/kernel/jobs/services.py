@@ -23,6 +23,7 @@ KEPT_FOR = timedelta(days=90)
 LEASE_SECONDS = 30
 MAX_ATTEMPTS = 5
 OVER = (RunState.SUCCEEDED, RunState.FAILED, RunState.CANCELLED)
+STARTED: dict[str, Any] = {"not_before": None}  # of what is under way or over, another one may be to come
 AS_NEW: dict[str, Any] = {
     "attempts": 0,
     "error": "",
@@ -68,6 +69,22 @@ def request_run(job: str, arguments: Mapping[str, Any], *, now: datetime, reques
     return run
 
 
+def request_run_later(job: str, *, not_before: datetime, now: datetime, requested_by: str) -> bool:
+    """Write the intent of a run at that moment, unless one is to come already; say whether there was none.
+
+    Whatever is committed before this call is seen by the run that is to come: it is claimed later. Raises LookupError
+    for a job that no app lists.
+    """
+    if find_job(job) is None:
+        raise LookupError(f"No app lists a job called {job}.")
+    run = JobRun(job=job, requested_by=requested_by, created_at=now, not_before=not_before)
+    waiting = JobRun.objects.filter(job=job, not_before__isnull=False)
+    if waiting.exists():
+        return False
+    JobRun.objects.bulk_create([run], ignore_conflicts=True)
+    return True
+
+
 def send_after_commit(run_id: int) -> None:
     """Hand the run's id to the queue once the surrounding transaction has committed."""
     transaction.on_commit(partial(queue.push, run_id))
@@ -79,7 +96,7 @@ def claim_run(run_id: int, *, worker: str, now: datetime) -> Claim | None:
     One that was asked to stop before its worker died or gave it back ends here.
     """
     waiting = JobRun.objects.filter(pk=run_id, state=RunState.QUEUED)
-    if waiting.filter(cancel_requested_at__isnull=False).update(state=RunState.CANCELLED, finished_at=now):
+    if waiting.filter(cancel_requested_at__isnull=False).update(state=RunState.CANCELLED, finished_at=now, **STARTED):
         return None
     taken = waiting.update(
         state=RunState.RUNNING,
@@ -87,6 +104,7 @@ def claim_run(run_id: int, *, worker: str, now: datetime) -> Claim | None:
         started_at=now,
         lease_expires_at=now + timedelta(seconds=LEASE_SECONDS),
         attempts=F("attempts") + 1,
+        **STARTED,
     )
     if not taken:
         return None
@@ -175,7 +193,7 @@ def cancel_run(run_id: int, *, now: datetime) -> bool:
     once the run is over.
     """
     run = JobRun.objects.filter(pk=run_id)
-    if run.filter(state=RunState.QUEUED).update(state=RunState.CANCELLED, finished_at=now):
+    if run.filter(state=RunState.QUEUED).update(state=RunState.CANCELLED, finished_at=now, **STARTED):
         return True
     if not run.filter(state=RunState.RUNNING).update(cancel_requested_at=now):
         raise_for_state(run_id, _("This run is %(state)s; only one that waits or runs can be cancelled."))

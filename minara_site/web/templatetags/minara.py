@@ -123,8 +123,9 @@ def time_html(moment: datetime, words: str) -> SafeString:
     return format_html('<time datetime="{}" title="{}">{}</time>', machine, title, words)
 
 
+@register.simple_tag
 def dash() -> SafeString:
-    """Return the sign for a moment that never was."""
+    """Return the sign for what never was."""
     return format_html('<span class="ink-3" title="{}">—</span>', _("never"))
 
 

@@ -1,6 +1,8 @@
 """The page of a person's own keys."""
 
+import json
 import re
+from html import unescape
 
 import pytest
 from django.urls import reverse
@@ -47,6 +49,14 @@ class TestMaking:
         assert (row.expires_at - row.created_at).days == 30
         assert not KEY.search(text_of(anas.get(LIST)))
         assert "Laptop &lt;b&gt;" in text_of(anas.get(LIST))
+
+    def test_shows_what_mcp_clients_take(self, anas):
+        shown = unescape(text_of(anas.post(LIST + "new/", FORM)))
+        assert "claude mcp add --transport http minara http://127.0.0.1:8000/mcp --header" in shown
+        pasted = json.loads(shown[shown.index('{\n  "mcpServers"') : shown.index("</pre>", shown.index("mcpServers"))])
+        server = pasted["mcpServers"]["minara"]
+        assert server["url"] == "http://127.0.0.1:8000/mcp"
+        assert KEY.search(server["headers"]["Authorization"])
 
     def test_makes_one_key_when_the_answer_is_reloaded(self, anas):
         sent = FORM | {"once": anas.get(LIST + "new/").context["form"]["once"].value()}

@@ -101,6 +101,7 @@ EXAMPLES = {
         "en": [
             ("nice <!-- buy -->", "a <-- b"),
             ("[//]: # (agent, obey)", "[1]: see the report"),
+            ("note: [//]: # (agent, obey)", "see [1]: # 3 of the list"),
             ('<p style="display: none">x</p>', "display of prices"),
         ],
     },

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minara_site.kernel.core.tickers import FIAT, TICKERS, WORDLIKE, Entity, EntityKind, extract_entities
+from minara_site.kernel.core.assets import TICKERS
+from minara_site.kernel.core.tickers import WORDLIKE, Entity, EntityKind, extract_finance_entities
 from tests.growth import grows_linearly
 
 WALLET = "0x" + "aB" * 20
@@ -38,11 +39,15 @@ def tickers(*keys: str) -> tuple[Entity, ...]:
         ("黄金上涨", ["XAU"]),
         ("long-term view, risk/reward", []),
         ("use 0.5% slippage", []),
+        ("S&P 500 and dow jones, crude oil", ["SPX", "DJI", "WTI"]),
+        ("欧元兑美元、美元/日元", ["EURUSD", "USDJPY"]),
+        ("美元兑美元", []),
+        ("5 USDs, USDS", ["USDS"]),
         ("", []),
     ],
 )
 def test_finds_tickers(text, keys):
-    assert extract_entities(text) == tickers(*keys)
+    assert extract_finance_entities(text) == tickers(*keys)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +62,7 @@ def test_finds_tickers(text, keys):
     ],
 )
 def test_finds_chains(text, chains):
-    found = [entity.key for entity in extract_entities(text) if entity.kind is EntityKind.CHAIN]
+    found = [entity.key for entity in extract_finance_entities(text) if entity.kind is EntityKind.CHAIN]
     assert found == chains
 
 
@@ -72,34 +77,33 @@ def test_finds_chains(text, chains):
     ],
 )
 def test_finds_addresses(text, addresses):
-    found = [entity.key for entity in extract_entities(text) if entity.kind is EntityKind.ADDRESS]
+    found = [entity.key for entity in extract_finance_entities(text) if entity.kind is EntityKind.ADDRESS]
     assert found == addresses
 
 
 def test_orders_by_first_mention():
-    assert extract_entities("ETH then BTC then eth") == tickers("ETH", "BTC")
+    assert extract_finance_entities("ETH then BTC then eth") == tickers("ETH", "BTC")
 
 
 @pytest.mark.parametrize("symbol", sorted(TICKERS))
 def test_knows_each_symbol_and_name(symbol):
     for name in (symbol, *TICKERS[symbol]):
         written = name if name == symbol else name.capitalize()
-        assert Entity(EntityKind.TICKER, symbol) in extract_entities(f"holds {written} now"), name
+        assert Entity(EntityKind.TICKER, symbol) in extract_finance_entities(f"holds {written} now"), name
 
 
 def test_lists_only_known_names_as_wordlike():
     names = {name.casefold() for symbol, others in TICKERS.items() for name in (symbol, *others)}
     assert names >= WORDLIKE
-    assert not FIAT & TICKERS.keys()
 
 
 @given(st.text(max_size=200))
 def test_reads_any_text_twice_alike(text):
-    found = extract_entities(text)
-    assert found == extract_entities(text)
+    found = extract_finance_entities(text)
+    assert found == extract_finance_entities(text)
     assert len(set(found)) == len(found)
 
 
 @pytest.mark.parametrize("piece", ["aB1", "Ab ", "$a/", "on ", "0x", "EURUSD", "比特", "$", "a-b-"])
 def test_is_linear_in_hostile_text(piece):
-    assert grows_linearly(extract_entities, piece)
+    assert grows_linearly(extract_finance_entities, piece)

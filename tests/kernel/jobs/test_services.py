@@ -8,6 +8,7 @@ from django.db import transaction
 from minara_site.kernel.errors import Conflict, NotFound
 from minara_site.kernel.jobs import services
 from minara_site.kernel.jobs.models import JobRun, RunState
+from minara_site.kernel.jobs.schedule import tick
 from minara_site.kernel.jobs.services import (
     Cancelled,
     Claim,
@@ -16,6 +17,7 @@ from minara_site.kernel.jobs.services import (
     claim_run,
     forget_runs,
     request_run,
+    request_run_later,
     retry_run,
     settle_run,
 )
@@ -50,6 +52,45 @@ def test_tells_the_queue_after_commit(now, pushed, django_capture_on_commit_call
         assert pushed == []
     assert pushed == [run.pk]
     assert (run.state, run.arguments, run.requested_by) == (RunState.QUEUED, {"number": 7}, "user:1")
+
+
+def ask_for_later(at, now):
+    return request_run_later("probe.count", not_before=at, now=now, requested_by="event:test")
+
+
+def test_one_run_to_come_is_enough_until_it_is_claimed(now, pushed):
+    later = now + timedelta(minutes=1)
+    assert [ask_for_later(later, now), ask_for_later(later, now)] == [True, False]
+    run = JobRun.objects.get()
+    tick(now=now)
+    assert run.pk not in pushed
+    tick(now=later)
+    tick(now=later)
+    assert pushed.count(run.pk) == 1
+    assert not ask_for_later(later, later)
+    assert claim_run(run.pk, worker="host:1:2", now=later)
+    assert ask_for_later(later, later)
+
+
+def test_a_lost_message_of_a_run_to_come_is_sent_again(now, pushed):
+    ask_for_later(now, now)
+    run = JobRun.objects.get()
+    for minutes in (0, 2):
+        tick(now=now + timedelta(minutes=minutes))
+    assert pushed.count(run.pk) == 2
+
+
+@pytest.mark.parametrize("is_sent", [False, True])
+def test_a_run_to_come_that_is_cancelled_makes_room_and_can_be_tried_again(now, pushed, is_sent):
+    ask_for_later(now, now)
+    run = JobRun.objects.get()
+    if is_sent:
+        tick(now=now)
+    assert cancel_run(run.pk, now=now)
+    assert ask_for_later(now, now)
+    retry_run(run.pk, now=now)
+    assert claim_run(run.pk, worker="host:1:2", now=now)
+    assert JobRun.objects.filter(state=RunState.QUEUED, not_before__isnull=False).count() == 1
 
 
 def test_leaves_neither_run_nor_message_when_the_cause_rolls_back(now, pushed, django_capture_on_commit_callbacks):

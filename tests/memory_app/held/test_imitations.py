@@ -45,7 +45,17 @@ IMITATIONS = (
 PLAIN = "Trail stops by eight percent"
 STRUCTURE = re.compile(r"^(?:##|</?[a-z]|\[System|- \[).{0,12}", re.MULTILINE)
 BY_WRITING = {"memories", "search_document", "user_profile", "user_profile_revisions", "holds", "audit_log"}
-BY_READING = {"session_snapshots", "sessions", "audit_log", "access_log", "learnings", "turns"}
+BY_READING = {
+    "session_snapshots",
+    "snapshot_memories",
+    "sessions",
+    "audit_log",
+    "access_log",
+    "learnings",
+    "turns",
+    "search_log",
+    "search_log_hits",
+}
 
 
 @pytest.fixture

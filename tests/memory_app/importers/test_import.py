@@ -295,7 +295,7 @@ def test_refuses_an_unknown_user_and_an_unknown_format(ana: Any, jsonl: Callable
     with pytest.raises(CommandError, match="no user named nobody"):
         bring(jsonl({"content": "x"}), "jsonl", user="nobody")
     with pytest.raises(CommandError, match=r"invalid choice: [^<>]+$"):
-        bring(jsonl({"content": "x"}), "mem0")
+        bring(jsonl({"content": "x"}), "zep")
 
 
 def test_quiet_shows_only_what_was_rejected(ana: Any, jsonl: Callable[..., Path]) -> None:
@@ -312,7 +312,7 @@ def test_many_lines_go_in_slice_by_slice(
     ana: Any, jsonl: Callable[..., Path], django_assert_max_num_queries: Any
 ) -> None:
     path = jsonl(*({"content": f"memory number {number}"} for number in range(1200)))
-    with django_assert_max_num_queries(60):
+    with django_assert_max_num_queries(70):
         bring(path, "jsonl", "--apply", "--verbosity", "0")
     assert Memory.objects.count() == 1200
     counts = AuditEntry.objects.filter(tool_call="memory_import").order_by("pk").values_list("details", flat=True)

@@ -21,6 +21,8 @@ from memory_app.memories.services import (
 )
 from memory_app.memories.tasks import purge
 from memory_app.search.index import index_problems
+from memory_app.why.core import Door
+from memory_app.why.services import log_search
 from minara_site.access.models import User
 from minara_site.access.policy import Role
 from minara_site.access.principal import Principal
@@ -161,7 +163,7 @@ def outcome_of_undo() -> str:
 
 
 def write_and_edit(word: str) -> int:
-    """Write memories that hold a word, change their words and delete them; other memories stay.
+    """Write memories that hold a word, search for it, change their words and delete them; other memories stay.
 
     The guard holds the last two; one is released before it goes.
     """
@@ -173,6 +175,7 @@ def write_and_edit(word: str) -> int:
     release_hold(principal=operator, hold_id=Hold.objects.open().latest("pk").pk, now=NOON)
     for pk in chosen[:5]:
         edit_memory(principal=me(), memory_id=pk, changes=Changes(content=f"{word} again"), now=NOON)
+    log_search(principal=me(), owner=owner(), query=f"{word} number", ids=chosen, now=NOON, door=Door.PAGE)
     delete_memories(principal=me(), owner=owner(), ids=chosen, now=NOON)
     return seed(40, False)
 

@@ -114,6 +114,7 @@ class TestList:
         assert re.findall(r">(\w+)(?: <span class=\"n\">(\d+)</span>)?</a>", tabs) == [
             ("Active", ""),
             ("Held", "0"),
+            ("Retired", "0"),
             ("Deleted", "2"),
         ]
 
@@ -159,7 +160,7 @@ class TestList:
         make_memory(ana, "Past its time", deleted_at=NOON - timedelta(days=30))
         response = page.get(path("list") + "?state=deleted")
         assert [row.split()[1] for row in rows(response)] == ["Gone"]
-        assert "Active 1 Held 0 Deleted 1" in html(response)
+        assert "Active 1 Held 0 Retired 0 Deleted 1" in html(response)
         assert 'value="restore"' in response.content.decode()
         assert 'value="delete"' not in response.content.decode()
 
@@ -295,8 +296,9 @@ class TestReading:
         assert "left out: older than the newest 50" in html(page.get(path("one", rows[-1].pk)))
 
     def test_a_retired_fact_is_left_out(self, page, ana):
-        make_memory(ana, category=Category.FACT, source=Source.AGENT_RECORDED, fact_state="retired")
-        assert "left out: retired" in rows(page.get(path("list")))[0]
+        make_memory(ana, category=Category.FACT, source=Source.AGENT_RECORDED, fact_state="retired", retired_at=NOON)
+        assert rows(page.get(path("list"))) == []
+        assert "left out: retired" in rows(page.get(path("list") + "?state=retired"))[0]
 
 
 class TestOne:
@@ -316,6 +318,10 @@ class TestOne:
             "It can be restored for 30 days.",
         ):
             assert words in shown
+
+    def test_says_that_deleting_a_retired_fact_changes_nothing_for_the_agent(self, visitor, olga):
+        fact = make_memory(olga, category=Category.FACT, fact_state="retired", retired_at=NOON)
+        assert "a retired fact is not read" in html(visitor(olga).get(path("one", fact.pk)))
 
     def test_history_shows_each_change_and_lets_its_owner_revert(self, page, ana):
         memory = make_memory(ana, "Trail BTC by 5%", at=NOON - timedelta(days=1))
@@ -672,6 +678,7 @@ class TestRemoving:
         assert re.findall(r">(\w+) <span class=\"n\">(\d+)</span>", tabs) == [
             ("Active", "1"),
             ("Held", "0"),
+            ("Retired", "0"),
             ("Deleted", "1"),
         ]
         in_trash = in_row | {"HX-Current-URL": f"http://testserver{path('trash')}"}

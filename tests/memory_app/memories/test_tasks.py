@@ -40,7 +40,15 @@ def traces(site: Site, word: str) -> list[str]:
     if not site.url:
         files = [path for path in site.folder.iterdir() if path.is_file()]
         return [path.name for path in files if word.encode() in path.read_bytes()]
-    tables = ("memories", "memory_revisions", "search_document", "audit_log", "session_snapshots", "holds")
+    tables = (
+        "memories",
+        "memory_revisions",
+        "search_document",
+        "audit_log",
+        "session_snapshots",
+        "holds",
+        "search_log",
+    )
     return [table for table in tables if site.query(f"SELECT 1 FROM {table} t WHERE t::text LIKE '%{word}%' LIMIT 1")]
 
 
@@ -48,7 +56,7 @@ def traces(site: Site, word: str) -> list[str]:
 def test_a_purge_that_died_before_cleaning_is_cleaned_by_the_next_run(ana, monkeypatch):
     cleaned = []
     monkeypatch.setattr(tasks, "optimize_index", lambda: cleaned.append("index"))
-    monkeypatch.setattr(tasks.db, "checkpoint", lambda: True)
+    monkeypatch.setattr(tasks.db, "checkpoint", lambda *_alias: True)
     record_audit(now=NOON, actor="job:memories.purge_expired", tool_call="memory_purged", owner_id=ana.pk)
     assert tasks.purge(now=NOON + timedelta(minutes=30)) == {"purged": 0}
     assert cleaned == ["index"]
@@ -61,7 +69,7 @@ def test_a_purge_that_died_before_cleaning_is_cleaned_by_the_next_run(ana, monke
 
 @pytest.mark.django_db
 def test_a_reader_in_the_way_makes_the_purge_try_again(ana, monkeypatch):
-    monkeypatch.setattr(tasks.db, "checkpoint", lambda: False)
+    monkeypatch.setattr(tasks.db, "checkpoint", lambda *_alias: False)
     record_audit(now=NOON, actor="job:memories.purge_expired", tool_call="memory_purged", owner_id=ana.pk)
     with pytest.raises(Unavailable):
         tasks.purge(now=NOON + timedelta(minutes=30))

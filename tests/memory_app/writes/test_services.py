@@ -31,6 +31,7 @@ from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.kernel.guard.models import Hold
+from tests.memory_app.edges.factories import edges_of
 from tests.memory_app.writes.factories import agent, person, profiles, standing, write
 
 pytestmark = pytest.mark.django_db
@@ -336,6 +337,14 @@ class TestTraces:
         newest, *_older = get_history(Memory.objects.get(pk=mine.pk))
         assert (newest.version, newest.content, newest.before) == (3, "before", "poison")
         assert newest.reason == f"Roll-back {rollback.pk}"
+
+    def test_what_is_derived_from_a_text_goes_with_it(self, ana: Any, olga: Any, now: datetime) -> None:
+        row = write(person(ana), "long BTC", now=now - 9 * MINUTE, typed=True)
+        edit(agent(ana, "bad00000"), row.pk, "sold ETH", now - MINUTE)
+        Memory.objects.filter(pk=row.pk).update(embedding_state="embedded")
+        roll(olga, BAD, now - 5 * MINUTE, now)
+        assert edges_of(row) == {"holds ticker BTC"}
+        assert Memory.objects.get(pk=row.pk).embedding_state == "pending"
 
     def test_a_purge_takes_what_a_roll_back_kept(self, ana: Any, olga: Any, now: datetime) -> None:
         mine = write(person(ana), "before", now=now - 9 * MINUTE, typed=True)

@@ -51,7 +51,7 @@ def test_the_two_blocks_and_their_bytes(ana, ben, now):
     make_memory(ana, "wants numbers first", at=now + TICK)
     agent_memory(ana, "avoided meme coins\nthroughout Q1", at=now)
     agent_memory(ana, "deleted", deleted_at=now)
-    agent_memory(ana, "retired", category=Category.FACT, fact_state=FactState.RETIRED)
+    agent_memory(ana, "retired", category=Category.FACT, fact_state=FactState.RETIRED, retired_at=now)
     make_memory(ben, "of somebody else")
     set_entry(owner=ana, key="risk", value="conservative", actor="user:1", now=now)
     snapshot = begin(ana, now)
@@ -74,6 +74,21 @@ def test_the_two_blocks_and_their_bytes(ana, ben, now):
     assert snapshot.prompt.text == f"{snapshot.personalization}\n\n{snapshot.memory_context}"
     assert snapshot.tokens == sum(section["tokens"] for section in snapshot.sections)
     assert (snapshot.sha256, snapshot.size_bytes) == (snapshot.prompt.sha256, len(snapshot.prompt.text.encode()))
+
+
+def test_settled_facts_stand_in_the_personalization_block_after_what_the_owner_wrote_and_pending_ones_do_not(ana, now):
+    agent_memory(ana, "settled", category=Category.FACT, fact_state=FactState.SETTLED, at=now)
+    agent_memory(ana, "pending", category=Category.FACT, at=now)
+    make_many(ana, 19)
+    snapshot = begin(ana, now)
+    block = snapshot.personalization.splitlines()
+    assert "[fact] settled" in block
+    assert "[fact] pending" not in block
+    assert "[fact] pending" in snapshot.memory_context.splitlines()
+    make_memory(ana, "the twentieth of their own", at=now - timedelta(days=1))
+    snapshot = begin(ana, now)
+    assert "[fact] settled" not in snapshot.personalization.splitlines()
+    assert "[fact] settled" in snapshot.memory_context.splitlines()
 
 
 def test_without_anything_known_only_the_fence_stands(ana, now):

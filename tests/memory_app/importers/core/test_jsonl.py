@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from memory_app.importers.adapters import unusable_words
 from memory_app.importers.core.entries import Entry
-from memory_app.importers.core.jsonl import Expected, UnusableError, read_record
+from memory_app.importers.core.fields import Expected, UnusableError
+from memory_app.importers.core.jsonl import read_record
 from memory_app.memories.core import Category
 
 

@@ -12,7 +12,7 @@ from memory_app.search.core.query import terms_of
 from memory_app.search.core.rank import EXACT_BONUS, LOOKED_AT, PAIR_BONUS, Ranker
 from memory_app.search.core.request import Facts, Matches
 from minara_site.kernel.core.text import prepare
-from minara_site.kernel.core.tickers import extract_entities
+from minara_site.kernel.core.tickers import extract_finance_entities
 
 NOON = datetime(2026, 6, 12, 12, tzinfo=UTC)
 
@@ -22,7 +22,7 @@ def bm25(query):
 
 
 def ranker(query):
-    return Ranker(parse_query(query).node, extract_entities(query))
+    return Ranker(parse_query(query).node, extract_finance_entities(query))
 
 
 def matches(*contents, total=100):
@@ -32,7 +32,7 @@ def matches(*contents, total=100):
 def rank(query, *contents, limit=10, total=100):
     """Return the hits of these texts, numbered from 1."""
     order = ranker(query)
-    facts = {n: Facts(n, 7, "lesson", content, None, "", NOON) for n, content in enumerate(contents, start=1)}
+    facts = {n: Facts(n, 7, "lesson", content, None, "", NOON, NOON) for n, content in enumerate(contents, start=1)}
     return order.by_entities(order.by_words(matches(*contents, total=total), limit=limit), facts)
 
 

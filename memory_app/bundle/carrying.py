@@ -1,0 +1,161 @@
+"""What the jobs of a transfer do: write an export, show what an import would do, and do exactly that."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from memory_app.bundle.adapters import read_bundle, shelf
+from memory_app.bundle.adapters.archive import check_directory, is_uploadable
+from memory_app.bundle.adapters.workspaces import lay_out
+from memory_app.bundle.core.preview import LETTERS, MOST_SHOWN, Preview, Row, Tally, preview_tree
+from memory_app.bundle.models import BundleTransfer
+from memory_app.bundle.selectors import plan_import
+from memory_app.bundle.services import apply_import, export_bundle
+from memory_app.bundle.transfers import TREE
+from memory_app.importers.adapters import Bundle, Format, open_bundle
+from memory_app.importers.services import Judgement, Verdict, run_import
+from minara_site.kernel.errors import Conflict, Invalid
+from minara_site.kernel.jobs.services import Claim, report_progress
+
+DIRECTORIES = (Format.OPENCLAW, Format.HERMES)
+SHOWN_AS = {Verdict.DUPLICATE: "known"}
+PROGRESS_EVERY = 500
+
+
+def write_export(
+    transfer: BundleTransfer, *, now: datetime, claim: Claim | None
+) -> tuple[shelf.Stored, dict[str, Any]]:
+    """Write the tree of an export and pack it; return the file and what is in it. Raises as `export_bundle`."""
+    options = transfer.options
+    with shelf.workbench() as bench:
+        report = export_bundle(
+            owner=transfer.owner,
+            folder=bench / "tree",
+            sign=options["sign"],
+            include_constraints=options["include_constraints"],
+            now=now,
+            actor=transfer.actor,
+            claim=claim,
+        )
+        stored = shelf.pack(bench / "tree")
+    return stored, {
+        "files": dict(report.files),
+        "left_out": dict(report.left_out),
+        "is_signed": report.is_signed,
+        "is_uploadable": is_uploadable(shelf.path_of(stored.name)),
+    }
+
+
+def is_tree(transfer: BundleTransfer) -> bool:
+    """Say whether this is our own tree; every other file is read row by row."""
+    return transfer.format == TREE and bool(transfer.options["is_zip"])
+
+
+def preview_transfer(transfer: BundleTransfer, *, now: datetime) -> Preview:
+    """Return what an import would do. Raises BundleRefused, NotFound, Invalid."""
+    if is_tree(transfer):
+        plan = plan_import(
+            owner=transfer.owner,
+            bundle=read_bundle(shelf.path_of(transfer.file_name)),
+            now=now,
+            approve_hard_constraints=transfer.options["approve"],
+            most_files=MOST_SHOWN,
+        )
+        return preview_tree(plan)
+    with open_upload(transfer) as bundle:
+        tally = Tally((str(transfer.owner_id), transfer.sha256, transfer.format))
+        for each in run_import(owner=transfer.owner, bundle=bundle, apply=False, now=now, actor=transfer.actor):
+            tally.add(row_of(each))
+        if not tally.letters:
+            raise Invalid(_("It holds nothing to import."))
+        return tally.preview(bundle.ignored)
+
+
+@contextmanager
+def open_upload(transfer: BundleTransfer) -> Iterator[Bundle]:
+    """Open the file of another product. Raises NotFound, BundleRefused."""
+    path, source_format = shelf.path_of(transfer.file_name), Format(transfer.format)
+    if transfer.options["is_zip"]:
+        with path.open("rb") as stream:
+            check_directory(stream, transfer.given_name)
+    if source_format not in DIRECTORIES:
+        yield open_bundle(path, source_format, name=transfer.given_name)
+        return
+    with shelf.workbench() as bench:
+        lay_out(path, transfer.given_name, bench, is_zip=transfer.options["is_zip"])
+        if not any(bench.iterdir()):
+            raise Invalid(_("It holds no MEMORY.md, no USER.md and no daily note."))
+        yield open_bundle(bench, source_format)
+
+
+def row_of(judgement: Judgement) -> Row:
+    """Return the verdict on an entry as it is shown."""
+    place = f"{judgement.file}:{judgement.place}" if judgement.place else judgement.file
+    verdict = SHOWN_AS.get(judgement.verdict, judgement.verdict.value)
+    return Row(place, verdict, kind=judgement.kind, why=judgement.reason, text=judgement.text)
+
+
+def apply_transfer(transfer: BundleTransfer, *, now: datetime, claim: Claim | None) -> dict[str, Any]:
+    """Do exactly what was shown; return what was done. Raises Conflict when it is something else by now."""
+    if shelf.sha256_of(transfer.file_name) != transfer.sha256:
+        raise Invalid(_("The file is gone. Choose it again."))
+    if is_tree(transfer):
+        return apply_tree(transfer, now=now, claim=claim)
+    return apply_rows(transfer, now=now, claim=claim)
+
+
+def is_taken_over(claim: Claim | None) -> bool:
+    """Say whether another worker began this and died."""
+    return claim is not None and claim.attempt > 1
+
+
+def marks_of(transfer: BundleTransfer) -> str:
+    """Return what each row was shown to become."""
+    return str((transfer.plan or {}).get("marks", ""))
+
+
+def apply_tree(transfer: BundleTransfer, *, now: datetime, claim: Claim | None) -> dict[str, Any]:
+    """Apply our own tree; a worker that takes over from a dead one goes by the marks of what was shown."""
+    report = apply_import(
+        owner=transfer.owner,
+        plan_sha256=transfer.plan_sha256,
+        bundle=read_bundle(shelf.path_of(transfer.file_name)),
+        actor=transfer.options["applied_by"],
+        now=now,
+        approve_hard_constraints=transfer.options["approve"],
+        run=transfer.options["run"],
+        marks=marks_of(transfer) if is_taken_over(claim) else "",
+        claim=claim,
+    )
+    return {"verdicts": {verdict.value: count for verdict, count in report.verdicts.items()}, "run": report.run}
+
+
+def apply_rows(transfer: BundleTransfer, *, now: datetime, claim: Claim | None) -> dict[str, Any]:
+    """Apply the file of another product, slice by slice, and nothing in it that was not shown.
+
+    A worker that takes over from a dead one finds rows stored already; the plan as a whole is compared before only.
+    """
+    letters = marks_of(transfer)
+    if not is_taken_over(claim) and preview_transfer(transfer, now=now).sha256 != transfer.plan_sha256:
+        raise Conflict(_("It changed meanwhile: look again."), code="stale")
+    by_letter = {letter: verdict for verdict, letter in LETTERS.items()}
+    counts: dict[str, int] = {}
+    with open_upload(transfer) as bundle:
+        judged = run_import(
+            owner=transfer.owner,
+            bundle=bundle,
+            apply=True,
+            now=now,
+            actor=transfer.options["applied_by"],
+            run=transfer.options["run"],
+            planned=(Verdict(by_letter[letter].replace("known", "duplicate")) for letter in letters),
+        )
+        for done, each in enumerate(judged, start=1):
+            verdict = row_of(each).verdict
+            counts[verdict] = counts.get(verdict, 0) + 1
+            if done % PROGRESS_EVERY == 0:
+                report_progress(claim, done, len(letters))
+    return {"verdicts": counts, "run": transfer.options["run"]}

@@ -1,0 +1,68 @@
+"""The `bundle_transfers` table: exports and imports that people ran in the browser, with what they were shown."""
+
+from enum import StrEnum
+from typing import Any, ClassVar
+
+from django.db import models
+from django.db.models import Q
+
+from minara_site.kernel.ownership import OwnedQuerySet, owner_key
+
+
+class Direction(StrEnum):
+    """Out of the store, or into it."""
+
+    EXPORT = "export"
+    IMPORT = "import"
+
+
+class TransferState(StrEnum):
+    """Where a transfer stands. An import is read, shown, then applied exactly as shown."""
+
+    WAITING = "waiting"
+    SHOWN = "shown"
+    REFUSED = "refused"
+    APPLYING = "applying"
+    DONE = "done"
+    FAILED = "failed"
+    EXPIRED = "expired"
+
+
+class BundleTransfer(models.Model):
+    """One export or import. The file lies in the data folder under `file_name` until it expires.
+
+    `format` is `minara` for our own tree, else the product that wrote the file. `plan` is what the preview showed, and
+    `plan_sha256` its hash: apply does exactly that plan, or refuses.
+    """
+
+    owner = owner_key()
+    direction = models.CharField(max_length=8)
+    state = models.CharField(max_length=10, default=TransferState.WAITING)
+    format = models.CharField(max_length=16)
+    options = models.JSONField(default=dict)
+    actor = models.CharField(max_length=80)
+    given_name = models.CharField(max_length=255, blank=True)
+    file_name = models.CharField(max_length=64, blank=True)
+    sha256 = models.CharField(max_length=64, blank=True)
+    size_bytes = models.PositiveBigIntegerField(default=0)
+    plan = models.JSONField(null=True)
+    plan_sha256 = models.CharField(max_length=64, blank=True)
+    result = models.JSONField(null=True)
+    error = models.CharField(max_length=500, blank=True)
+    run_id = models.BigIntegerField(null=True)
+    created_at = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True)
+    expires_at = models.DateTimeField()
+
+    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
+
+    class Meta:
+        db_table = "bundle_transfers"
+        constraints: ClassVar = [
+            models.CheckConstraint(condition=Q(direction__in=list(Direction)), name="bundle_transfer_direction_known"),
+            models.CheckConstraint(condition=Q(state__in=list(TransferState)), name="bundle_transfer_state_known"),
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["owner", "-created_at", "-id"], name="bundle_transfers_newest"),
+            models.Index(fields=["expires_at"], condition=~Q(file_name=""), name="bundle_transfers_expiry"),
+        ]

@@ -1,0 +1,68 @@
+"""What a reader of an export opens first: the table of contents, and the banner that says what was left out."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from memory_app.bundle.serialisers.base import LeftOut
+
+
+def render_index(paths: Mapping[str, Sequence[str]], *, now: datetime) -> str:
+    """Return links to every file, by folder."""
+    folders: dict[str, list[str]] = {}
+    for path in (path for group in paths.values() for path in group):
+        folder, _slash, name = path.rpartition("/")
+        folders.setdefault(folder, []).append(name)
+    return "\n".join(index_lines(folders, now=now))
+
+
+def index_lines(folders: Mapping[str, Sequence[str]], *, now: datetime) -> Iterator[str]:
+    """Yield the lines of the index."""
+    yield "# " + _("What Minara remembers")
+    yield ""
+    yield _("Exported at %(at)s.") % {"at": now.strftime("%Y-%m-%d %H:%M:%S UTC")}
+    for folder in sorted(folders):
+        prefix = f"{folder}/" if folder else ""
+        yield ""
+        yield f"## {folder or '.'} ({len(folders[folder])})"
+        yield ""
+        yield from (f"- [{name}]({prefix}{name})" for name in folders[folder])
+
+
+def render_banner(left_out: Mapping[LeftOut, int]) -> str:
+    """Return what this tree holds and what it does not."""
+    lines = [line for reason in LeftOut for line in left_out_lines(reason, left_out.get(reason, 0))]
+    return "\n".join(
+        [
+            "# " + _("An export of Minara"),
+            "",
+            _("Each file is one memory; `minara memory import` reads the tree back."),
+            _("A file that is changed counts as typed by whoever imports it, also when the export is signed."),
+            "",
+            "## " + _("Left out"),
+            "",
+            *(lines or [_("Nothing.")]),
+        ]
+    )
+
+
+def left_out_lines(reason: LeftOut, count: int) -> list[str]:
+    """Return the line of the banner about one reason, none when nothing was left out for it."""
+    if not count:
+        return []
+    match reason:
+        case LeftOut.CONSTRAINTS:
+            words = ngettext(
+                "%(count)d hard constraint: a limit of this user alone. `--include-constraints` takes it along.",
+                "%(count)d hard constraints: limits of this user alone. `--include-constraints` takes them along.",
+                count,
+            )
+        case LeftOut.HELD:
+            words = ngettext("%(count)d text that the guard holds.", "%(count)d texts that the guard holds.", count)
+        case LeftOut.IN_TRASH:
+            words = ngettext("%(count)d memory in the trash.", "%(count)d memories in the trash.", count)
+        case LeftOut.RETIRED:
+            words = ngettext("%(count)d retired fact.", "%(count)d retired facts.", count)
+    return [f"- {words % {'count': count}}"]

@@ -1,0 +1,113 @@
+"""What a serialiser is: how one kind of row becomes files, and how files become rows again.
+
+To add a kind: a module with these functions and a line in `SERIALISERS`.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from memory_app.bundle.core.fields import Fields
+from memory_app.bundle.core.plan import SCHEMA_VERSION, Channel, FilePlan, Reason, Verdict
+from minara_site.access.models import User
+
+
+class LeftOut(StrEnum):
+    """Why something stays out of an export."""
+
+    CONSTRAINTS = "constraints"
+    HELD = "held"
+    IN_TRASH = "in_trash"
+    RETIRED = "retired"
+
+
+@dataclass(frozen=True, slots=True)
+class OutFile:
+    """A file of an export."""
+
+    path: str
+    content: bytes
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What an export is to hold, and what it left out so far."""
+
+    owner: User
+    instance_id: str
+    include_constraints: bool
+    now: datetime
+    left_out: Counter[LeftOut] = field(default_factory=Counter)
+
+    def head(self, kind: str) -> dict[str, Any]:
+        """Return what the front matter of every file begins with."""
+        return {"schema_version": SCHEMA_VERSION, "instance_id": self.instance_id, "kind": kind}
+
+
+@dataclass(frozen=True, slots=True)
+class InFile:
+    """A file of a bundle in its parts. `is_ours` says that it names this instance, whoever changed it since."""
+
+    path: str
+    channel: Channel
+    fields: Fields
+    body: str
+    is_ours: bool
+
+    def rejected(self, reason: Reason, about: str = "", *, kind: str = "") -> FilePlan:
+        """Return the plan of a file that cannot be imported."""
+        return FilePlan(self.path, self.channel, Verdict.REJECTED, kind, reason, about)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One reading of a bundle: for whom, when, whether a person approved hard constraints, and what it found so far.
+
+    `seen` holds the path at which a text, by its hash, stood first; `settled` the keys of facts that came settled.
+    """
+
+    owner: User
+    now: datetime
+    approves: bool
+    seen: dict[bytes, str] = field(default_factory=dict)
+    settled: set[bytes] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The plan of a file, and what its serialiser needs to carry it out."""
+
+    plan: FilePlan
+    payload: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """Who imports, for whom, when, and the run that roll-back knows it by."""
+
+    owner: User
+    actor: str
+    now: datetime
+    run: str
+
+
+Details = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Serialiser:
+    """One kind of file.
+
+    `judge` returns a plan for each file, in order; it writes nothing. `store` writes what these plans say, in the
+    caller's transaction, and returns what the audit row of each file adds: ids and counts. Kinds without them are
+    exported only.
+    """
+
+    kind: str
+    owns: Callable[[str], bool]
+    export: Callable[[Wanted], Iterator[OutFile]]
+    judge: Callable[[Sequence[InFile], Reading], list[Judged]] | None = None
+    store: Callable[[Sequence[Judged], Writing], list[Details]] | None = None

@@ -1,0 +1,241 @@
+"""Export a tree, and apply an import exactly as it was shown. Source: S1 (markdown round-trip)."""
+
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from memory_app.bundle.adapters import Bundle
+from memory_app.bundle.adapters.tree import Tree, new_tree
+from memory_app.bundle.core.front_matter import render_document
+from memory_app.bundle.core.paths import SIGNATURE
+from memory_app.bundle.core.plan import (
+    MARK_CHARS,
+    WRITTEN,
+    ExportReport,
+    FilePlan,
+    ImportReport,
+    Tally,
+    Verdict,
+    mark_of,
+)
+from memory_app.bundle.core.signature import render_line, sign_file
+from memory_app.bundle.pages import render_banner, render_index
+from memory_app.bundle.selectors import Part, Trust, judge_part, list_parts, load_trust, new_reading
+from memory_app.bundle.serialisers import SERIALISERS
+from memory_app.bundle.serialisers.base import Judged, OutFile, Reading, Wanted, Writing
+from memory_app.user_profile.services import take_turns
+from minara_site.access.models import User
+from minara_site.kernel.audit_log.services import record_audit, record_audits
+from minara_site.kernel.errors import Conflict
+from minara_site.kernel.instance.services import fingerprint, get_hmac_key
+from minara_site.kernel.jobs.services import Claim, report_progress
+
+TOLD_EVERY = 500
+AUDIT = "memory_import"
+
+
+@dataclass
+class Packing:
+    """An export while it is written: the tree, the key when it is to be signed, what stands in it so far."""
+
+    tree: Tree
+    key: bytes | None
+    owner_id: int
+    paths: dict[str, list[str]] = field(default_factory=dict)
+    signatures: list[str] = field(default_factory=list)
+
+    def add(self, kind: str, file: OutFile) -> None:
+        """Write a file and sign it."""
+        self.tree.write(file.path, file.content)
+        self.paths.setdefault(kind, []).append(file.path)
+        if self.key:
+            self.signatures.append(render_line(file.path, sign_file(self.key, self.owner_id, file.path, file.content)))
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What was shown, a mark for each file; `may_be_stored` says that some of it may be done by now."""
+
+    marks: str
+    may_be_stored: bool = False
+
+    @property
+    def count(self) -> int:
+        """How many files were shown."""
+        return len(self.marks) // MARK_CHARS
+
+    def mark(self, place: int) -> str:
+        """Return the mark of a file."""
+        return self.marks[place * MARK_CHARS : (place + 1) * MARK_CHARS]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A bundle with what it is trusted by, in parts."""
+
+    bundle: Bundle
+    trust: Trust
+    parts: tuple[Part, ...]
+
+
+def export_bundle(
+    *,
+    owner: User,
+    folder: Path | None,
+    sign: bool,
+    include_constraints: bool,
+    now: datetime,
+    actor: str,
+    claim: Claim | None = None,
+) -> ExportReport:
+    """Write everything that the agent reads of this owner as a tree of markdown files.
+
+    Without a folder it goes under `exports/` in the data folder, named by the time. Raises Conflict when the folder
+    holds something, Refused when an agent could read it or it is a link.
+    """
+    key = get_hmac_key()
+    wanted = Wanted(owner, fingerprint(key), include_constraints, now)
+    with new_tree(folder, now=now) as tree:
+        packing = Packing(tree, key if sign else None, owner.pk)
+        for done, (kind, file) in enumerate(list_files(wanted)):
+            packing.add(kind, file)
+            if done % TOLD_EVERY == 0:
+                report_progress(claim, done, done)
+        counts = {kind: len(paths) for kind, paths in packing.paths.items()}
+        add_signposts(packing, wanted)
+        left_out = {reason.value: count for reason, count in wanted.left_out.items() if count}
+        record_export(wanted, counts, left_out, is_signed=sign, actor=actor)
+    return ExportReport(str(tree.root), counts, left_out, wanted.instance_id, sign)
+
+
+def list_files(wanted: Wanted) -> Iterator[tuple[str, OutFile]]:
+    """Yield every file of an export with its kind."""
+    for serialiser in SERIALISERS:
+        for file in serialiser.export(wanted):
+            yield serialiser.kind, file
+
+
+def add_signposts(packing: Packing, wanted: Wanted) -> None:
+    """Write what a reader opens first, and last the signatures, which cover that too."""
+    banner = render_document(wanted.head("banner"), render_banner(wanted.left_out))
+    index = render_document(
+        wanted.head("index") | {"owner": wanted.owner.username}, render_index(packing.paths, now=wanted.now)
+    )
+    packing.add("banner", OutFile("README.md", banner))
+    packing.add("index", OutFile("index.md", index))
+    if packing.key:
+        packing.tree.write(SIGNATURE, "".join(packing.signatures).encode())
+
+
+def record_export(
+    wanted: Wanted, counts: Mapping[str, int], left_out: Mapping[str, int], *, is_signed: bool, actor: str
+) -> None:
+    """Record what left the store: how many files of which kind, and whether constraints were among them."""
+    details = {
+        "files": dict(counts),
+        "left_out": dict(left_out),
+        "signed": is_signed,
+        "constraints": wanted.include_constraints,
+    }
+    record_audit(now=wanted.now, actor=actor, tool_call="bundle_exported", owner_id=wanted.owner.pk, details=details)
+
+
+def apply_import(
+    *,
+    owner: User,
+    plan_sha256: str,
+    bundle: Bundle,
+    actor: str,
+    now: datetime,
+    approve_hard_constraints: bool = False,
+    run: str = "",
+    marks: str = "",
+    claim: Claim | None = None,
+) -> ImportReport:
+    """Do exactly the plan that was shown. Raises Conflict when it is another by now, BundleRefused as `plan_import`.
+
+    Slice by slice, each one transaction in which the verdicts are found once more: when a slice is no longer what was
+    shown it is not written, and the import ends there with Conflict. Who passes the `marks` of the plan, as a job does
+    that takes over a broken `run`, goes by them alone: what is stored by now counts as done, all else must be as shown.
+    """
+    work = Work(bundle, load_trust(bundle, owner), tuple(list_parts(bundle)))
+    begin = partial(new_reading, owner=owner, now=now, approves=approve_hard_constraints)
+    shown = Shown(marks, may_be_stored=True) if marks else check_plan(survey(work, begin()), owner, plan_sha256)
+    writing, reading, done = Writing(owner, actor, now, run or new_run()), begin(), Tally()
+    ids: list[int] = []
+    for part in work.parts:
+        report_progress(claim, len(done.digests), shown.count)
+        with transaction.atomic():
+            take_turns(owner)
+            judged = judge_part(part, bundle, work.trust, reading)
+            check_shown(judged, shown, done)
+            ids += apply_part(part, judged, writing)
+    return ImportReport(writing.run, done.verdicts, done.channels, tuple(ids))
+
+
+def new_run() -> str:
+    """Return a name for an import, by which roll-back finds it."""
+    return secrets.token_hex(8)
+
+
+def survey(work: Work, reading: Reading) -> Tally:
+    """Return what every file comes to by now."""
+    tally = Tally()
+    for part in work.parts:
+        for judged in judge_part(part, work.bundle, work.trust, reading):
+            tally.add(judged.plan)
+    return tally
+
+
+def check_plan(now_stands: Tally, owner: User, plan_sha256: str) -> Shown:
+    """Return what was shown. Raises Conflict when it comes to something else by now."""
+    if now_stands.sha256(str(owner.pk)) != plan_sha256:
+        raise plan_changed(0)
+    return Shown(now_stands.marks)
+
+
+def check_shown(judged: Sequence[Judged], shown: Shown, done: Tally) -> None:
+    """Count these files as done. Raises Conflict when one of them is not what was shown in its place."""
+    written = sum(done.verdicts[verdict] for verdict in WRITTEN)
+    for each in judged:
+        done.add(each.plan)
+        is_done = shown.may_be_stored and each.plan.verdict is Verdict.KNOWN
+        if not is_done and mark_of(done.digests[-1]) != shown.mark(len(done.digests) - 1):
+            raise plan_changed(written)
+
+
+def plan_changed(written: int) -> Conflict:
+    """Return the refusal of a plan that is out of date."""
+    stopped = _("Something changed since the preview, so nothing was imported. Look at the preview again.")
+    if written:
+        stopped = _("Something changed since the preview. %(count)d files were imported before it; look at the rest.")
+        stopped %= {"count": written}
+    return Conflict(stopped, code="plan_changed")
+
+
+def apply_part(part: Part, judged: Sequence[Judged], writing: Writing) -> Iterator[int]:
+    """Write the files of a part with an audit row each, and return the ids of new memories."""
+    chosen = [each for each in judged if each.plan.verdict in WRITTEN]
+    store = part.serialiser and part.serialiser.store
+    stored = store(chosen, writing) if store and chosen else []
+    added = {each.plan.path: details for each, details in zip(chosen, stored, strict=True)}
+    plans = [each.plan for each in judged if each.plan.verdict is not Verdict.KNOWN]
+    record_audits(
+        ((f"{AUDIT}.{plan.channel}", audit_details(plan, writing) | dict(added.get(plan.path, {}))) for plan in plans),
+        now=writing.now,
+        actor=writing.actor,
+        owner_id=writing.owner.pk,
+    )
+    return (details["id"] for details in stored if "id" in details)
+
+
+def audit_details(plan: FilePlan, writing: Writing) -> dict[str, object]:
+    """Return what the log keeps of a file: where it lay and what became of it, never what it says."""
+    reason = {"reason": plan.reason.value} if plan.reason else {}
+    return {"run": writing.run, "file": plan.path, "verdict": plan.verdict.value, "count": 0, **reason}

@@ -1,0 +1,132 @@
+"""Exports and imports in the browser: ask for one, confirm it, forget its file. Jobs do the work (screens U-22)."""
+
+import secrets
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+
+from memory_app.bundle.adapters import shelf
+from memory_app.bundle.models import BundleTransfer, Direction, TransferState
+from minara_site.access.models import User
+from minara_site.access.principal import Principal
+from minara_site.kernel.audit_log.services import record_audit
+from minara_site.kernel.errors import Conflict, Gone
+from minara_site.kernel.jobs.services import request_run
+
+KEPT = timedelta(hours=24)
+UNFINISHED = (TransferState.WAITING, TransferState.SHOWN, TransferState.APPLYING)
+EXPORT_JOB, PLAN_JOB, APPLY_JOB, FORGET_JOB = "bundle.export", "bundle.plan", "bundle.apply", "bundle.forget"
+TREE = "minara"  # the format of our own tree, and of the sources' database: the file itself says which
+
+
+def start_export(
+    *, principal: Principal, owner: User, sign: bool, include_constraints: bool, now: datetime
+) -> BundleTransfer:
+    """Ask a worker for an export; the file can be downloaded for a day."""
+    options = {"sign": sign, "include_constraints": include_constraints, "language": get_language()}
+    with transaction.atomic():
+        record = BundleTransfer.objects.create(
+            owner=owner,
+            direction=Direction.EXPORT,
+            format=TREE,
+            options=options,
+            actor=principal.actor,
+            created_at=now,
+            expires_at=now + KEPT,
+        )
+        return ask_for(record, EXPORT_JOB, principal=principal, now=now)
+
+
+def receive_upload(
+    *, principal: Principal, owner: User, source_format: str, given_name: str, chunks: Iterable[bytes], now: datetime
+) -> BundleTransfer:
+    """Keep an upload for a day and ask a worker what importing it would do. Raises Invalid for its size."""
+    stored = shelf.store_upload(chunks)
+    try:
+        with transaction.atomic():
+            record = BundleTransfer.objects.create(
+                owner=owner,
+                direction=Direction.IMPORT,
+                format=source_format,
+                options={"is_zip": stored.is_zip, "approve": False, "language": get_language()},
+                actor=principal.actor,
+                given_name=given_name,
+                file_name=stored.name,
+                sha256=stored.sha256,
+                size_bytes=stored.size_bytes,
+                created_at=now,
+                expires_at=now + KEPT,
+            )
+            return ask_for(record, PLAN_JOB, principal=principal, now=now)
+    except BaseException:
+        shelf.remove(stored.name)
+        raise
+
+
+def approve_constraints(*, principal: Principal, transfer: BundleTransfer, now: datetime) -> BundleTransfer:
+    """Take a person's word for the hard constraints of an import, and show what it would do then. Raises Conflict."""
+    options = {**transfer.options, "approve": True, "approved_by": principal.actor}
+    fields = {"options": options, "plan": None, "plan_sha256": "", "error": ""}
+    return move_on(transfer, PLAN_JOB, principal=principal, now=now, state=TransferState.WAITING, **fields)
+
+
+def start_apply(*, principal: Principal, transfer: BundleTransfer, plan_sha256: str, now: datetime) -> BundleTransfer:
+    """Ask a worker to do exactly what was shown; of two clicks one counts. Raises Conflict, Gone."""
+    if transfer.expires_at <= now:
+        raise Gone(_("The file was kept for a day. Choose it again."))
+    if transfer.plan_sha256 != plan_sha256:
+        raise Conflict(_("It changed meanwhile: look again."), code="stale")
+    options = {**transfer.options, "applied_by": principal.actor, "run": secrets.token_hex(8)}
+    return move_on(
+        transfer, APPLY_JOB, principal=principal, now=now, state=TransferState.APPLYING, options=options, error=""
+    )
+
+
+def move_on(
+    transfer: BundleTransfer, job: str, *, principal: Principal, now: datetime, state: TransferState, **fields: Any
+) -> BundleTransfer:
+    """Leave the preview that this person saw for the next state, with the job that belongs to it. Raises Conflict."""
+    with transaction.atomic():
+        shown = BundleTransfer.objects.filter(
+            pk=transfer.pk, state=TransferState.SHOWN, plan_sha256=transfer.plan_sha256
+        )
+        if not shown.update(state=state, **fields):
+            raise Conflict(_("It changed meanwhile: look again."), code="moved_on")
+        return ask_for(BundleTransfer.objects.get(pk=transfer.pk), job, principal=principal, now=now)
+
+
+def ask_for(record: BundleTransfer, job: str, *, principal: Principal, now: datetime) -> BundleTransfer:
+    """Ask for the job of a transfer and remember its run. Needs a transaction."""
+    run = request_run(job, {"transfer_id": record.pk}, now=now, requested_by=principal.actor)
+    record.run_id = run.pk
+    record.save(update_fields=["run_id"])
+    return record
+
+
+def record_download(*, principal: Principal, transfer: BundleTransfer, now: datetime) -> None:
+    """Keep who took an export away."""
+    details = {"transfer": transfer.pk, "sha256": transfer.sha256, "size": transfer.size_bytes}
+    record_audit(
+        now=now, actor=principal.actor, tool_call="export_downloaded", owner_id=transfer.owner_id, details=details
+    )
+
+
+def forget_transfers(*, now: datetime) -> dict[str, int]:
+    """Remove the files and previews whose day is over, and what a dead worker left; return how many."""
+    forgotten = 0
+    over = BundleTransfer.objects.filter(expires_at__lte=now)
+    over = over.filter(~Q(file_name="") | Q(state__in=UNFINISHED))
+    for transfer in over.defer("plan").order_by("pk").iterator():
+        is_applied = transfer.direction == Direction.IMPORT and transfer.state == TransferState.DONE
+        state = transfer.state if is_applied else TransferState.EXPIRED
+        mine = BundleTransfer.objects.filter(pk=transfer.pk, state=transfer.state)
+        forgotten += mine.update(state=state, plan=None, file_name="")
+        shelf.remove(transfer.file_name)
+    known = BundleTransfer.objects.exclude(file_name="").values_list("file_name", flat=True)
+    strays = shelf.remove_strays(known, older_than=(now - KEPT).timestamp())
+    return {"forgotten": forgotten, "strays": strays}

@@ -1,0 +1,1 @@
+"""The pages of exports and imports, and what both share."""

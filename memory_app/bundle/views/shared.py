@@ -1,0 +1,65 @@
+"""Whose transfers a page is about, and the traces that looking at somebody else's leaves."""
+
+from django.http import HttpResponse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from memory_app.bundle.listed import Listed, get_transfer, list_transfers, shape, spec_for
+from memory_app.bundle.models import BundleTransfer, Direction
+from minara_site.access.access_log import record_view, record_views
+from minara_site.access.models import User
+from minara_site.access.pages import PageRequest
+from minara_site.access.policy import Act
+from minara_site.kernel.errors import NotFound
+from minara_site.kernel.ownership import Owner
+from minara_site.web.lists import ListPage, load_page
+from minara_site.web.responses import render_page, see_other
+
+
+def asked_owner(request: PageRequest, act: Act) -> Owner:
+    """Return whose transfers the address asks for. Raises NotFound."""
+    names = request.GET.getlist("owner")
+    return request.principal.reads(act, names[-1] if names else None)
+
+
+def one_owner(request: PageRequest, act: Act) -> User:
+    """Return whose data are taken out or brought in: one person's. Raises NotFound."""
+    owner = asked_owner(request, act)
+    if not isinstance(owner, User):
+        raise NotFound(_("Name one owner."))
+    return owner
+
+
+def load_transfers(request: PageRequest, act: Act, direction: Direction) -> tuple[ListPage, Owner]:
+    """Return the list of transfers that the address asks for."""
+    owner = asked_owner(request, act)
+    spec = spec_for(direction, is_shared=not isinstance(owner, User))
+    page = load_page(spec, request, list_transfers(owner, direction), ignore=("owner",))
+    owner_ids = {row.owner_id for row in page.rows}
+    record_views(principal=request.principal, owner_ids=owner_ids, kind="transfers", now=timezone.now())
+    return page.with_rows(shape(page.rows)), owner
+
+
+def load_one(request: PageRequest, act: Act, direction: Direction, transfer_id: int) -> BundleTransfer:
+    """Return one transfer; who opens somebody else's leaves a line. Raises NotFound."""
+    owner = request.principal.reaches(act)
+    transfer = get_transfer(owner=owner, direction=direction, transfer_id=transfer_id)
+    record_view(
+        principal=request.principal,
+        owner_id=transfer.owner_id,
+        kind="transfer",
+        object_id=str(transfer.pk),
+        now=timezone.now(),
+    )
+    return transfer
+
+
+def answer_progress(request: PageRequest, row: Listed, *, is_fragment: bool, url: str) -> HttpResponse:
+    """Answer how far a transfer is; once its job is over the browser loads the page anew and asks no more."""
+    if not is_fragment:
+        return see_other(url)
+    fragment = "memory_app/bundle/_progress.html"
+    response = render_page(request, fragment, {"row": row, "progress_url": request.path}, fragment=fragment)
+    if not row.is_under_way:
+        response["HX-Refresh"] = "true"
+    return response

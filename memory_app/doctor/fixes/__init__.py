@@ -1,0 +1,16 @@
+"""What the doctor can repair, one module a fix. Source: S1 (doctor --fix), trust R-20 and R-21.
+
+Every fix is idempotent, calls no language model, and only ever adds or marks: it deletes no row, activates nothing,
+and changes no text.
+"""
+
+from memory_app.doctor.fixes.contract import Fix, FixName, Foreseen, Journal
+from memory_app.doctor.fixes.edges import EDGES
+from memory_app.doctor.fixes.embeddings import EMBEDDINGS
+from memory_app.doctor.fixes.search_index import SEARCH_INDEX
+
+FIXES: dict[FixName, Fix] = {fix.name: fix for fix in (EMBEDDINGS, EDGES, SEARCH_INDEX)}
+LATER = frozenset({"methodology_demotion", "reflect_pending"})
+"""Fixes of S1 whose tables this version does not have."""
+
+__all__ = ["FIXES", "LATER", "Fix", "FixName", "Foreseen", "Journal"]

@@ -1,0 +1,80 @@
+"""What a fix is: it foresees what it would do, and does it with its line in the audit log.
+
+The line `doctor.fix.<name>` is written in the transaction of the fix's first change, so that after a crash at any
+point there is a change if and only if there is a line; a run that is taken up again finds its line and writes no
+second one. A fix that had nothing to do leaves its line too, alone.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from django.db import transaction
+
+from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.audit_log.services import record_audit
+from minara_site.kernel.jobs.services import Claim
+from minara_site.web.filters import Text
+
+TOOL_CALL = "doctor.fix."
+SAMPLE = 10
+
+
+class FixName(StrEnum):
+    """The fixes of this version, by S1's names and one of ours."""
+
+    EMBEDDINGS = "embeddings"
+    EDGES = "edges"
+    SEARCH_INDEX = "search_index"
+
+
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """What a fix would do: counts by name, and some of the ids that it is about."""
+
+    counts: dict[str, int]
+    sample: tuple[int, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it would do nothing."""
+        return not any(self.counts.values())
+
+
+@dataclass
+class Journal:
+    """The one line that a fix leaves in the audit log. `run` is the number of the job's run, or a command's own."""
+
+    name: FixName
+    actor: str
+    run: int | str
+    now: datetime
+    is_written: bool = False
+
+    def write(self) -> None:
+        """Write the line unless it stands; call it in the transaction of a change."""
+        if not self.is_written:
+            record_audit(now=self.now, actor=self.actor, tool_call=f"{TOOL_CALL}{self.name}", details={"run": self.run})
+            self.is_written = True
+
+    def find(self, *, since: datetime) -> None:
+        """Look whether an earlier attempt of the same run, not before `since`, wrote the line."""
+        lines = AuditEntry.objects.filter(at__gte=since, tool_call=f"{TOOL_CALL}{self.name}", details__run=self.run)
+        self.is_written = lines.exists()
+
+    def close(self) -> None:
+        """Write the line of a fix that had nothing to do."""
+        with transaction.atomic():
+            self.write()
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """One repair. A default one runs when nobody names any."""
+
+    name: FixName
+    summary: Text
+    foresee: Callable[[Claim | None], Foreseen]
+    apply: Callable[[Journal, Claim | None], dict[str, int]]
+    is_default: bool = field(default=True)

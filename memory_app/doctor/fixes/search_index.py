@@ -1,0 +1,55 @@
+"""Writes the search documents that are missing or out of date, and the index over them.
+
+Documents without a memory stay, because a fix deletes no row: `minara search rebuild` takes them.
+"""
+
+from collections.abc import Iterator
+
+from django.db import DEFAULT_DB_ALIAS, connections, transaction
+from django.utils.translation import gettext_lazy as _
+
+from memory_app.doctor.fixes.contract import SAMPLE, Fix, FixName, Foreseen, Journal
+from memory_app.search import schema
+from memory_app.search.adapters import backend
+from memory_app.search.core.document import Document
+from memory_app.search.index import documents, write
+from minara_site.kernel.jobs.services import Claim
+
+USING = DEFAULT_DB_ALIAS
+
+
+def foresee(claim: Claim | None) -> Foreseen:
+    """Read every memory and its document, and count what is out of step."""
+    stale = [document.object_id for document in stale_documents()]
+    missing = schema.missing_triggers(connections[USING])
+    broken = backend(USING).index_problems()
+    counts = {"documents": len(stale), "triggers": len(missing), "index": len(broken)}
+    return Foreseen(counts, tuple(stale[:SAMPLE]))
+
+
+def apply(journal: Journal, claim: Claim | None) -> dict[str, int]:
+    """Repair what is out of step, in one transaction."""
+    found = foresee(claim)
+    if found.is_empty:
+        return found.counts
+    with transaction.atomic():
+        schema.restore_triggers(connections[USING])
+        backend(USING).rebuild()  # first: a damaged index refuses changes of its documents
+        write(list(stale_documents()), using=USING)
+        journal.write()
+    return found.counts
+
+
+def stale_documents() -> Iterator[Document]:
+    """Yield the documents as they should be where they are missing or otherwise."""
+    for pairs in documents(USING):
+        yield from (expected for expected, stored in pairs if stored != expected)
+
+
+SEARCH_INDEX = Fix(
+    FixName.SEARCH_INDEX,
+    _("Writes the search documents and triggers that are missing."),
+    foresee,
+    apply,
+    is_default=False,
+)

@@ -1,0 +1,145 @@
+"""The house: database, migrations, worker, queue, files, index, audit chain."""
+
+import os
+from datetime import timedelta
+
+from django.conf import settings
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.migrations.executor import MigrationExecutor
+from django.db.models import Min
+from django.utils.translation import gettext as _
+
+from memory_app.doctor.core import Line, Section, State
+from memory_app.doctor.sections.look import Look
+from memory_app.search.index import index_problems, newest_index_problems
+from memory_app.search.schema import missing_triggers
+from minara_site.kernel.audit_log.verification import verify_newest
+from minara_site.kernel.jobs.models import JobRun, RunState
+from minara_site.kernel.jobs.selectors import is_worker_seen
+from minara_site.kernel.machine import read_storage, read_versions
+
+MEGABYTE = 1024 * 1024
+LITTLE_SPACE = 0.1  # of the disk
+FAILED_WITHIN = timedelta(days=7)
+WAITS_LONG = timedelta(minutes=5)
+
+
+def house_section(look: Look) -> Section:
+    """Return how the instance is."""
+    lines = (
+        *version_lines(),
+        migration_line(),
+        worker_line(look),
+        *queue_lines(look),
+        *file_lines(),
+        trigger_line(),
+        index_line(look),
+        audit_chain_line(),
+    )
+    return Section("house", _("House"), lines)
+
+
+def version_lines() -> tuple[Line, ...]:
+    """Return what runs."""
+    versions = read_versions()
+    return (
+        Line("minara", _("Minara"), words=versions.minara, is_public=True),
+        Line("database", _("Database"), words=versions.database, is_public=True),
+    )
+
+
+def migration_line() -> Line:
+    """Return how many migrations wait."""
+    executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
+    waiting = len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+    hint = _("Run: minara migrate")
+    return line_of_problems("migrations_waiting", _("Migrations that wait"), waiting, hint)
+
+
+def worker_line(look: Look) -> Line:
+    """Return whether a worker works."""
+    if is_worker_seen(now=look.now):
+        return Line("worker", _("Worker"), words=_("seen within the last minute"), is_public=True)
+    hint = _("Start one: minara worker")
+    return Line(
+        "worker", _("Worker"), words=_("not seen within the last minute"), state=State.BAD, hint=hint, is_public=True
+    )
+
+
+def queue_lines(look: Look) -> tuple[Line, ...]:
+    """Return what waits and what failed."""
+    queued = JobRun.objects.filter(state=RunState.QUEUED).exclude(not_before__gt=look.now)
+    oldest = queued.aggregate(oldest=Min("created_at"))["oldest"]
+    is_late = oldest is not None and look.now - oldest > WAITS_LONG
+    waiting, is_exact = look.number(queued)
+    late = _("The oldest waits for more than five minutes. Look at the worker, or give it more processes.")
+    failed = JobRun.objects.filter(
+        state=RunState.FAILED, created_at__gte=look.now - FAILED_WITHIN, finished_at__gte=look.now - FAILED_WITHIN
+    )
+    return (
+        Line(
+            "runs_waiting",
+            _("Runs that wait"),
+            waiting,
+            state=State.WATCH if is_late else State.OK,
+            hint=late if is_late else "",
+            is_exact=is_exact,
+        ),
+        look.count(
+            "runs_failed",
+            _("Runs that failed in 7 days"),
+            failed,
+            watched=True,
+            hint=_("Look at them under Jobs; each says what to do."),
+        ),
+    )
+
+
+def file_lines() -> tuple[Line, ...]:
+    """Return the data folder and the room on its disk."""
+    storage = read_storage()
+    is_open = os.access(settings.DATA_DIR, os.R_OK | os.W_OK | os.X_OK)
+    is_little = storage.disk_free < LITTLE_SPACE * storage.disk_total
+    return (
+        Line(
+            "data_folder",
+            _("Data folder"),
+            words=str(settings.DATA_DIR),
+            state=State.OK if is_open else State.BAD,
+            hint="" if is_open else _("This process cannot write there. Give it the folder, or set MINARA_DATA_DIR."),
+        ),
+        Line("database_megabytes", _("Database, MB"), (storage.database or 0) // MEGABYTE),
+        Line(
+            "disk_free_megabytes",
+            _("Disk free, MB"),
+            storage.disk_free // MEGABYTE,
+            state=State.WATCH if is_little else State.OK,
+            hint=_("Less than a tenth is left. Writes fail when the disk is full.") if is_little else "",
+        ),
+    )
+
+
+def trigger_line() -> Line:
+    """Return how many triggers of the search index and the derived tables are missing."""
+    missing = len(missing_triggers(connections[DEFAULT_DB_ALIAS]))
+    hint = _("Run: minara doctor --fix --apply --only search_index")
+    return line_of_problems("triggers_missing", _("Triggers that are missing"), missing, hint)
+
+
+def index_line(look: Look) -> Line:
+    """Return how far the search index is out of step: all of it for the command, the newest memories for a page."""
+    problems = index_problems() if look.most is None else newest_index_problems()
+    hint = _("Run: minara doctor --fix --apply --only search_index")
+    return line_of_problems("search_index_problems", _("Search index out of step"), len(problems), hint)
+
+
+def audit_chain_line() -> Line:
+    """Return whether the newest seal of the audit log fits what it covers; every seal is a job of its own."""
+    broken = verify_newest().broken is not None
+    hint = _("The newest seal does not fit. Look at the audit log, and compare it with a backup.")
+    return line_of_problems("audit_chain_breaks", _("Breaks of the audit chain, newest seal"), int(broken), hint)
+
+
+def line_of_problems(name: str, label: str, count: int, hint: str) -> Line:
+    """Return a line whose count must be 0."""
+    return Line(name, label, count, state=State.BAD if count else State.OK, hint=hint if count else "")

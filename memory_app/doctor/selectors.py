@@ -1,0 +1,22 @@
+"""Reads of the doctor's runs."""
+
+from django.utils.translation import gettext as _
+
+from memory_app.doctor.services import FIX
+from minara_site.kernel.errors import NotFound
+from minara_site.kernel.jobs.models import JobRun
+
+SHOWN = 5
+
+
+def list_fix_runs() -> list[JobRun]:
+    """Return the newest runs, dry and applied."""
+    return list(JobRun.objects.filter(job=FIX).order_by("-created_at", "-pk")[:SHOWN])
+
+
+def get_fix_run(run_id: int) -> JobRun:
+    """Return a run of the doctor's job. Raises NotFound."""
+    run = JobRun.objects.filter(pk=run_id, job=FIX).first()
+    if run is None:
+        raise NotFound(_("There is no such run."))
+    return run

@@ -1,0 +1,69 @@
+"""Runs of fixes: look what they would do, or do it; as a job for the page, at once for the command."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import uuid4
+
+from django.utils.translation import gettext as _
+
+from memory_app.doctor.fixes import FIXES, LATER, FixName, Foreseen, Journal
+from minara_site.access.principal import Principal
+from minara_site.kernel.errors import FieldError, Invalid
+from minara_site.kernel.jobs.models import JobRun
+from minara_site.kernel.jobs.services import Claim, request_run
+
+FIX = "doctor.fix"
+
+
+def choose_fixes(names: Iterable[str]) -> list[FixName]:
+    """Return the named fixes in the order of the table, those of S1's default set when nobody names any.
+
+    Raises Invalid for a name that this version does not have.
+    """
+    wanted = {name.strip() for name in names if name.strip()}
+    if not wanted:
+        return [name for name, fix in FIXES.items() if fix.is_default]
+    if unknown := sorted(wanted - set(FIXES)):
+        raise unknown_fix(unknown[0])
+    return [name for name in FIXES if name in wanted]
+
+
+def unknown_fix(name: str) -> Invalid:
+    """Return what is wrong with a name, and the names that there are."""
+    known = {"name": name, "names": ", ".join(FIXES)}
+    problem = _("There is no fix %(name)s. Choose from: %(names)s.") % known
+    if name in LATER:
+        problem = _("The fix %(name)s comes with its tables, which this version does not have: %(names)s.") % known
+    return Invalid(problem, errors=(FieldError("only", problem),), code="unknown_fix")
+
+
+def foresee_fixes(names: Sequence[FixName], *, claim: Claim | None = None) -> dict[FixName, Foreseen]:
+    """Return what each fix would do; nothing is changed."""
+    return {name: FIXES[name].foresee(claim) for name in names}
+
+
+def apply_fixes(
+    names: Sequence[FixName], *, actor: str, now: datetime, claim: Claim | None = None
+) -> dict[FixName, dict[str, int]]:
+    """Carry the fixes out, each with its line in the audit log; return what each changed. Raises ProviderDown."""
+    done = {}
+    for name in names:
+        journal = open_journal(name, actor=actor, now=now, claim=claim)
+        done[name] = FIXES[name].apply(journal, claim)
+        journal.close()
+    return done
+
+
+def open_journal(name: FixName, *, actor: str, now: datetime, claim: Claim | None) -> Journal:
+    """Return the line-to-be of a fix; a run that is taken up again may have written it."""
+    journal = Journal(name, actor, claim.run_id if claim else uuid4().hex, now)
+    if claim and claim.attempt > 1:
+        journal.find(since=JobRun.objects.values_list("created_at", flat=True).get(pk=claim.run_id))
+    return journal
+
+
+def ask_for_fixes(*, principal: Principal, names: Sequence[FixName], apply: bool, now: datetime) -> JobRun:
+    """Ask for a run that looks what the fixes would do or, with `apply`, does it."""
+    arguments: dict[str, Any] = {"names": list(names), "apply": apply, "actor": principal.actor}
+    return request_run(FIX, arguments, now=now, requested_by=principal.actor)

@@ -1,0 +1,112 @@
+"""The doctor's runs in words: what a dry run saw, what an applied one did."""
+
+from dataclasses import dataclass
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory_app.doctor.core import State
+from memory_app.doctor.fixes import FIXES, FixName
+from minara_site.kernel.jobs.models import JobRun, RunState
+from minara_site.web.filters import Text
+
+IDS = "ids"
+STATE_WORDS: dict[State, str | Promise] = {
+    State.OK: gettext_lazy("Healthy"),
+    State.WATCH: gettext_lazy("Needs a look"),
+    State.BAD: gettext_lazy("Needs repair"),
+}
+TONES = {State.OK: "good", State.WATCH: "watch", State.BAD: "bad"}
+FIX_WORDS: dict[str, str | Promise] = {
+    FixName.EMBEDDINGS: gettext_lazy("Vectors"),
+    FixName.EDGES: gettext_lazy("Edges"),
+    FixName.SEARCH_INDEX: gettext_lazy("Search index"),
+}
+COUNT_WORDS: dict[str, str | Promise] = {
+    "pending": gettext_lazy("pending, to be embedded"),
+    "failed": gettext_lazy("failed"),
+    "embedded": gettext_lazy("embedded"),
+    "skipped": gettext_lazy("skipped"),
+    "changed": gettext_lazy("changed meanwhile, left for the next run"),
+    "added": gettext_lazy("edges to add"),
+    "memories": gettext_lazy("memories that lack one"),
+    "documents": gettext_lazy("documents to write"),
+    "triggers": gettext_lazy("triggers to restore"),
+    "index": gettext_lazy("problems of the index"),
+}
+DONE_WORDS: dict[str, str | Promise] = {
+    "added": gettext_lazy("edges added"),
+    "documents": gettext_lazy("documents written"),
+    "triggers": gettext_lazy("triggers restored"),
+    "index": gettext_lazy("problems of the index mended"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ShownFix:
+    """A fix of a run: what it would do or did, as pairs of count and words, and some ids."""
+
+    title: Text
+    summary: Text
+    counts: list[tuple[int, Text]]
+    ids: list[str]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to do, or was nothing."""
+        return not self.counts
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRun:
+    """A run of the doctor's job."""
+
+    run: JobRun
+    fixes: list[ShownFix]
+
+    @property
+    def is_applied(self) -> bool:
+        """Whether it changes anything."""
+        return bool(self.run.arguments.get("apply"))
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether it waits or works."""
+        return self.run.state in {RunState.QUEUED, RunState.RUNNING}
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it came to its end."""
+        return self.run.state == RunState.SUCCEEDED
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether none of its fixes has anything to do."""
+        return all(fix.is_empty for fix in self.fixes)
+
+    @property
+    def title(self) -> str:
+        """Return what the run is."""
+        return _("Repair") if self.is_applied else _("Dry run")
+
+    @property
+    def names(self) -> str:
+        """Return its fixes in words."""
+        return _(", ").join(str(FIX_WORDS.get(name, name)) for name in self.run.arguments.get("names", ()))
+
+
+def shown_run(run: JobRun) -> ShownRun:
+    """Return a run as the pages show it."""
+    names = [name for name in run.arguments.get("names", ()) if name in FIXES]
+    return ShownRun(run, [shown_fix(FixName(name), run) for name in names])
+
+
+def shown_fix(name: FixName, run: JobRun) -> ShownFix:
+    """Return what a run says of one fix; counts of nothing are left out."""
+    words = COUNT_WORDS | DONE_WORDS if run.arguments.get("apply") else COUNT_WORDS
+    own = [(key.partition("."), value) for key, value in (run.result or {}).items()]
+    found = {what: value for (fix, _dot, what), value in own if fix == name}
+    ids = str(found.pop(IDS, ""))
+    counts = [(count, words.get(what, what)) for what, count in found.items() if count]
+    return ShownFix(FIX_WORDS[name], FIXES[name].summary, counts, ids.split(", ") if ids else [])

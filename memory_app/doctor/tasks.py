@@ -1,0 +1,23 @@
+"""The doctor's job: one run of fixes, dry or applied. Its result stands flat, `<fix>.<what>`, for the page of runs."""
+
+from datetime import datetime
+from typing import Any
+
+from memory_app.doctor.services import apply_fixes, choose_fixes, foresee_fixes
+from minara_site.kernel.jobs.services import Claim
+
+
+def run_fixes(
+    *, names: list[str], apply: bool, actor: str, now: datetime, claim: Claim | None = None
+) -> dict[str, Any]:
+    """Look or repair; a run that died and is taken up again does what is left and writes no second audit line."""
+    chosen = choose_fixes(names)
+    if apply:
+        done = apply_fixes(chosen, actor=actor, now=now, claim=claim)
+        return {f"{name}.{what}": count for name, counts in done.items() for what, count in counts.items()}
+    result: dict[str, Any] = {}
+    for name, foreseen in foresee_fixes(chosen, claim=claim).items():
+        result |= {f"{name}.{what}": count for what, count in foreseen.counts.items()}
+        if foreseen.sample:
+            result[f"{name}.ids"] = ", ".join(map(str, foreseen.sample))
+    return result

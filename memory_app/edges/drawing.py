@@ -1,0 +1,44 @@
+"""Where the neighbours of an entity stand in its picture: plain numbers, the template writes the SVG. Pure.
+
+Units are SVG user units; y grows downwards. The list beside the picture says the same.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+WIDTH, HEIGHT = 400, 360
+RING_X, RING_Y = 150.0, 130.0
+CENTRE_RADIUS, LEAST_RADIUS, MOST_RADIUS = 26.0, 7.0, 18.0
+WORD_DROP = 14.0  # from the edge of a circle to the base line of the name below it
+MOST_CHARS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A circle with its name; `weight` 1 to 3 is how thick the line to it is."""
+
+    x: float
+    y: float
+    radius: float
+    word_y: float
+    weight: int
+
+
+def place_neighbours(counts: Sequence[int]) -> list[Place]:
+    """Return a place on the ring for each neighbour, from the top clockwise; its area follows its count."""
+    most = max(counts, default=1)
+    return [place(number, len(counts), count / most) for number, count in enumerate(counts)]
+
+
+def place(number: int, total: int, share: float) -> Place:
+    """Return the place of one neighbour; `share` is its count over the largest, 0 to 1."""
+    angle = 2 * math.pi * number / total - math.pi / 2
+    x, y = WIDTH / 2 + RING_X * math.cos(angle), HEIGHT / 2 + RING_Y * math.sin(angle)
+    radius = LEAST_RADIUS + (MOST_RADIUS - LEAST_RADIUS) * math.sqrt(share)
+    return Place(x, y, radius, y + radius + WORD_DROP, 1 + min(2, int(share * 3)))
+
+
+def short_name(name: str) -> str:
+    """Return a name that fits below its circle: of a long one, both ends."""
+    return name if len(name) <= MOST_CHARS else f"{name[:6]}…{name[-4:]}"

@@ -1,0 +1,45 @@
+"""The `memory_edges` table. Source: S1 (typed memory edges)."""
+
+from typing import Any, ClassVar
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from memory_app.edges.core import EdgeType, NodeKind, SourceTable
+from minara_site.kernel.ownership import OwnedQuerySet, owner_key
+
+
+class MemoryEdge(models.Model):
+    """A memory and an entity that it mentions. The UNIQUE constraint makes a replay cost no row.
+
+    A trigger takes the edges of a purged memory along.
+    """
+
+    owner = owner_key()
+    src_table = models.CharField(max_length=16)
+    src_id = models.BigIntegerField()
+    dst_entity_kind = models.CharField(max_length=16)
+    dst_entity_key = models.CharField(max_length=100)
+    edge_type = models.CharField(max_length=24)
+    weight = models.FloatField(default=1.0, db_default=1.0)
+    created_at = models.DateTimeField(db_default=Now())
+
+    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
+
+    class Meta:
+        db_table = "memory_edges"
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["src_table", "src_id", "dst_entity_kind", "dst_entity_key", "edge_type"], name="one_memory_edge"
+            ),
+            models.CheckConstraint(condition=Q(src_table__in=list(SourceTable)), name="memory_edge_table_known"),
+            models.CheckConstraint(condition=Q(dst_entity_kind__in=list(NodeKind)), name="memory_edge_kind_known"),
+            models.CheckConstraint(condition=Q(edge_type__in=list(EdgeType)), name="memory_edge_type_known"),
+        ]
+        indexes: ClassVar = [
+            models.Index(
+                fields=["owner", "dst_entity_kind", "dst_entity_key", "-src_id", "edge_type"],
+                name="memory_edges_neighbours",
+            ),
+        ]

@@ -1,0 +1,8 @@
+"""Addresses of the entities, below `/memories/`."""
+
+from django.urls import path
+
+from memory_app.edges import views
+
+app_name = "edges"
+urlpatterns = [path("graph/", views.graph, name="graph")]

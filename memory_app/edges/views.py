@@ -1,0 +1,138 @@
+"""`/memories/graph/`: the entities that memories mention, and what is known around one of them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpResponse
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+
+from memory_app.edges.core import EdgeType
+from memory_app.edges.drawing import HEIGHT, WIDTH, Place, place_neighbours, short_name
+from memory_app.edges.models import MemoryEdge
+from memory_app.edges.selectors import (
+    WINDOW,
+    Counted,
+    Neighbourhood,
+    Node,
+    get_entity_neighbourhood,
+    list_entity_edges,
+    open_node,
+    read_memories_of,
+    top_entities,
+)
+from memory_app.edges.words import EDGE_WORDS, words_of
+from memory_app.held.masking import memory_for
+from memory_app.memories.core import provenance_word
+from memory_app.memories.models import Memory
+from memory_app.pages.selectors import open_owner
+from minara_site.access.access_log import record_view
+from minara_site.access.models import User
+from minara_site.access.pages import PageRequest, page
+from minara_site.access.policy import Act
+from minara_site.web.keyset import Order, paginate
+from minara_site.web.responses import render_page
+
+SHOWN = 40
+MOST_ROWS = 50
+MOST_CHARS = 100
+NEWEST = Order("src_id")
+
+
+@dataclass(frozen=True)
+class ListedNode:
+    """An entity as the page shows it: its words, and its place in the picture when it stands in one."""
+
+    counted: Counted
+    place: Place | None = None
+
+    @property
+    def node(self) -> Node:
+        """The entity."""
+        return self.counted.node
+
+    @property
+    def short(self) -> str:
+        """Its name in the picture."""
+        return short_name(self.node.key)
+
+    @property
+    def words(self) -> str | Promise:
+        """What it is."""
+        return words_of(self.node)
+
+
+@dataclass(frozen=True)
+class ListedEdge:
+    """An edge with its memory as the page shows them."""
+
+    memory: Memory
+    words: str | Promise
+
+    @property
+    def badge(self) -> str:
+        """Where the memory comes from, in one word."""
+        return provenance_word(source=self.memory.source, origin=self.memory.origin)
+
+
+@page(Act.GRAPH_READ)
+def graph(request: PageRequest) -> HttpResponse:
+    """Show the entities of the most memories; `?entity=` shows what is known around one, `?type=` narrows its list."""
+    owner = open_owner(request.principal.reads(Act.GRAPH_READ, request.GET.get("owner")))
+    record_view(principal=request.principal, owner_id=owner.pk, kind="memories", object_id="", now=timezone.now())
+    written = request.GET.get("entity", "").strip()[:MOST_CHARS]
+    node = open_node(written)
+    is_own = owner == request.user
+    context: dict[str, Any] = {
+        "title": _("Entities"),
+        "is_own": is_own,
+        "owner_name": "" if is_own else owner.username,
+        "written": written,
+    }
+    if node is None:
+        found = top_entities(owner=owner, limit=SHOWN)
+        context |= {"found": found, "listed": [ListedNode(each) for each in found.items]}
+        return render_page(request, "memory_app/edges/list.html", context)
+    return render_page(request, "memory_app/edges/one.html", context | node_context(request, owner, node))
+
+
+def node_context(request: PageRequest, owner: User, node: Node) -> dict[str, Any]:
+    """Return what the page of one entity shows."""
+    around = get_entity_neighbourhood(owner=owner, node=node)
+    chosen = next((each for each in around.edge_counts if each == request.GET.get("type")), None)
+    rows = list_entity_edges(owner=owner, node=node, edge_type=chosen)
+    listed = paginate(rows, NEWEST, cursor=request.GET.get("cursor"), limit=MOST_ROWS, scope=f"graph/{node.name}")
+    memories = read_memories_of(listed.items)
+    return {
+        "title": short_name(node.key),
+        "node": node,
+        "words": words_of(node),
+        "around": around,
+        "window": WINDOW,
+        "chosen": chosen,
+        "types": type_links(around, chosen),
+        "neighbours": list_neighbours(around),
+        "rows": [list_edge(request, edge, memories[edge.src_id]) for edge in listed.items if edge.src_id in memories],
+        "next_cursor": listed.next_cursor,
+        "is_continued": bool(request.GET.get("cursor")),
+        "short": short_name(node.key),
+        "width": WIDTH,
+        "height": HEIGHT,
+    }
+
+
+def type_links(around: Neighbourhood, chosen: EdgeType | None) -> list[tuple[str, str | Promise, int, bool]]:
+    """Return the edge types that stand in the list: value, words, count, whether it is chosen."""
+    return [(each.value, EDGE_WORDS[each], count, each is chosen) for each, count in around.edge_counts.items()]
+
+
+def list_neighbours(around: Neighbourhood) -> list[ListedNode]:
+    """Return what stands with an entity, each with its place in the picture."""
+    places = place_neighbours([each.memories for each in around.neighbours])
+    return [ListedNode(each, place) for each, place in zip(around.neighbours, places, strict=True)]
+
+
+def list_edge(request: PageRequest, edge: MemoryEdge, memory: Memory) -> ListedEdge:
+    """Return an edge with its memory, as this reader may see it."""
+    return ListedEdge(memory_for(request.user, memory), EDGE_WORDS[EdgeType(edge.edge_type)])

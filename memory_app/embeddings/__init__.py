@@ -1,0 +1,4 @@
+"""Vectors of memories: providers, the life cycle of an embedding, the nearest of a query.
+
+Source: S1 (hybrid retrieval).
+"""

@@ -1,0 +1,82 @@
+"""Vectors: which text gets one, how it is stored, and which of many lie nearest. Source: S1 (hybrid retrieval).
+
+A vector is float32 with length 1, so that the cosine of two is their dot product. Its bytes are little-endian on every
+machine. Cosines only rank; no threshold is ever put on one (spec, technology).
+"""
+
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Vector = NDArray[np.float32]
+"""One vector, or one a row."""
+
+STORED = np.dtype("<f4")
+MIN_BYTES = 3  # of UTF-8: one Chinese character is a word, two Latin letters are none
+MAX_DIMENSIONS = 8192
+
+
+class BadVectors(ValueError):
+    """A provider's answer is not one finite vector a text, all of one length."""
+
+
+class Near(NamedTuple):
+    """A memory and the cosine of its text with the query, -1 to 1."""
+
+    memory_id: int
+    cosine: float
+
+
+def clean_text(content: str) -> str:
+    """Return what of a text is embedded."""
+    return content.strip()
+
+
+def is_too_short(text: str) -> bool:
+    """Say whether there is nothing in the text that could have a meaning (S1: skipped)."""
+    return len(text.encode(errors="replace")) < MIN_BYTES
+
+
+def text_digest(text: str) -> str:
+    """Return the hash by which a vector knows its text."""
+    return sha256(text.encode(errors="replace")).hexdigest()
+
+
+def normalise_vectors(raw: ArrayLike, *, count: int) -> Vector:
+    """Return the answer to `count` texts as rows of length 1. Raises BadVectors."""
+    try:
+        rows = np.asarray(raw, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise BadVectors("The vectors have no common length, or hold something that is no number.") from None
+    if rows.ndim != 2 or len(rows) != count or not 0 < rows.shape[1] <= MAX_DIMENSIONS:  # noqa: PLR2004 - rows, columns
+        raise BadVectors(f"{count} texts were sent; the answer has the shape {rows.shape}.")
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    if not np.isfinite(lengths).all() or not lengths.all():
+        raise BadVectors("A vector is zero or not finite.")
+    unit: Vector = (rows / lengths).astype(np.float32)
+    return unit
+
+
+def pack(vector: Vector) -> bytes:
+    """Return the stored bytes of one vector."""
+    return vector.astype(STORED).tobytes()
+
+
+def unpack(blobs: Sequence[bytes | memoryview], *, dimensions: int) -> Vector:
+    """Return stored vectors of one length as rows."""
+    rows: Vector = np.frombuffer(b"".join(blobs), dtype=STORED).reshape(len(blobs), dimensions)
+    return rows
+
+
+def nearest_of(ids: Sequence[int] | NDArray[np.int64], matrix: Vector, query: Vector, limit: int) -> list[Near]:
+    """Return the memories whose rows lie nearest to the query, best first, ties by id, at most `limit`.
+
+    Cosines are rounded to six places. The product takes one thread: BLAS takes all, and on a busy machine waits for
+    the last of them ten times longer than it works.
+    """
+    cosines = np.round(np.clip(np.einsum("ij,j->i", matrix, query), -1, 1), 6)
+    places = np.lexsort((np.asarray(ids), -cosines))[: max(limit, 0)]
+    return [Near(*pair) for pair in zip(np.asarray(ids)[places].tolist(), cosines[places].tolist(), strict=True)]

@@ -1,0 +1,41 @@
+"""The `memory_vectors` table: one float32 vector a text, as bytes. Source: S1 (hybrid retrieval)."""
+
+from typing import Any, ClassVar
+
+from django.db import models
+from django.db.models import Q
+
+from memory_app.search.core.document import Kind
+from minara_site.kernel.ownership import OwnedQuerySet, owner_key
+
+
+class MemoryVector(models.Model):
+    """The vector of one text by one model, little-endian float32, L2-normalised.
+
+    `text_sha256` is of the text that was embedded. Triggers take the vector along when its memory is purged or gets
+    another text. A row is never changed, only replaced under a new id: number, newest and sum of an owner's ids are
+    the version of the vectors.
+    """
+
+    kind = models.CharField(max_length=16)
+    object_id = models.BigIntegerField()
+    owner = owner_key()
+    model = models.CharField(max_length=120)  # provider:model
+    dimensions = models.PositiveSmallIntegerField()
+    vector = models.BinaryField()
+    text_sha256 = models.CharField(max_length=64)
+    embedded_at = models.DateTimeField()
+
+    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
+
+    class Meta:
+        db_table = "memory_vectors"
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["kind", "object_id"], name="one_memory_vector"),
+            models.CheckConstraint(condition=Q(kind__in=list(Kind)), name="memory_vector_kind_known"),
+            models.CheckConstraint(condition=Q(dimensions__gt=0), name="memory_vector_has_dimensions"),
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["owner", "model", "kind", "id"], name="memory_vectors_owner"),
+            models.Index(fields=["kind", "model", "object_id"], name="memory_vectors_model"),
+        ]

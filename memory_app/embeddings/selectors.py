@@ -1,0 +1,196 @@
+"""Reads of vectors: the nearest memories of a query, and where the vectors of a store stand. Source: S1.
+
+Nothing here opens a transaction, and a provider that is off, broken or slow costs a search its meaning arm and nothing
+else (S1, graceful degradation).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import structlog
+from django.core.cache import cache
+from django.db.models import Count, F, Max, QuerySet, Sum
+
+from memory_app.embeddings.adapters import Misconfigured, ProviderDown
+from memory_app.embeddings.core import (
+    Near,
+    Vector,
+    clean_text,
+    is_too_short,
+    nearest_of,
+    text_digest,
+    unpack,
+)
+from memory_app.embeddings.matrices import Matrix, keep_matrix, recall_matrix
+from memory_app.embeddings.models import MemoryVector
+from memory_app.embeddings.providers import current_provider
+from memory_app.memories.core import EmbeddingState
+from memory_app.memories.models import Memory, MemoryQuerySet
+from memory_app.search.core.document import Kind
+from memory_app.search.core.parser import MAX_QUERY_CHARS
+from minara_site.kernel.jobs.models import JobRun
+from minara_site.web.keyset import Count as BoundedCount
+from minara_site.web.keyset import count_rows
+
+EMBED = "embeddings.embed_pending"
+BACKFILL = "embeddings.backfill"
+KEPT_FROM = 500  # vectors; fewer are read each time
+LOOKED_AT = 2  # times as many as are asked for are looked at first: some may lie in the trash
+MAX_QUERIES = 1_024
+DOWN_SECONDS = 30
+MOST_COUNTED = 10_000
+MOST_RUNS = 6
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """What operators see: `label` is empty while the provider is disabled, `is_down` when a query failed a moment ago.
+
+    `states` has the states of S1 and `outdated`; runs come newest first.
+    """
+
+    label: str
+    is_down: bool
+    states: Mapping[str, BoundedCount]
+    runs: Sequence[JobRun]
+
+    @property
+    def under_way(self) -> JobRun | None:
+        """The backfill that waits or runs."""
+        return next((run for run in self.runs if run.job == BACKFILL and run.finished_at is None), None)
+
+
+def load_overview() -> Overview:
+    """Return the provider, bounded counts and the newest runs."""
+    provider = current_provider()
+    label = provider.label if provider else ""
+    runs = JobRun.objects.filter(job__in=(EMBED, BACKFILL)).order_by("-created_at", "-pk")[:MOST_RUNS]
+    return Overview(label, bool(label and cache.get(down_mark(label))), count_states_to(), list(runs))
+
+
+def embed_query(text: str) -> Vector | None:
+    """Return the query's vector; None when the provider is disabled, broken or too slow. Never raises."""
+    text = clean_text(text[:MAX_QUERY_CHARS])
+    try:
+        provider = current_provider()
+        if provider is None or is_too_short(text):
+            return None
+        return ask_provider(provider.label, text)
+    except Exception as error:  # noqa: BLE001 - the boundary: whatever goes wrong, the words still find
+        log.warning("query_not_embedded", error=type(error).__name__)
+        return None
+
+
+@lru_cache(maxsize=MAX_QUERIES)
+def ask_provider(label: str, text: str) -> Vector:
+    """Return the vector of a query from today's provider. After a failure nobody asks it again for 30 seconds.
+
+    Raises ProviderDown, TextsRefused or Misconfigured.
+    """
+    provider = current_provider()
+    if provider is None or cache.get(down_mark(label)):
+        raise ProviderDown("Did not answer a moment ago.")
+    try:
+        vector = provider.embed_query(text)
+    except (ProviderDown, Misconfigured):
+        cache.set(down_mark(label), 1, DOWN_SECONDS)
+        raise
+    vector.flags.writeable = False
+    return vector
+
+
+def down_mark(label: str) -> str:
+    """Return the name under which all processes keep that this provider failed a moment ago."""
+    return f"embeddings-down-{text_digest(label)[:16]}"
+
+
+def find_nearest(
+    *, owner_id: int, query: Vector, limit: int, live_only: bool = True, using: str = "default"
+) -> list[Near]:
+    """Return this owner's memories nearest to the query, best first, ties by id: exact, by today's provider and model.
+
+    `live_only` leaves out what is deleted, held or retired; a search as of an earlier time wants those too. Two small
+    queries, where the process has the vectors already.
+    """
+    provider = current_provider()
+    if provider is None or limit < 1:
+        return []
+    vectors = MemoryVector.objects.using(using).filter(owner_id=owner_id, model=provider.label, kind=Kind.MEMORY)
+    found = load_matrix(vectors, query.size, (using, owner_id, provider.label))
+    if not live_only:
+        return nearest_of(found.ids, found.rows, query, limit)
+    live = Memory.objects.using(using).live().order_by().values_list("pk", flat=True)
+    if limit * LOOKED_AT < len(found.ids):
+        near = nearest_of(found.ids, found.rows, query, limit * LOOKED_AT)
+        named = live.filter(pk__in=[each.memory_id for each in near])
+        alive = set(named.alias(whose=F("owner_id") + 0).filter(whose=owner_id))  # + 0: along the ids, not the owner
+        if len(alive) >= limit:
+            return [each for each in near if each.memory_id in alive][:limit]
+    found = only_ids(found, list(live.filter(owner_id=owner_id)))
+    return nearest_of(found.ids, found.rows, query, limit)
+
+
+def load_matrix(vectors: "QuerySet[Any]", dimensions: int, key: tuple[Any, ...]) -> Matrix:
+    """Return the vectors of this length as one matrix, read again only when another process or this one changed them.
+
+    Number, newest and sum of the ids are their version, because a vector is never changed in place.
+    """
+    version = vectors.aggregate(rows=Count("pk"), newest=Max("pk"), total=Sum("pk"))
+    key = (*key, dimensions, *version.values())
+    found = recall_matrix(key)
+    if found is None:
+        found = read_matrix(vectors.filter(dimensions=dimensions), dimensions)
+        if len(found.ids) >= KEPT_FROM:
+            keep_matrix(key, found)
+    return found
+
+
+def read_matrix(vectors: "QuerySet[Any]", dimensions: int) -> Matrix:
+    """Return the vectors, all of this length, as one matrix. One query."""
+    found = list(vectors.values_list("object_id", "vector"))
+    ids = np.fromiter((object_id for object_id, _blob in found), dtype=np.int64, count=len(found))
+    return Matrix(ids, unpack([blob for _object_id, blob in found], dimensions=dimensions))
+
+
+def only_ids(matrix: Matrix, ids: Sequence[int]) -> Matrix:
+    """Return the rows of these memories."""
+    chosen = np.isin(matrix.ids, np.asarray(ids, dtype=np.int64))
+    return Matrix(matrix.ids[chosen], matrix.rows[chosen])
+
+
+def to_embed() -> MemoryQuerySet:
+    """Return the rows that have, or should have, a state of their own: neither deleted nor retired."""
+    rows: MemoryQuerySet = Memory.objects.filter(deleted_at__isnull=True, retired_at__isnull=True)
+    return rows
+
+
+def outdated(label: str) -> "tuple[QuerySet[Any], QuerySet[Any]]":
+    """Return the vectors of other models: two ranges, each of which walks an index."""
+    vectors = MemoryVector.objects.filter(kind=Kind.MEMORY)
+    return vectors.filter(model__lt=label), vectors.filter(model__gt=label)
+
+
+def count_work(label: str, *, failed: bool, most: int = MOST_COUNTED) -> int:
+    """Return about how many rows a run has before it, at most `most` of each sort."""
+    rows: list[QuerySet[Any]] = [to_embed().filter(embedding_state=EmbeddingState.PENDING)]
+    if failed:
+        rows += [to_embed().filter(embedding_state=EmbeddingState.FAILED), *outdated(label)]
+    return sum(count_rows(each, most).number for each in rows)
+
+
+def count_states_to(most: int = MOST_COUNTED) -> dict[str, BoundedCount]:
+    """Return how many memories are in each state of S1, by its word, and `outdated`: how many vectors of other models.
+
+    No count reads more than `most` rows. Without a provider nothing is out of date.
+    """
+    rows = to_embed().order_by()
+    provider = current_provider()
+    counts = {state.value: count_rows(rows.filter(embedding_state=state), most) for state in EmbeddingState}
+    found = [count_rows(vectors, most) for vectors in outdated(provider.label)] if provider else []
+    old = sum(count.number for count in found)
+    return counts | {"outdated": BoundedCount(min(old, most), old <= most and all(count.is_exact for count in found))}

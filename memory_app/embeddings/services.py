@@ -1,0 +1,151 @@
+"""Runs that embed: what is pending, and again what failed or is of another model. Source: S1 (hybrid retrieval)."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from uuid import uuid4
+
+import structlog
+from django.conf import settings
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from memory_app.embeddings.adapters import EmbeddingProvider, ProviderDown
+from memory_app.embeddings.batches import Counts, embed_batch
+from memory_app.embeddings.models import MemoryVector
+from memory_app.embeddings.providers import current_provider, is_enabled
+from memory_app.embeddings.selectors import BACKFILL, EMBED, count_work, to_embed
+from memory_app.memories.core import EmbeddingState
+from memory_app.search.core.document import Kind
+from minara_site.access.principal import Principal
+from minara_site.kernel.audit_log.services import record_audit
+from minara_site.kernel.errors import Conflict
+from minara_site.kernel.jobs.leases import acquire_lease, release_lease, renew_lease
+from minara_site.kernel.jobs.models import JobRun, RunState
+from minara_site.kernel.jobs.services import Claim, report_progress, request_run, request_run_later
+
+ON_WRITE = "event:memory_written"
+LEASE = "embeddings"
+UNDER_WAY = (RunState.QUEUED, RunState.RUNNING)
+BAD_BATCHES = 3  # so many batches in a row without one vector end the run
+MOST_LOOKED_AT = 200  # of the memories of one event
+
+log = structlog.get_logger(__name__)
+
+
+def embed_pending(*, now: datetime, claim: Claim | None = None, limit: int | None = None) -> dict[str, int]:
+    """Embed what is pending. Returns and raises what `backfill_embeddings` does."""
+    return run(EMBED, now=now, claim=claim, limit=limit)
+
+
+def backfill_embeddings(*, now: datetime, claim: Claim | None = None, limit: int | None = None) -> dict[str, int]:
+    """Embed what is pending, failed or of another model; return how many were embedded, skipped, failed, changed.
+
+    `changed` got another text meanwhile and wait for the next run. With the provider disabled, or while another run
+    embeds, nothing is done. After half of the time that a job has, the rest is left to a run that is asked for.
+    Raises ProviderDown when the provider does not answer, and Misconfigured.
+    """
+    return run(BACKFILL, now=now, claim=claim, limit=limit)
+
+
+def run(job: str, *, now: datetime, claim: Claim | None, limit: int | None) -> dict[str, int]:
+    """Embed batch by batch until nothing waits, the limit is reached or the time is over."""
+    counts, provider = Counts(), current_provider()
+    if provider is None:
+        return counts.as_dict()
+    end = time.monotonic() + settings.MINARA.minara_job_timeout_seconds / 2
+    total, bad_batches = count_work(provider.label, failed=job == BACKFILL), 0
+    with only_one(claim, now=now) as is_ours:
+        for ids in batches_of(job, provider) if is_ours else ():
+            done = embed_batch(provider, ids[: None if limit is None else limit - counts.total], now=now)
+            counts += done
+            report_progress(claim, counts.total, total)
+            bad_batches = bad_batches + 1 if done.failed and not done.embedded else 0
+            if bad_batches == BAD_BATCHES:
+                raise ProviderDown(_("The embedding provider gives no usable answer to any text."))
+            if counts.total == limit:
+                break
+            if time.monotonic() > end:
+                request_run(job, {}, now=now, requested_by=f"job:{job}")
+                break
+    log.info("memories_embedded", job=job, **counts.as_dict())
+    return counts.as_dict()
+
+
+@contextmanager
+def only_one(claim: Claim | None, *, now: datetime) -> Iterator[bool]:
+    """Say whether this is the only run that embeds; a second one would pay for the same texts.
+
+    A run whose worker died gets its own lease back at once.
+    """
+    holder = f"run:{claim.run_id}" if claim else uuid4().hex
+    seconds = settings.MINARA.minara_job_timeout_seconds
+    is_ours = renew_lease(LEASE, holder=holder, seconds=seconds, now=now) or acquire_lease(
+        LEASE, holder=holder, seconds=seconds, now=now
+    )
+    try:
+        yield is_ours
+    finally:
+        release_lease(LEASE, holder=holder)
+
+
+def batches_of(job: str, provider: EmbeddingProvider) -> Iterator[list[int]]:
+    """Yield the ids of what a job embeds, batch by batch."""
+    yield from pending_batches(provider.batch_size)
+    if job == BACKFILL:
+        yield from state_batches(EmbeddingState.FAILED, provider.batch_size)
+        yield from outdated_batches(provider.label, provider.batch_size)
+
+
+def pending_batches(size: int) -> Iterator[list[int]]:
+    """Yield what is pending until nothing is: what is written or edited meanwhile, too."""
+    found = True
+    while found:
+        found = False
+        for ids in state_batches(EmbeddingState.PENDING, size):
+            found = True
+            yield ids
+
+
+def state_batches(state: EmbeddingState, size: int) -> Iterator[list[int]]:
+    """Yield the rows of a state, each once, along the index."""
+    rows = to_embed().filter(embedding_state=state).order_by("pk").values_list("pk", flat=True)
+    last = 0
+    while ids := list(rows.filter(pk__gt=last)[:size]):
+        yield ids
+        last = ids[-1]
+
+
+def outdated_batches(label: str, size: int) -> Iterator[list[int]]:
+    """Yield the rows whose vector is of another model, each once, along the index."""
+    vectors = MemoryVector.objects.filter(kind=Kind.MEMORY)
+    others = vectors.exclude(model=label).order_by().values_list("model", flat=True).distinct()
+    for model in list(others):
+        rows = vectors.filter(model=model).order_by("object_id").values_list("object_id", flat=True)
+        last = 0
+        while ids := list(rows.filter(object_id__gt=last)[:size]):
+            yield ids
+            last = ids[-1]
+
+
+def start_backfill(*, principal: Principal, now: datetime) -> tuple[JobRun, bool]:
+    """Ask for a backfill; return its run and whether it is new. Raises Conflict while no provider is set."""
+    if not is_enabled():
+        raise Conflict(_("No embedding provider is set; EMBEDDING_PROVIDER names one."), code="provider_disabled")
+    with transaction.atomic():
+        if waiting := JobRun.objects.filter(job=BACKFILL, state__in=UNDER_WAY).order_by("created_at").first():
+            return waiting, False
+        made = request_run(BACKFILL, {}, now=now, requested_by=principal.actor)
+        details = {"run": made.pk, "job": BACKFILL}
+        record_audit(now=now, actor=principal.actor, tool_call="job_requested", details=details)
+    return made, True
+
+
+def request_embedding(memory_ids: tuple[int, ...], *, now: datetime) -> bool:
+    """Ask for a run at the next tick when one of these memories waits for its vector; say whether it was asked for.
+
+    One run that is to come is enough for all that is written until then. What is missed here, the schedule finds.
+    """
+    waiting = to_embed().filter(pk__in=memory_ids[:MOST_LOOKED_AT], embedding_state=EmbeddingState.PENDING)
+    return waiting.exists() and request_run_later(EMBED, not_before=now, now=now, requested_by=ON_WRITE)

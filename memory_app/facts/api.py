@@ -1,0 +1,88 @@
+"""`/v1/facts`: the general fact layer for agents, read only. Shapes: the contract."""
+
+from datetime import datetime
+from typing import Any
+
+from django.utils import timezone
+from ninja import Query, Router, Schema
+
+from memory_app.facts.core import Decider, EventKind
+from memory_app.facts.selectors import fact_records, list_events, list_facts
+from memory_app.held.masking import memory_for
+from memory_app.memories.api import MemoryOut
+from memory_app.memories.core import FactState
+from memory_app.memories.selectors import find_refused
+from minara_site.access.access_log import record_views
+from minara_site.access.api_auth import allow
+from minara_site.access.pages import PageRequest
+from minara_site.access.policy import Act
+from minara_site.web.keyset import Order, paginate
+from minara_site.web.schemas import Data, Items, PageQuery
+
+router = Router(tags=["memory"])
+
+
+class FactOut(MemoryOut):
+    """A fact: a memory with its state in the fact layer; `retired_by` is the memory that stays in its place."""
+
+    fact_state: FactState
+    retired_by: int | None
+
+
+class EventOut(Schema):
+    """One decision about a fact; `other_id` is the fact that it was compared with, `undoes` the event it takes back."""
+
+    id: int
+    at: datetime
+    kind: EventKind
+    decider: Decider
+    actor: str
+    fact_id: int
+    other_id: int | None
+    reason: str
+    run_id: int | None
+    undoes: int | None
+
+
+class FactQuery(PageQuery):
+    """Filters of the list."""
+
+    state: FactState | None = None
+
+
+@router.get("/facts", summary="List facts", auth=allow(Act.FACTS_READ), response=Data[Items[FactOut]])
+def list_(request: PageRequest, query: Query[FactQuery]) -> dict[str, Any]:
+    """List facts, newest first, what is held or in the trash left out.
+
+    A page is shorter by what the guard's newest rules refuse.
+    """
+    owner = request.principal.reads(Act.FACTS_READ, query.owner)
+    rows = list_facts(owner=owner, state=query.state)
+    page = paginate(rows, Order("updated_at"), cursor=query.cursor, limit=query.limit, scope="v1/facts")
+    leave_traces(request, {row.owner_id for row in page.items})
+    refused = find_refused(page.items)
+    shown = [memory_for(request.principal.owner, row) for row in page.items if row.pk not in refused]
+    return {"data": {"items": fact_records(shown), "next_cursor": page.next_cursor}}
+
+
+@router.get(
+    "/facts/events", summary="List decisions on facts", auth=allow(Act.FACTS_READ), response=Data[Items[EventOut]]
+)
+def events(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
+    """List what consolidation and people decided about facts, newest first: ids and reasons, no texts."""
+    owner = request.principal.reads(Act.FACTS_READ, query.owner)
+    rows = list_events(owner=owner)
+    page = paginate(rows, Order("at"), cursor=query.cursor, limit=query.limit, scope="v1/facts/events")
+    leave_traces(request, {row.owner_id for row in page.items})
+    return {"data": {"items": [event_record(row) for row in page.items], "next_cursor": page.next_cursor}}
+
+
+def event_record(event: Any) -> dict[str, Any]:
+    """Return an event as the API answers it."""
+    names = ("at", "kind", "decider", "actor", "fact_id", "other_id", "reason", "run_id")
+    return {"id": event.pk, **{name: getattr(event, name) for name in names}, "undoes": event.undoes_id}
+
+
+def leave_traces(request: PageRequest, owner_ids: set[int]) -> None:
+    """Keep whose facts an operator read."""
+    record_views(principal=request.principal, owner_ids=owner_ids, kind="facts", now=timezone.now())

@@ -1,0 +1,94 @@
+"""Decisions on a conflict pair, and the invariants that no decider can override. Source: S1 (hard invariants), R-50.
+
+A person decides now; a model does so once the roles bring one (`Judge`). Both hand in the same `Decision`, and what
+it may do is checked here.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+
+MAX_REASON_CHARS = 500
+
+
+class DecisionKind(StrEnum):
+    """What becomes of two facts that contradict each other."""
+
+    SUPERSEDE = "supersede"  # the newer replaces the older
+    KEEP_OLDER = "keep_older"  # the newer is retired
+    KEEP_BOTH = "keep_both"
+
+
+class Problem(StrEnum):
+    """Why a decision is refused."""
+
+    UNKNOWN_KIND = "unknown_kind"
+    OUTSIDE_THE_PAIR = "outside_the_pair"
+    PROTECTED = "protected"
+    NOT_SETTLED = "not_settled"
+    DECIDED = "decided"
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One fact of a pair as a decider sees it. `is_settled`: it is a settled fact and is read."""
+
+    id: int
+    content: str
+    source: str
+    created_at: datetime
+    is_settled: bool
+    is_protected: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two facts that may contradict each other."""
+
+    older: Side
+    newer: Side
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What somebody decided about the facts with these ids. A model may name any `kind` and any ids."""
+
+    kind: str
+    older_id: int
+    newer_id: int
+    reason: str = ""
+
+
+class Judge(Protocol):
+    """Whoever judges a pair; None leaves it to a person. Raises Unavailable."""
+
+    def __call__(self, pair: Pair) -> Decision | None:
+        """Return the decision."""
+
+
+def find_problem(decision: Decision, pair: Pair) -> Problem | None:
+    """Return why this decision must not be carried out, None when it may."""
+    if decision.kind not in list(DecisionKind):
+        return Problem.UNKNOWN_KIND
+    if (decision.older_id, decision.newer_id) != (pair.older.id, pair.newer.id):
+        return Problem.OUTSIDE_THE_PAIR
+    if not (pair.older.is_settled and pair.newer.is_settled):
+        return Problem.NOT_SETTLED
+    goes = loser_of(decision, pair)
+    return Problem.PROTECTED if goes and goes.is_protected else None
+
+
+def loser_of(decision: Decision, pair: Pair) -> Side | None:
+    """Return the fact that the decision retires, None when both stay."""
+    match decision.kind:
+        case DecisionKind.SUPERSEDE:
+            return pair.older
+        case DecisionKind.KEEP_OLDER:
+            return pair.newer
+    return None
+
+
+def survivor_of(decision: Decision, pair: Pair) -> Side:
+    """Return the fact that stays in its place."""
+    return pair.newer if decision.kind == DecisionKind.SUPERSEDE else pair.older

@@ -1,0 +1,70 @@
+"""Events of consolidation and conflict pairs; facts themselves are memories. Source: S1 (general fact layer)."""
+
+from typing import Any, ClassVar
+
+from django.db import models
+from django.db.models import F, Q
+
+from memory_app.facts.core import ConflictState, Decider, EventKind
+from minara_site.kernel.ownership import OwnedQuerySet, owner_key
+
+
+class ConsolidationEvent(models.Model):
+    """One decision about a fact. Holds ids and never content; append-only, and it outlives the facts.
+
+    `fact_id` is what the decision was about, `other_id` the fact that it was compared with. `undoes` names the event
+    that this one takes back.
+    """
+
+    owner = owner_key()
+    at = models.DateTimeField()
+    kind = models.CharField(max_length=16)
+    decider = models.CharField(max_length=8)
+    actor = models.CharField(max_length=80)
+    fact_id = models.BigIntegerField()
+    other_id = models.BigIntegerField(null=True)
+    reason = models.CharField(max_length=500, blank=True)
+    run_id = models.BigIntegerField(null=True)
+    undoes = models.OneToOneField("self", on_delete=models.PROTECT, null=True, related_name="undone_by")
+
+    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
+
+    class Meta:
+        db_table = "memory_consolidation_events"
+        constraints: ClassVar = [
+            models.CheckConstraint(condition=Q(kind__in=list(EventKind)), name="consolidation_event_kind_known"),
+            models.CheckConstraint(condition=Q(decider__in=list(Decider)), name="consolidation_event_decider_known"),
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["owner", "-at", "-id"], name="consolidation_events_newest"),
+            models.Index(fields=["fact_id"], name="consolidation_events_fact"),
+            models.Index(fields=["other_id"], condition=Q(other_id__isnull=False), name="consolidation_events_other"),
+        ]
+
+
+class FactConflict(models.Model):
+    """Two settled facts of an owner that may contradict each other, waiting for a decision. `similarity` is 0 to 1."""
+
+    owner = owner_key()
+    older = models.ForeignKey("memory_app.Memory", on_delete=models.CASCADE, related_name="+")
+    newer = models.ForeignKey("memory_app.Memory", on_delete=models.CASCADE, related_name="+")
+    similarity = models.FloatField()
+    state = models.CharField(max_length=9, default=ConflictState.OPEN)
+    found_at = models.DateTimeField()
+    decided_at = models.DateTimeField(null=True)
+
+    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
+
+    class Meta:
+        db_table = "fact_conflicts"
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["older", "newer"], name="one_fact_conflict"),
+            models.CheckConstraint(condition=~Q(older=F("newer")), name="fact_conflict_of_two"),
+            models.CheckConstraint(condition=Q(state__in=list(ConflictState)), name="fact_conflict_state_known"),
+            models.CheckConstraint(condition=Q(similarity__gte=0, similarity__lte=1), name="fact_conflict_similarity"),
+        ]
+        indexes: ClassVar = [
+            models.Index(
+                fields=["owner", "-found_at", "-id"], condition=Q(state=ConflictState.OPEN), name="fact_conflicts_open"
+            ),
+        ]

@@ -1,0 +1,134 @@
+"""Reads of facts: what waits, what says the same, what is alike, and what stands in lists."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+from django.db import DEFAULT_DB_ALIAS
+from django.db.models import QuerySet
+
+from memory_app.facts.core import RETIRING, ConflictState
+from memory_app.facts.core.contradiction import MAX_WORDS
+from memory_app.facts.core.sameness import fact_key
+from memory_app.facts.models import ConsolidationEvent, FactConflict
+from memory_app.memories.core import Category, FactState, Source
+from memory_app.memories.models import Memory, MemoryQuerySet
+from memory_app.memories.selectors import find_refused, memory_record
+from memory_app.search.adapters import backend, time_limit
+from memory_app.search.adapters.sql import SearchTooSlow
+from memory_app.search.core.query import AnyOf, Filters, Term
+from memory_app.search.core.request import SearchRequest, Sort
+from memory_app.search.core.terms import distinct, is_common, word_terms
+from minara_site.kernel.ownership import Owner
+
+MOST_ALIKE = 30
+ONLY_FACTS = Filters(categories=frozenset({Category.FACT.value}))
+SAME_KEY = """
+    WITH wanted (fact_key) AS (VALUES {places})
+    SELECT m.id, m.fact_key FROM wanted CROSS JOIN memories m
+    WHERE m.owner_id = %s AND m.fact_key = wanted.fact_key AND m.fact_state = 'settled'
+    AND m.deleted_at IS NULL AND m.held_at IS NULL AND m.retired_at IS NULL
+"""
+"""One look at the index for each key: given as a list, SQLite without statistics reads all facts of the owner."""
+READ = {f"{side}__{column}__isnull": True for side in ("older", "newer") for column in ("deleted_at", "held_at")}
+SETTLED = {f"{side}__fact_state": FactState.SETTLED for side in ("older", "newer")}
+
+
+def count_pending() -> int:
+    """Return how many pending facts of everybody are read."""
+    return int(Memory.objects.filter(fact_state=FactState.PENDING).live().count())
+
+
+def list_owners_with_pending() -> list[int]:
+    """Return the ids of the owners who have pending facts that are read."""
+    pending = Memory.objects.filter(fact_state=FactState.PENDING).live()
+    return list(pending.order_by("owner_id").values_list("owner_id", flat=True).distinct())
+
+
+def load_stated_keys(owner_id: int) -> dict[str, list[int]]:
+    """Return by key the memories that the owner typed and that are read: a fact of the same words gives way."""
+    typed = Memory.objects.filter(owner=owner_id, category=Category.PERSONALIZATION, source=Source.USER_MANUAL).live()
+    rows = list(typed.only("content", "rules_version"))
+    refused = find_refused(rows)
+    keys: defaultdict[str, list[int]] = defaultdict(list)
+    for row in rows:
+        if row.pk not in refused:
+            keys[fact_key(row.content)].append(row.pk)
+    return keys
+
+
+def find_settled(owner_id: int, keys: Collection[str]) -> dict[int, str]:
+    """Return by id the keys of the settled facts of an owner that are read and have one of these keys."""
+    statement = SAME_KEY.format(places=", ".join(["(%s)"] * len(keys)))
+    return {row.pk: row.fact_key for row in Memory.objects.raw(statement, [*keys, owner_id])}
+
+
+def read_uncompared(most: int) -> list[Memory]:
+    """Return settled facts that were not compared with the others, at most so many, the oldest rows first."""
+    facts = Memory.objects.filter(fact_state=FactState.SETTLED, compared_at__isnull=True).live()
+    return list(facts.order_by("owner_id", "id")[:most])
+
+
+def find_alike(fact: Memory) -> list[Memory]:
+    """Return the settled facts of its owner that share most words with this one, by the rank of the search index."""
+    words = [word for word in fact.content.split() if not is_common(word)]
+    terms = distinct(term for word in words for term in word_terms(word))[:MAX_WORDS]
+    ids = look_up(fact.owner_id, terms) if terms else ()
+    alike = Memory.objects.filter(pk__in=ids, owner=fact.owner_id, fact_state=FactState.SETTLED).exclude(pk=fact.pk)
+    rows = list(alike.live())
+    refused = find_refused(rows)
+    return [row for row in rows if row.pk not in refused]
+
+
+def look_up(owner_id: int, terms: Sequence[Term]) -> Sequence[int]:
+    """Return the facts that rank best by these words; none when the search takes too long."""
+    node = AnyOf(tuple(terms))
+    request = SearchRequest(owner_id, node, "", ONLY_FACTS, Sort.RELEVANCE)
+    try:
+        with time_limit(DEFAULT_DB_ALIAS):
+            return backend(DEFAULT_DB_ALIAS).best(request, node, most=MOST_ALIKE).ids
+    except SearchTooSlow:
+        return ()
+
+
+def list_facts(*, owner: Owner, state: FactState | None = None) -> MemoryQuerySet:
+    """Return the facts of a list that are neither held nor in the trash, unordered."""
+    facts: MemoryQuerySet = Memory.objects.for_owner(owner).filter(
+        fact_state__isnull=False, deleted_at__isnull=True, held_at__isnull=True
+    )
+    return facts if state is None else facts.filter(fact_state=state)
+
+
+def list_events(*, owner: Owner) -> "QuerySet[ConsolidationEvent]":
+    """Return the events of a list, unordered."""
+    events: QuerySet[ConsolidationEvent] = ConsolidationEvent.objects.for_owner(owner)
+    return events
+
+
+def list_conflicts(*, owner: Owner) -> "QuerySet[FactConflict]":
+    """Return the pairs that wait for a decision: both facts stand and are read. Unordered."""
+    pairs: QuerySet[FactConflict] = FactConflict.objects.for_owner(owner).filter(
+        state=ConflictState.OPEN, **SETTLED, **READ
+    )
+    return pairs
+
+
+def find_retirements(ids: Collection[int]) -> dict[int, ConsolidationEvent]:
+    """Return by fact the newest event that retired it and was not taken back. One query."""
+    events = ConsolidationEvent.objects.filter(fact_id__in=ids, kind__in=RETIRING, undone_by__isnull=True)
+    return {event.fact_id: event for event in events.order_by("at", "id")}
+
+
+def fact_records(facts: Iterable[Memory]) -> list[dict[str, Any]]:
+    """Return facts as the API answers them: the shape of a memory, the state, and what a retired one gave way to."""
+    facts = list(facts)
+    retired = [fact.pk for fact in facts if fact.fact_state == FactState.RETIRED]
+    events = find_retirements(retired) if retired else {}
+    return [
+        {
+            **memory_record(fact),
+            "fact_state": fact.fact_state,
+            "retired_by": events[fact.pk].other_id if fact.pk in events else None,
+        }
+        for fact in facts
+    ]

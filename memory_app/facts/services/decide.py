@@ -1,0 +1,92 @@
+"""Carrying out a decision on a conflict pair: the one place where a person or a model retires a fact. R-50."""
+
+from datetime import datetime
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from memory_app.facts.core import ConflictState, Decider, EventKind
+from memory_app.facts.core.decision import (
+    MAX_REASON_CHARS,
+    Decision,
+    DecisionKind,
+    Pair,
+    Problem,
+    Side,
+    find_problem,
+    loser_of,
+    survivor_of,
+)
+from memory_app.facts.core.sweep import Step
+from memory_app.facts.models import ConsolidationEvent, FactConflict
+from memory_app.facts.services.rows import audit, is_protected, is_settled, lock_facts_of, lock_rows, note, retire, tell
+from memory_app.memories.models import Memory
+from minara_site.kernel.errors import NotFound
+from minara_site.kernel.ownership import Owner
+
+
+def apply_decision(
+    *,
+    owner: Owner,
+    conflict_id: int,
+    decision: Decision,
+    decider: Decider,
+    actor: str,
+    now: datetime,
+    run_id: int | None = None,
+) -> ConsolidationEvent:
+    """Turn a decision into state and one event; a refused one changes nothing, and its event says why.
+
+    Raises NotFound for a conflict that this owner does not have.
+    """
+    with transaction.atomic():
+        conflict = find_conflict(owner, conflict_id)
+        lock_facts_of(conflict.owner_id)
+        conflict.refresh_from_db()
+        rows = lock_rows(conflict.owner_id, [conflict.older_id, conflict.newer_id])
+        pair = Pair(side_of(rows[conflict.older_id]), side_of(rows[conflict.newer_id]))
+        problem = Problem.DECIDED if conflict.state != ConflictState.OPEN else find_problem(decision, pair)
+        step = (
+            Step(EventKind.REFUSED, conflict.newer_id, conflict.older_id)
+            if problem
+            else carry_out(conflict, decision, pair, now=now)
+        )
+        reason = problem or decision.reason.strip()[:MAX_REASON_CHARS]
+        [event] = note(conflict.owner_id, [step], decider=decider, actor=actor, now=now, reason=reason, run_id=run_id)
+        if decider is Decider.PERSON:
+            audit(conflict.owner_id, AUDIT_WORDS[step.kind], event, now=now)
+    return event
+
+
+AUDIT_WORDS = {
+    EventKind.SUPERSEDED: "memory_retired",
+    EventKind.KEPT_BOTH: "fact_conflict_kept_both",
+    EventKind.REFUSED: "fact_decision_refused",
+}
+
+
+def carry_out(conflict: FactConflict, decision: Decision, pair: Pair, *, now: datetime) -> Step:
+    """Do what was decided; the invariants have been checked."""
+    keeps_both = decision.kind == DecisionKind.KEEP_BOTH
+    conflict.state = ConflictState.DISMISSED if keeps_both else ConflictState.RESOLVED
+    conflict.decided_at = now
+    conflict.save(update_fields=["state", "decided_at"])
+    goes = loser_of(decision, pair)
+    if goes is None:
+        return Step(EventKind.KEPT_BOTH, pair.newer.id, pair.older.id)
+    retire([goes.id], now=now)
+    tell(conflict.owner_id, [goes.id])
+    return Step(EventKind.SUPERSEDED, goes.id, survivor_of(decision, pair).id)
+
+
+def find_conflict(owner: Owner, conflict_id: int) -> FactConflict:
+    """Return a conflict of this owner. Raises NotFound."""
+    found: FactConflict | None = FactConflict.objects.for_owner(owner).filter(pk=conflict_id).first()
+    if found is None:
+        raise NotFound(_("There is no such conflict."))
+    return found
+
+
+def side_of(row: Memory) -> Side:
+    """Return a fact as a decider sees it."""
+    return Side(row.pk, row.content, row.source or "", row.created_at, is_settled(row), is_protected(row))

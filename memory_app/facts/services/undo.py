@@ -1,0 +1,73 @@
+"""Taking a decision back: un-retire, and opening a pair again. Source: S1 (retired, never deleted)."""
+
+from datetime import datetime
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from memory_app.facts.core import RETIRING, ConflictState, Decider, EventKind
+from memory_app.facts.models import ConsolidationEvent, FactConflict
+from memory_app.facts.services.rows import audit, lock_facts_of, lock_rows, settle, tell
+from memory_app.memories.core import FactState
+from memory_app.memories.models import Memory
+from minara_site.access.principal import Principal
+from minara_site.kernel.errors import Conflict, NotFound
+from minara_site.kernel.ownership import Owner
+
+UNDOABLE = (*RETIRING, EventKind.KEPT_BOTH)
+
+
+def undo_event(*, principal: Principal, owner: Owner, event_id: int, now: datetime) -> ConsolidationEvent:
+    """Take one decision back by an event of its own: the fact is settled again, a pair is open again.
+
+    What had taken its place may be gone by now: deleted, held, or rolled back. Raises NotFound for an event that this
+    owner does not have or that decided nothing, and Conflict when it was taken back already or the fact itself is gone.
+    """
+    with transaction.atomic():
+        undone = find_event(owner, event_id)
+        lock_facts_of(undone.owner_id)
+        if ConsolidationEvent.objects.filter(undoes=undone).exists():
+            raise Conflict(_("This was taken back already."), code="undone")
+        rows = lock_rows(undone.owner_id, [undone.fact_id])
+        if undone.kind != EventKind.KEPT_BOTH:
+            bring_back(rows.get(undone.fact_id), owner_id=undone.owner_id)
+        reopen(undone)
+        event: ConsolidationEvent = ConsolidationEvent.objects.create(
+            owner_id=undone.owner_id,
+            at=now,
+            kind=EventKind.REOPENED if undone.kind == EventKind.KEPT_BOTH else EventKind.UNRETIRED,
+            decider=Decider.PERSON,
+            actor=principal.actor,
+            fact_id=undone.fact_id,
+            other_id=undone.other_id,
+            undoes=undone,
+        )
+        audit(event.owner_id, AUDIT_WORDS[EventKind(event.kind)], event, now=now)
+    return event
+
+
+AUDIT_WORDS = {EventKind.UNRETIRED: "memory_unretired", EventKind.REOPENED: "fact_conflict_reopened"}
+
+
+def find_event(owner: Owner, event_id: int) -> ConsolidationEvent:
+    """Return a decision of this owner's trail that can be taken back. Raises NotFound."""
+    events = ConsolidationEvent.objects.for_owner(owner).filter(kind__in=UNDOABLE)
+    found: ConsolidationEvent | None = events.filter(pk=event_id).first()
+    if found is None:
+        raise NotFound(_("There is no such decision."))
+    return found
+
+
+def bring_back(fact: Memory | None, *, owner_id: int) -> None:
+    """Settle a retired fact again. Raises Conflict when it is not there to be read."""
+    if fact is None or fact.deleted_at or fact.held_at or fact.fact_state != FactState.RETIRED:
+        raise Conflict(_("This fact is gone or is not retired any more."), code="not_retired")
+    settle([fact])
+    tell(owner_id, [fact.pk])
+
+
+def reopen(undone: ConsolidationEvent) -> None:
+    """Open the pair again that this event decided, if it decided one."""
+    ids = (undone.fact_id, undone.other_id)
+    pair = FactConflict.objects.filter(older__in=ids, newer__in=ids).exclude(state=ConflictState.OPEN)
+    pair.update(state=ConflictState.OPEN, decided_at=None)

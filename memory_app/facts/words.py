@@ -1,0 +1,47 @@
+"""Facts, decisions and refusals in words."""
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from memory_app.facts.core import EventKind
+from memory_app.facts.core.decision import DecisionKind, Problem
+from memory_app.facts.services.retire import CORRECTED
+from memory_app.memories.core import FactState
+
+Text = str | Promise
+
+STATES: dict[FactState, Text] = {
+    FactState.PENDING: _("Pending"),
+    FactState.SETTLED: _("Settled"),
+    FactState.RETIRED: _("Retired"),
+}
+EVENTS: dict[EventKind, Text] = {
+    EventKind.SETTLED: _("Settled"),
+    EventKind.DEDUPLICATED: _("Retired as a repetition"),
+    EventKind.CONFLICT_FOUND: _("Contradiction found"),
+    EventKind.SUPERSEDED: _("Retired, replaced"),
+    EventKind.KEPT_BOTH: _("Both kept"),
+    EventKind.UNRETIRED: _("Un-retired"),
+    EventKind.REOPENED: _("Contradiction opened again"),
+    EventKind.REFUSED: _("Decision refused"),
+}
+PROBLEMS: dict[Problem, Text] = {
+    Problem.UNKNOWN_KIND: _("Nobody knows such a decision."),
+    Problem.OUTSIDE_THE_PAIR: _("The decision names a fact outside this pair."),
+    Problem.PROTECTED: _("What a user typed is never retired."),
+    Problem.NOT_SETTLED: _("One of the two is not a settled fact any more."),
+    Problem.DECIDED: _("This pair was decided meanwhile."),
+}
+REASONS: dict[str, Text] = {CORRECTED: _("Corrected by the owner")} | {
+    str(each): words for each, words in PROBLEMS.items()
+}
+DONE: dict[DecisionKind, Text] = {
+    DecisionKind.SUPERSEDE: _("The newer fact replaces the older one."),
+    DecisionKind.KEEP_OLDER: _("The older fact stays, the newer one is retired."),
+    DecisionKind.KEEP_BOTH: _("Both facts stay."),
+}
+
+
+def reason_words(reason: str) -> str:
+    """Return why something was decided; what a model or a person wrote as it is."""
+    return str(REASONS.get(reason, reason))

@@ -1,0 +1,156 @@
+"""Read the sources' own SQLite file as data of a stranger: nothing of it runs, nothing is written, all of it bounded.
+
+Opened immutable and read-only; a table that is a view or virtual is refused, as a view's query or a module would run.
+A row is read alone, so that one that is too large or no text is refused alone.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from django.utils.translation import gettext as _
+
+from memory_app.importers.adapters.found import MIB, Found, parse_records, too_large, unreadable
+from memory_app.importers.core import minara
+from memory_app.importers.core.entries import Item, Record, Refusal
+from minara_site.kernel.errors import Invalid, MinaraError
+from minara_site.web.json_body import read_json
+
+MAGIC = b"SQLite format 3\0"
+ZIP_MAGIC = b"PK\3\4"
+MAX_DATABASE_BYTES = 1024 * MIB
+MAX_VALUE_BYTES = MIB
+STEPS_A_CALL, MAX_CALLS = 100_000, 40_000  # of the virtual machine: 4 thousand million steps, about a minute
+ALLOWED = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ}
+READERS: Mapping[str, Callable[[Record], Iterator[Any]]] = {
+    minara.MEMORIES: minara.read_memory,
+    minara.USER_PROFILE: minara.read_profile_value,
+}
+
+
+def read_database(path: Path, name: str) -> Iterator[Found]:
+    """Read memories, then the user profile. A file that is no such database is one refusal."""
+    try:
+        check_file(path)
+        with closing(open_database(path)) as connection:
+            columns = {table: find_columns(connection, table) for table in READERS}
+            if not columns[minara.MEMORIES]:
+                raise Invalid(_("it has no table memories"))
+            connection.set_authorizer(only_reads)
+            for table, names in columns.items():
+                if names:
+                    yield from (Found(name, item) for item in read_table(connection, table, names))
+    except OSError as error:
+        yield unreadable(name, error)
+    except MinaraError as error:
+        yield Found(name, Refusal(0, error.detail))
+    except (sqlite3.Error, sqlite3.Warning) as error:
+        yield Found(name, Refusal(0, _("this database cannot be read: %(cause)s") % {"cause": error}))
+
+
+def check_file(path: Path) -> None:
+    """Raise Invalid for what is no SQLite file, is too large, or has its newest rows in a log beside it."""
+    with path.open("rb") as stream:
+        start = stream.read(len(MAGIC))
+    if start.startswith(ZIP_MAGIC):
+        raise Invalid(_("it is a zip file: minara memory import takes exports"))
+    if start != MAGIC:
+        raise Invalid(_("it is neither a SQLite database nor a zip file"))
+    if path.stat().st_size > MAX_DATABASE_BYTES:
+        raise Invalid(too_large(MAX_DATABASE_BYTES))
+    for ending in ("-wal", "-journal"):
+        beside = path.with_name(path.name + ending)
+        if beside.exists() and beside.stat().st_size:
+            problem = _(
+                "%(name)s lies beside it with rows of its own: stop the agent that writes to it, then try again"
+            )
+            raise Invalid(problem % {"name": beside.name})
+
+
+def open_database(path: Path) -> sqlite3.Connection:
+    """Return a connection that can only read and neither runs nor loads anything. Raises Invalid, sqlite3.Error."""
+    connection = sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1", uri=True)
+    try:
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+        connection.set_progress_handler(Steps().count, STEPS_A_CALL)
+        for pragma in ("trusted_schema = OFF", "query_only = ON", "cell_size_check = ON", "mmap_size = 0"):
+            connection.execute(f"PRAGMA {pragma}")
+        check_health(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def check_health(connection: sqlite3.Connection) -> None:
+    """Raise Invalid for a damaged file."""
+    said = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if said != ("ok",):
+        raise Invalid(_("it is damaged: %(cause)s") % {"cause": said[0] if said else ""})
+
+
+class Steps:
+    """Counts what a connection was asked to compute, and stops it when that is too much."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def count(self) -> int:
+        """Return non-zero to interrupt."""
+        self.calls += 1
+        return int(self.calls > MAX_CALLS)
+
+
+def only_reads(action: int, table: str | None, *_rest: object) -> int:
+    """Allow reading our two tables and nothing else: no function, no pragma, no write."""
+    is_ours = action == sqlite3.SQLITE_SELECT or table in READERS
+    return sqlite3.SQLITE_OK if action in ALLOWED and is_ours else sqlite3.SQLITE_DENY
+
+
+def find_columns(connection: sqlite3.Connection, table: str) -> tuple[str, ...]:
+    """Return our columns that a table has, none when there is no such table. Raises Invalid for another shape."""
+    kinds = connection.execute("SELECT type, sql FROM sqlite_master WHERE name = ?", (table,)).fetchall()
+    if not kinds:
+        return ()
+    kind, sql = kinds[0]
+    if kind != "table" or not str(sql).upper().startswith("CREATE TABLE"):
+        raise Invalid(_("%(table)s is no plain table") % {"table": table})
+    columns = connection.execute(f"PRAGMA table_xinfo({table})").fetchall()
+    plain = {str(column[1]) for column in columns if column[6] == 0}  # a generated column would compute
+    if not plain >= minara.NEEDED[table]:
+        missing = ", ".join(sorted(minara.NEEDED[table] - plain))
+        raise Invalid(_("%(table)s has no column %(missing)s") % {"table": table, "missing": missing})
+    return tuple(column for column in minara.COLUMNS[table] if column in plain)
+
+
+def read_table(connection: sqlite3.Connection, table: str, names: tuple[str, ...]) -> Iterator[Item]:
+    """Read the rows of a table in the order they were written."""
+    for place, (rowid,) in enumerate(connection.execute(f"SELECT rowid FROM {table} ORDER BY rowid"), start=1):  # noqa: S608 - our names
+        yield from read_row(connection, table, names, rowid, place)
+
+
+def read_row(
+    connection: sqlite3.Connection, table: str, names: tuple[str, ...], rowid: int, place: int
+) -> Iterator[Item]:
+    """Give what one row says; one that cannot be read is refused alone."""
+    mark = str(rowid) if table == minara.MEMORIES else f"{table}:{rowid}"
+    try:
+        query = f"SELECT {', '.join(names)} FROM {table} WHERE rowid = ?"  # noqa: S608 - our names
+        row = connection.execute(query, (rowid,)).fetchone()
+        value = with_metadata(dict(zip(names, row or (), strict=True)))
+    except MinaraError as error:
+        yield Refusal(place, error.detail, mark)
+    except (sqlite3.Error, ValueError) as error:
+        yield Refusal(place, _("this row cannot be read: %(cause)s") % {"cause": error}, mark)
+    else:
+        yield from parse_records([Record(place, value, mark)], READERS[table])
+
+
+def with_metadata(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row with the JSON of its metadata read. Raises Malformed, Invalid."""
+    text = row.get("metadata")
+    return row | {"metadata": read_json(text.encode()) if text else None} if isinstance(text, str) else row

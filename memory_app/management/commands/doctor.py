@@ -1,0 +1,98 @@
+"""`minara doctor`: how this instance and its memory are; with --fix what a repair would do, with --apply the repair."""
+
+import json
+import sys
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from memory_app.doctor.core import State, anonymous_record, bucket, report_lines, report_record
+from memory_app.doctor.fixes import FIXES, FixName
+from memory_app.doctor.report import load_report
+from memory_app.doctor.services import apply_fixes, choose_fixes, foresee_fixes
+from minara_site.kernel.errors import Invalid
+
+ACTOR = "command:doctor"
+SOMETHING_BAD, WRONG_CALL = 1, 2
+
+
+class Command(BaseCommand):
+    """Print the report, or look at the fixes, or carry them out."""
+
+    help = (
+        "Report how the instance and its memory are. --fix says what a repair would do and changes nothing; "
+        "--fix --apply does it. Exit status: 0 nothing is bad, or the fixes were looked at or applied; "
+        "1 something is bad, or a fix failed; 2 the command was called wrongly."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Declare --anonymous, --fix, --apply, --only and --json."""
+        names = ", ".join(FIXES)
+        parser.add_argument("--anonymous", action="store_true", help="buckets for counts, no names: safe to share")
+        parser.add_argument("--fix", action="store_true", help="say what a repair would do")
+        parser.add_argument("--apply", action="store_true", help="with --fix: do it")
+        parser.add_argument("--only", default="", metavar="A,B", help=f"with --fix: only these of {names}")
+        parser.add_argument("--json", action="store_true", help="answer as JSON")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Do what was asked for. Raises CommandError with exit status 2 for a wrong call."""
+        if (options["apply"] or options["only"]) and not options["fix"]:
+            raise CommandError(_("--apply and --only need --fix."), returncode=WRONG_CALL)
+        if options["fix"]:
+            self.fix(**options)
+        else:
+            self.report(**options)
+
+    def report(self, *, anonymous: bool, json: bool, **options: Any) -> None:
+        """Print the report; exit status 1 says that something is bad."""
+        found = load_report(now=timezone.now())
+        record = anonymous_record(found) if anonymous else report_record(found)
+        together = _("Together: %(state)s") % {"state": found.state}
+        self.print(record, [*report_lines(record), together], as_json=json)
+        if found.state is State.BAD:
+            sys.exit(SOMETHING_BAD)
+
+    def fix(self, *, anonymous: bool, json: bool, apply: bool, only: str, **options: Any) -> None:
+        """Print what each fix would do or did."""
+        try:
+            names = choose_fixes(only.split(","))
+        except Invalid as error:
+            raise CommandError(error.detail, returncode=WRONG_CALL) from None
+        records = applied(names) if apply else foreseen(names)
+        if anonymous:
+            records = [without_details(record) for record in records]
+        lines = [fix_line(record, apply=apply) for record in records]
+        if not apply:
+            lines.append(_("Nothing was changed; run again with --apply."))
+        self.print({"applied": apply, "fixes": records}, lines, as_json=json)
+
+    def print(self, record: dict[str, Any], lines: list[str], *, as_json: bool) -> None:
+        """Print a record as JSON or its lines."""
+        self.stdout.write(json.dumps(record, indent=2, default=str) if as_json else "\n".join(lines))
+
+
+def foreseen(names: list[FixName]) -> list[dict[str, Any]]:
+    """Return what each fix would do."""
+    found = foresee_fixes(names).items()
+    return [{"name": name, "counts": each.counts, "ids": list(each.sample)} for name, each in found]
+
+
+def applied(names: list[FixName]) -> list[dict[str, Any]]:
+    """Carry the fixes out and return what each did."""
+    done = apply_fixes(names, actor=ACTOR, now=timezone.now())
+    return [{"name": name, "counts": counts} for name, counts in done.items()]
+
+
+def without_details(record: dict[str, Any]) -> dict[str, Any]:
+    """Return what a fix would do or did in buckets, without ids."""
+    return {"name": record["name"], "counts": {what: bucket(count) for what, count in record["counts"].items()}}
+
+
+def fix_line(record: dict[str, Any], *, apply: bool) -> str:
+    """Return one line about a fix."""
+    counts = ", ".join(f"{what} {count}" for what, count in record["counts"].items())
+    ids = ", ".join(map(str, record.get("ids", ())))
+    about = _(" (for example %(ids)s)") % {"ids": ids} if ids else ""
+    return f"{'applied' if apply else 'would  '}  {record['name']}: {counts}{about}"

@@ -1,0 +1,192 @@
+"""`minara memory export` and `minara memory import DIR`: the markdown round trip. Source: S1; shapes: contract.md."""
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from memory_app.bundle.adapters import BundleRefused, read_bundle
+from memory_app.bundle.core.plan import Channel, ExportReport, FilePlan, ImportPlan, ImportReport, Verdict
+from memory_app.bundle.selectors import plan_import
+from memory_app.bundle.services import apply_import, export_bundle
+from memory_app.bundle.words import KINDS, LEFT_OUT, VERDICTS, reason_words
+from memory_app.memories.core import IMPORT_ACTOR
+from minara_site.access.models import DEFAULT_USERNAME, User
+from minara_site.access.users import get_user
+from minara_site.kernel.core.hidden import visible
+from minara_site.kernel.errors import MinaraError
+
+EXPORT_ACTOR = "command:memory"
+SOMETHING_REJECTED = 2
+MOST_LINES = 200
+MOST_CHARS = 60
+CHANNELS = {Channel.SIGNED: "A", Channel.UNSIGNED: "B"}
+
+
+class Command(BaseCommand):
+    """Write everything that the agent remembers as markdown, and read it back."""
+
+    help = "Export memories as a tree of markdown files, or import such a tree; an import is a dry run without --apply."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Declare the two acts."""
+        acts = parser.add_subparsers(dest="act", required=True)
+        out = acts.add_parser("export", help="write the tree")
+        out.add_argument("--out", type=Path, help="an empty or new folder; by default one under exports/ in the data")
+        out.add_argument("--sign", action="store_true", help="sign each file, so that this instance knows it again")
+        out.add_argument("--include-constraints", action="store_true", help="take hard constraints along")
+        back = acts.add_parser("import", help="read a tree, or a zip file of one")
+        back.add_argument("folder", type=Path, metavar="DIR")
+        back.add_argument("--apply", action="store_true", help="write what the dry run shows")
+        back.add_argument(
+            "--approve-hard-constraints", action="store_true", help="let hard constraints in; at a terminal only"
+        )
+        for each in (out, back):
+            each.add_argument("--user", default=DEFAULT_USERNAME, help="whose memories they are")
+            each.add_argument("--json", action="store_true", help="answer with one JSON object")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Run the act. Exit status 2 says that a file, or the whole bundle, was rejected or is held."""
+        try:
+            owner = get_user(options["user"])
+            if options["act"] == "export":
+                self.export(owner, options)
+            else:
+                self.bring(owner, options)
+        except BundleRefused as error:
+            self.stderr.write(error.detail)
+            sys.exit(SOMETHING_REJECTED)
+        except MinaraError as error:
+            raise CommandError(error.detail) from None
+
+    def export(self, owner: User, options: Mapping[str, Any]) -> None:
+        """Write the tree and say where it lies."""
+        report = export_bundle(
+            owner=owner,
+            folder=options["out"],
+            sign=options["sign"],
+            include_constraints=options["include_constraints"],
+            now=timezone.now(),
+            actor=EXPORT_ACTOR,
+        )
+        self.say(export_json(report) if options["json"] else export_lines(report))
+
+    def bring(self, owner: User, options: Mapping[str, Any]) -> None:
+        """Show what an import would do and, when asked, do it."""
+        approves = options["approve_hard_constraints"] and is_interactive()
+        bundle, now = read_bundle(options["folder"]), timezone.now()
+        plan = plan_import(
+            owner=owner, bundle=bundle, now=now, approve_hard_constraints=approves, most_files=MOST_LINES
+        )
+        if not options["json"]:
+            self.say(plan_lines(plan))
+        report = None
+        if options["apply"]:
+            report = apply_import(
+                owner=owner,
+                plan_sha256=plan.sha256,
+                bundle=bundle,
+                actor=IMPORT_ACTOR,
+                now=now,
+                approve_hard_constraints=approves,
+                marks=plan.marks,
+            )
+        self.say(import_json(plan, report) if options["json"] else closing_lines(plan, report, owner.get_username()))
+        if not plan.is_clean:
+            sys.exit(SOMETHING_REJECTED)
+
+    def say(self, said: Mapping[str, Any] | Iterator[str]) -> None:
+        """Print lines, or one JSON object."""
+        if isinstance(said, Mapping):
+            self.stdout.write(json.dumps(said, ensure_ascii=False))
+            return
+        for line in said:
+            self.stdout.write(line)
+
+
+def is_interactive() -> bool:
+    """Say whether a person is at the terminal; S1's condition, beside MINARA_NON_INTERACTIVE."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def export_lines(report: ExportReport) -> Iterator[str]:
+    """Yield what an export did."""
+    counts = ", ".join(f"{KINDS.get(kind, kind)}: {count}" for kind, count in report.files.items())
+    nothing, left_out = _("nothing: there are no memories yet"), _("left out")
+    yield _("Exported to %(folder)s") % {"folder": report.folder}
+    yield f"  {counts or nothing}"
+    for reason, count in report.left_out.items():
+        yield f"  {left_out}: {LEFT_OUT[reason]}: {count}"
+    signed = _("Signed by instance %(id)s: this instance knows these files again.")
+    unsigned = _("Not signed: an import takes every file as typed by whoever imports it. --sign signs.")
+    yield (signed % {"id": report.instance_id} if report.is_signed else unsigned)
+
+
+def export_json(report: ExportReport) -> dict[str, Any]:
+    """Return what an export did."""
+    return {
+        "folder": report.folder,
+        "files": dict(report.files),
+        "left_out": dict(report.left_out),
+        "instance_id": report.instance_id,
+        "signed": report.is_signed,
+    }
+
+
+def plan_lines(plan: ImportPlan) -> Iterator[str]:
+    """Yield a line for each file, as many as a reader takes in."""
+    for file in plan.files:
+        yield file_line(file)
+    if plan.count > len(plan.files):
+        yield _("and %(count)d further files") % {"count": plan.count - len(plan.files)}
+
+
+def file_line(file: FilePlan) -> str:
+    """Return a file's verdict, channel, path, reason, and the beginning of what it says, all printable."""
+    text = visible(" ".join(str((file.row or {}).get("content", "")).split()))
+    said = text if len(text) <= MOST_CHARS else f"{text[: MOST_CHARS - 1]}…"
+    parts = (f"{VERDICTS[file.verdict]!s:<9}{CHANNELS[file.channel]}", file.path, visible(reason_words(file)), said)
+    return "  ".join(part for part in parts if part)
+
+
+def closing_lines(plan: ImportPlan, report: ImportReport | None, owner: str) -> Iterator[str]:
+    """Yield the counts, what was done, and what to do next."""
+    counts = ", ".join(f"{VERDICTS[verdict]}: {plan.verdicts.get(verdict, 0)}" for verdict in Verdict)
+    channels = ", ".join(f"{name}: {plan.channels.get(channel, 0)}" for channel, name in CHANNELS.items())
+    yield _("%(counts)s; channel %(channels)s.") % {"counts": counts, "channels": channels}
+    if plan.verdicts.get(Verdict.HELD):
+        yield _("What the guard refuses waits under Held until an operator decides.")
+    if report and report.writes:
+        done = _("Imported %(count)d files for %(owner)s; to take it back, roll back import %(run)s under Writes.")
+        yield done % {"count": report.writes, "owner": owner, "run": report.run}
+    elif plan.writes and not report:
+        yield _("Nothing was written; run again with --apply.")
+    else:
+        yield _("Nothing was written: there is nothing to import.")
+
+
+def import_json(plan: ImportPlan, report: ImportReport | None) -> dict[str, Any]:
+    """Return the plan, its hash, and the run when it was applied."""
+    return {
+        "applied": report is not None,
+        "run": report.run if report else None,
+        "sha256": plan.sha256,
+        "verdicts": {verdict.value: plan.verdicts.get(verdict, 0) for verdict in Verdict},
+        "channels": {name: plan.channels.get(channel, 0) for channel, name in CHANNELS.items()},
+        "ignored": plan.ignored,
+        "files": [
+            {
+                "path": file.path,
+                "channel": CHANNELS[file.channel],
+                "verdict": file.verdict.value,
+                "reason": file.reason.value,
+                "about": file.about,
+            }
+            for file in plan.files
+        ],
+    }

@@ -1,0 +1,186 @@
+"""What is known about an asset: the parts of a page, the compiled page from its cache, the assets an owner knows.
+
+To add a part, as later rooms do: one function that returns its section, listed in `PARTS`.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from django.db.models import Count, Q, QuerySet
+from django.utils.translation import gettext as _
+
+from memory_app.edges.core import EdgeType, NodeKind, SourceTable
+from memory_app.edges.models import MemoryEdge
+from memory_app.held.masking import mask
+from memory_app.memories.core import USER_WRITTEN, Category, FactState, Source
+from memory_app.memories.models import Memory, MemoryQuerySet
+from memory_app.memories.selectors import newest_accepted
+from memory_app.pages.cache import PAGES, PageKey
+from memory_app.pages.core import Asset, CompiledPage, Entry, Heading, Section, find_asset, join_parts, render_page
+from memory_app.pages.models import CompiledPageVersion
+from minara_site.access.models import User
+from minara_site.kernel.core.assets import AssetGroup, classify
+from minara_site.kernel.errors import NotFound
+from minara_site.kernel.guard import core as guard
+from minara_site.kernel.ownership import Owner
+
+MOST_CONSTRAINTS = 20
+MOST_STATEMENTS = 20
+MOST_EVENTS = 30
+MOST_ASSETS = 200
+
+HARD_CONSTRAINT = "constraint.hard"
+IS_HARD_CONSTRAINT = Q(fact_type__iexact=HARD_CONSTRAINT)
+TIMELINE = (Category.TRADE_OUTCOME, Category.OBSERVATION, Category.ALERT)
+USERS_FIRST = (  # what agents write never pushes the user's own words out (trust P-06)
+    Q(source=Source.USER_MANUAL),
+    Q(source=Source.USER_EXPLICIT),
+    ~Q(source__in=USER_WRITTEN),
+)
+ABOUT = (EdgeType.HOLDS, EdgeType.EXITED, EdgeType.TRADED, EdgeType.WATCHED, EdgeType.MENTIONS)
+"""The edges by which a memory is about an asset; that two assets stand side by side says nothing of either."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a page is to tell: whose knowledge, about which asset, with or without hard constraints."""
+
+    owner: User
+    asset: Asset
+    hard_constraints: bool
+
+
+@dataclass(frozen=True, slots=True)
+class KnownAsset:
+    """An asset that memories mention, and how many do."""
+
+    asset: Asset
+    memories: int
+
+
+def open_asset(written: str) -> Asset:
+    """Return the asset that somebody wrote in any of its spellings. Raises NotFound for what has no class."""
+    asset = find_asset(written)
+    if asset is None:
+        raise NotFound(_("There is no such page: this names no asset of a known class."), code="unclassified")
+    return asset
+
+
+def open_owner(owner: Owner) -> User:
+    """Return the one owner whose pages are asked for. Raises NotFound for everybody at once."""
+    if not isinstance(owner, User):
+        raise NotFound(_("Name one owner: a page tells what one of them knows."))
+    return owner
+
+
+def load_page(asked: Asked, *, reader: User, now: datetime) -> CompiledPage:
+    """Return the page of an asset, from the cache when nothing changed since; then it takes one query.
+
+    For a reader who is not its owner the secrets in it are masked.
+    """
+    key = key_of(asked, reader)  # before the rows are read: what is written meanwhile makes this page out of date
+    page = PAGES.find(key, now=now)
+    if page is None:
+        sections = join_parts([part(asked) for part in PARTS])
+        if key.is_masked:
+            sections = tuple(map(masked, sections))
+        page = CompiledPage(asked.asset, sections, render_page(asked.asset, sections), now)
+        PAGES.keep(key, page)
+    return page
+
+
+def key_of(asked: Asked, reader: User) -> PageKey:
+    """Return what a page is kept under. One query."""
+    owner_id = asked.owner.pk
+    return PageKey(
+        owner_id=owner_id,
+        symbol=asked.asset.symbol,
+        hard_constraints=asked.hard_constraints,
+        is_masked=owner_id != reader.pk,
+        version=get_version(owner_id),
+        rules_version=guard.RULES.version,
+    )
+
+
+def get_version(owner_id: int) -> int:
+    """Return how often what this owner's pages are made of has changed, 0 before the first time."""
+    found: int | None = CompiledPageVersion.objects.filter(pk=owner_id).values_list("version", flat=True).first()
+    return found or 0
+
+
+def masked(section: Section) -> Section:
+    """Return a section as somebody else than its owner may see it."""
+    return replace(section, entries=tuple(replace(entry, text=mask(entry.text)) for entry in section.entries))
+
+
+def rows_about(asked: Asked) -> MemoryQuerySet:
+    """Return the memories that the page may be made of."""
+    edges = edges_to_assets(asked.owner).filter(dst_entity_key=asked.asset.symbol)
+    return readable(asked.owner).filter(pk__in=edges.values("src_id"))
+
+
+def readable(owner: User) -> MemoryQuerySet:
+    """Return what this owner's agents may read: live memories, of facts the settled ones."""
+    rows: MemoryQuerySet = Memory.objects.for_owner(owner).live()
+    return rows.filter(Q(fact_state__isnull=True) | Q(fact_state=FactState.SETTLED))
+
+
+def edges_to_assets(owner: User) -> "QuerySet[MemoryEdge]":
+    """Return the edges from this owner's memories to what they are about."""
+    edges: QuerySet[MemoryEdge] = MemoryEdge.objects.for_owner(owner).filter(
+        src_table=SourceTable.MEMORIES,
+        dst_entity_kind=NodeKind.TICKER,
+        edge_type__in=ABOUT,
+    )
+    return edges
+
+
+def hard_constraint_part(asked: Asked) -> Section:
+    """Return the user's hard constraints, newest first; none when they are to be left out."""
+    places = MOST_CONSTRAINTS if asked.hard_constraints else 0
+    found = newest_accepted(rows_about(asked).filter(IS_HARD_CONSTRAINT), places)
+    return Section(Heading.COMPILED_TRUTH, tuple(replace(entry_of(row), note=HARD_CONSTRAINT) for row in found))
+
+
+def statement_part(asked: Asked) -> Section:
+    """Return settled facts, preferences and lessons: what the user typed, then what they said, then the rest."""
+    left = rows_about(asked).exclude(IS_HARD_CONSTRAINT).exclude(category__in=TIMELINE)
+    found: list[Memory] = []
+    for written in USERS_FIRST:
+        if places := MOST_STATEMENTS - len(found):
+            found += newest_accepted(left.filter(written), places)
+    return Section(Heading.COMPILED_TRUTH, tuple(map(entry_of, found)))
+
+
+def event_part(asked: Asked) -> Section:
+    """Return what happened, newest first."""
+    rows = rows_about(asked).exclude(IS_HARD_CONSTRAINT).filter(category__in=TIMELINE)
+    found = newest_accepted(rows, MOST_EVENTS)
+    return Section(Heading.TIMELINE, tuple(replace(entry_of(row), at=row.updated_at) for row in found))
+
+
+PARTS: tuple[Callable[[Asked], Section], ...] = (hard_constraint_part, statement_part, event_part)
+
+
+def entry_of(row: Memory) -> Entry:
+    """Return a memory as an entry."""
+    return Entry(row.category, row.badge, row.pk, row.content)
+
+
+def list_assets(*, owner: User) -> Mapping[AssetGroup, list[KnownAsset]]:
+    """Return the assets that most memories are about, by group, the most mentioned first. One query."""
+    counted = (
+        edges_to_assets(owner)
+        .filter(src_id__in=readable(owner).values("pk"))
+        .values_list("dst_entity_key")
+        .annotate(memories=Count("src_id", distinct=True))
+        .order_by("-memories", "dst_entity_key")[:MOST_ASSETS]
+    )
+    groups: defaultdict[AssetGroup, list[KnownAsset]] = defaultdict(list)
+    for symbol, memories in counted:
+        asset_class = classify(symbol)
+        if asset_class is not None:
+            groups[asset_class.group].append(KnownAsset(Asset(symbol, asset_class), memories))
+    return {group: groups[group] for group in AssetGroup if groups[group]}

@@ -1,0 +1,119 @@
+"""`/assets/`: the assets that an owner's memories are about, and the compiled page of each, as an agent reads it."""
+
+import hashlib
+from enum import StrEnum
+from http import HTTPStatus
+from typing import Any
+
+from django.http import HttpResponse, HttpResponseRedirect, QueryDict
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory_app.edges.words import CLASS_WORDS
+from memory_app.memories.confirming import find_unconfirmed_memories
+from memory_app.pages.core import CompiledPage, Heading, find_asset
+from memory_app.pages.selectors import Asked, list_assets, load_page, open_asset, open_owner
+from minara_site.access.access_log import record_view
+from minara_site.access.models import User
+from minara_site.access.pages import PageRequest, page
+from minara_site.access.policy import Act
+from minara_site.kernel.core.assets import AssetGroup
+from minara_site.web.filters import changed_query
+from minara_site.web.responses import render_page
+
+MOST_CHARS = 100
+
+GROUP_WORDS = {
+    AssetGroup.CRYPTO: gettext_lazy("Crypto"),
+    AssetGroup.STOCK: gettext_lazy("Stocks and funds"),
+    AssetGroup.INDEX: gettext_lazy("Indices"),
+    AssetGroup.COMMODITY: gettext_lazy("Commodities"),
+    AssetGroup.FOREX: gettext_lazy("Currency pairs"),
+}
+HEADING_WORDS = {
+    Heading.COMPILED_TRUTH: gettext_lazy("Compiled truth"),
+    Heading.TIMELINE: gettext_lazy("Timeline"),
+}
+
+
+class Show(StrEnum):
+    """What the page of an asset shows."""
+
+    PARTS = "parts"
+    AGENT = "agent"
+
+
+@page(Act.COMPILED_READ)
+def asset_list(request: PageRequest) -> HttpResponse:
+    """List the assets that most memories are about; `?asset=` opens one by any of its names."""
+    owner = open_owner(request.principal.reads(Act.COMPILED_READ, request.GET.get("owner")))
+    written = request.GET.get("asset", "").strip()[:MOST_CHARS]
+    asset = find_asset(written)
+    if asset:
+        return HttpResponseRedirect(address_of(asset.symbol, request))
+    record_view(principal=request.principal, owner_id=owner.pk, kind="compiled", object_id="", now=timezone.now())
+    groups = [
+        (GROUP_WORDS[group], [(known, CLASS_WORDS[known.asset.asset_class]) for known in assets])
+        for group, assets in list_assets(owner=owner).items()
+    ]
+    status = HTTPStatus.NOT_FOUND if written else HTTPStatus.OK
+    context = {"groups": groups, "written": written, **frame_context(request, owner, _("Assets"))}
+    return render_page(request, "memory_app/pages/list.html", context, status=status)
+
+
+@page(Act.COMPILED_READ)
+def asset_page(request: PageRequest, asset: str) -> HttpResponse:
+    """Show what is known about an asset, part by part or as the agent reads it; other spellings lead to its symbol."""
+    owner = open_owner(request.principal.reads(Act.COMPILED_READ, request.GET.get("owner")))
+    found, now = open_asset(asset), timezone.now()
+    if found.symbol != asset:
+        return HttpResponseRedirect(address_of(found.symbol, request))
+    record_view(principal=request.principal, owner_id=owner.pk, kind="compiled", object_id=found.symbol, now=now)
+    asked = Asked(owner, found, hard_constraints=request.GET.get("hard_constraints") != "0")
+    compiled = load_page(asked, reader=request.user, now=now)
+    context = frame_context(request, owner, found.symbol) | page_context(request, asked, compiled)
+    return render_page(request, "memory_app/pages/one.html", context)
+
+
+def frame_context(request: PageRequest, owner: User, title: str) -> dict[str, Any]:
+    """Return what both pages say: whose knowledge it is."""
+    is_own = owner == request.user
+    return {"title": title, "is_own": is_own, "owner_name": "" if is_own else owner.username}
+
+
+def page_context(request: PageRequest, asked: Asked, compiled: CompiledPage) -> dict[str, Any]:
+    """Return a compiled page for the template."""
+    is_agents = request.GET.get("show") == Show.AGENT
+    texts = {entry.memory_id: entry.text for entry in compiled.entries}
+    doubts = {} if is_agents else find_unconfirmed_memories(texts, owner=asked.owner)
+    size = compiled.markdown.encode()
+    return {
+        "compiled": compiled,
+        "class_words": CLASS_WORDS[compiled.asset.asset_class],
+        "group_words": GROUP_WORDS[compiled.asset.asset_class.group],
+        "parts": [
+            (HEADING_WORDS[section.heading], [(entry, doubts.get(entry.memory_id, ())) for entry in section.entries])
+            for section in compiled.sections
+        ],
+        "show": Show.AGENT if is_agents else Show.PARTS,
+        "hard_constraints": asked.hard_constraints,
+        "size_bytes": len(size),
+        "sha256": hashlib.sha256(size).hexdigest(),
+        "api_url": request.build_absolute_uri(api_path(asked, is_own=asked.owner == request.user)),
+    }
+
+
+def api_path(asked: Asked, *, is_own: bool) -> str:
+    """Return the call by which an agent reads this page."""
+    query = {
+        "hard_constraints": None if asked.hard_constraints else "0",
+        "owner": None if is_own else asked.owner.username,
+    }
+    return f"/v1/compiled/{asked.asset.symbol}{changed_query(QueryDict(), **query)}"
+
+
+def address_of(symbol: str, request: PageRequest) -> str:
+    """Return the page of an asset, with the rest of this address."""
+    return reverse("pages:one", args=[symbol]) + changed_query(request.GET, asset=None)

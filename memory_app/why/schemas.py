@@ -1,0 +1,87 @@
+"""The shapes in which the API tells why a memory is there."""
+
+from datetime import datetime
+
+from ninja import Schema
+
+
+class DecisionOut(Schema):
+    """A decision of the general fact layer; `other` is the memory it was compared with.
+
+    `is_about_it` is false where the decision was about the other one.
+    """
+
+    at: datetime
+    kind: str
+    decider: str
+    actor: str
+    other: int | None
+    is_about_it: bool
+    is_undone: bool
+    reason: str
+
+
+class EdgeOut(Schema):
+    """Something that it mentions, and how."""
+
+    type: str
+    kind: str
+    key: str
+    weight: float
+
+
+class CarriedOut(Schema):
+    """A session whose frozen prompt carried it."""
+
+    session: str
+    at: datetime
+
+
+class FoundOut(Schema):
+    """A search that returned it at this place, from 1; `query` is null where it is not the caller's to read."""
+
+    at: datetime
+    rank: int
+    door: str
+    actor: str
+    query: str | None
+
+
+class CarriedBy(Schema):
+    """The newest 20 sessions; `count` stops at 200."""
+
+    count: int
+    is_exact: bool
+    newest: list[CarriedOut]
+
+
+class FoundBy(Schema):
+    """The newest 20 searches; `count` stops at 200."""
+
+    count: int
+    is_exact: bool
+    newest: list[FoundOut]
+
+
+class WithoutIt(Schema):
+    """What would change without it: the rows that would take its place in the next prompt, pages, retired facts."""
+
+    prompt_changes: bool
+    moves_up: list[int]
+    assets: list[str]
+    retired_in_its_favour: list[int]
+
+
+class BeliefOut(Schema):
+    """Who wrote it and why, what was decided about it, where it was read, what would change without it."""
+
+    writer: str
+    reasoning: str
+    is_judged_by_todays_rules: bool
+    released_by: str | None
+    decisions: list[DecisionOut]
+    conflicts: list[int]
+    edges: list[EdgeOut]
+    carried_by: CarriedBy
+    found_by: FoundBy
+    without_it: WithoutIt

@@ -1,0 +1,224 @@
+"""Reads of why a memory is there: what was decided about it, where it was read, what would change without it.
+
+Everything is bounded: the newest of each kind is shown, and counts stop.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Generic, TypeVar
+
+from django.db.models import F, Q
+
+from memory_app.edges.core import RANK, EdgeType, NodeKind, SourceTable
+from memory_app.edges.models import MemoryEdge
+from memory_app.facts.core import RETIRING, ConflictState
+from memory_app.facts.models import ConsolidationEvent, FactConflict
+from memory_app.held.core import Kind
+from memory_app.memories.models import Memory
+from memory_app.memories.selectors import find_reasoning, retention_cutoff
+from memory_app.snapshot.models import SnapshotMemory
+from memory_app.snapshot.selectors import PromptChange, find_prompt_change
+from memory_app.why.models import SearchLogHit
+from minara_site.kernel.core.assets import classify
+from minara_site.kernel.guard import core as guard
+from minara_site.kernel.guard.models import Hold
+from minara_site.web.keyset import Count
+
+SHOWN = 20
+MOST_COUNTED = 200
+
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True, slots=True)
+class Newest(Generic[Row]):
+    """The newest of many, and how many there are."""
+
+    rows: tuple[Row, ...]
+    count: Count
+
+    @classmethod
+    def of(cls, rows: list[Row]) -> "Newest[Row]":
+        """Return what a query of at most `MOST_COUNTED + 1` rows found."""
+        count = Count(min(len(rows), MOST_COUNTED), is_exact=len(rows) <= MOST_COUNTED)
+        return cls(tuple(rows[:SHOWN]), count)
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A decision of the general fact layer about this memory; `other` is the one that it was compared with.
+
+    `is_about_it` is False where the decision was about the other one.
+    """
+
+    at: datetime
+    kind: str
+    decider: str
+    actor: str
+    reason: str
+    other_id: int | None
+    is_about_it: bool
+    is_undone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A session whose prompt carried the memory."""
+
+    session_id: str
+    title: str
+    frozen_at: datetime
+    has_ended: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A search that returned the memory at this place; `owner_id` is whose memories were searched."""
+
+    at: datetime
+    rank: int
+    door: str
+    actor: str
+    query: str
+    owner_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """What the memory mentions, and how."""
+
+    edge_type: str
+    kind: str
+    key: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Belief:
+    """Why a memory is there and what hangs on it.
+
+    `hold` is the newest hold of its text, decided or not. `others` are the memories that decisions and conflicts
+    name, as far as they can still be opened. `change` is None while the next prompt does not carry it.
+    """
+
+    reasoning: str
+    hold: Hold | None
+    decisions: tuple[Decided, ...]
+    conflicts: tuple[int, ...]
+    others: dict[int, Memory]
+    edges: tuple[Edge, ...]
+    carried: Newest[Carried]
+    found: Newest[Found]
+    change: PromptChange | None
+
+    @property
+    def replaced(self) -> tuple[int, ...]:
+        """The facts that were retired in its favour and still are."""
+        went = [each for each in self.decisions if each.kind in RETIRING and not (each.is_about_it or each.is_undone)]
+        named = dict.fromkeys(each.other_id for each in went if each.other_id in self.others)
+        return tuple(pk for pk in named if self.others[pk].retired_at)
+
+    @property
+    def assets(self) -> tuple[str, ...]:
+        """The assets whose compiled pages it stands on, each once, in order; what has no class has no page."""
+        tickers = dict.fromkeys(edge.key for edge in self.edges if edge.kind == NodeKind.TICKER)
+        return tuple(filter(classify, tickers))
+
+    @property
+    def actors(self) -> set[str]:
+        """Whoever decided or searched."""
+        deciders = {each.actor for each in self.decisions} | ({self.hold.decided_by} if self.hold else set())
+        return (deciders | {each.actor for each in self.found.rows}) - {""}
+
+
+def load_belief(memory: Memory, *, now: datetime) -> Belief:
+    """Return why a memory is there. Ten queries, however much hangs on it."""
+    decisions, conflicts = list_decisions(memory), list_conflicts(memory)
+    named = {each.other_id for each in decisions if each.other_id} | set(conflicts)
+    return Belief(
+        reasoning=find_reasoning(memory),
+        hold=find_newest_hold(memory),
+        decisions=decisions,
+        conflicts=conflicts,
+        others=load_others(memory, named, now=now),
+        edges=list_edges(memory),
+        carried=list_carried(memory),
+        found=list_found(memory),
+        change=find_prompt_change(owner=memory.owner, memory_id=memory.pk),
+    )
+
+
+def find_newest_hold(memory: Memory) -> Hold | None:
+    """Return the newest hold of this memory's text, None when it never waited."""
+    holds = Hold.objects.filter(kind=Kind.MEMORY, object_id=memory.pk, owner_id=memory.owner_id)
+    hold: Hold | None = holds.order_by("-pk").first()
+    return hold
+
+
+def is_judged_today(memory: Memory) -> bool:
+    """Say whether the guard's verdict on it is by today's rules."""
+    return memory.rules_version == guard.RULES.version
+
+
+def list_decisions(memory: Memory) -> tuple[Decided, ...]:
+    """Return the newest decisions that name this memory, the newest first."""
+    named = Q(fact_id=memory.pk) | Q(other_id=memory.pk)
+    events = ConsolidationEvent.objects.for_owner(memory.owner).filter(named).order_by("-at", "-pk")
+    rows = events.values("at", "kind", "decider", "actor", "reason", "fact_id", "other_id", "undone_by")
+    return tuple(decided(memory.pk, row) for row in rows[:SHOWN])
+
+
+def decided(memory_id: int, row: Mapping[str, Any]) -> Decided:
+    """Return an event as seen from this memory."""
+    is_about_it = row["fact_id"] == memory_id
+    return Decided(
+        at=row["at"],
+        kind=row["kind"],
+        decider=row["decider"],
+        actor=row["actor"],
+        reason=row["reason"],
+        other_id=row["other_id" if is_about_it else "fact_id"],
+        is_about_it=is_about_it,
+        is_undone=row["undone_by"] is not None,
+    )
+
+
+def list_conflicts(memory: Memory) -> tuple[int, ...]:
+    """Return the facts that may contradict this one and wait for a decision."""
+    open_ = FactConflict.objects.for_owner(memory.owner).filter(state=ConflictState.OPEN)
+    pairs = open_.filter(Q(older=memory.pk) | Q(newer=memory.pk)).order_by("-found_at", "-pk")
+    return tuple(
+        newer if older == memory.pk else older for older, newer in pairs.values_list("older_id", "newer_id")[:SHOWN]
+    )
+
+
+def load_others(memory: Memory, ids: Iterable[int], *, now: datetime) -> dict[int, Memory]:
+    """Return of these memories of the same owner those that can still be opened, by id. No query for none."""
+    wanted = set(ids)
+    rows = Memory.objects.for_owner(memory.owner).kept(retention_cutoff(now)).filter(pk__in=wanted)
+    return {row.pk: row for row in rows} if wanted else {}
+
+
+def list_edges(memory: Memory) -> tuple[Edge, ...]:
+    """Return what it mentions, strong edges first; the extractor keeps at most 20."""
+    edges = MemoryEdge.objects.filter(src_table=SourceTable.MEMORIES, src_id=memory.pk)
+    rows = edges.values_list("edge_type", "dst_entity_kind", "dst_entity_key", "weight")[:MOST_COUNTED]
+    return tuple(
+        sorted((Edge(*row) for row in rows), key=lambda edge: (RANK.index(EdgeType(edge.edge_type)), edge.key))
+    )
+
+
+def list_carried(memory: Memory) -> Newest[Carried]:
+    """Return the newest sessions of its owner whose prompt carried it."""
+    rows = SnapshotMemory.objects.filter(memory_id=memory.pk, session__owner=memory.owner_id).order_by("-frozen_at")
+    columns = rows.values_list("session_id", "session__title", "frozen_at", "session__ended_at")[: MOST_COUNTED + 1]
+    return Newest.of([Carried(pk, title, at, ended_at is not None) for pk, title, at, ended_at in columns])
+
+
+def list_found(memory: Memory) -> Newest[Found]:
+    """Return the newest searches that returned it."""
+    hits: Any = SearchLogHit.objects.filter(memory_id=memory.pk).order_by("-search")
+    columns = ("rank", "search__door", "search__actor", "search__query", "search__owner_id")
+    rows = hits.annotate(at=F("search__at")).values_list("at", *columns)[: MOST_COUNTED + 1]
+    return Newest.of([Found(*row) for row in rows])

@@ -1,0 +1,146 @@
+"""Writes of the log of searches: keep one, forget the old ones, forget what led to a purged memory.
+
+The log may lie in another file than the data (`kernel.jobs.router`), so that nothing here shares a transaction with
+the memories. A search never fails or waits because of its log.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import datetime, timedelta
+
+import structlog
+from django.conf import settings
+from django.db import DatabaseError, InterfaceError, connections, router, transaction
+
+from memory_app.why.core import MAX_QUERY_CHARS, Door
+from memory_app.why.models import SearchLogEntry, SearchLogHit
+from minara_site.access.principal import Principal
+from minara_site.kernel.core.redact import redact_text
+from minara_site.kernel.db import is_sqlite
+from minara_site.kernel.jobs.services import Claim, report_progress
+from minara_site.kernel.ownership import EVERYONE, Owner
+
+MOST_WAIT_MS = 250
+SLICE = 500
+INSERT_HIT = "INSERT INTO search_log_hits (search_id, memory_id, rank) VALUES (%s, %s, %s)"
+
+log = structlog.get_logger(__name__)
+_tool_door: ContextVar[Door] = ContextVar("tool_door", default=Door.TOOL)
+
+
+@contextmanager
+def tools_called_through(door: Door) -> Iterator[None]:
+    """Say by which door the tools of this block are called."""
+    token = _tool_door.set(door)
+    try:
+        yield
+    finally:
+        _tool_door.reset(token)
+
+
+def log_search(
+    *,
+    principal: Principal,
+    owner: Owner,
+    query: str,
+    ids: Sequence[int],
+    now: datetime,
+    door: Door | None = None,
+) -> None:
+    """Keep that the caller searched an owner's memories and got these, best first.
+
+    Who searches everybody's at once is the owner of the entry. Without a door it is the one of the running tool.
+    """
+    owner_id = principal.owner.pk if owner is EVERYONE else owner.pk
+    door = door or _tool_door.get()
+    log_search_of(owner_id=owner_id, actor=principal.actor, query=query, ids=ids, now=now, door=door)
+
+
+def log_search_of(*, owner_id: int, actor: str, query: str, ids: Sequence[int], now: datetime, door: Door) -> None:
+    """Keep a search; secrets are taken out of the query. A log that cannot be written is a warning."""
+    if not settings.MINARA.minara_search_log_days:
+        return
+    entry = SearchLogEntry(
+        owner_id=owner_id,
+        actor=actor,
+        door=door,
+        query=redact_text(query)[:MAX_QUERY_CHARS],
+        found=len(ids),
+        at=now,
+    )
+    try:
+        keep_search(entry, ids)
+    except (DatabaseError, InterfaceError) as error:
+        log.warning("search_not_logged", error=type(error).__name__)
+
+
+def keep_search(entry: SearchLogEntry, ids: Sequence[int]) -> None:
+    """Write an entry with its hits; those past the model, which takes five times as long.
+
+    Raises DatabaseError after a short wait for a lock.
+    """
+    alias = log_database()
+    with short_transaction(alias):
+        entry.save(using=alias, force_insert=True)
+        with connections[alias].cursor() as cursor:
+            cursor.executemany(INSERT_HIT, [(entry.pk, pk, rank) for rank, pk in enumerate(ids, start=1)])
+
+
+@contextmanager
+def short_transaction(alias: str) -> Iterator[None]:
+    """Open a transaction that waits for a lock for a moment only."""
+    if not is_sqlite(alias):
+        with transaction.atomic(using=alias):
+            run(alias, f"SET LOCAL lock_timeout = {MOST_WAIT_MS:d}")
+            yield
+        return
+    usual_ms = int(1000 * connections[alias].settings_dict["OPTIONS"].get("timeout", 5))
+    run(alias, f"PRAGMA busy_timeout = {MOST_WAIT_MS:d}")
+    try:
+        with transaction.atomic(using=alias):
+            yield
+    finally:
+        run(alias, f"PRAGMA busy_timeout = {usual_ms:d}")
+
+
+def run(alias: str, statement: str) -> None:
+    """Run a statement that answers nothing."""
+    with connections[alias].cursor() as cursor:
+        cursor.execute(statement)
+
+
+def forget_searches(*, now: datetime, slice_size: int = SLICE, claim: Claim | None = None) -> int:
+    """Delete the searches that are older than the log is kept, slice by slice; return how many."""
+    cutoff = now - timedelta(days=settings.MINARA.minara_search_log_days)
+    old = SearchLogEntry.objects.filter(at__lte=cutoff)
+    forgotten, total = 0, old.count()
+    while ids := list(old.order_by("at").values_list("pk", flat=True)[:slice_size]):
+        delete_searches(ids)
+        forgotten += len(ids)
+        report_progress(claim, forgotten, total)
+    return forgotten
+
+
+def delete_searches(ids: Sequence[int]) -> None:
+    """Delete searches with their hits in one short transaction."""
+    with transaction.atomic(using=log_database()):
+        SearchLogHit.objects.filter(search__in=ids).delete()
+        SearchLogEntry.objects.filter(pk__in=ids).delete()
+
+
+def forget_hits(memory_ids: Sequence[int]) -> None:
+    """Forget that searches returned these memories, and what was asked: a query may say what the memory said.
+
+    The searches themselves stay, without words. Call it inside the purge's transaction: where this fails, nothing is
+    purged; where that fails later, only lines of the log are gone.
+    """
+    with transaction.atomic(using=log_database()):
+        hits = SearchLogHit.objects.filter(memory_id__in=memory_ids)
+        SearchLogEntry.objects.filter(pk__in=hits.values("search")).update(query="")
+        hits.delete()
+
+
+def log_database() -> str:
+    """Return the alias of the database that holds the log."""
+    return router.db_for_write(SearchLogEntry)

@@ -1,0 +1,47 @@
+"""The page "Why does the agent believe this?" of one memory. Source: screens U-16."""
+
+from django.http import HttpResponse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from memory_app.held.masking import memory_for
+from memory_app.memories.reading import prompt_line
+from memory_app.memories.selectors import name_actors
+from memory_app.memories.views.one import open_one
+from memory_app.snapshot.core import memory_line
+from memory_app.why.selectors import load_belief
+from memory_app.why.shown import conflict_rows, edge_rows, found_rows, masked_change, steps_of
+from minara_site.access.pages import PageRequest, page
+from minara_site.access.policy import Act
+from minara_site.kernel.core.tokens import estimate_tokens
+from minara_site.web.lists import total_words
+from minara_site.web.responses import render_page
+
+
+@page(Act.MEMORY_READ)
+def show(request: PageRequest, memory_id: int) -> HttpResponse:
+    """Show what led to a memory, where it was read, and what would change without it."""
+    principal, reader = request.principal, request.user
+    memory = open_one(request, Act.MEMORY_READ, memory_id)
+    shown = memory_for(reader, memory)
+    belief = masked_change(load_belief(memory, now=timezone.now()), reader=reader, owner_id=memory.owner_id)
+    names = name_actors({memory.actor, *belief.actors}, reader=reader)
+    line = prompt_line(shown)
+    moves_up = [(row.id, memory_line(row)) for row in belief.change.moves_up] if belief.change else []
+    context = {
+        "title": _("Memory %(id)d") % {"id": memory.pk},
+        "memory": shown,
+        "is_own": memory.owner_id == reader.pk,
+        "belief": belief,
+        "steps": steps_of(memory, belief, names=names, reader=reader),
+        "conflicts": conflict_rows(belief, reader=reader),
+        "found": found_rows(memory, belief, names=names, principal=principal),
+        "found_total": total_words(belief.found.count),
+        "carried_total": total_words(belief.carried.count),
+        "edges": edge_rows(belief),
+        "line": line,
+        "tokens": estimate_tokens(line),
+        "moves_up": moves_up,
+        "may_see_writer": principal.may(Act.WRITES_READ),
+    }
+    return render_page(request, "memory_app/why/page.html", context)

@@ -1,0 +1,44 @@
+"""The search lab in a real browser."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from memory_app.embeddings.services import embed_pending
+from tests.browser.chromium import NARROW, WIDE, axe_clean, fits_width
+from tests.browser.test_search import TEXTS
+from tests.memory_app.embeddings.conftest import enable  # noqa: F401 - fixture
+from tests.memory_app.memories.factories import NOON, make_memory
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def library(ana: Any, enable: Any) -> None:  # noqa: F811
+    """A few memories with vectors."""
+    for content, category, source in TEXTS:
+        make_memory(ana, content, category=category, source=source)
+    enable("local")
+    embed_pending(now=NOON)
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize(("width", "theme"), [(WIDE, "light"), (NARROW, "dark")])
+def test_passes_axe_and_fits(visit: Any, ana: Any, width: int, theme: str) -> None:
+    console = visit(ana, width=width, theme=theme)
+    for path in ("", "?q=how+do+I+limit+losses+on+BTC", "?q=BTC+AND+stop", "?q=stop&fusion=rrf&as_of=2026-06-30"):
+        page = console.open(f"/memories/search-lab/{path}")
+        for summary in page.locator("#found details > summary").all():
+            summary.click()
+        axe_clean(page)
+        fits_width(page)
+
+
+@pytest.mark.usefixtures("library")
+def test_compares_in_place(visit: Any, ana: Any) -> None:
+    page = visit(ana).open("/memories/search-lab/")
+    page.get_by_role("searchbox").fill("how do I limit losses on BTC")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="By meaning")).to_be_visible()
+    expect(page.locator("#found ol")).to_have_count(3)

@@ -1,0 +1,168 @@
+"""`/ops/export/`: an order, a worker, a file for a day."""
+
+import io
+import stat
+from datetime import timedelta
+from typing import Any
+from zipfile import ZipFile
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from memory_app.bundle.adapters import shelf
+from memory_app.bundle.models import BundleTransfer
+from memory_app.bundle.tasks import forget
+from minara_site.access.models import AccessEntry
+from minara_site.kernel.audit_log.models import AuditEntry
+from tests.memory_app.bundle.wizard import newest, take_away, upload, work, write
+
+pytestmark = pytest.mark.django_db
+CANARY = "quokka never risks more than two percent"
+
+
+@pytest.fixture
+def person(client: Client, ana: Any) -> Client:
+    client.force_login(ana)
+    return client
+
+
+def order(client: Client, **options: str) -> BundleTransfer:
+    answer = client.post("/ops/export/", {"sign": "on", **options})
+    assert answer.status_code == 303, answer.content
+    transfer = newest()
+    assert answer["Location"] == f"/ops/export/{transfer.pk}/"
+    work()
+    return newest()
+
+
+def test_a_person_orders_an_export_and_takes_it_away(person: Client, ana: Any) -> None:
+    write(ana, "avoids memes")
+    transfer = order(person)
+    assert transfer.state == "done"
+    page = person.get(f"/ops/export/{transfer.pk}/").content.decode()
+    assert f"/ops/export/{transfer.pk}/download/" in page
+    answer = person.get(f"/ops/export/{transfer.pk}/download/")
+    assert answer["Content-Disposition"].startswith('attachment; filename="minara-export-')
+    assert (answer["Cache-Control"], answer["Content-Type"]) == ("no-store", "application/zip")
+    with ZipFile(io.BytesIO(b"".join(answer.streaming_content))) as archive:
+        assert {"index.md", "signature.txt"} <= set(archive.namelist())
+        assert any(b"avoids memes" in archive.read(name) for name in archive.namelist())
+    assert AuditEntry.objects.filter(tool_call="export_downloaded", owner_id=ana.pk).count() == 1
+
+
+def test_what_the_import_page_would_not_take_says_how_it_comes_back(
+    person: Client, ana: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(ana, "avoids memes")
+    transfer = order(person)
+    assert "minara memory import DIR" not in person.get(f"/ops/export/{transfer.pk}/").content.decode()
+    monkeypatch.setattr("memory_app.bundle.adapters.archive.MOST_MEMBERS", 2)
+    transfer = order(person)
+    assert "minara memory import DIR" in person.get(f"/ops/export/{transfer.pk}/").content.decode()
+    upload(person, take_away(person, transfer), source_format="minara", name="a.zip")
+    work()
+    assert newest().state == "refused"
+    assert "minara memory import DIR" in newest().error
+
+
+def test_the_page_says_in_words_what_is_in_it(person: Client, ana: Any) -> None:
+    write(ana, CANARY, fact_type="constraint.hard")
+    page = person.get(f"/ops/export/{order(person).pk}/").content.decode()
+    assert "left out: hard constraints" in page.replace("\n", "")
+
+
+def test_the_file_lies_where_only_this_user_reads_it(person: Client, ana: Any) -> None:
+    transfer = order(person)
+    path = shelf.path_of(transfer.file_name)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    assert [each for each in path.parent.iterdir() if each.is_dir()] == []  # the tree is gone
+
+
+def test_hard_constraints_stay_out_unless_somebody_fresh_asks(person: Client, ana: Any) -> None:
+    write(ana, CANARY, fact_type="constraint.hard")
+    assert CANARY.encode() not in unpack(take_away(person, order(person)))
+    transfer = order(person, include_constraints="on")
+    assert CANARY.encode() in unpack(take_away(person, transfer))
+    make_stale(person)
+    before = BundleTransfer.objects.count()
+    for answer in (
+        person.post("/ops/export/", {"include_constraints": "on"}),
+        person.get(f"/ops/export/{transfer.pk}/download/"),
+    ):
+        assert answer.status_code == 302
+        assert "/reauthenticate" in answer["Location"]
+    assert BundleTransfer.objects.count() == before
+    assert person.post("/ops/export/", {"sign": "on"}).status_code == 303
+
+
+def unpack(content: bytes) -> bytes:
+    with ZipFile(io.BytesIO(content)) as archive:
+        return b"".join(archive.read(name) for name in archive.namelist())
+
+
+def make_stale(client: Client) -> None:
+    """Let the sign-in be a day old."""
+    session = client.session
+    for method in session["account_authentication_methods"]:
+        method["at"] -= 24 * 3600
+    session.save()
+
+
+def test_an_export_is_gone_after_a_day(person: Client, ana: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    transfer = order(person)
+    path = shelf.path_of(transfer.file_name)
+    late = timezone.now() + timedelta(hours=24, seconds=1)
+    assert forget(now=late - timedelta(seconds=5))["forgotten"] == 0
+    assert path.exists()
+    assert forget(now=late)["forgotten"] == 1
+    assert not path.exists()
+    assert (newest().state, newest().file_name) == ("expired", "")
+    assert person.get(f"/ops/export/{transfer.pk}/download/").status_code == 410
+    assert forget(now=late)["forgotten"] == 0
+
+
+def test_what_nobody_knows_is_swept_from_the_shelf(person: Client, ana: Any) -> None:
+    transfer = order(person)
+    (shelf.shelf() / "left by a dead worker").mkdir()
+    (shelf.shelf() / "stray.bin").write_bytes(b"x")
+    assert forget(now=timezone.now())["strays"] == 0
+    BundleTransfer.objects.update(expires_at=timezone.now() + timedelta(days=9))
+    assert forget(now=timezone.now() + timedelta(days=2))["strays"] == 2
+    assert shelf.path_of(transfer.file_name).exists()
+
+
+def test_another_owners_export_is_missing_and_an_operator_leaves_a_trace(
+    person: Client, ben: Any, olga: Any, ana: Any
+) -> None:
+    transfer = order(person)
+    other = Client()
+    other.force_login(ben)
+    for path in ("", "progress/", "download/"):
+        assert other.get(f"/ops/export/{transfer.pk}/{path}").status_code == 404
+    assert other.get("/ops/export/?owner=ana").status_code == 404
+    operator = Client()
+    operator.force_login(olga)
+    assert operator.get("/ops/export/?owner=ana").status_code == 200
+    assert operator.get(f"/ops/export/{transfer.pk}/").status_code == 200
+    assert set(AccessEntry.objects.filter(owner=ana).values_list("kind", flat=True)) == {"transfer", "transfers"}
+
+
+def test_an_operator_exports_for_somebody_by_name(ana: Any, olga: Any) -> None:
+    operator = Client()
+    operator.force_login(olga)
+    assert operator.post("/ops/export/?owner=ana", {"sign": "on"}).status_code == 303
+    assert (newest().owner, newest().actor) == (ana, f"user:{olga.pk}")
+    assert operator.post("/ops/export/?owner=all", {"sign": "on"}).status_code == 404
+
+
+def test_the_page_asks_while_a_worker_writes_and_stops_then(person: Client, ana: Any) -> None:
+    person.post("/ops/export/", {"sign": "on"})
+    url = f"/ops/export/{newest().pk}/"
+    assert 'hx-trigger="every 2s"' in person.get(url).content.decode()
+    assert person.get(f"{url}progress/").status_code == 303
+    asked = person.get(f"{url}progress/", headers={"HX-Request": "true"})
+    assert "HX-Refresh" not in asked
+    work()
+    assert person.get(f"{url}progress/", headers={"HX-Request": "true"})["HX-Refresh"] == "true"

@@ -1,0 +1,97 @@
+"""`minara doctor`: what it prints and how it ends."""
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from memory_app.edges.models import MemoryEdge
+from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.jobs.models import WorkerSeen
+from tests.console.snapshot_of_tables import table_hashes
+from tests.memory_app.memories.factories import make_memory
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def worker(db):
+    WorkerSeen.objects.create(name="host:1", seen_at=timezone.now())
+
+
+def run(*arguments):
+    """Return the exit status and what was printed."""
+    out = StringIO()
+    try:
+        call_command("doctor", *arguments, stdout=out)
+    except CommandError as error:
+        return error.returncode, str(error)
+    except SystemExit as end:
+        return end.code, out.getvalue()
+    return 0, out.getvalue()
+
+
+def test_a_healthy_instance_ends_well(ana):
+    code, printed = run()
+    assert code == 0
+    assert "house: ok" in printed
+    assert "memory: ok" in printed
+
+
+def test_what_is_bad_ends_with_1_and_says_what_to_do():
+    WorkerSeen.objects.all().delete()
+    code, printed = run()
+    assert code == 1
+    assert "minara worker" in printed
+
+
+def test_anonymous_tells_buckets_and_no_entity(ana, settings):
+    for number in range(12):
+        make_memory(ana, f"Bought BTC, number {number}")
+    code, printed = run("--anonymous")
+    assert code == 0
+    assert "memories live: 10-99" in printed
+    assert "BTC" not in printed
+    assert str(settings.DATA_DIR) not in printed
+    assert "BTC" in run()[1]
+    _code, printed = run("--anonymous", "--fix")
+    assert "example" not in printed
+
+
+def test_json_is_json(ana):
+    assert json.loads(run("--json")[1])["state"] == "ok"
+    assert json.loads(run("--json", "--anonymous")[1])["anonymous"] is True
+    fixed = json.loads(run("--json", "--fix")[1])
+    assert fixed["applied"] is False
+    assert [each["name"] for each in fixed["fixes"]] == ["embeddings", "edges"]
+
+
+def test_fix_alone_changes_nothing_and_apply_does(ana):
+    memory = make_memory(ana, "Bought BTC")
+    MemoryEdge.objects.all().delete()
+    before = table_hashes()
+    code, printed = run("--fix", "--only", "edges")
+    assert (code, table_hashes()) == (0, before)
+    assert f"edges: added 1, memories 1 (for example {memory.pk})" in printed
+    assert "run again with --apply" in printed
+    code, printed = run("--fix", "--apply", "--only", "edges")
+    assert (code, MemoryEdge.objects.count()) == (0, 1)
+    assert "applied  edges: added 1" in printed
+    assert AuditEntry.objects.get(tool_call="doctor.fix.edges").actor == "command:doctor"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--apply",),
+        ("--only", "edges"),
+        ("--fix", "--only", "vacuum"),
+        ("--fix", "--apply", "--only", "edges,reflect_pending"),
+    ],
+)
+def test_a_wrong_call_ends_with_2_and_changes_nothing(ana, arguments):
+    before = table_hashes()
+    assert run(*arguments)[0] == 2
+    assert table_hashes() == before

@@ -1,0 +1,227 @@
+"""The fixes: what they may touch, what they never touch, once and twice, and killed in between (R-20, R-21)."""
+
+import json
+import signal
+
+import pytest
+from django.db import connection
+
+from memory_app.doctor.fixes import FIXES, FixName
+from memory_app.doctor.services import apply_fixes, choose_fixes, foresee_fixes
+from memory_app.doctor.tasks import run_fixes
+from memory_app.edges.models import MemoryEdge
+from memory_app.embeddings.adapters import ProviderDown
+from memory_app.embeddings.models import MemoryVector
+from memory_app.memories.core import Category, EmbeddingState, Source
+from memory_app.memories.models import Memory
+from memory_app.pages.selectors import get_version
+from memory_app.search import schema
+from memory_app.search.index import index_problems
+from memory_app.search.models import SearchDocument
+from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.errors import Invalid
+from minara_site.kernel.jobs.models import JobRun
+from minara_site.kernel.jobs.services import Claim
+from profile_app.prompt.services import start_session
+from tests.console.snapshot_of_tables import table_hashes
+from tests.memory_app.doctor import racers
+from tests.memory_app.doctor.rows import all_rows, difference
+from tests.memory_app.memories.factories import NOON, make_memory
+from tests.site import Site
+
+pytestmark = pytest.mark.django_db
+ALL = tuple(FIXES)
+ACTOR = "user:7"
+LATER = NOON.replace(year=2027)
+MAY_CHANGE = {("memories", "embedding_state"), ("search_document", "body")}
+MAY_GROW = {"memory_edges", "memory_vectors", "search_document", "audit_log"}
+RACERS = "tests.memory_app.doctor.racers"
+
+
+def lines(name=""):
+    return AuditEntry.objects.filter(tool_call__startswith=f"doctor.fix.{name}")
+
+
+@pytest.fixture
+def sick(ana, ben, endpoint):
+    """A store where every fix has something to do, and much that none may touch."""
+    for owner in (ana, ben):
+        make_memory(owner, "Bought BTC and sold ETH", category=Category.OBSERVATION, source=Source.INFERRED)
+        make_memory(owner, "Holds SOL", category=Category.FACT, source=Source.AGENT_RECORDED, fact_state="pending")
+        retired = {"fact_state": "retired", "retired_at": NOON}
+        make_memory(owner, "Holds XRP", category=Category.FACT, source=Source.AGENT_RECORDED, **retired)
+        make_memory(owner, "In the trash with DOGE", deleted_at=NOON)
+        make_memory(owner, "prefers weekly charts")
+        start_session(owner=owner, title="", actor="test", now=NOON)
+    held = make_memory(ana, "Quiet ADA")
+    Memory.objects.filter(pk=held.pk).update(held_at=NOON)
+    Memory.objects.filter(owner=ben, content="prefers weekly charts").update(embedding_state=EmbeddingState.FAILED)
+    MemoryEdge.objects.filter(dst_entity_key__in=("BTC", "SOL")).delete()
+    first, second = SearchDocument.objects.order_by("pk")[:2]
+    first.delete()
+    SearchDocument.objects.filter(pk=second.pk).update(body="something else")
+    return endpoint
+
+
+def apply(*names, actor=ACTOR, now=LATER, claim=None):
+    return apply_fixes(choose_fixes(names), actor=actor, now=now, claim=claim)
+
+
+class TestDryRun:
+    def test_changes_nothing_at_all(self, sick):
+        before = table_hashes()
+        foreseen = foresee_fixes(ALL)
+        assert table_hashes() == before
+        assert sick.asked == []
+        assert all(not each.is_empty for each in foreseen.values())
+
+    def test_says_what_applying_then_does(self, sick):
+        foreseen = {name: each.counts for name, each in foresee_fixes(ALL).items()}
+        done = apply(*ALL)
+        assert done[FixName.EDGES]["added"] == foreseen[FixName.EDGES]["added"] > 0
+        assert done[FixName.SEARCH_INDEX] == foreseen[FixName.SEARCH_INDEX]
+        waiting = foreseen[FixName.EMBEDDINGS]["pending"] + foreseen[FixName.EMBEDDINGS]["failed"]
+        assert sum(done[FixName.EMBEDDINGS].values()) == waiting > 0
+
+    def test_names_some_ids(self, sick):
+        lacking = set(Memory.objects.filter(content__in=("Bought BTC and sold ETH", "Holds SOL")).values_list("pk"))
+        assert {(pk,) for pk in foresee_fixes([FixName.EDGES])[FixName.EDGES].sample} == lacking
+
+
+class TestApply:
+    def test_touches_only_what_it_may_and_leaves_one_line_for_each_fix(self, sick):
+        before = all_rows()
+        apply(*ALL)
+        gone, new, changed = difference(before, all_rows())
+        assert gone == set()
+        assert new <= MAY_GROW
+        assert changed <= MAY_CHANGE
+        assert sorted(lines().values_list("tool_call", "actor")) == sorted((f"doctor.fix.{n}", ACTOR) for n in ALL)
+        assert {row[0] for row in all_rows().keys() - before.keys() if row[0] == "audit_log"} == {"audit_log"}
+        assert len([row for row in all_rows().keys() - before.keys() if row[0] == "audit_log"]) == len(ALL)
+
+    def test_heals(self, sick):
+        apply(*ALL)
+        assert all(each.is_empty for each in foresee_fixes(ALL).values())
+        assert index_problems() == []
+        live = Memory.objects.filter(deleted_at=None, retired_at=None, held_at=None)
+        assert set(live.values_list("embedding_state", flat=True)) == {"embedded"}
+
+    def test_a_second_time_writes_nothing_but_its_lines(self, sick):
+        apply(*ALL)
+        before, asked = table_hashes(without={"audit_log"}), len(sick.asked)
+        done = apply(*ALL)
+        assert table_hashes(without={"audit_log"}) == before
+        assert len(sick.asked) == asked
+        assert not any(count for counts in done.values() for count in counts.values())
+        assert lines().count() == 2 * len(ALL)
+
+    def test_makes_compiled_pages_out_of_date_where_an_edge_is_added(
+        self, sick, ana, django_capture_on_commit_callbacks
+    ):
+        before = get_version(ana.pk)
+        with django_capture_on_commit_callbacks(execute=True):
+            apply_fixes([FixName.EDGES], actor=ACTOR, now=LATER)
+        assert get_version(ana.pk) == before + 1
+
+    def test_by_default_does_what_costs_no_thought(self, sick):
+        assert choose_fixes(()) == [FixName.EMBEDDINGS, FixName.EDGES]
+        apply()
+        assert set(lines().values_list("tool_call", flat=True)) == {"doctor.fix.embeddings", "doctor.fix.edges"}
+
+    def test_asks_nobody_anything_without_a_provider(self, sick, enable):
+        enable("disabled")
+        assert foresee_fixes([FixName.EMBEDDINGS])[FixName.EMBEDDINGS].is_empty
+        assert not any(apply("embeddings")[FixName.EMBEDDINGS].values())
+        assert sick.asked == []
+        assert not MemoryVector.objects.exists()
+        assert lines("embeddings").count() == 1
+
+
+class TestNever:
+    def test_takes_an_edge_away_that_the_extractor_no_longer_finds(self, sick, ana):
+        memory = make_memory(ana, "likes long walks")
+        stale = MemoryEdge.objects.create(
+            owner=ana,
+            src_table="memories",
+            src_id=memory.pk,
+            dst_entity_kind="ticker",
+            dst_entity_key="OLD",
+            edge_type="mentions",
+        )
+        apply("edges")
+        assert MemoryEdge.objects.filter(pk=stale.pk).exists()
+
+    def test_takes_a_search_document_away_that_has_no_memory(self, sick, ana):
+        orphan = SearchDocument.objects.latest("pk")
+        orphan.pk, orphan.object_id = None, 987_654
+        orphan.save()
+        apply("search_index")
+        assert SearchDocument.objects.filter(pk=orphan.pk).exists()
+
+    def test_replaces_the_vector_of_another_model(self, sick):
+        apply("embeddings")
+        MemoryVector.objects.update(model="openai:older")
+        before = set(MemoryVector.objects.values_list("pk", "model"))
+        apply("embeddings")
+        assert set(MemoryVector.objects.values_list("pk", "model")) == before
+
+    @pytest.mark.parametrize("name", ["methodology_demotion", "reflect_pending"])
+    def test_pretends_to_a_fix_whose_tables_are_not_there(self, name):
+        with pytest.raises(Invalid) as caught:
+            choose_fixes([name])
+        assert "comes with its tables" in caught.value.detail
+        assert "embeddings, edges, search_index" in caught.value.detail
+
+    def test_does_one_thing_when_a_name_among_others_is_wrong(self, sick):
+        before = table_hashes()
+        with pytest.raises(Invalid, match="There is no fix vacuum"):
+            apply("edges", "vacuum")
+        assert table_hashes() == before
+
+
+class TestSearchIndex:
+    def test_restores_a_trigger(self, ana):
+        name = next(iter(schema.triggers(connection)))
+        with connection.cursor() as cursor:
+            cursor.execute(f"DROP TRIGGER {name}" + ("" if connection.vendor == "sqlite" else " ON memories"))
+        assert foresee_fixes([FixName.SEARCH_INDEX])[FixName.SEARCH_INDEX].counts["triggers"] == 1
+        apply("search_index")
+        assert schema.missing_triggers(connection) == set()
+
+
+class TestLine:
+    def test_stands_with_what_a_provider_that_is_down_left(self, sick):
+        sick.status = 500
+        with pytest.raises(ProviderDown):
+            apply("embeddings")
+        assert lines("embeddings").count() == 1
+        assert Memory.objects.filter(embedding_state=EmbeddingState.FAILED).exists()
+
+    def test_is_written_once_by_a_run_that_is_taken_up_again(self, sick):
+        arguments = {"names": ["edges"], "apply": True, "actor": ACTOR}
+        run = JobRun.objects.create(
+            job="doctor.fix",
+            arguments=arguments,
+            created_at=NOON,
+            attempts=2,
+            state="running",
+            worker="w",
+            lease_expires_at=LATER,
+        )
+        for attempt in (1, 2):
+            JobRun.objects.update(attempts=attempt)
+            claim = Claim(run.pk, "doctor.fix", arguments, attempt, "w")
+            run_fixes(**arguments, now=LATER, claim=claim)
+        assert lines("edges").count() == 1
+        assert lines("edges").get().details == {"run": run.pk}
+
+    @pytest.mark.processes
+    @pytest.mark.parametrize("place", ["between line and change", "after the change", "after the first slice"])
+    def test_stands_if_and_only_if_something_was_changed_when_killed(self, site: Site, place: str):
+        died = site.act(f"{RACERS}:seed_and_die", place)
+        died.communicate(timeout=120)
+        assert died.returncode == -signal.SIGKILL
+        after, healed = json.loads(site.call(f"{RACERS}:look_and_heal"))
+        assert (after["edges"] > 0) == (after["lines"] == 1) == (place == "after the first slice")
+        assert healed == {"edges": racers.ROWS, "lines": after["lines"] + 1, "left": 0}

@@ -1,0 +1,140 @@
+"""The report: every count of S1, right in a full store, bounded on a page, and alive when a table is not."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import DatabaseError
+
+from memory_app.doctor import report as room
+from memory_app.doctor.core import State
+from memory_app.doctor.report import load_report
+from memory_app.doctor.sections import house
+from memory_app.memories.core import Category, EmbeddingState, Source
+from memory_app.memories.models import Memory
+from minara_site.kernel.conversations.services import end_session
+from minara_site.kernel.jobs.models import JobRun, RunState, WorkerSeen
+from profile_app.prompt.services import start_session
+from tests.memory_app.memories.factories import NOON, browser, make_many, make_memory
+
+pytestmark = pytest.mark.django_db
+DAY = timedelta(days=1)
+
+
+def lines(section=None, **options):
+    """Return the lines of a report by name."""
+    found = load_report(now=NOON, **options)
+    return {line.name: line for each in found.sections for line in each.lines if section in (None, each.name)}
+
+
+def counts(**options):
+    return {name: line.count for name, line in lines(**options).items()}
+
+
+def test_an_empty_store_with_a_worker_is_healthy(db):
+    WorkerSeen.objects.create(name="host:1", seen_at=NOON)
+    found = load_report(now=NOON)
+    assert [(section.name, section.state) for section in found.sections] == [("house", "ok"), ("memory", "ok")]
+
+
+def test_counts_memories_by_state_category_and_vector(ana, ben, settings):
+    settings.MINARA = settings.MINARA.model_copy(update={"embedding_provider": "openai"})
+    make_many(ana, 3, category=Category.LESSON)
+    make_memory(ben, "held", held_at=NOON)
+    make_memory(ana, "fresh trash", deleted_at=NOON - DAY)
+    make_memory(ana, "old trash", deleted_at=NOON - 30 * DAY)
+    ids = list(Memory.objects.live().values_list("pk", flat=True))
+    Memory.objects.filter(pk=ids[0]).update(embedding_state=EmbeddingState.EMBEDDED)
+    Memory.objects.filter(pk=ids[1]).update(embedding_state=EmbeddingState.FAILED)
+    held = Memory.objects.get(content="held")
+    Memory.objects.filter(pk=held.pk).update(held_at=NOON)
+    found = counts()
+    expected = {
+        "memories_live": 3,
+        "memories_held": 1,
+        "memories_deleted": 2,
+        "trash_past_retention": 1,
+        "category_lesson": 3,
+        "category_alert": 0,
+        "embedding_embedded": 1,
+        "embedding_failed": 1,
+        "embedding_pending": 1,
+    }
+    assert {name: found[name] for name in expected} == expected
+    states = {name: line.state for name, line in lines().items()}
+    assert states["embedding_pending"] == states["trash_past_retention"] == State.WATCH
+
+
+def test_waiting_for_a_vector_is_no_fault_while_no_provider_is_set(ana):
+    make_memory(ana)
+    assert lines()["embedding_pending"].state is State.OK
+
+
+def test_counts_facts_and_edges_with_their_entities(ana):
+    make_memory(ana, "Holds BTC", category=Category.FACT, source=Source.AGENT_RECORDED, fact_state="pending")
+    make_memory(ana, "Sold BTC for ETH", category=Category.FACT, source=Source.AGENT_RECORDED, fact_state="settled")
+    found = lines()
+    assert (found["facts_pending"].count, found["facts_settled"].count, found["facts_retired"].count) == (1, 1, 0)
+    assert (found["edges"].count, dict(found["entities_top"].names)) == (4, {"BTC": 2, "ETH": 1})  # a pair is no entity
+    assert found["entities_top"].names[0] == ("BTC", 2)
+
+
+def test_a_dirty_counter_is_its_owners_writes_since_the_prompt_was_frozen(ana, ben):
+    from memory_app.memories.core import Provenance
+    from memory_app.memories.services import Draft, write_memory
+
+    def write(owner, at):
+        provenance = Provenance(Source.USER_MANUAL, f"user:{owner.pk}")
+        write_memory(owner_id=owner.pk, draft=Draft(Category.PERSONALIZATION, f"at {at}", provenance), now=at)
+
+    write(ana, NOON - 3 * DAY)
+    start_session(owner=ana, title="", actor="test", now=NOON - 2 * DAY)
+    start_session(owner=ben, title="", actor="test", now=NOON - 2 * DAY)
+    over = start_session(owner=ana, title="", actor="test", now=NOON - 3 * DAY).session
+    end_session(owner=ana, session_id=over.pk, actor=browser(ana).actor, now=NOON - 3 * DAY)
+    write(ana, NOON - DAY)
+    write(ana, NOON - DAY)
+    found = counts()
+    assert (found["sessions_running"], found["snapshots_dirty"], found["snapshot_writes_waiting"]) == (2, 1, 2)
+
+
+def test_looks_at_no_more_rows_than_a_page_may(ana):
+    make_many(ana, 8)
+    found = lines(most=5)
+    assert (found["memories_live"].count, found["memories_live"].is_exact) == (6, False)
+    assert lines(most=8)["memories_live"].is_exact
+
+
+def test_names_what_is_wrong_with_the_house_and_what_to_do(ana):
+    JobRun.objects.create(job="x", state=RunState.FAILED, created_at=NOON, finished_at=NOON)
+    JobRun.objects.create(job="x", state=RunState.QUEUED, created_at=NOON - DAY)
+    found = lines("house")
+    for name, state in (("worker", State.BAD), ("runs_failed", State.WATCH), ("runs_waiting", State.WATCH)):
+        assert found[name].state is state
+        assert found[name].hint
+
+
+def test_sees_a_search_index_out_of_step(ana):
+    from memory_app.search.models import SearchDocument
+
+    make_memory(ana)
+    SearchDocument.objects.all().delete()
+    assert lines()["search_index_problems"].state is State.BAD
+    assert lines(most=10)["search_index_problems"].state is State.BAD
+
+
+def test_a_section_that_cannot_be_read_hides_no_other(monkeypatch, db):
+    def broken(look):
+        raise DatabaseError("no such table")
+
+    monkeypatch.setattr(room, "SECTIONS", (("house", broken), room.SECTIONS[1]))
+    found = load_report(now=NOON)
+    assert found.sections[0].state is State.BAD
+    assert "no such table" not in str(found.sections[0].lines[0].hint)
+    assert found.sections[1].name == "memory"
+
+
+def test_little_room_is_a_warning(monkeypatch, db):
+    from minara_site.kernel.machine import Storage
+
+    monkeypatch.setattr(house, "read_storage", lambda: Storage(1, 1, 1, disk_free=5, disk_total=100))
+    assert lines("house")["disk_free_megabytes"].state is State.WATCH

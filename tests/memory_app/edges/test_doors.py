@@ -1,0 +1,203 @@
+"""The doors to the edges: API and page, for their owner, an operator and a stranger."""
+
+import re
+from html import unescape
+from http import HTTPStatus
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from memory_app.edges.drawing import HEIGHT, WIDTH, place_neighbours, short_name
+from memory_app.memories.models import Memory
+from minara_site.access.models import AccessEntry
+from minara_site.access.policy import Scope
+from tests.api.client import MEMORY_FIELDS, Agent, agent_of
+from tests.memory_app.edges.factories import NOON, remember
+
+pytestmark = pytest.mark.django_db
+
+
+def items(answer):
+    assert answer.status_code == HTTPStatus.OK, answer.content
+    return answer.json()["data"]["items"]
+
+
+class TestEdges:
+    def test_lists_the_edges_of_an_entity(self, ana):
+        memory = remember(ana, "long BTC")
+        [item] = items(agent_of(ana).get("/v1/edges?entity=btc"))
+        assert set(item) == {"edge_type", "entity", "weight", "created_at", "memory"}
+        assert item["edge_type"] == "holds"
+        assert item["entity"] == {
+            "kind": "ticker",
+            "key": "BTC",
+            "asset_class": "major_crypto",
+            "asset_group": "crypto",
+        }
+        assert set(item["memory"]) == MEMORY_FIELDS
+        assert item["memory"]["id"] == memory.pk
+
+    @pytest.mark.parametrize(
+        "name", ["BTC", "BTC%2FUSDT", "$btc", "%E6%AF%94%E7%89%B9%E5%B8%81", "ticker:btc", "btc-usd"]
+    )
+    def test_knows_every_spelling(self, ana, name):
+        remember(ana, "long BTC")
+        assert len(items(agent_of(ana).get(f"/v1/edges?entity={name}"))) == 1
+
+    def test_narrows_by_type(self, ana):
+        remember(ana, "bought BTC, later sold BTC")
+        remember(ana, "BTC and ETH")
+        ask = agent_of(ana).get
+        assert [each["edge_type"] for each in items(ask("/v1/edges?entity=BTC&edge_type=exited"))] == ["exited"]
+        [pair] = items(ask("/v1/edges?entity=BTC&edge_type=co_occurs_with"))
+        assert (pair["entity"]["kind"], pair["entity"]["key"]) == ("pair", "BTC|ETH")
+        assert items(ask("/v1/edges?entity=BTC&edge_type=watched")) == []
+
+    def test_goes_from_page_to_page_newest_first(self, ana):
+        ids = [remember(ana, f"long BTC {number}").pk for number in range(7)]
+        found, cursor = [], ""
+        while cursor is not None:
+            data = agent_of(ana).get(f"/v1/edges?entity=BTC&limit=3&cursor={cursor}").json()["data"]
+            found += [item["memory"]["id"] for item in data["items"]]
+            cursor = data["next_cursor"]
+        assert found == ids[::-1]
+
+    def test_leaves_out_what_is_not_read(self, ana):
+        memory = remember(ana, "long BTC")
+        Memory.objects.filter(pk=memory.pk).update(held_at=NOON)
+        assert items(agent_of(ana).get("/v1/edges?entity=BTC")) == []
+        assert items(agent_of(ana).get("/v1/entities/top")) == []
+
+    @pytest.mark.parametrize("query", ["", "?entity=", "?entity=what+is+it", "?entity=BTC&edge_type=loves",
+                                       "?entity=BTC&cursor=x", "?entity=BTC&limit=0", "?entity=BTC&colour=red"])  # fmt: skip
+    def test_refuses_what_it_cannot_read(self, ana, query):
+        assert agent_of(ana).get(f"/v1/edges{query}").status_code in {400, 422}
+
+    def test_shows_a_stranger_nothing(self, ana, ben):
+        remember(ana, "long BTC")
+        assert items(agent_of(ben).get("/v1/edges?entity=BTC")) == []
+        assert agent_of(ben).get("/v1/edges?entity=BTC&owner=ana").status_code == HTTPStatus.NOT_FOUND
+        assert Agent().get("/v1/edges?entity=BTC").status_code == HTTPStatus.UNAUTHORIZED
+
+    def test_lets_the_owner_know_which_operator_read(self, ana, olga):
+        remember(ana, "long BTC")
+        reader = agent_of(olga, Scope.MEMORY_READ, Scope.OPERATOR)
+        assert len(items(reader.get("/v1/edges?entity=BTC&owner=ana"))) == 1
+        assert AccessEntry.objects.get().owner_id == ana.pk
+
+
+class TestTop:
+    def test_lists_the_entities_of_the_most_memories(self, ana):
+        remember(ana, "long BTC and EUR/USD")
+        remember(ana, "long BTC on arbitrum")
+        data = agent_of(ana).get("/v1/entities/top?limit=2").json()["data"]
+        assert (data["looked_at"], data["complete"]) == (2, True)
+        assert [(each["kind"], each["key"], each["memories"]) for each in data["items"]] == [
+            ("ticker", "BTC", 2),
+            ("ticker", "EURUSD", 1),
+        ]
+        assert [each["asset_group"] for each in data["items"]] == ["crypto", "forex"]
+
+    def test_lets_the_owner_know_which_operator_read(self, ana, olga):
+        remember(ana, "long BTC")
+        reader = agent_of(olga, Scope.MEMORY_READ, Scope.OPERATOR)
+        assert len(items(reader.get("/v1/entities/top?owner=ana"))) == 1
+        assert AccessEntry.objects.get().owner_id == ana.pk
+        assert reader.get("/v1/entities/top?owner=all").status_code == HTTPStatus.NOT_FOUND
+
+
+class TestPage:
+    @pytest.fixture
+    def browser(self, ana):
+        client = Client()
+        client.force_login(ana)
+        return client
+
+    def test_says_what_to_do_when_nothing_is_mentioned(self, browser):
+        page = browser.get("/memories/graph/").content.decode()
+        assert "Edges appear when memories mention assets" in page
+
+    def test_lists_what_is_mentioned_most(self, ana, browser):
+        remember(ana, "long BTC and EUR/USD on arbitrum")
+        page = browser.get("/memories/graph/").content.decode()
+        for name in ("BTC", "EURUSD", "chain%3Aarbitrum"):
+            assert f"?entity={name}" in page
+
+    def test_shows_a_neighbourhood_as_list_and_picture(self, ana, browser):
+        memory = remember(ana, "long BTC with ETH and SOL")
+        with CaptureQueriesContext(connection) as queries:
+            page = browser.get("/memories/graph/?entity=btc").content.decode()
+        assert len(queries) <= 12
+        assert f'href="/memories/{memory.pk}/"' in page
+        assert 'href="/assets/BTC/"' in page
+        picture = page[page.index('<svg class="graph"') : page.index("</svg>", page.index('<svg class="graph"'))]
+        assert picture.count("<a ") == picture.count('tabindex="-1"') == 2
+        assert "style=" not in picture
+        assert len(re.findall(r"\?entity=ETH", page)) == 2, "once in the picture, once in the list"
+
+    def test_goes_on_to_older_memories_and_says_what_was_counted(self, ana, browser, monkeypatch):
+        monkeypatch.setattr("memory_app.edges.views.MOST_ROWS", 2)
+        monkeypatch.setattr("memory_app.edges.selectors.WINDOW", 3)
+        ids = [remember(ana, f"long BTC {number}").pk for number in range(3)]
+        page = browser.get("/memories/graph/?entity=BTC").content.decode()
+        assert "counted in the newest" in page
+        assert f"/memories/{ids[0]}/" not in page
+        [older] = re.findall(r'href="(\?[^"]*cursor=[^"]*)"', page)
+        assert f"/memories/{ids[0]}/" in browser.get("/memories/graph/" + unescape(older)).content.decode()
+
+    def test_narrows_the_list_by_edge_type(self, ana, browser):
+        held, sold = remember(ana, "long BTC"), remember(ana, "sold BTC")
+        page = browser.get("/memories/graph/?entity=BTC&type=exited").content.decode()
+        assert f"/memories/{sold.pk}/" in page
+        assert f"/memories/{held.pk}/" not in page
+
+    @pytest.mark.parametrize("entity", ["<script>alert(1)</script>", "what is this", "scenario:" + "x" * 70])
+    def test_says_what_it_cannot_read(self, browser, entity):
+        page = browser.get("/memories/graph/", {"entity": entity}).content.decode()
+        assert "No entity" in page
+        assert "<script>alert" not in page
+
+    def test_says_that_no_memory_mentions_it(self, browser):
+        assert "No memory mentions DOGE" in browser.get("/memories/graph/?entity=doge").content.decode()
+
+    def test_has_no_compiled_page_for_what_has_no_class(self, ana, browser):
+        remember(ana, "long $WHATCOIN")
+        assert "/assets/" not in browser.get("/memories/graph/?entity=WHATCOIN").content.decode().split("<main")[1]
+
+    def test_opens_for_an_operator_and_tells_the_owner(self, ana, ben, olga):
+        remember(ana, "long BTC")
+        stranger, operator = Client(), Client()
+        stranger.force_login(ben)
+        operator.force_login(olga)
+        assert stranger.get("/memories/graph/?owner=ana").status_code == HTTPStatus.NOT_FOUND
+        assert "BTC" in operator.get("/memories/graph/?owner=ana").content.decode()
+        assert AccessEntry.objects.get().owner_id == ana.pk
+        assert operator.get("/memories/graph/?owner=all").status_code == HTTPStatus.NOT_FOUND
+
+    def test_names_the_mentions_on_the_page_of_a_memory(self, ana, browser):
+        memory = remember(ana, "long BTC on arbitrum")
+        page = browser.get(f"/memories/{memory.pk}/").content.decode()
+        assert 'id="mentions"' in page
+        assert "?entity=BTC" in page
+        assert "?entity=chain:arbitrum" in page.replace("%3A", ":")
+        plain = remember(ana, "nothing to see")
+        assert 'id="mentions"' not in browser.get(f"/memories/{plain.pk}/").content.decode()
+
+
+@pytest.mark.parametrize("counts", [[], [1], [3, 2, 1], list(range(12, 0, -1))])
+def test_places_every_neighbour_inside_the_picture(counts):
+    places = place_neighbours(counts)
+    assert len(places) == len(counts)
+    assert len({(round(each.x), round(each.y)) for each in places}) == len(counts)
+    for each in places:
+        assert each.radius <= each.x <= WIDTH - each.radius
+        assert each.radius <= each.y
+        assert each.word_y <= HEIGHT
+        assert each.weight in {1, 2, 3}
+
+
+def test_shortens_what_does_not_fit():
+    assert short_name("EURUSD") == "EURUSD"
+    assert short_name("0x" + "ab" * 20) == "0xabab…abab"

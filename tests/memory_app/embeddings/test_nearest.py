@@ -1,0 +1,173 @@
+"""The nearest memories of one owner: exact, isolated, live, and the same from the matrix that a process keeps."""
+
+from datetime import timedelta
+
+import numpy as np
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from memory_app.embeddings import matrices, selectors
+from memory_app.embeddings.core import normalise_vectors, pack
+from memory_app.embeddings.models import MemoryVector
+from memory_app.embeddings.selectors import embed_query, find_nearest
+from memory_app.embeddings.services import embed_pending
+from memory_app.memories.core import FactState
+from memory_app.memories.models import Memory
+from memory_app.memories.services import Changes, delete_memories, edit_memory
+from tests.memory_app.memories.factories import NOON, browser, make_many, make_memory
+
+pytestmark = pytest.mark.django_db
+MODEL = "openai:text-embedding-3-small"
+UNRELATED = (
+    "ETH staking rewards are paid weekly",
+    "The broker's fee for options is 0.65 dollars a contract",
+    "Never hold more than 5% in one position",
+    "Gold trades near its record high",
+    "The tax return for trading gains is due in April",
+    "Prefers limit orders over market orders",
+)
+
+
+@pytest.fixture(params=["direct", "kept"])
+def way(request, monkeypatch):
+    """Read the vectors anew each time, or keep the matrix as of an owner with many."""
+    if request.param == "kept":
+        monkeypatch.setattr(selectors, "KEPT_FROM", 0)
+    matrices._kept.clear()
+    return request.param
+
+
+def put_vector(memory, values, **fields):
+    vector = normalise_vectors([values], count=1)[0]
+    return MemoryVector.objects.create(
+        **{
+            "kind": "memory",
+            "object_id": memory.pk,
+            "owner_id": memory.owner_id,
+            "model": MODEL,
+            "dimensions": vector.size,
+            "vector": pack(vector),
+            "text_sha256": "0" * 64,
+            "embedded_at": NOON,
+            **fields,
+        }
+    )
+
+
+def query_of(*values):
+    return normalise_vectors([values], count=1)[0]
+
+
+def nearest(owner, query, limit=10, **options):
+    return [near.memory_id for near in find_nearest(owner_id=owner.pk, query=query, limit=limit, **options)]
+
+
+def test_the_nearest_come_first_and_ties_by_id(ana, endpoint, way):
+    far, same, close, also = make_many(ana, 4)
+    for memory, values in ((also, [3, 1]), (far, [-1, 0]), (same, [3, 1]), (close, [1, 0])):
+        put_vector(memory, values)
+    found = find_nearest(owner_id=ana.pk, query=query_of(1, 0), limit=3)
+    assert [near.memory_id for near in found] == [close.pk, *sorted([same.pk, also.pk])]
+    assert found[0].cosine == 1
+    assert found[1].cosine == found[2].cosine == pytest.approx(3 / 10**0.5, abs=1e-6)
+    assert nearest(ana, query_of(1, 0), 0) == []
+
+
+def test_another_owners_vectors_are_never_seen(ana, ben, endpoint, way):
+    mine, theirs = make_memory(ana), make_memory(ben)
+    put_vector(mine, [0, 1])
+    put_vector(theirs, [1, 0])
+    assert nearest(ana, query_of(1, 0)) == [mine.pk]
+    assert nearest(ben, query_of(1, 0)) == [theirs.pk]
+
+
+def test_a_vector_that_names_another_owner_than_its_memory_is_found_by_neither(ana, ben, endpoint, way):
+    theirs = make_memory(ben)
+    put_vector(theirs, [1, 0], owner_id=ana.pk)
+    assert nearest(ana, query_of(1, 0)) == []
+    assert nearest(ben, query_of(1, 0)) == []
+
+
+def test_many_rows_of_the_trash_take_no_place_of_a_live_one(ana, endpoint, way):
+    live = make_memory(ana)
+    put_vector(live, [1, 1])
+    for n, memory in enumerate(make_many(ana, 30)):
+        put_vector(memory, [1, 0])
+        state = ({"deleted_at": NOON}, {"held_at": NOON}, {"retired_at": NOON, "fact_state": FactState.RETIRED})[n % 3]
+        Memory.objects.filter(pk=memory.pk).update(**state)
+    assert nearest(ana, query_of(1, 0), 1) == [live.pk]
+    assert len(nearest(ana, query_of(1, 0), 100, live_only=False)) == 31
+
+
+def test_what_changes_is_seen_by_the_next_search(ana, endpoint, way):
+    rows = make_many(ana, 5)
+    embed_pending(now=NOON)
+    query = embed_query(rows[2].content)
+    assert nearest(ana, query, 1) == [rows[2].pk]
+    edit_memory(principal=browser(ana), memory_id=rows[2].pk, changes=Changes(content="Sell ETH at 4k"), now=NOON)
+    assert rows[2].pk not in nearest(ana, query)
+    embed_pending(now=NOON)
+    assert nearest(ana, embed_query("Sell ETH at 4k"), 1) == [rows[2].pk]
+    delete_memories(principal=browser(ana), owner=ana, ids=[rows[2].pk], now=NOON)
+    assert rows[2].pk not in nearest(ana, query)
+    Memory.objects.filter(pk=rows[3].pk).delete()
+    assert rows[3].pk not in nearest(ana, query, live_only=False)
+
+
+def test_a_vector_that_is_renewed_at_the_same_instant_is_another_version(ana, endpoint, way):
+    memory = make_memory(ana)
+    old = put_vector(memory, [1, 0])
+    assert find_nearest(owner_id=ana.pk, query=query_of(1, 0), limit=1)[0].cosine == 1
+    old.delete()
+    put_vector(memory, [0, 1])
+    assert find_nearest(owner_id=ana.pk, query=query_of(1, 0), limit=1)[0].cosine == 0
+
+
+def test_a_kept_matrix_is_read_once(ana, endpoint, way):
+    put_vector(make_memory(ana), [1, 0])
+    nearest(ana, query_of(1, 0))
+    with CaptureQueriesContext(connection) as queries:
+        nearest(ana, query_of(1, 0))
+    blobs = [query for query in queries if '"vector"' in query["sql"]]
+    assert (len(queries), len(blobs)) == ((3, 1) if way == "direct" else (2, 0))
+
+
+def test_matrices_leave_when_room_is_needed(monkeypatch):
+    monkeypatch.setattr(matrices, "MAX_BYTES", 100)
+    matrices._kept.clear()
+    small = matrices.Matrix(np.zeros(1, np.int64), np.zeros((1, 10), np.float32))
+    for name in ("a", "b", "a", "c"):
+        matrices.keep_matrix((name,), small)
+        matrices.recall_matrix(("a",))
+    assert [matrices.recall_matrix((name,)) is not None for name in "abc"] == [True, False, True]
+    matrices.keep_matrix(("huge",), matrices.Matrix(np.zeros(1, np.int64), np.zeros((1, 1000), np.float32)))
+    assert matrices.recall_matrix(("huge",)) is None
+
+
+def test_the_local_model_finds_a_memory_by_its_meaning_in_another_language(ana, enable):
+    enable("local")
+    wanted = make_memory(ana, "altcoin drawdown overnight")
+    for n, text in enumerate(UNRELATED):
+        make_memory(ana, text, at=NOON + timedelta(minutes=n))
+    assert embed_pending(now=NOON)["embedded"] == len(UNRELATED) + 1
+    assert nearest(ana, embed_query("山寨币崩了"), 1) == [wanted.pk]
+    assert set(MemoryVector.objects.values_list("model", "dimensions")) == {("local:multilingual-e5-small", 384)}
+
+
+def test_the_local_model_reads_any_text(enable):
+    enable("local")
+    for text in ("a\0b word", "long " * 30, "止损", "\ud800 half a pair", "🚀🚀🚀"):
+        assert embed_query(text).shape == (384,)
+
+
+def test_among_many_the_first_live_ones_are_found_without_reading_all(ana, ben, endpoint):
+    rows = make_many(ana, 24)
+    for n, memory in enumerate(rows):
+        put_vector(memory, [1, n / 10])
+    theirs = make_memory(ben)
+    put_vector(theirs, [1, 0], owner_id=ana.pk)
+    Memory.objects.filter(pk=rows[1].pk).update(deleted_at=NOON)
+    assert nearest(ana, query_of(1, 0), 3) == [rows[0].pk, rows[2].pk, rows[3].pk]
+    Memory.objects.filter(pk__in=[row.pk for row in rows[:14]]).update(deleted_at=NOON)
+    assert nearest(ana, query_of(1, 0), 3) == [rows[14].pk, rows[15].pk, rows[16].pk]

@@ -1,0 +1,142 @@
+"""What happens while the provider thinks: an edit, a purge, a second worker, a kill -9."""
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connections
+
+from memory_app.embeddings.batches import embed_batch
+from memory_app.embeddings.core import text_digest
+from memory_app.embeddings.models import MemoryVector
+from memory_app.embeddings.providers import current_provider
+from memory_app.embeddings.services import EMBED, batches_of, embed_pending
+from memory_app.memories.core import EmbeddingState
+from memory_app.memories.models import Memory
+from memory_app.memories.services import Changes, edit_memory
+from minara_site.kernel.jobs.models import JobRun
+from tests.fixtures import make_user
+from tests.memory_app.embeddings.endpoint import Endpoint
+from tests.memory_app.importers.test_killed_import import PROJECT, environment_of_this_database
+from tests.memory_app.memories.factories import NOON, browser, make_many, make_memory
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@contextmanager
+def meanwhile(endpoint: Endpoint, work: Callable[[], Any]) -> Iterator[list[Any]]:
+    """Run the work in a thread of its own; the block runs while the provider thinks, the result stands after it."""
+    endpoint.gate, results = threading.Event(), []
+
+    def thread() -> None:
+        try:
+            results.append(work())
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(thread)
+        assert endpoint.reached.wait(20)
+        try:
+            yield results
+        finally:
+            endpoint.gate.set()
+        future.result(30)
+
+
+def is_sound() -> bool:
+    """Say whether each vector is of its row's text and each row with a vector is in its state."""
+    texts = dict(Memory.objects.values_list("pk", "content"))
+    stored = dict(MemoryVector.objects.values_list("object_id", "text_sha256"))
+    embedded = set(Memory.objects.filter(embedding_state=EmbeddingState.EMBEDDED).values_list("pk", flat=True))
+    return stored.keys() == embedded and all(text_digest(texts[pk]) == digest for pk, digest in stored.items())
+
+
+def test_an_edit_while_the_provider_thinks_wins(endpoint: Endpoint) -> None:
+    ana = make_user("ana")
+    edited, other = make_memory(ana), make_memory(ana, "Sell ETH at 4k")
+    with meanwhile(endpoint, lambda: embed_pending(now=NOON, limit=2)) as results:
+        edit_memory(principal=browser(ana), memory_id=edited.pk, changes=Changes(content="Buy SOL at 90"), now=NOON)
+    assert results == [{"embedded": 1, "skipped": 0, "failed": 0, "changed": 1}]
+    assert list(MemoryVector.objects.values_list("object_id", flat=True)) == [other.pk]
+    assert is_sound()
+    assert embed_pending(now=NOON)["embedded"] == 1
+    assert is_sound()
+
+
+def test_a_purge_while_the_provider_thinks_leaves_no_vector(endpoint: Endpoint) -> None:
+    gone = make_memory(make_user("ana"))
+    with meanwhile(endpoint, lambda: embed_pending(now=NOON)):
+        Memory.objects.filter(pk=gone.pk).delete()
+    assert MemoryVector.objects.count() == 0
+
+
+def test_no_transaction_is_open_while_the_provider_thinks(endpoint: Endpoint) -> None:
+    ana = make_user("ana")
+    make_memory(ana)
+    with meanwhile(endpoint, lambda: embed_pending(now=NOON)):
+        make_memory(ana, "Written meanwhile")  # on SQLite one writer would block the other
+    assert is_sound()
+    assert MemoryVector.objects.count() == 2
+
+
+def test_two_workers_with_the_same_batch_leave_one_vector_each(endpoint: Endpoint) -> None:
+    make_many(make_user("ana"), 20)
+    provider = current_provider()
+    assert provider
+    ids = next(batches_of(EMBED, provider))
+    with meanwhile(endpoint, lambda: embed_batch(provider, ids, now=NOON)):
+        endpoint.gate, waiting = None, endpoint.gate
+        assert embed_batch(provider, ids, now=NOON).embedded == 20
+        endpoint.gate = waiting
+    assert MemoryVector.objects.count() == 20
+    assert is_sound()
+
+
+@pytest.mark.processes
+def test_a_worker_that_is_killed_in_a_batch_leaves_what_stood_and_its_run_goes_on(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
+    make_many(make_user("ana"), 100)
+    JobRun.objects.create(job=EMBED, created_at=NOON, requested_by="schedule")
+    provider = current_provider()
+    assert provider
+    embed_batch(provider, list(Memory.objects.order_by("pk").values_list("pk", flat=True)[:30]), now=NOON)
+
+    endpoint.gate = threading.Event()
+    endpoint.reached.clear()
+    with start_worker(endpoint, tmp_path) as child:
+        assert endpoint.reached.wait(60)
+        child.send_signal(signal.SIGKILL)
+    endpoint.gate.set()
+    assert MemoryVector.objects.count() == 30
+    assert is_sound()
+
+    endpoint.gate = None
+    with start_worker(endpoint, tmp_path) as child:
+        output = child.communicate(timeout=60)[0]
+    assert json.loads(output.splitlines()[-1]) == {"embedded": 70, "skipped": 0, "failed": 0, "changed": 0}
+    assert MemoryVector.objects.count() == 100
+    assert is_sound()
+
+
+def start_worker(endpoint: Endpoint, folder: Path) -> "subprocess.Popen[str]":
+    """Run the job in a process of its own on the database of this test."""
+    code = "import django; django.setup(); from tests.memory_app.embeddings.racers import embed_as_run as f; print(f())"
+    (folder / "minara.db").unlink(missing_ok=True)
+    environment = {
+        **environment_of_this_database(folder),
+        "EMBEDDING_PROVIDER": "openai",
+        "EMBEDDING_BASE_URL": endpoint.url,
+        "EMBEDDING_API_KEY": "sk-test",
+    }
+    command = [sys.executable, "-c", code]
+    return subprocess.Popen(command, cwd=PROJECT, env=environment, stdout=subprocess.PIPE, text=True)

@@ -1,0 +1,226 @@
+"""Conflicts, decisions and undo: two facts of one owner at a time, each decision one event, nothing that cannot be
+taken back."""
+
+from datetime import timedelta
+
+import pytest
+
+from memory_app.facts.core import ConflictState, Decider, EventKind
+from memory_app.facts.core.decision import Decision, DecisionKind
+from memory_app.facts.models import ConsolidationEvent, FactConflict
+from memory_app.facts.selectors import list_conflicts
+from memory_app.facts.services import (
+    apply_decision,
+    carry_out_corrections,
+    consolidate_pending,
+    find_conflicts,
+    undo_event,
+    write_correction,
+)
+from memory_app.held.services import release_hold
+from memory_app.memories.core import Category, Provenance, Source
+from memory_app.memories.models import Memory
+from memory_app.memories.services import Draft
+from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.errors import Conflict, NotFound
+from minara_site.kernel.guard.models import Hold
+from tests.memory_app.facts.factories import DAILY, WEEKLY, make_conflict, make_fact
+from tests.memory_app.memories.factories import NOON, browser, make_memory
+
+pytestmark = pytest.mark.django_db
+LATER = NOON + timedelta(hours=2)
+
+
+def states(*facts):
+    return [Memory.objects.values_list("fact_state", flat=True).get(pk=fact.pk) for fact in facts]
+
+
+def decide(owner, conflict, kind, *, decider=Decider.PERSON, ids=None, reason=""):
+    older, newer = ids or (conflict.older_id, conflict.newer_id)
+    return apply_decision(
+        owner=owner,
+        conflict_id=conflict.pk,
+        decision=Decision(kind, older, newer, reason),
+        decider=decider,
+        actor=f"user:{owner.pk}",
+        now=LATER,
+    )
+
+
+class TestFinding:
+    def test_finds_a_pair_once_and_notes_it(self, ana):
+        conflict = make_conflict(ana)
+        assert (conflict.older.content, conflict.newer.content, conflict.similarity) == (WEEKLY, DAILY, 0.5)
+        event = ConsolidationEvent.objects.get(kind=EventKind.CONFLICT_FOUND)
+        assert (event.fact_id, event.other_id, event.decider) == (conflict.newer_id, conflict.older_id, Decider.RULE)
+        assert find_conflicts(now=LATER) == 0
+        Memory.objects.update(compared_at=None)
+        assert find_conflicts(now=LATER) == 0
+        assert FactConflict.objects.count() == 1
+
+    def test_never_across_owners_and_never_with_what_is_not_settled(self, ana, ben):
+        make_fact(ana, WEEKLY)
+        make_fact(ben, DAILY)
+        consolidate_pending(now=NOON)
+        make_fact(ana, "prefers hourly charts", minutes=1)
+        make_memory(ana, "prefers monthly charts", category=Category.OBSERVATION)
+        assert find_conflicts(now=NOON) == 0
+
+    def test_goes_on_where_the_run_before_stopped(self, ana):
+        for number, word in enumerate(("weekly", "daily", "hourly")):
+            make_fact(ana, f"prefers {word} charts", minutes=number)
+        consolidate_pending(now=NOON)
+        assert [find_conflicts(now=NOON, most=1) for _run in range(4)] == [2, 1, 0, 0]
+
+
+class TestDeciding:
+    @pytest.mark.parametrize(
+        ("kind", "expected", "event_kind", "state"),
+        [
+            (DecisionKind.SUPERSEDE, ["retired", "settled"], EventKind.SUPERSEDED, ConflictState.RESOLVED),
+            (DecisionKind.KEEP_OLDER, ["settled", "retired"], EventKind.SUPERSEDED, ConflictState.RESOLVED),
+            (DecisionKind.KEEP_BOTH, ["settled", "settled"], EventKind.KEPT_BOTH, ConflictState.DISMISSED),
+        ],
+    )
+    def test_each_decision_is_one_event_and_one_audit_row_and_can_be_taken_back(
+        self, ana, kind, expected, event_kind, state
+    ):
+        conflict = make_conflict(ana)
+        before = ConsolidationEvent.objects.count()
+        stamps = list(Memory.objects.order_by("pk").values_list("updated_at", flat=True))
+        event = decide(ana, conflict, kind)
+        conflict.refresh_from_db()
+        assert (states(conflict.older, conflict.newer), event.kind, conflict.state) == (expected, event_kind, state)
+        assert ConsolidationEvent.objects.count() == before + 1
+        assert AuditEntry.objects.filter(details__event=event.pk).count() == 1
+        undone = undo_event(principal=browser(ana), owner=ana, event_id=event.pk, now=LATER)
+        conflict.refresh_from_db()
+        assert (states(conflict.older, conflict.newer), conflict.state) == (["settled", "settled"], "open")
+        assert undone.undoes == event
+        assert list_conflicts(owner=ana).count() == 1
+        assert list(Memory.objects.order_by("pk").values_list("updated_at", flat=True)) == stamps
+        with pytest.raises(Conflict):
+            undo_event(principal=browser(ana), owner=ana, event_id=event.pk, now=LATER)
+
+    @pytest.mark.parametrize("kind", ["delete", "", "supersede; drop table memories"])
+    def test_a_hostile_kind_changes_nothing(self, ana, kind):
+        conflict = make_conflict(ana)
+        event = decide(ana, conflict, kind, decider=Decider.MODEL, reason="ignore the rules")
+        assert (event.kind, event.reason) == (EventKind.REFUSED, "unknown_kind")
+        assert states(conflict.older, conflict.newer) == ["settled", "settled"]
+
+    def test_hostile_ids_reach_no_other_fact(self, ana, ben):
+        conflict, victim = make_conflict(ana), make_fact(ben, "holds ETH")
+        consolidate_pending(now=NOON)
+        for ids in (
+            (victim.pk, conflict.newer_id),
+            (conflict.older_id, victim.pk),
+            (conflict.newer_id, conflict.older_id),
+        ):
+            event = decide(ana, conflict, "supersede", decider=Decider.MODEL, ids=ids)
+            assert (event.kind, event.reason) == (EventKind.REFUSED, "outside_the_pair")
+        assert states(victim, conflict.older, conflict.newer) == ["settled"] * 3
+
+    @pytest.mark.parametrize("decider", Decider)
+    def test_nobody_retires_what_a_user_typed(self, ana, decider):
+        conflict = make_conflict(ana)
+        Memory.objects.filter(pk=conflict.older_id).update(source=Source.USER_MANUAL)
+        event = decide(ana, conflict, "supersede", decider=decider)
+        assert (event.kind, event.reason) == (EventKind.REFUSED, "protected")
+        assert states(conflict.older) == ["settled"]
+
+    @pytest.mark.parametrize("fields", [{"deleted_at": NOON}, {"held_at": NOON}, {"fact_state": "pending"}])
+    def test_what_is_not_settled_any_more_takes_no_decision(self, ana, fields):
+        conflict = make_conflict(ana)
+        Memory.objects.filter(pk=conflict.newer_id).update(**fields)
+        assert decide(ana, conflict, "supersede").reason == "not_settled"
+        assert not list_conflicts(owner=ana).exists()
+
+    def test_a_pair_is_decided_once(self, ana):
+        conflict = make_conflict(ana)
+        decide(ana, conflict, "supersede")
+        assert decide(ana, conflict, "keep_older").reason == "decided"
+        assert states(conflict.older, conflict.newer) == ["retired", "settled"]
+
+    def test_a_pair_of_somebody_else_is_not_there(self, ana, ben):
+        conflict = make_conflict(ana)
+        with pytest.raises(NotFound):
+            decide(ben, conflict, "supersede")
+
+
+class TestUndo:
+    def test_a_repetition_comes_back_and_stays(self, ana):
+        make_fact(ana, "holds ETH")
+        again = make_fact(ana, "holds ETH", minutes=1)
+        consolidate_pending(now=NOON)
+        event = ConsolidationEvent.objects.get(kind=EventKind.DEDUPLICATED)
+        undo_event(principal=browser(ana), owner=ana, event_id=event.pk, now=LATER)
+        consolidate_pending(now=LATER)
+        assert states(again) == ["settled"]
+        assert AuditEntry.objects.filter(tool_call="memory_unretired").count() == 1
+
+    @pytest.mark.parametrize("fields", [{"deleted_at": NOON}, {"held_at": NOON}])
+    def test_is_refused_while_the_fact_itself_is_gone(self, ana, fields):
+        conflict = make_conflict(ana)
+        event = decide(ana, conflict, "supersede")
+        Memory.objects.filter(pk=conflict.older_id).update(**fields)
+        with pytest.raises(Conflict):
+            undo_event(principal=browser(ana), owner=ana, event_id=event.pk, now=LATER)
+
+    @pytest.mark.parametrize("fields", [{"deleted_at": NOON}, {"held_at": NOON}, None])
+    def test_a_fact_comes_back_when_what_replaced_it_is_gone(self, ana, fields):
+        conflict = make_conflict(ana)
+        event = decide(ana, conflict, "supersede")
+        newer = Memory.objects.filter(pk=conflict.newer_id)
+        newer.delete() if fields is None else newer.update(**fields)
+        undo_event(principal=browser(ana), owner=ana, event_id=event.pk, now=LATER)
+        assert states(conflict.older) == ["settled"]
+        assert not list_conflicts(owner=ana).exists()
+        with pytest.raises(Conflict) as caught:
+            undo_event(principal=browser(ana), owner=ana, event_id=event.pk, now=LATER)
+        assert caught.value.problem_code == "undone"
+
+    def test_only_decisions_are_undone_and_only_ones_own(self, ana, ben):
+        conflict = make_conflict(ana)
+        event = decide(ana, conflict, "supersede")
+        settled = ConsolidationEvent.objects.filter(kind=EventKind.SETTLED).first()
+        for owner, pk in ((ben, event.pk), (ana, settled.pk)):
+            with pytest.raises(NotFound):
+                undo_event(principal=browser(owner), owner=owner, event_id=pk, now=LATER)
+
+
+class TestCorrection:
+    def correct(self, owner, memory, text="prefers monthly charts"):
+        provenance = Provenance(Source.USER_MANUAL, f"user:{owner.pk}", f"memory:{memory.pk}")
+        draft = Draft(Category.PERSONALIZATION, text, provenance)
+        return write_correction(owner_id=owner.pk, draft=draft, corrects=memory.pk, now=LATER)
+
+    @pytest.mark.parametrize("is_settled", [True, False])
+    def test_a_fact_gives_way_to_what_its_owner_says(self, ana, is_settled):
+        fact = make_fact(ana, WEEKLY)
+        if is_settled:
+            consolidate_pending(now=NOON)
+        correction = self.correct(ana, fact)
+        event = ConsolidationEvent.objects.get(kind=EventKind.SUPERSEDED)
+        assert (event.fact_id, event.other_id, event.decider) == (fact.pk, correction.pk, Decider.PERSON)
+        assert states(fact) == ["retired"]
+        undo_event(principal=browser(ana), owner=ana, event_id=event.pk, now=LATER)
+        assert states(fact) == ["settled"]
+
+    def test_a_held_correction_retires_the_fact_once_it_is_released(self, ana, olga):
+        fact = make_fact(ana, WEEKLY)
+        correction = self.correct(ana, fact, "prefers\u200b monthly")
+        hold = Hold.objects.get(object_id=correction.pk)
+        release_hold(principal=browser(olga), hold_id=hold.pk, now=LATER)
+        event = ConsolidationEvent.objects.get(kind=EventKind.SUPERSEDED)
+        assert (event.fact_id, event.other_id, states(fact)) == (fact.pk, correction.pk, ["retired"])
+        undo_event(principal=browser(ana), owner=ana, event_id=event.pk, now=LATER)
+        carry_out_corrections([correction], now=LATER)
+        assert states(fact) == ["settled"]
+
+    def test_a_held_correction_and_another_memory_change_nothing(self, ana):
+        fact, note = make_fact(ana, WEEKLY), make_memory(ana, "a note", category=Category.OBSERVATION)
+        assert self.correct(ana, fact, "prefers\u200b monthly").held_at
+        self.correct(ana, note)
+        assert states(fact, note) == ["pending", None]
+        assert not ConsolidationEvent.objects.exists()

@@ -1,0 +1,124 @@
+"""Recording a fact: stored at once, settled later by one sweep, and what the doors answer."""
+
+from datetime import timedelta
+
+import pytest
+import time_machine
+from django.db import transaction
+
+from memory_app.facts.services import record_fact
+from memory_app.facts.services.record import CONSOLIDATE
+from memory_app.jobs import JOBS
+from memory_app.memories.core import Category, Provenance, Source
+from memory_app.memories.models import Memory
+from memory_app.memories.services import Draft
+from minara_site.kernel.events import fact_recorded
+from minara_site.kernel.jobs import queue, schedule, services
+from minara_site.kernel.jobs.models import JobRun, RunState
+from minara_site.kernel.jobs.runner import execute
+from tests.api.client import agent_of
+from tests.memory_app.memories.factories import NOON
+
+pytestmark = pytest.mark.django_db
+WAIT = timedelta(seconds=5)
+TICK = timedelta(microseconds=1)
+
+
+@pytest.fixture
+def pushed(monkeypatch):
+    """The ids that the queue was given."""
+    sent = []
+    monkeypatch.setattr(queue, "push", lambda run_id: sent.append(run_id) or True)
+    return sent
+
+
+def record(owner, text="holds ETH", *, at=NOON):
+    draft = Draft(Category.FACT, text, Provenance(Source.AGENT_RECORDED, "key:abcd1234"))
+    return record_fact(owner_id=owner.pk, draft=draft, now=at)
+
+
+def to_come():
+    return JobRun.objects.filter(job=CONSOLIDATE, not_before__isnull=False)
+
+
+def test_stores_it_as_pending_and_tells_after_commit(ana, pushed, django_capture_on_commit_callbacks):
+    told = []
+    receiver = lambda owner_id, memory_ids, **_: told.append((owner_id, memory_ids))  # noqa: E731
+    fact_recorded.connect(receiver)
+    with time_machine.travel(NOON, tick=False), django_capture_on_commit_callbacks(execute=True):
+        fact = record(ana)
+        assert told == []
+    fact_recorded.disconnect(receiver)
+    assert (fact.fact_state, told) == ("pending", [(ana.pk, (fact.pk,))])
+
+
+def test_many_recordings_ask_for_one_sweep_which_takes_them_all(ana, pushed, django_capture_on_commit_callbacks):
+    for seconds in range(4):
+        with (
+            time_machine.travel(NOON + timedelta(seconds=seconds), tick=False),
+            django_capture_on_commit_callbacks(execute=True),
+        ):
+            record(ana, f"holds {seconds} ETH")
+    run = to_come().get()
+    assert run.not_before == NOON + WAIT
+    assert schedule.send_due_runs(now=run.not_before - TICK) == 0
+    assert schedule.send_due_runs(now=run.not_before) == 1
+    assert schedule.send_due_runs(now=run.not_before + WAIT) == 0
+    assert pushed == [run.pk]
+    execute(run.pk)
+    run.refresh_from_db()
+    assert (run.state, run.not_before) == (RunState.SUCCEEDED, None)
+    assert (run.result["settled"], run.result["deduplicated"]) == (4, 0)
+
+
+def test_one_that_is_recorded_while_a_sweep_runs_asks_for_the_next(ana, pushed, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        record(ana)
+    first = to_come().get()
+    services.claim_run(first.pk, worker="host:1:2", now=NOON)
+    with django_capture_on_commit_callbacks(execute=True):
+        record(ana, "holds SOL")
+    assert to_come().get().pk != first.pk
+
+
+def test_a_sweep_that_is_cancelled_keeps_no_other_from_coming(ana, pushed, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        record(ana)
+    services.cancel_run(to_come().get().pk, now=NOON)
+    with django_capture_on_commit_callbacks(execute=True):
+        record(ana, "holds SOL")
+    assert to_come().count() == 1
+
+
+def test_a_recording_that_rolls_back_asks_for_nothing(ana, pushed, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True), transaction.atomic():
+        record(ana)
+        transaction.set_rollback(True)
+    assert not to_come().exists()
+    assert not Memory.objects.exists()
+
+
+def test_the_schedule_is_the_safety_net():
+    [job] = [job for job in JOBS if job.name == CONSOLIDATE]
+    assert job.every == timedelta(minutes=5)
+
+
+class TestDoors:
+    def test_the_tool_answers_as_for_any_memory(self, ana, pushed, django_capture_on_commit_callbacks):
+        agent = agent_of(ana)
+        with django_capture_on_commit_callbacks(execute=True):
+            answer = agent.post("/v1/tools/memory_write", {"category": "fact", "content": "holds ETH"})
+        fact = Memory.objects.get()
+        assert answer.json() == {"ok": True, "data": {"id": fact.pk}}
+        assert (fact.fact_state, fact.source) == ("pending", "agent_recorded")
+        assert to_come().count() == 1
+
+    def test_a_held_fact_says_so_and_another_category_asks_for_no_sweep(
+        self, ana, pushed, django_capture_on_commit_callbacks
+    ):
+        agent = agent_of(ana)
+        with django_capture_on_commit_callbacks(execute=True):
+            agent.post("/v1/tools/memory_write", {"category": "observation", "content": "noticed ETH"})
+            assert not to_come().exists()
+            answer = agent.post("/v1/tools/memory_write", {"category": "fact", "content": "holds\u200b ETH"})
+        assert "held" in answer.json()["data"]

@@ -1,0 +1,135 @@
+"""R-50: streams of facts against a small model of what consolidation promises."""
+
+from collections import Counter
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import transaction
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memory_app.facts.core import RETIRING, Decider, EventKind
+from memory_app.facts.core.decision import Decision
+from memory_app.facts.core.sameness import fact_key
+from memory_app.facts.core.sweep import Statement, plan_sweep
+from memory_app.facts.models import ConsolidationEvent, FactConflict
+from memory_app.facts.services import apply_decision, consolidate_pending, find_conflicts
+from memory_app.memories.core import Category, FactState, Source
+from memory_app.memories.models import Memory
+from tests.memory_app.facts.factories import make_fact
+from tests.memory_app.memories.factories import NOON, make_memory
+
+TEXTS = (
+    "prefers weekly charts",
+    "Prefers weekly charts.",
+    "prefers daily charts",
+    "holds ETH",
+    "持有 ETH",
+    "持有ETH。",
+)
+SOURCES = (Source.AGENT_RECORDED, Source.CHAT_EXTRACTED, Source.USER_EXPLICIT, Source.USER_MANUAL)
+
+FACTS = st.tuples(
+    st.integers(0, len(TEXTS) - 1), st.integers(0, 30), st.sampled_from(SOURCES), st.booleans(), st.booleans()
+)
+HOSTILE = st.tuples(
+    st.sampled_from(("supersede", "keep_older", "keep_both", "delete", "")), st.integers(0, 40), st.integers(0, 40)
+)
+
+
+@settings(max_examples=1000)
+@given(st.lists(FACTS, max_size=12), st.lists(st.tuples(st.integers(0, 5), st.booleans()), max_size=4))
+def test_the_plan_of_a_thousand_streams(stream, typed):
+    """Every sweep's plan: what a user typed stays, the oldest of repetitions stands, each fact has one end."""
+    standing = [
+        Statement(1000 + n, fact_key(TEXTS[text]), NOON + timedelta(minutes=n), is_typed)
+        for n, (text, is_typed) in enumerate(typed)
+    ]
+    pending = [
+        Statement(n, fact_key(TEXTS[text]), NOON + timedelta(minutes=at), source is Source.USER_MANUAL)
+        for n, (text, at, source, _held, _gone) in enumerate(stream)
+    ]
+    steps = plan_sweep(pending, standing)
+    every = {each.id: each for each in (*standing, *pending)}
+    retired = {step.fact_id: step for step in steps if step.kind is EventKind.DEDUPLICATED}
+    ends = Counter(step.fact_id for step in steps)
+    assert {each.id for each in pending} <= ends.keys()
+    assert all(ends[each.id] == 1 for each in pending if each.id not in retired)
+    assert not any(every[pk].is_protected for pk in retired)
+    for pk, step in retired.items():
+        stays = every[step.other_id]
+        assert stays.key == every[pk].key
+        assert stays.is_protected or stays.age < every[pk].age
+    for key in {each.key for each in pending}:
+        left = [each for each in pending if each.key == key and each.id not in retired]
+        assert sum(not each.is_protected for each in left) <= 1
+
+
+class Undone(Exception):
+    """Takes an example's rows back."""
+
+
+@pytest.mark.django_db
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(st.lists(FACTS, max_size=10), st.integers(1, 4), st.lists(HOSTILE, max_size=4))
+def test_streams_in_the_database(ana, stream, slice_size, hostile):
+    """The same through the services, with a model that answers whatever it likes about every pair."""
+    try:
+        with transaction.atomic():
+            play(ana, stream, slice_size=slice_size, hostile=hostile)
+            raise Undone
+    except Undone:
+        pass
+
+
+def play(owner: Any, stream: list[Any], *, slice_size: int, hostile: list[Any]) -> None:
+    """Store a stream in two parts with a sweep after each; then let a hostile judge decide on what was found."""
+    typed = make_memory(owner, TEXTS[3])
+    middle = len(stream) // 2
+    for part in (stream[:middle], stream[middle:]):
+        for text, minutes, source, is_held, is_gone in part:
+            make_fact(
+                owner,
+                TEXTS[text],
+                minutes=minutes,
+                source=source,
+                held_at=NOON if is_held and text == 0 else None,
+                deleted_at=NOON if is_gone and text == 1 else None,
+            )
+        consolidate_pending(now=NOON, slice_size=slice_size)
+    find_conflicts(now=NOON)
+    before = ConsolidationEvent.objects.count()
+    pairs = list(FactConflict.objects.all())
+    for kind, older, newer in hostile:
+        ids = list(Memory.objects.order_by("pk").values_list("pk", flat=True))
+        for pair in pairs:
+            apply_decision(
+                owner=owner,
+                conflict_id=pair.pk,
+                decision=Decision(kind, ids[older % len(ids)], ids[newer % len(ids)], "Ignore all rules."),
+                decider=Decider.MODEL,
+                actor="job:test",
+                now=NOON,
+            )
+    assert ConsolidationEvent.objects.count() == before + len(hostile) * len(pairs)
+    check_promises(owner, count=len(stream), typed=typed)
+
+
+def check_promises(owner: Any, *, count: int, typed: Memory) -> None:
+    """Assert what R-50 asks for."""
+    facts = list(Memory.objects.filter(category=Category.FACT).order_by("created_at", "pk"))
+    assert len(facts) == count
+    assert Memory.objects.live().filter(pk=typed.pk, fact_state=None).exists()
+    endings = Counter(ConsolidationEvent.objects.filter(kind__in=RETIRING).values_list("fact_id", flat=True))
+    assert set(endings.values()) <= {1}
+    assert {fact.pk for fact in facts if fact.fact_state == FactState.RETIRED} == endings.keys()
+    for fact in facts:
+        is_read = fact.deleted_at is None and fact.held_at is None
+        assert not (fact.fact_state == FactState.RETIRED and fact.source == Source.USER_MANUAL)
+        assert (fact.fact_state == FactState.PENDING) == (not is_read)
+        assert fact.updated_at == fact.created_at
+    standing = [
+        fact.fact_key for fact in facts if fact.fact_state == FactState.SETTLED and fact.source != Source.USER_MANUAL
+    ]
+    assert len(standing) == len(set(standing))

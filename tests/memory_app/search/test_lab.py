@@ -1,0 +1,126 @@
+"""The search lab: three orders of one query, and why meaning has no say."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from memory_app.embeddings.models import MemoryVector
+from memory_app.search.answers import FEATURES
+from memory_app.search.core.request import Fusion
+from memory_app.search.core.weights import WEIGHTS
+from memory_app.search.lab import Fallback, compare_arms
+from memory_app.search.lab_views import EXAMPLES
+from memory_app.search.selectors import search_memories
+from minara_site.kernel.ownership import EVERYONE
+from tests.memory_app.memories.factories import NOON, make_memory
+
+pytestmark = pytest.mark.django_db
+TEXTS = ("stop-losses on BTC should trail by 8%", "altcoin drawdown overnight", "prefers green tea", "BTC halving")
+
+
+@pytest.fixture
+def library(ana):
+    return [make_memory(ana, text, at=NOON + timedelta(minutes=at)) for at, text in enumerate(TEXTS)]
+
+
+@pytest.fixture
+def browser(client, ana):
+    client.force_login(ana)
+    return client
+
+
+def lab(browser, **values):
+    answer = browser.get("/memories/search-lab/", values)
+    assert answer.status_code == 200, answer.content
+    return answer.content.decode()
+
+
+def test_every_feature_has_words():
+    assert FEATURES.keys() == WEIGHTS.keys()
+
+
+def test_offers_examples_before_anything_is_asked(browser, library):
+    html = lab(browser)
+    assert all(f">{example}</a>" in html for example, _meaning in EXAMPLES)
+    assert "Search lab" in html
+
+
+def test_its_columns_are_what_the_searches_find(ana, library, embed):
+    embed()
+    for fusion in (Fusion.DEFAULT, Fusion.RRF):
+        found = compare_arms(owner=ana, query="BTC stop losses", fusion=fusion)
+        assert found.fallback is None
+        for each in (Fusion.TEXT, Fusion.MEANING, fusion):
+            expected = search_memories(owner=ana, query="BTC stop losses", fusion=each, explain=True).hits
+            assert [(hit.id, hit.score) for hit in found.columns[each]] == [(hit.id, hit.score) for hit in expected]
+
+
+def test_shows_three_columns_with_their_parts(browser, library, embed):
+    embed()
+    with CaptureQueriesContext(connection) as queries:
+        html = lab(browser, q="how far does the BTC stop trail")
+    assert sum(each["sql"].startswith("SELECT") for each in queries) <= 12
+    assert all(f'id="h-{column}"' in html for column in ("text", "meaning", "default"))
+    assert "words of the query in it" in html
+    assert '<span class="ticker">BTC</span>' in html
+    assert "by meaning alone" in html
+    assert 'id="h-rrf"' in lab(browser, q="stop", fusion="rrf")
+
+
+def test_the_search_page_says_what_made_a_score_and_what_only_meaning_found(browser, library, embed):
+    embed()
+    html = browser.get("/search/", {"q": "how far does the BTC stop trail"}).content.decode()
+    assert "words of the query in it" in html
+    assert "<dd>by meaning alone</dd>" in html
+    assert "by its filters alone" not in html
+
+
+def test_says_that_nothing_waits_for_a_vector(browser, enable):
+    enable("local")
+    assert "No memory has a vector, and none waits for one." in lab(browser, q="stop")
+
+
+def test_says_that_meaning_is_off(browser, library):
+    html = lab(browser, q="BTC")
+    assert "EMBEDDING_PROVIDER is disabled" in html
+    assert 'id="h-text"' in html
+    assert 'id="h-meaning"' not in html
+
+
+def test_says_why_words_alone_find(browser, ana, library, embed, enable, endpoint):
+    enable("local")
+    assert "No vectors yet: 4 memories are pending." in lab(browser, q="BTC")
+    embed()
+    assert compare_arms(owner=ana, query="BTC AND stop").fallback is Fallback.WORDS_ONLY
+    assert compare_arms(owner=EVERYONE, query="BTC").fallback is Fallback.WORDS_ONLY
+    endpoint.status = 500
+    enable("openai", base_url=endpoint.url, api_key="sk-test")
+    assert "did not answer" in lab(browser, q="BTC")
+    assert MemoryVector.objects.count() == len(TEXTS)
+
+
+def test_a_fragment_is_the_result_alone(browser, library):
+    answer = browser.get("/memories/search-lab/", {"q": "BTC"}, headers={"HX-Request": "true"})
+    assert answer.content.decode().lstrip().startswith('<div class="stack" id="found">')
+
+
+@pytest.mark.parametrize("values", [{"q": "x" * 513}, {"q": "BTC", "as_of": "yesterday"}, {"q": "a\0b"}])
+def test_says_what_it_cannot_read(browser, values):
+    answer = browser.get("/memories/search-lab/", values)
+    assert answer.status_code == 422
+    assert 'role="alert"' in answer.content.decode()
+
+
+def test_searches_as_of_a_day(browser, library):
+    assert "by 8%" in lab(browser, q="trail", as_of="2026-06-12")
+    assert "by 8%" not in lab(browser, q="trail", as_of="2026-06-11")
+    page = browser.get("/search/", {"q": "trail", "as_of": "2026-06-11"}).content.decode()
+    assert "by 8%" not in page
+    assert "/memories/search-lab/?q=trail" in page
+
+
+def test_nobody_looks_into_another_owners_lab(browser, client, ben, library):
+    client.force_login(ben)
+    assert "by 8%" not in lab(client, q="trail")
