@@ -21,6 +21,7 @@ from minara_site.access.keys.services import create_key
 from minara_site.access.policy import Role, Scope
 from minara_site.access.principal import Principal
 from minara_site.kernel.conversations.services import NewTurn, ToolCall, record_turn
+from minara_site.kernel.core.tickers import find_mentions
 from minara_site.kernel.errors import Invalid
 from profile_app.prompt.services import start_session
 from tests.contracts.world import World, parameters
@@ -48,8 +49,12 @@ def as_is(text: str) -> str:
 
 
 def as_plain_words(text: str) -> str:
-    """Return harmless text of the same outline."""
-    return re.sub(r"\S", "x", as_is(text))
+    """Return harmless text of the same outline, which mentions the same assets: pages list those."""
+    hostile = as_is(text)
+    plain = list(re.sub(r"[^\W_]", "x", re.sub(r"[^\w\s]", ",", hostile)))
+    for start, end, _entity in find_mentions(hostile):
+        plain[start:end] = hostile[start:end]
+    return "".join(plain)
 
 
 def one_line(text: str, length: int) -> str:
