@@ -83,8 +83,8 @@ def new_reading(*, owner: User, now: datetime, approves: bool) -> Reading:
 
 def load_trust(bundle: Bundle, owner: User) -> Trust:
     """Return the key of this instance, if it has one, and what the bundle's signature file says."""
-    has_signatures = SIGNATURE in bundle.names
-    signatures = parse_signatures(bundle.read(SIGNATURE)) if has_signatures else {}
+    names = frozenset(bundle.names)
+    signatures = parse_signatures(bundle.read(SIGNATURE), names) if SIGNATURE in names else {}
     return Trust(find_hmac_key(), owner.pk, signatures)
 
 
@@ -130,6 +130,6 @@ def read_file(name: str, serialiser: Serialiser | None, bundle: Bundle, trust: T
 
 def find_channel(name: str, content: bytes, trust: Trust) -> Channel:
     """Return how far a file that names this instance is trusted."""
-    digests = trust.signatures.get(name, frozenset())
+    digests = trust.signatures.get(name, ())
     is_known = trust.key and is_signed(trust.key, trust.owner_id, name, content, digests)
     return Channel.SIGNED if is_known else Channel.UNSIGNED

@@ -9,12 +9,12 @@ a line proves itself or counts for nothing.
 import hmac
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 _LABEL = b"minara bundle 2\0"
-_LINE = re.compile(rb"([0-9a-f]{64})  ([!-~]{1,240}?\.md)")
+_LINE = re.compile(rb"(?<![0-9a-f])([0-9a-f]{64})  ([!-~]{1,240}?\.md)")
 
-Signatures = Mapping[str, frozenset[bytes]]
+Signatures = Mapping[str, Collection[bytes]]
 
 
 def sign_file(key: bytes, owner_id: int, path: str, content: bytes) -> str:
@@ -29,12 +29,14 @@ def render_line(path: str, digest: str) -> str:
     return f"{digest}  {path}\n"
 
 
-def parse_signatures(text: bytes) -> Signatures:
-    """Return the digests that a signature file gives for each path; a path may have several."""
+def parse_signatures(text: bytes, paths: Collection[str]) -> Signatures:
+    """Return the digests that a signature file gives for each of these paths; a path may have several."""
     found: defaultdict[str, set[bytes]] = defaultdict(set)
-    for digest, path in _LINE.findall(text):
-        found[path.decode()].add(digest)
-    return {path: frozenset(digests) for path, digests in found.items()}
+    for line in _LINE.finditer(text):
+        path = line[2].decode()
+        if path in paths:
+            found[path].add(line[1])
+    return dict(found)
 
 
 def is_signed(key: bytes, owner_id: int, path: str, content: bytes, digests: Iterable[bytes]) -> bool:

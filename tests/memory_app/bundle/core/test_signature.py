@@ -1,6 +1,8 @@
 """R-23: each file stands and falls with its own line."""
 
 import random
+import time
+import tracemalloc
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +18,7 @@ SIGNATURES = "".join(
 
 def unsigned(files: dict[str, bytes], signatures: bytes, key: bytes = KEY, owner_id: int = OWNER_ID) -> set[str]:
     """Return the files that are not signed."""
-    found = parse_signatures(signatures)
+    found = parse_signatures(signatures, FILES)
     return {path for path, content in files.items() if not is_signed(key, owner_id, path, content, found.get(path, ()))}
 
 
@@ -90,6 +92,20 @@ def test_changed_line_ends_cost_a_file_its_signature_and_the_list_nothing() -> N
     one = next(iter(FILES))
     assert unsigned(FILES | {one: FILES[one].replace(b"\n", b"\r\n")}, SIGNATURES) == {one}
     assert unsigned(FILES, SIGNATURES.replace(b"\n", b"\r\n")) == set()
+
+
+def test_a_list_of_nothing_but_digits_is_read_in_a_moment() -> None:
+    begun = time.process_time()
+    assert parse_signatures(b"a" * 4_000_000, FILES) == {}
+    assert time.process_time() - begun < 0.2
+
+
+def test_lines_of_files_that_are_not_there_take_no_room() -> None:
+    lines = b"".join(b"%064x  %d.md\n" % (number, number) for number in range(20_000))
+    tracemalloc.start()
+    assert parse_signatures(lines, FILES) == {}
+    assert tracemalloc.get_traced_memory()[1] < len(lines) / 10
+    tracemalloc.stop()
 
 
 @given(st.binary())
