@@ -39,7 +39,7 @@ class MemoryEdge(models.Model):
         ]
         indexes: ClassVar = [
             models.Index(
-                fields=["owner", "dst_entity_kind", "dst_entity_key", "-src_id", "edge_type"],
+                fields=["owner", "src_table", "dst_entity_kind", "dst_entity_key", "-src_id", "edge_type"],
                 name="memory_edges_neighbours",
             ),
         ]

@@ -12,12 +12,11 @@ from memory_app.memories.core import FactState
 from memory_app.memories.listing import MOST_COUNTED, CountOf, owner_filter, search_filter
 from minara_site.access.models import User
 from minara_site.access.principal import Principal
-from minara_site.kernel.ownership import Everyone, Owner
+from minara_site.kernel.ownership import Owner
 from minara_site.web.filters import Filter, FilterKind
 from minara_site.web.keyset import Order
 from minara_site.web.lists import Column, Empty, ListSpec, Sort
 
-OWNER = Column(_("Owner"))
 FACTS = ListSpec(
     name="facts",
     caption=_("Facts"),
@@ -109,8 +108,3 @@ def count_tabs(owner: Owner) -> Mapping[str, int]:
     counted: dict[str, Any] = {state.value: CountOf(list_facts(owner=owner, state=state)) for state in FactState}
     counts = User.objects.values(**counted, conflicts=CountOf(list_conflicts(owner=owner)))[:1].get()
     return {name: number for name, number in counts.items() if number <= MOST_COUNTED}
-
-
-def is_shared(owner: Owner) -> bool:
-    """Say whether the list holds rows of everybody."""
-    return isinstance(owner, Everyone)

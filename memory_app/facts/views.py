@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -10,12 +10,13 @@ from django.utils.translation import gettext as _
 from memory_app.facts.core import Decider, EventKind
 from memory_app.facts.core.decision import Decision, DecisionKind
 from memory_app.facts.listed import shape_conflicts, shape_events, shape_facts
-from memory_app.facts.listing import CONFLICTS, EVENT_LIST, FACTS, count_tabs, is_shared, spec_for
+from memory_app.facts.listing import CONFLICTS, EVENT_LIST, FACTS, count_tabs, spec_for
 from memory_app.facts.models import ConsolidationEvent
 from memory_app.facts.selectors import list_conflicts, list_events, list_facts
 from memory_app.facts.services import apply_decision, undo_event
 from memory_app.facts.services.record import CONSOLIDATE
 from memory_app.facts.words import DONE, reason_words
+from memory_app.memories.listing import EVERYBODY
 from memory_app.search.selectors import limited
 from minara_site.access.access_log import record_views
 from minara_site.access.models import User
@@ -23,7 +24,7 @@ from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.kernel.ownership import Owner
-from minara_site.web.filters import Rows
+from minara_site.web.filters import Rows, changed_query
 from minara_site.web.lists import ListPage, ListSpec, load_page, render_list
 from minara_site.web.responses import back, toast
 
@@ -114,13 +115,13 @@ def load(request: PageRequest, spec: ListSpec, rows: Rows, owner: Owner) -> List
 def context_for(request: PageRequest, owner: Owner, counts: Any) -> dict[str, Any]:
     """Return what the three pages share."""
     own = owner == request.principal.owner
-    names = {"owner": owner.get_short_name() if isinstance(owner, User) else _("everybody")}
+    name, words = (owner.username, owner.get_short_name()) if isinstance(owner, User) else (EVERYBODY, _("everybody"))
     return {
-        "title": _("Facts") if own else _("Facts of %(owner)s") % names,
+        "title": _("Facts") if own else _("Facts of %(owner)s") % {"owner": words},
         "owner": owner,
-        "is_shared": is_shared(owner),
+        "is_shared": name == EVERYBODY,
         "conflict_count": counts.get("conflicts"),
-        "whose": "" if own else f"?owner={owner.get_username() if isinstance(owner, User) else 'all'}",
+        "whose": changed_query(QueryDict(), owner=None if own else name),
         "job": CONSOLIDATE if request.principal.may(Act.JOBS_RUN) else "",
     }
 

@@ -1,14 +1,12 @@
 """Facts, decisions and refusals in words."""
 
-from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from memory_app.facts.core import EventKind
 from memory_app.facts.core.decision import DecisionKind, Problem
 from memory_app.facts.services.retire import CORRECTED
 from memory_app.memories.core import FactState
-
-Text = str | Promise
+from minara_site.web.filters import Text
 
 STATES: dict[FactState, Text] = {
     FactState.PENDING: _("Pending"),

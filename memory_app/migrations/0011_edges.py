@@ -19,7 +19,7 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name="memoryedge",
             index=models.Index(
-                fields=["owner", "dst_entity_kind", "dst_entity_key", "-src_id", "edge_type"],
+                fields=["owner", "src_table", "dst_entity_kind", "dst_entity_key", "-src_id", "edge_type"],
                 name="memory_edges_neighbours",
             ),
         ),

@@ -1,7 +1,8 @@
 """When two facts say the same: exact after normalising. Source: S1 (deterministic dedup), issue (Unicode, CJK).
 
-What is spelled differently is the same: case, full and half width, spaces, quotes, Chinese and Western punctuation,
-a full stop at the end. What means something else stays different: numbers, signs, decimals, units, tickers, negations.
+What is spelled differently is the same: case, full and half width, spaces, quotes, Chinese and Western punctuation, a
+full stop at the end, characters that nobody sees. What means something else stays different: numbers, signs, decimals,
+units, tickers, negations.
 """
 
 import hashlib
@@ -21,6 +22,7 @@ _SPELLINGS = str.maketrans(
         "\u3001": ",",
     }
 )
+_UNSEEN = dict.fromkeys(map(ord, "\u00ad\u061c\u200b\u200e\u200f\u2060\u2066\u2067\u2068\u2069\ufe0e\ufe0f\ufeff"))
 _OWN_MEANING = ("<super>", "<sub>", "<fraction>", "<circle>")  # NFKC would make 102 of 10²
 _QUOTES = re.compile(r"\"|(?<!\w)'|'(?!\w)")
 _SPACES = re.compile(r"\s+")
@@ -31,7 +33,8 @@ _ENDING = " .,;:!"  # a question is no statement, so its mark stays
 
 def normalize_fact(text: str) -> str:
     """Return what a statement says, however it is spelled; the same text again when it is normalised twice."""
-    folded = "".join(map(_fold, text)) if any(map(_has_own_meaning, text)) else _compatible(text)
+    seen = text.translate(_UNSEEN)
+    folded = "".join(map(_fold, seen)) if any(map(_has_own_meaning, seen)) else _compatible(seen)
     plain = _QUOTES.sub("", folded.translate(_SPELLINGS))
     spaced = _SPACES_AT_CJK.sub("", _SPACES.sub(" ", plain).strip())
     return _SPACES_BEFORE_MARKS.sub("", spaced).rstrip(_ENDING)

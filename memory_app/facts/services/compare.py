@@ -49,8 +49,9 @@ def store_conflicts(fact: Memory, alike: list[Memory], *, now: datetime, run_id:
         for similarity, other in scored[:MOST_CONFLICTS]
         if {fact.pk, other.pk} <= still
     ]
-    known = FactConflict.objects.filter(older__in=[pair.older_id for pair in pairs]).values_list("older_id", "newer_id")
-    new = [pair for pair in pairs if (pair.older_id, pair.newer_id) not in set(known)]
+    stored = FactConflict.objects.filter(older__in=[pair.older_id for pair in pairs])
+    known = set(stored.values_list("older_id", "newer_id"))
+    new = [pair for pair in pairs if (pair.older_id, pair.newer_id) not in known]
     FactConflict.objects.bulk_create(new)
     steps = [Step(EventKind.CONFLICT_FOUND, pair.newer_id, pair.older_id) for pair in new]
     note(fact.owner_id, steps, decider=Decider.RULE, actor=ACTOR, now=now, run_id=run_id)

@@ -42,8 +42,8 @@ def apply_decision(
     with transaction.atomic():
         conflict = find_conflict(owner, conflict_id)
         lock_facts_of(conflict.owner_id)
-        conflict.refresh_from_db()
         rows = lock_rows(conflict.owner_id, [conflict.older_id, conflict.newer_id])
+        conflict = find_conflict(owner, conflict_id)  # as it is now: decided, or gone with a purged fact
         pair = Pair(side_of(rows[conflict.older_id]), side_of(rows[conflict.newer_id]))
         problem = Problem.DECIDED if conflict.state != ConflictState.OPEN else find_problem(decision, pair)
         step = (

@@ -45,12 +45,14 @@ def retire(ids: Collection[int], *, now: datetime) -> None:
 
 
 def settle(rows: Iterable[Memory]) -> None:
-    """Settle facts under their keys."""
+    """Settle facts under their keys; one that comes back is compared anew with what settled meanwhile."""
     rows = list(rows)
     for row in rows:
         row.fact_key = fact_key(row.content)
     Memory.objects.bulk_update(rows, ["fact_key"])
-    Memory.objects.filter(pk__in=[row.pk for row in rows]).update(fact_state=FactState.SETTLED, retired_at=None)
+    Memory.objects.filter(pk__in=[row.pk for row in rows]).update(
+        fact_state=FactState.SETTLED, retired_at=None, compared_at=None
+    )
 
 
 def note(

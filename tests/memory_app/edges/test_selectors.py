@@ -140,6 +140,12 @@ def test_takes_the_same_few_queries_for_one_and_for_many(ana):
     assert ask() == few <= 6
 
 
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="SQLite says which index alone answers")
+def test_reads_the_edges_of_an_entity_from_the_index_alone(ana):
+    rows = list_entity_edges(owner=ana, node=BTC).order_by("-src_id").values_list("edge_type", "src_id")
+    assert "USING COVERING INDEX memory_edges_neighbours (owner_id=? AND src_table=?" in rows.explain()
+
+
 def test_lists_the_edges_of_one_memory_strong_ones_first(ana):
     memory = remember(ana, "BTC and ETH, sold SOL")
     edges = [(edge.edge_type, edge.dst_entity_key) for edge in list_edges_of(memory)]

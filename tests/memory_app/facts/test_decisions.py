@@ -72,6 +72,16 @@ class TestFinding:
         consolidate_pending(now=NOON)
         assert [find_conflicts(now=NOON, most=1) for _run in range(4)] == [2, 1, 0, 0]
 
+    def test_compares_one_that_comes_back_with_what_settled_meanwhile(self, ana):
+        conflict = make_conflict(ana)
+        event = decide(ana, conflict, DecisionKind.SUPERSEDE)
+        hourly = make_fact(ana, "prefers hourly charts", minutes=60)
+        consolidate_pending(now=LATER)
+        find_conflicts(now=LATER)
+        undo_event(principal=browser(ana), owner=ana, event_id=event.pk, now=LATER)
+        assert find_conflicts(now=LATER) == 1
+        assert FactConflict.objects.filter(older=conflict.older, newer=hourly).exists()
+
 
 class TestDeciding:
     @pytest.mark.parametrize(

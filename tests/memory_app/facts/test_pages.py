@@ -13,7 +13,7 @@ from memory_app.facts.models import ConsolidationEvent
 from memory_app.facts.services import consolidate_pending
 from memory_app.memories.core import Source
 from memory_app.memories.models import Memory
-from minara_site.access.models import AccessEntry
+from minara_site.access.models import AccessEntry, User
 from tests.api.client import MEMORY_FIELDS, agent_of, assert_problem, walk
 from tests.memory_app.facts.factories import DAILY, WEEKLY, make_conflict, make_fact
 from tests.memory_app.memories.factories import NOON
@@ -210,6 +210,13 @@ class TestReach:
         desk.post(path("decide", conflict.pk, "supersede"), seen(conflict))
         assert states(conflict.older_id) == ["retired"]
         assert AccessEntry.objects.filter(viewer=olga, owner=ana, kind="facts").count() == 3
+
+    def test_an_operator_goes_from_tab_to_tab_whatever_the_owner_is_called(self, desk, ana):
+        User.objects.filter(pk=ana.pk).update(username="ana+me@home")
+        make_conflict(ana)
+        shown = desk.get(path("list"), {"owner": "ana+me@home"}).content.decode()
+        tabs = re.findall(r'<a href="([^"]+)"', shown[shown.index('class="tabs mb-4"') :])[:3]
+        assert [WEEKLY in html(desk.get(unescape(tab))) for tab in tabs] == [True] * 3
 
     def test_an_owner_cannot_start_the_sweep(self, page):
         assert "Run the sweep now" not in html(page.get(path("list")))
