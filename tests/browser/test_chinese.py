@@ -34,7 +34,8 @@ IDENTIFIERS = {
     *Scope,
     *"Minara minara worker OpenClaw Hermes JSON Lines apply v1/tools Claude".split(),
     *"API SHA-256 BM25 UTC AND OR NOT source prefix operator revoke n J K X English".split(),
-    *"PIN JavaScript".split(),
+    *"PIN JavaScript RRF MCP Code Cursor zip MiB arbitrum 0x long SOL memory_write memory_compiled_page".split(),
+    *"mem0 get_all OpenMemory Letta af minara.db".split(),
     *"BTC EUR/USD risk risk_tolerance home_language conservative".split(),
 }
 CODE = "script, style, svg, kbd, code, pre, .mono, .cat, .ticker, .bytes, .fence, .p, .avatar, #id_time_zone option, noscript"

@@ -18,7 +18,7 @@ from minara_site.web.nav import NAV
 from tests.browser.chromium import NARROW, WIDE, axe_faults, width_faults
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-NO_PAGES = {"prompt:text", "audit_log:export"}  # plain text, a download
+NO_PAGES = {"prompt:text", "audit_log:export", "doctor:anonymous"}  # plain text, downloads
 FOREIGN = "api:"  # the API's document and its viewer, which django-ninja brings
 
 
