@@ -32,6 +32,7 @@ class Endpoint:
     refused: set[str] = field(default_factory=set)
     answer: Any = None  # bytes: the whole answer; a function of the texts: the data
     seconds: float = 0.0
+    hints: bool = False  # interim answers without end, and no other
     gate: threading.Event | None = None
     asked: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
@@ -58,6 +59,9 @@ def serve() -> Iterator[Endpoint]:
             endpoint.reached.set()
             if endpoint.gate:
                 endpoint.gate.wait(20)
+            if endpoint.hints:
+                self.hint()
+                return
             status, content = answer_to(endpoint, body["input"])
             self.send_response(status)
             for name, value in endpoint.headers.items():
@@ -65,6 +69,15 @@ def serve() -> Iterator[Endpoint]:
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
             self.drip(content)
+
+        def hint(self) -> None:
+            self.close_connection = True
+            try:
+                while endpoint.hints:
+                    self.wfile.write(b"HTTP/1.1 103 Early Hints\r\n\r\n")
+                    time.sleep(0.01)
+            except OSError:
+                pass
 
         def drip(self, content: bytes) -> None:
             try:

@@ -2,6 +2,7 @@
 
 import logging
 import time
+from threading import BoundedSemaphore
 
 import pytest
 from django.db import connection
@@ -115,6 +116,26 @@ def test_an_answer_that_drips_is_given_up_in_time(endpoint, monkeypatch):
     begun = time.monotonic()
     assert embed_query("altcoin drawdown") is None
     assert time.monotonic() - begun < 2
+
+
+def test_an_answer_that_never_gets_past_its_headers_is_given_up_in_time(endpoint, monkeypatch):
+    monkeypatch.setattr(http, "QUERY_SECONDS", 0.2)
+    endpoint.hints = True
+    begun = time.monotonic()
+    assert embed_query("altcoin drawdown") is None
+    assert time.monotonic() - begun < 2
+    endpoint.hints = False
+
+
+def test_no_more_answers_are_waited_for_than_there_are_places(endpoint, monkeypatch):
+    monkeypatch.setattr(http, "_free_places", BoundedSemaphore(1))
+    http._free_places.acquire()
+    with pytest.raises(ProviderDown, match="PoolTimeout"):
+        current_provider().embed_query("altcoin")
+    http._free_places.release()
+    assert current_provider().embed_query("altcoin").size == 8
+    assert current_provider().embed_query("drawdown").size == 8
+    assert len(endpoint.asked) == 2
 
 
 def test_an_endless_answer_is_given_up(endpoint, monkeypatch):
