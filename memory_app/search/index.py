@@ -115,6 +115,8 @@ def documents(using: str, *, after: int = 0) -> Iterator[list[tuple[Document, Do
             return
         last_id = rows[-1][0]
         yield [pair(*row) for row in rows]
+        if len(rows) < SLICE:
+            return
 
 
 def pair(memory_id: int, owner_id: int, content: str, category: str, *stored: Any) -> tuple[Document, Document | None]:

@@ -2,15 +2,14 @@
 
 from itertools import chain
 
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory_app.doctor.fixes.contract import SAMPLE, Fix, FixName, Foreseen, Journal
-from memory_app.embeddings.adapters import EmbeddingProvider, ProviderDown
+from memory_app.embeddings.adapters import EmbeddingProvider
 from memory_app.embeddings.batches import Counts, embed_batch
 from memory_app.embeddings.providers import current_provider
 from memory_app.embeddings.selectors import to_embed
-from memory_app.embeddings.services import BAD_BATCHES, only_one, pending_batches, state_batches
+from memory_app.embeddings.services import only_one, pending_batches, state_batches
 from memory_app.memories.core import EmbeddingState
 from minara_site.kernel.jobs.services import Claim, report_progress
 
@@ -40,16 +39,12 @@ def apply(journal: Journal, claim: Claim | None) -> dict[str, int]:
 
 
 def embed_waiting(provider: EmbeddingProvider, journal: Journal, claim: Claim | None) -> Counts:
-    """Embed what is pending, then once more what failed. Raises ProviderDown when no text of three batches can be."""
-    counts, bad_batches, size = Counts(), 0, provider.batch_size
+    """Embed what is pending, then once more what failed. Raises ProviderDown."""
+    counts, size = Counts(), provider.batch_size
     total = to_embed().filter(embedding_state__in=STATES).count()
     for ids in chain(pending_batches(size), state_batches(EmbeddingState.FAILED, size)):
-        done = embed_batch(provider, ids, now=journal.now, also=journal.write)
-        counts += done
+        counts += embed_batch(provider, ids, now=journal.now, also=journal.write)
         report_progress(claim, counts.total, total)
-        bad_batches = bad_batches + 1 if done.failed and not done.embedded else 0
-        if bad_batches == BAD_BATCHES:
-            raise ProviderDown(_("The embedding provider gives no usable answer to any text."))
     return counts
 
 

@@ -6,13 +6,11 @@ from datetime import timedelta
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.migrations.executor import MigrationExecutor
-from django.db.models import Min
 from django.utils.translation import gettext as _
 
 from memory_app.doctor.core import Line, Section, State
-from memory_app.doctor.sections.look import Look
+from memory_app.doctor.sections.look import Look, line_of
 from memory_app.search.index import index_problems, newest_index_problems
-from memory_app.search.schema import missing_triggers
 from minara_site.kernel.audit_log.verification import verify_newest
 from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.kernel.jobs.selectors import is_worker_seen
@@ -32,7 +30,6 @@ def house_section(look: Look) -> Section:
         worker_line(look),
         *queue_lines(look),
         *file_lines(),
-        trigger_line(),
         index_line(look),
         audit_chain_line(),
     )
@@ -69,26 +66,25 @@ def worker_line(look: Look) -> Line:
 def queue_lines(look: Look) -> tuple[Line, ...]:
     """Return what waits and what failed."""
     queued = JobRun.objects.filter(state=RunState.QUEUED).exclude(not_before__gt=look.now)
-    oldest = queued.aggregate(oldest=Min("created_at"))["oldest"]
-    is_late = oldest is not None and look.now - oldest > WAITS_LONG
-    waiting, is_exact = look.number(queued)
-    late = _("The oldest waits for more than five minutes. Look at the worker, or give it more processes.")
-    failed = JobRun.objects.filter(
-        state=RunState.FAILED, created_at__gte=look.now - FAILED_WITHIN, finished_at__gte=look.now - FAILED_WITHIN
-    )
+    late = queued.filter(created_at__lt=look.now - WAITS_LONG)
+    since = look.now - FAILED_WITHIN
+    failed = JobRun.objects.filter(state=RunState.FAILED, created_at__gte=since, finished_at__gte=since)
+    waiting, waiting_long, broken = look.count(queued, late, failed)
+    is_late = waiting_long.number > 0
+    hint = _("The oldest waits for more than five minutes. Look at the worker, or give it more processes.")
     return (
         Line(
             "runs_waiting",
             _("Runs that wait"),
-            waiting,
+            waiting.number,
             state=State.WATCH if is_late else State.OK,
-            hint=late if is_late else "",
-            is_exact=is_exact,
+            hint=hint if is_late else "",
+            is_exact=waiting.is_exact,
         ),
-        look.count(
+        line_of(
             "runs_failed",
             _("Runs that failed in 7 days"),
-            failed,
+            broken,
             watched=True,
             hint=_("Look at them under Jobs; each says what to do."),
         ),
@@ -119,15 +115,8 @@ def file_lines() -> tuple[Line, ...]:
     )
 
 
-def trigger_line() -> Line:
-    """Return how many triggers of the search index and the derived tables are missing."""
-    missing = len(missing_triggers(connections[DEFAULT_DB_ALIAS]))
-    hint = _("Run: minara doctor --fix --apply --only search_index")
-    return line_of_problems("triggers_missing", _("Triggers that are missing"), missing, hint)
-
-
 def index_line(look: Look) -> Line:
-    """Return how far the search index is out of step: all of it for the command, the newest memories for a page."""
+    """Return how far the search index and the triggers are out of step, for a page by the newest memories only."""
     problems = index_problems() if look.most is None else newest_index_problems()
     hint = _("Run: minara doctor --fix --apply --only search_index")
     return line_of_problems("search_index_problems", _("Search index out of step"), len(problems), hint)

@@ -1,7 +1,7 @@
 """Memory health: what is stored, in which state, and what is behind. Source: S1 (doctor health)."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory_app.doctor.core import Line, Section, State
-from memory_app.doctor.sections.look import Look
+from memory_app.doctor.sections.look import EVERY_ROW, Look, line_of
 from memory_app.edges.models import MemoryEdge
 from memory_app.facts.core import ConflictState
 from memory_app.facts.models import FactConflict
@@ -23,6 +23,7 @@ from memory_app.snapshot.selectors import count_writes_of_sessions
 from minara_site.kernel.conversations.models import Session
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.guard.selectors import out_of_date
+from minara_site.web.keyset import Count
 
 TOP = 10
 MOST_SESSIONS = 200
@@ -55,7 +56,6 @@ TOP_ENTITIES = """
         WHERE dst_entity_kind <> 'pair' ORDER BY id DESC LIMIT %s
     ) newest GROUP BY dst_entity_kind, dst_entity_key ORDER BY 2 DESC, 1 LIMIT %s
 """
-EVERY_ROW = 2**62
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +95,23 @@ class Census:
 def memory_section(look: Look) -> Section:
     """Return how the memory is."""
     census = take_census(look)
+    conflicts, edges, holds, *judged = look.count(
+        FactConflict.objects.filter(state=ConflictState.OPEN),
+        MemoryEdge.objects.all(),
+        Hold.objects.open(),
+        *(Memory.objects.filter(**condition) for condition in out_of_date()),
+    )
     lines = (
         *state_lines(census),
         *category_lines(census),
         *embedding_lines(census),
-        *fact_lines(census, look),
-        *edge_lines(look),
+        *fact_lines(census),
+        line_of("fact_conflicts_open", _("Contradictions that wait for a decision"), conflicts),
+        line_of("edges", _("Edges"), edges),
+        entities_line(look),
         *snapshot_lines(look),
-        *guard_lines(look),
+        line_of("holds_open", _("Texts on hold"), holds),
+        judged_line(judged),
     )
     return Section("memory", _("Memory health"), lines)
 
@@ -172,30 +181,25 @@ def embedding_lines(census: Census) -> list[Line]:
     return [Line("embedding_provider", _("Embedding provider"), words=str(provider), is_public=True), *lines]
 
 
-def fact_lines(census: Census, look: Look) -> list[Line]:
+def fact_lines(census: Census) -> list[Line]:
     """Return where the facts stand."""
     counts: Counter[str] = Counter()
     for group in census.groups:
         if group.fact_state and not group.is_deleted:
             counts[group.fact_state] += group.count
-    facts = [
+    return [
         Line(f"facts_{name}", _("Facts: %(state)s") % {"state": FACTS[name]}, counts[name], is_exact=census.is_exact)
         for name in FactState
     ]
-    open_ = FactConflict.objects.filter(state=ConflictState.OPEN)
-    return [*facts, look.count("fact_conflicts_open", _("Contradictions that wait for a decision"), open_)]
 
 
-def edge_lines(look: Look) -> tuple[Line, ...]:
-    """Return how many edges there are, and the entities with most of them."""
+def entities_line(look: Look) -> Line:
+    """Return the entities with most edges."""
     most = EVERY_ROW if look.most is None else look.most
     with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
         cursor.execute(TOP_ENTITIES, [most, TOP])
         top = tuple((key, count) for key, count in cursor.fetchall())
-    return (
-        look.count("edges", _("Edges"), MemoryEdge.objects.all()),
-        Line("entities_top", _("Entities with most edges"), count=len(top), names=top),
-    )
+    return Line("entities_top", _("Entities with most edges"), count=len(top), names=top)
 
 
 def snapshot_lines(look: Look) -> tuple[Line, ...]:
@@ -213,19 +217,8 @@ def snapshot_lines(look: Look) -> tuple[Line, ...]:
     )
 
 
-def guard_lines(look: Look) -> tuple[Line, ...]:
-    """Return what the guard holds, and what another rule set judged."""
-    older, newer = (Memory.objects.filter(**condition) for condition in out_of_date())
-    (stale, is_exact), (more, more_exact) = look.number(older), look.number(newer)
+def judged_line(judged: Sequence[Count]) -> Line:
+    """Return how many memories older and newer rule sets judged."""
+    together = Count(sum(each.number for each in judged), is_exact=all(each.is_exact for each in judged))
     hint = _("No prompt takes one before it is judged again; the job guard.rescan does that.")
-    return (
-        look.count("holds_open", _("Texts on hold"), Hold.objects.filter(decision__isnull=True)),
-        Line(
-            "judged_by_other_rules",
-            _("Judged by another rule set"),
-            stale + more,
-            state=State.WATCH if stale + more else State.OK,
-            hint=hint if stale + more else "",
-            is_exact=is_exact and more_exact,
-        ),
-    )
+    return line_of("judged_by_other_rules", _("Judged by another rule set"), together, watched=True, hint=hint)

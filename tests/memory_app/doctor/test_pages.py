@@ -15,7 +15,7 @@ from tests.memory_app.memories.factories import make_many, make_memory
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
-MOST_QUERIES = 30
+MOST_QUERIES = 20
 
 
 @pytest.fixture(autouse=True)

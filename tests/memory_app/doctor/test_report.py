@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from django.db import DatabaseError
+from django.db import DatabaseError, connection
 
 from memory_app.doctor import report as room
 from memory_app.doctor.core import State
@@ -11,6 +11,7 @@ from memory_app.doctor.report import load_report
 from memory_app.doctor.sections import house
 from memory_app.memories.core import Category, EmbeddingState, Source
 from memory_app.memories.models import Memory
+from memory_app.search import schema
 from minara_site.kernel.conversations.services import end_session
 from minara_site.kernel.jobs.models import JobRun, RunState, WorkerSeen
 from profile_app.prompt.services import start_session
@@ -120,6 +121,16 @@ def test_sees_a_search_index_out_of_step(ana):
     SearchDocument.objects.all().delete()
     assert lines()["search_index_problems"].state is State.BAD
     assert lines(most=10)["search_index_problems"].state is State.BAD
+
+
+def test_sees_a_missing_trigger(db):
+    name = next(iter(schema.triggers(connection)))
+    with connection.cursor() as cursor:
+        cursor.execute(f"DROP TRIGGER {name}" + ("" if connection.vendor == "sqlite" else " ON memories"))
+    for most in (None, 10):
+        found = lines(most=most)["search_index_problems"]
+        assert (found.count, found.state) == (1, State.BAD)
+        assert "--only search_index" in found.hint
 
 
 def test_a_section_that_cannot_be_read_hides_no_other(monkeypatch, db):
