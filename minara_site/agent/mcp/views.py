@@ -7,20 +7,30 @@ from django.views.decorators.csrf import csrf_exempt
 from mcp.server.transport_security import TransportSecuritySettings
 
 from minara_site.access.api_auth import find_key_caller
-from minara_site.access.limits import count_call
+from minara_site.access.limits import count_call, tell_allowance
 from minara_site.access.policy import Act
 from minara_site.agent.mcp.exchange import run_exchange
-from minara_site.kernel.errors import Unauthenticated
+from minara_site.kernel.errors import MinaraError, Unauthenticated
+from minara_site.web.errors import domain_error
 from minara_site.web.json_body import read_json
 
 METHODS = frozenset({"POST"})
 
 
 @csrf_exempt  # only a key counts here, never a cookie
+@tell_allowance
 def endpoint(request: HttpRequest) -> HttpResponse:
     """Answer one message of an MCP client. There are no sessions and no streams: GET and DELETE are 405."""
     if request.method not in METHODS:
         return HttpResponseNotAllowed(sorted(METHODS))
+    try:
+        return answer(request)
+    except MinaraError as error:  # here and not in the middleware, so that a refusal tells what is left, too
+        return domain_error(request, error)
+
+
+def answer(request: HttpRequest) -> HttpResponse:
+    """Let a key in and hand its message to the SDK. Raises the domain error of whatever is refused before that."""
     principal = find_key_caller(request)
     if principal is None:
         raise Unauthenticated(_("Send an API key: Authorization: Bearer <key>."))

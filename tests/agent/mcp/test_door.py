@@ -1,11 +1,14 @@
 """The door `/mcp` itself: who gets in, what it refuses before the protocol is read, what never changes (trust W-26)."""
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 from django.test import Client
 
 from memory_app.memories.core import Category, Source
+from memory_app.memories.models import Memory
+from minara_site.access.models import ApiKey
 from minara_site.access.policy import POLICY, Act, Scope
 from minara_site.agent import catalogue
 from minara_site.agent.catalogue import TOOLS, Tool
@@ -15,6 +18,7 @@ from tests.hostile.inputs import bodies
 from tests.memory_app.memories.factories import make_memory
 
 pytestmark = pytest.mark.django_db
+LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 WORDS_OF_PEOPLE = ("approve", "graduate", "release", "import", "purge", "budget", "delete", "erase", "quarantine")
 
 
@@ -87,6 +91,31 @@ def test_a_tool_that_fails_tells_nothing_of_its_inside(key, monkeypatch):
     response = send(key, request("tools/call", name="broken", arguments={}))
     assert response.json()["result"]["isError"]
     assert "secret" not in response.content.decode()
+
+
+def test_every_answer_says_how_much_is_left_and_one_too_many_is_429(key, settings):
+    settings.MINARA = settings.MINARA.model_copy(update={"minara_limit_writes_per_minute": 2})
+    answers = [send(key, request("tools/list")) for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [200, 200, 429]
+    assert [answer.headers["RateLimit-Remaining"] for answer in answers] == ["1", "0", "0"]
+    assert int(answers[-1].headers["Retry-After"]) > 0
+
+
+@pytest.mark.parametrize("end", [{"revoked_at": LONG_AGO}, {"expires_at": LONG_AGO}])
+def test_a_key_that_ends_between_two_messages_is_shut_out(key, ana, end):
+    assert send(key, request("tools/list")).status_code == 200
+    ApiKey.objects.for_owner(ana).update(**end)
+    response = send(key, request("tools/call", name="memory_write", arguments={"category": "lesson", "content": "x"}))
+    assert response.status_code == 401
+    assert not Memory.objects.exists()
+
+
+def test_a_batch_and_a_call_without_an_answer_run_nothing(key):
+    call = request("tools/call", name="memory_write", arguments={"category": "lesson", "content": "x"})
+    assert send(key, [call, call]).status_code == 400
+    for message in ({**call, "id": None}, {name: value for name, value in call.items() if name != "id"}):
+        assert send(key, message).content == b""
+    assert not Memory.objects.exists()
 
 
 def test_what_is_stored_never_changes_what_a_tool_says_of_itself(key, ana):
