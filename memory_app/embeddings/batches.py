@@ -3,11 +3,14 @@
 A worker that dies in between, or two at once, embed something twice at worst. `updated_at` stays as it is (R-27).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
+from typing import Any, NamedTuple
 
 from django.db import transaction
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 
 from memory_app.embeddings.adapters import EmbeddingProvider, ProviderDown, TextsRefused
 from memory_app.embeddings.core import Vector, clean_text, is_too_short, pack, text_digest
@@ -18,11 +21,10 @@ from memory_app.memories.models import Memory
 from memory_app.memories.selectors import find_refused
 from memory_app.search.core.document import Kind
 
-BAD_TEXTS = 3  # so many of a refused batch are tried alone before all of it is given up
+PLAIN_WORD = "BTC"  # what no provider that works at all refuses
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What became of one text: its new state, and the vector unless the stored one is right already."""
 
     text: str
@@ -57,7 +59,8 @@ def embed_batch(
 ) -> Counts:
     """Give these rows their state and vector; `also` is done in the transaction that writes them.
 
-    Raises ProviderDown, with the rows marked as failed (S1: transient API error), and Misconfigured, with none changed.
+    Raises ProviderDown, with the rows marked as failed (S1: transient API error), also when the provider refuses
+    whatever it is sent; and Misconfigured, with none changed.
     """
     rows = list(to_embed().filter(pk__in=ids))
     outcomes = decide_alone(rows, label=provider.label)
@@ -73,7 +76,7 @@ def embed_batch(
 def decide_alone(rows: Sequence[Memory], *, label: str) -> dict[int, Outcome]:
     """Return what needs no provider: texts that are skipped, and those whose stored vector is right."""
     refused = find_refused(rows)
-    stored = MemoryVector.objects.filter(kind=Kind.MEMORY, object_id__in=[row.pk for row in rows], model=label)
+    stored = vectors_of([row.pk for row in rows]).filter(model=label)
     known = dict(stored.values_list("object_id", "text_sha256"))
     outcomes = {}
     for row in rows:
@@ -97,23 +100,33 @@ def state_of(vector: Vector | None) -> EmbeddingState:
 
 
 def embed_texts(provider: EmbeddingProvider, texts: Sequence[str]) -> list[Vector | None]:
-    """Return a vector for each text, None for those that the provider refuses even alone."""
-    if not texts:
-        return []
+    """Return a vector for each text, None for those that the provider refuses even alone. Raises ProviderDown."""
     try:
-        return list(provider.embed_passages(texts))
+        return list(provider.embed_passages(texts)) if texts else []
     except TextsRefused:
-        return [None] if len(texts) == 1 else embed_alone(provider, texts)
+        if len(texts) == 1:
+            return [None]
+    check_takes_anything(provider)
+    return embed_halves(provider, texts)
 
 
-def embed_alone(provider: EmbeddingProvider, texts: Sequence[str]) -> list[Vector | None]:
-    """Ask for each text alone, because one of them spoils the batch; when the first three fail, all of them do."""
+def embed_halves(provider: EmbeddingProvider, texts: Sequence[str]) -> list[Vector | None]:
+    """Return what `embed_texts` does for a batch that was refused: halves again and again, down to single texts."""
     vectors: list[Vector | None] = []
-    for text in texts:
-        if len(vectors) == BAD_TEXTS and not any(vector is not None for vector in vectors):
-            return [None] * len(texts)
-        vectors += embed_texts(provider, [text])
+    for half in (texts[: len(texts) // 2], texts[len(texts) // 2 :]):
+        try:
+            vectors += list(provider.embed_passages(half))
+        except TextsRefused:
+            vectors += [None] if len(half) == 1 else embed_halves(provider, half)
     return vectors
+
+
+def check_takes_anything(provider: EmbeddingProvider) -> None:
+    """Raise ProviderDown when the provider refuses a plain word: then the texts are not to blame."""
+    try:
+        provider.embed_passages([PLAIN_WORD])
+    except TextsRefused:
+        raise ProviderDown(_("The embedding provider gives no usable answer to any text.")) from None
 
 
 def store(
@@ -125,36 +138,53 @@ def store(
             also()
         rows = Memory.objects.filter(pk__in=outcomes).order_by("pk").select_for_update(of=("self",))
         standing = [row for row in rows if clean_text(row.content) == outcomes[row.pk].text]
-        replace_vectors(list(new_vectors(standing, outcomes, label=label, now=now)))
+        replace_vectors(standing, outcomes, label=label, now=now)
         for state in {outcome.state for outcome in outcomes.values()}:
             chosen = [row.pk for row in standing if outcomes[row.pk].state == state]
             Memory.objects.filter(pk__in=chosen).update(embedding_state=state)
     return count_outcomes([outcomes[row.pk] for row in standing], of=len(outcomes))
 
 
-def new_vectors(
-    rows: Iterable[Memory], outcomes: Mapping[int, Outcome], *, label: str, now: datetime
-) -> Iterator[MemoryVector]:
-    """Yield the unsaved vectors of the rows that were embedded now."""
+def replace_vectors(rows: Iterable[Memory], outcomes: Mapping[int, Outcome], *, label: str, now: datetime) -> None:
+    """Insert the new vectors in place of older ones, under new ids; what is skipped keeps none."""
+    vectors, replaced = [], []
     for row in rows:
-        vector = outcomes[row.pk].vector
+        text, state, vector = outcomes[row.pk]
+        if vector is not None or state == EmbeddingState.SKIPPED:
+            replaced.append(row.pk)
         if vector is not None:
-            yield MemoryVector(
-                kind=Kind.MEMORY,
-                object_id=row.pk,
-                owner_id=row.owner_id,
-                model=label,
-                dimensions=vector.size,
-                vector=pack(vector),
-                text_sha256=text_digest(outcomes[row.pk].text),
-                embedded_at=now,
-            )
-
-
-def replace_vectors(vectors: Sequence[MemoryVector]) -> None:
-    """Insert the vectors in place of older ones, under new ids."""
-    MemoryVector.objects.filter(kind=Kind.MEMORY, object_id__in=[each.object_id for each in vectors]).delete()
+            vectors.append(vector_row(row, text, vector, label=label, now=now))
+    vectors_of(replaced).delete()
     MemoryVector.objects.bulk_create(vectors)
+
+
+def vector_row(row: Memory, text: str, vector: Vector, *, label: str, now: datetime) -> MemoryVector:
+    """Return the unsaved vector of a memory."""
+    return MemoryVector(
+        kind=Kind.MEMORY,
+        object_id=row.pk,
+        owner_id=row.owner_id,
+        model=label,
+        dimensions=vector.size,
+        vector=pack(vector),
+        text_sha256=text_digest(text),
+        embedded_at=now,
+    )
+
+
+def drop_unneeded(ids: Sequence[int]) -> None:
+    """Take the vectors from those of the rows that are deleted or retired; should one come back, it waits again."""
+    with transaction.atomic():
+        rows = Memory.objects.filter(pk__in=ids).order_by("pk").select_for_update(of=("self",))
+        unneeded = [row.pk for row in rows if row.deleted_at or row.retired_at]
+        vectors_of(unneeded).delete()
+        Memory.objects.filter(pk__in=unneeded).update(embedding_state=EmbeddingState.PENDING)
+
+
+def vectors_of(ids: Sequence[int]) -> "QuerySet[Any]":
+    """Return the vectors of these memories."""
+    vectors: QuerySet[Any] = MemoryVector.objects.filter(kind=Kind.MEMORY, object_id__in=ids)
+    return vectors
 
 
 def count_outcomes(stored: Iterable[Outcome], *, of: int) -> Counts:

@@ -11,8 +11,8 @@ from django.conf import settings
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from memory_app.embeddings.adapters import EmbeddingProvider, ProviderDown
-from memory_app.embeddings.batches import Counts, embed_batch
+from memory_app.embeddings.adapters import EmbeddingProvider
+from memory_app.embeddings.batches import Counts, drop_unneeded, embed_batch
 from memory_app.embeddings.models import MemoryVector
 from memory_app.embeddings.providers import current_provider, is_enabled
 from memory_app.embeddings.selectors import BACKFILL, EMBED, count_work, to_embed
@@ -28,7 +28,6 @@ from minara_site.kernel.jobs.services import Claim, report_progress, request_run
 ON_WRITE = "event:memory_written"
 LEASE = "embeddings"
 UNDER_WAY = (RunState.QUEUED, RunState.RUNNING)
-BAD_BATCHES = 3  # so many batches in a row without one vector end the run
 MOST_LOOKED_AT = 200  # of the memories of one event
 
 log = structlog.get_logger(__name__)
@@ -43,7 +42,8 @@ def backfill_embeddings(*, now: datetime, claim: Claim | None = None, limit: int
     """Embed what is pending, failed or of another model; return how many were embedded, skipped, failed, changed.
 
     `changed` got another text meanwhile and wait for the next run. With the provider disabled, or while another run
-    embeds, nothing is done. After half of the time that a job has, the rest is left to a run that is asked for.
+    embeds, nothing is done. After half of the time that a job has, the rest is left to a run that is asked for; when
+    nothing could be embedded in that time, to the schedule.
     Raises ProviderDown when the provider does not answer, and Misconfigured.
     """
     return run(BACKFILL, now=now, claim=claim, limit=limit)
@@ -55,19 +55,16 @@ def run(job: str, *, now: datetime, claim: Claim | None, limit: int | None) -> d
     if provider is None:
         return counts.as_dict()
     end = time.monotonic() + settings.MINARA.minara_job_timeout_seconds / 2
-    total, bad_batches = count_work(provider.label, failed=job == BACKFILL), 0
+    total = count_work(provider.label, failed=job == BACKFILL)
     with only_one(claim, now=now) as is_ours:
         for ids in batches_of(job, provider) if is_ours else ():
-            done = embed_batch(provider, ids[: None if limit is None else limit - counts.total], now=now)
-            counts += done
+            counts += embed_batch(provider, ids[: None if limit is None else limit - counts.total], now=now)
             report_progress(claim, counts.total, total)
-            bad_batches = bad_batches + 1 if done.failed and not done.embedded else 0
-            if bad_batches == BAD_BATCHES:
-                raise ProviderDown(_("The embedding provider gives no usable answer to any text."))
             if counts.total == limit:
                 break
             if time.monotonic() > end:
-                request_run(job, {}, now=now, requested_by=f"job:{job}")
+                if counts.embedded:
+                    request_run(job, {}, now=now, requested_by=f"job:{job}")
                 break
     log.info("memories_embedded", job=job, **counts.as_dict())
     return counts.as_dict()
@@ -118,13 +115,14 @@ def state_batches(state: EmbeddingState, size: int) -> Iterator[list[int]]:
 
 
 def outdated_batches(label: str, size: int) -> Iterator[list[int]]:
-    """Yield the rows whose vector is of another model, each once, along the index."""
+    """Yield the rows whose vector is of another model, each once, along the index; drop it where none is needed."""
     vectors = MemoryVector.objects.filter(kind=Kind.MEMORY)
     others = vectors.exclude(model=label).order_by().values_list("model", flat=True).distinct()
     for model in list(others):
         rows = vectors.filter(model=model).order_by("object_id").values_list("object_id", flat=True)
         last = 0
         while ids := list(rows.filter(object_id__gt=last)[:size]):
+            drop_unneeded(ids)
             yield ids
             last = ids[-1]
 

@@ -5,8 +5,8 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
-from memory_app.embeddings import batches
 from memory_app.embeddings.adapters import Misconfigured, ProviderDown
+from memory_app.embeddings.adapters.http import HttpProvider
 from memory_app.embeddings.core import unpack
 from memory_app.embeddings.models import MemoryVector
 from memory_app.embeddings.selectors import count_states_to
@@ -143,6 +143,28 @@ def test_another_model_makes_vectors_out_of_date_and_a_backfill_renews_them(ana,
     assert backfill_embeddings(now=LATER) == COUNTS
 
 
+@pytest.mark.parametrize("fields", [{"deleted_at": NOON}, {"fact_state": FactState.RETIRED, "retired_at": NOON}])
+def test_what_is_deleted_or_retired_keeps_no_vector_of_another_model_and_waits_when_it_comes_back(
+    ana, endpoint, enable, fields
+):
+    memory = in_state(ana, S.EMBEDDED)
+    Memory.objects.filter(pk=memory.pk).update(**fields)
+    assert backfill_embeddings(now=LATER) == COUNTS
+    assert (state(memory), MemoryVector.objects.count()) == (S.EMBEDDED, 1)
+    enable("openai", base_url=endpoint.url, model="bigger")
+    assert backfill_embeddings(now=LATER) == COUNTS
+    assert (count_states()["outdated"], MemoryVector.objects.count()) == (0, 0)
+    Memory.objects.filter(pk=memory.pk).update(deleted_at=None, retired_at=None, fact_state=FactState.SETTLED)
+    assert embed_pending(now=LATER) == {**COUNTS, "embedded": 1}
+
+
+def test_what_is_skipped_keeps_no_vector(ana, endpoint):
+    memory = in_state(ana, S.EMBEDDED)
+    Memory.objects.filter(pk=memory.pk).update(held_at=NOON, embedding_state=S.PENDING)
+    assert embed_pending(now=LATER) == {**COUNTS, "skipped": 1}
+    assert MemoryVector.objects.count() == 0
+
+
 def test_while_another_model_does_not_answer_the_old_vectors_stay(ana, endpoint, enable):
     in_state(ana, S.EMBEDDED)
     enable("openai", base_url=endpoint.url, model="bigger")
@@ -178,13 +200,31 @@ def test_one_text_that_the_provider_refuses_fails_alone(ana, endpoint):
     assert backfill_embeddings(now=NOON) == {**COUNTS, "embedded": 1}
 
 
-def test_a_provider_that_refuses_everything_is_not_asked_for_everything(ana, endpoint, monkeypatch):
+@pytest.mark.parametrize("bad", [{0, 1, 2}, {0}, {7}, {1, 4, 6}, set(range(8))])
+def test_texts_that_the_provider_refuses_cost_no_other_its_vector(ana, endpoint, monkeypatch, bad):
+    monkeypatch.setattr(HttpProvider, "batch_size", 8)
+    rows = make_many(ana, 10)
+    endpoint.refused = {rows[at].content for at in bad}
+    assert embed_pending(now=NOON) == {**COUNTS, "embedded": 10 - len(bad), "failed": len(bad)}
+    assert {row.pk for row in Memory.objects.filter(embedding_state=S.FAILED)} == {rows[at].pk for at in bad}
+
+
+def test_texts_that_are_always_refused_keep_no_later_one_from_its_next_try(ana, ben, endpoint, monkeypatch):
+    monkeypatch.setattr(HttpProvider, "batch_size", 4)
+    bad, later = make_many(ana, 4 * 4), make_memory(ben, "Sell ETH at 4k")
+    Memory.objects.update(embedding_state=S.FAILED)
+    endpoint.refused = {row.content for row in bad}
+    assert backfill_embeddings(now=NOON)["embedded"] == 1
+    assert state(later) == S.EMBEDDED
+
+
+def test_a_provider_that_refuses_everything_is_not_asked_for_everything(ana, endpoint):
     make_many(ana, 5 * 64)
     endpoint.status = 400
     with pytest.raises(ProviderDown):
         embed_pending(now=NOON)
-    assert len(endpoint.asked) == 3 * (1 + batches.BAD_TEXTS)
-    assert count_states()["failed"] == 3 * 64
+    assert [len(body["input"]) for body in endpoint.asked] == [64, 1]
+    assert count_states()["failed"] == 64
 
 
 def test_a_provider_that_is_down_ends_the_run_and_costs_one_batch_its_state(ana, endpoint):
@@ -220,6 +260,13 @@ def test_a_run_whose_time_is_over_asks_for_another(ana, endpoint, settings):
     assert backfill_embeddings(now=NOON)["embedded"] == 64
     assert JobRun.objects.get(job=BACKFILL).requested_by == f"job:{BACKFILL}"
     assert not JobRun.objects.filter(job=EMBED).exists()
+
+
+def test_a_run_that_embeds_nothing_in_its_time_asks_for_no_other(ana, endpoint, settings):
+    settings.MINARA = settings.MINARA.model_copy(update={"minara_job_timeout_seconds": 0})
+    endpoint.refused = {make_memory(ana).content}
+    assert backfill_embeddings(now=NOON)["failed"] == 1
+    assert not JobRun.objects.exists()
 
 
 def test_a_second_run_at_the_same_time_does_nothing_and_a_dead_ones_own_attempt_goes_on(ana, endpoint):
