@@ -200,7 +200,8 @@ def name_actors(actors: Iterable[str], *, reader: User) -> dict[str, str]:
     """Return in words who stands behind each actor of the audit log. Two queries at most."""
     actors = set(actors)
     parts = [(kind, name) for kind, _colon, name in map(str.partition, actors, repeat(":"))]
-    users = User.objects.filter(pk__in=[int(name) for kind, name in parts if kind == "user"])
+    others = [int(name) for kind, name in parts if kind == "user" and name != str(reader.pk)]
+    users = User.objects.filter(pk__in=others)
     names = {f"user:{user.pk}": user.get_short_name() for user in users}
     prefixes = [name for kind, name in parts if kind == "key"]
     keys = ApiKey.objects.filter(prefix__in=prefixes).exclude(label="").values_list("prefix", "label")

@@ -24,7 +24,7 @@ from tests.memory_app.memories.factories import NOON, browser, make_many, make_m
 
 pytestmark = pytest.mark.django_db
 DAY = timedelta(days=1)
-MOST_QUERIES = 15
+MOST_QUERIES = 14
 
 
 def text_of(answer):
