@@ -7,12 +7,13 @@ from pydantic import Field
 
 from memory_app.facts.services import record_fact
 from memory_app.held.core import Kind
-from memory_app.memories.core import Category, Provenance
+from memory_app.memories.core import MAX_CONTENT_CHARS, Category, Provenance
 from memory_app.memories.selectors import memory_record, read_memories
 from memory_app.memories.services import Draft, agent_source, write_memory
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.kernel.guard.selectors import find_held
+from minara_site.kernel.plain_text import clean_text
 from minara_site.web.schemas import Strict
 
 
@@ -38,7 +39,7 @@ def memory_write(principal: Principal, args: MemoryWriteArgs, *, reasoning: str)
     """Store a memory for later sessions; the running prompt does not change. `held` says that the guard holds it."""
     draft = Draft(
         category=args.category,
-        content=args.content,
+        content=clean_text(args.content, field="content", max_chars=MAX_CONTENT_CHARS),
         provenance=Provenance(agent_source(args.metadata), principal.actor, origin="tool:memory_write"),
         metadata=args.metadata,
     )

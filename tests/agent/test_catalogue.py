@@ -47,6 +47,14 @@ def test_refuses_what_is_no_tool_and_what_is_no_argument(agent):
     assert {each.field for each in refusal.value.errors} == {"limit", "sudo"}
 
 
+@pytest.mark.parametrize("content", [" ", "x" * 4_001, "a\0b"])
+def test_names_the_argument_that_is_wrong_as_the_definition_does(ana, content):
+    writer = Principal(user=ana, role=Role.USER, scopes=frozenset({Scope.MEMORY_WRITE}), key_prefix="abcdefgh")
+    with pytest.raises(Invalid) as refusal:
+        call_tool(writer, "memory_write", {"category": "lesson", "content": content})
+    assert [each.field for each in refusal.value.errors] == ["content"]
+
+
 @pytest.mark.parametrize("reasoning", [7, 0, False, [], {}, ["x"], "x" * 2_001])
 def test_refuses_a_reasoning_that_is_no_short_text(agent, reasoning):
     with pytest.raises(Invalid):
