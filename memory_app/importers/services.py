@@ -25,7 +25,7 @@ from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.kernel.guard import core as guard
 
 MOST_AHEAD = timedelta(days=1)  # a day that has begun somewhere
-MOST_NAME_CHARS = 180
+MOST_NAME_CHARS = 160
 LEFT_OUT = {
     LeftOut.DELETED: gettext_lazy("it was deleted there"),
     LeftOut.ARCHIVED: gettext_lazy("it is archived there"),

@@ -1,7 +1,7 @@
 """Read the sources' own SQLite file as data of a stranger: nothing of it runs, nothing is written, all of it bounded.
 
-Opened immutable and read-only; a table that is a view or virtual is refused, as a view's query or a module would run.
-A row is read alone, so that one that is too large or no text is refused alone.
+Opened immutable and read-only; a table that is a view, virtual or computes a column is refused, as something of the
+file would run then. A row is read alone, so that one that is too large or no text is refused alone.
 """
 
 import sqlite3
@@ -24,6 +24,13 @@ ZIP_MAGIC = b"PK\3\4"
 MAX_DATABASE_BYTES = 1024 * MIB
 MAX_VALUE_BYTES = MIB
 STEPS_A_CALL, MAX_CALLS = 100_000, 40_000  # of the virtual machine: 4 thousand million steps, about a minute
+PRAGMAS = (
+    "trusted_schema = OFF",
+    "ignore_check_constraints = ON",
+    "query_only = ON",
+    "cell_size_check = ON",
+    "mmap_size = 0",
+)
 ALLOWED = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ}
 READERS: Mapping[str, Callable[[Record], Iterator[Any]]] = {
     minara.MEMORIES: minara.read_memory,
@@ -36,13 +43,10 @@ def read_database(path: Path, name: str) -> Iterator[Found]:
     try:
         check_file(path)
         with closing(open_database(path)) as connection:
-            columns = {table: find_columns(connection, table) for table in READERS}
-            if not columns[minara.MEMORIES]:
-                raise Invalid(_("it has no table memories"))
+            tables = find_tables(connection)
             connection.set_authorizer(only_reads)
-            for table, names in columns.items():
-                if names:
-                    yield from (Found(name, item) for item in read_table(connection, table, names))
+            for table, names in tables.items():
+                yield from (Found(name, item) for item in read_table(connection, table, names))
     except OSError as error:
         yield unreadable(name, error)
     except MinaraError as error:
@@ -77,18 +81,28 @@ def open_database(path: Path) -> sqlite3.Connection:
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
         connection.set_progress_handler(Steps().count, STEPS_A_CALL)
-        for pragma in ("trusted_schema = OFF", "query_only = ON", "cell_size_check = ON", "mmap_size = 0"):
+        for pragma in PRAGMAS:
             connection.execute(f"PRAGMA {pragma}")
-        check_health(connection)
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def check_health(connection: sqlite3.Connection) -> None:
-    """Raise Invalid for a damaged file."""
-    said = connection.execute("PRAGMA quick_check(1)").fetchone()
+def find_tables(connection: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
+    """Return our columns of the tables that are there, memories first. Raises Invalid, also for a damaged one."""
+    columns = {table: find_columns(connection, table) for table in READERS}
+    if not columns[minara.MEMORIES]:
+        raise Invalid(_("it has no table memories"))
+    tables = {table: names for table, names in columns.items() if names}
+    for table in tables:
+        check_health(connection, table)
+    return tables
+
+
+def check_health(connection: sqlite3.Connection, table: str) -> None:
+    """Raise Invalid for a damaged table. One that computes something must be refused before: this would run it."""
+    said = connection.execute(f"PRAGMA quick_check({table})").fetchone()
     if said != ("ok",):
         raise Invalid(_("it is damaged: %(cause)s") % {"cause": said[0] if said else ""})
 
@@ -117,14 +131,16 @@ def find_columns(connection: sqlite3.Connection, table: str) -> tuple[str, ...]:
     if not kinds:
         return ()
     kind, sql = kinds[0]
-    if kind != "table" or not str(sql).upper().startswith("CREATE TABLE"):
+    is_made_of_rows = kind == "table" and str(sql).upper().startswith("CREATE TABLE")
+    columns = connection.execute(f"PRAGMA table_xinfo({table})").fetchall() if is_made_of_rows else []
+    names = {str(column[1]) for column in columns}
+    is_computed = any(column[6] for column in columns)
+    if not columns or is_computed or "rowid" in map(str.lower, names):
         raise Invalid(_("%(table)s is no plain table") % {"table": table})
-    columns = connection.execute(f"PRAGMA table_xinfo({table})").fetchall()
-    plain = {str(column[1]) for column in columns if column[6] == 0}  # a generated column would compute
-    if not plain >= minara.NEEDED[table]:
-        missing = ", ".join(sorted(minara.NEEDED[table] - plain))
+    if not names >= minara.NEEDED[table]:
+        missing = ", ".join(sorted(minara.NEEDED[table] - names))
         raise Invalid(_("%(table)s has no column %(missing)s") % {"table": table, "missing": missing})
-    return tuple(column for column in minara.COLUMNS[table] if column in plain)
+    return tuple(column for column in minara.COLUMNS[table] if column in names)
 
 
 def read_table(connection: sqlite3.Connection, table: str, names: tuple[str, ...]) -> Iterator[Item]:

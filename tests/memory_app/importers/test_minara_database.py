@@ -2,6 +2,7 @@
 
 import hashlib
 import sqlite3
+import time
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
@@ -125,8 +126,9 @@ BOMB = (
         ("CREATE TABLE memories (id INTEGER PRIMARY KEY, category TEXT)", "no column content"),
         (
             "CREATE TABLE memories (id INTEGER PRIMARY KEY, category TEXT, content AS (hex(zeroblob(900000000))))",
-            "no column content",
+            "no plain table",
         ),
+        ("CREATE TABLE memories (id INTEGER PRIMARY KEY, category TEXT, content TEXT, RowId TEXT)", "no plain table"),
         ("CREATE TABLE memories (id, category, content, PRIMARY KEY (id)) WITHOUT ROWID", "rowid"),
     ],
 )
@@ -134,6 +136,28 @@ def test_a_database_of_another_shape_is_refused_whole(database: Callable[..., Pa
     said = refusals(database(schema=schema))
     assert len(said) == 1
     assert word in said[0]
+
+
+def test_a_column_or_a_condition_that_would_compute_for_minutes_never_runs(database: Callable[..., Path]) -> None:
+    plain = "CREATE TABLE {} (id INTEGER PRIMARY KEY, category TEXT, content TEXT, other TEXT"
+    slow = "instr(replace(hex(zeroblob(250000)), '00', content), replace(hex(zeroblob(90000)), '00', content) || 'b')"
+    row = "INSERT INTO {} (category, content) VALUES ('lesson', 'aa')"
+    for table, more, said in (
+        ("memories", f", slow AS ({slow}) NOT NULL", ["memories is no plain table"]),
+        ("memories", f", CHECK ({slow} = 0)", []),
+        ("others", f", slow AS ({slow}) NOT NULL", []),
+    ):
+        both = {"memories", table}
+        path = database(*map(row.format, both), schema="".join(f"{plain.format(each)});" for each in both))
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("PRAGMA writable_schema = ON")
+            sql = f"{plain.format(table)}{more})"
+            connection.execute("UPDATE sqlite_master SET sql = ? WHERE name = ?", (sql, table))
+            connection.commit()
+        begun = time.process_time()
+        assert refusals(path) == said
+        assert time.process_time() - begun < 0.2
+        path.unlink()
 
 
 def test_nothing_of_the_file_runs_and_nothing_is_written(ana: Any, database: Callable[..., Path]) -> None:

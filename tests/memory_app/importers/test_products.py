@@ -236,6 +236,14 @@ def test_cuts_the_blocks_of_a_letta_agent_like_notes(ana: Any, file: Callable[..
     assert verdicts(bring(file(LETTA, "desk.af"), "letta", "--apply")[1]) == ["duplicate"] * 3
 
 
+def test_a_long_name_and_a_long_id_fit_into_an_origin(ana: Any, file: Callable[..., Path]) -> None:
+    block = {"id": "b" * 64, "label": "human", "value": "\n" * 99_999 + "\n- dislikes memes"}
+    bring(file({"blocks": [block]}, "n" * 250), "letta", "--apply")
+    stored = Memory.objects.get()
+    assert len(stored.origin) <= 255
+    assert stored.origin.endswith(f":{'b' * 64}:100001")
+
+
 def test_reads_older_agent_files_quoted_ones_and_archival_memory(file: Callable[..., Path]) -> None:
     old = {"core_memory": [{"label": "human", "value": "x", "created_at": "2025-01-01T00:00:00"}], "messages": []}
     passage = {
