@@ -1,5 +1,6 @@
 """What the jobs of a transfer do: write an export, show what an import would do, and do exactly that."""
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -21,7 +22,8 @@ from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.kernel.jobs.services import Claim, report_progress
 
 DIRECTORIES = (Format.OPENCLAW, Format.HERMES)
-SHOWN_AS = {Verdict.DUPLICATE: "known"}
+SHOWN_AS = {verdict: verdict.value for verdict in Verdict} | {Verdict.DUPLICATE: "known"}
+BY_LETTER = {LETTERS[word]: verdict for verdict, word in SHOWN_AS.items()}
 PROGRESS_EVERY = 500
 
 
@@ -94,8 +96,7 @@ def open_upload(transfer: BundleTransfer) -> Iterator[Bundle]:
 def row_of(judgement: Judgement) -> Row:
     """Return the verdict on an entry as it is shown."""
     place = f"{judgement.file}:{judgement.place}" if judgement.place else judgement.file
-    verdict = SHOWN_AS.get(judgement.verdict, judgement.verdict.value)
-    return Row(place, verdict, kind=judgement.kind, why=judgement.reason, text=judgement.text)
+    return Row(place, SHOWN_AS[judgement.verdict], kind=judgement.kind, why=judgement.reason, text=judgement.text)
 
 
 def apply_transfer(transfer: BundleTransfer, *, now: datetime, claim: Claim | None) -> dict[str, Any]:
@@ -141,8 +142,7 @@ def apply_rows(transfer: BundleTransfer, *, now: datetime, claim: Claim | None) 
     letters = marks_of(transfer)
     if not is_taken_over(claim) and preview_transfer(transfer, now=now).sha256 != transfer.plan_sha256:
         raise Conflict(_("It changed meanwhile: look again."), code="stale")
-    by_letter = {letter: verdict for verdict, letter in LETTERS.items()}
-    counts: dict[str, int] = {}
+    counts: Counter[str] = Counter()
     with open_upload(transfer) as bundle:
         judged = run_import(
             owner=transfer.owner,
@@ -151,11 +151,10 @@ def apply_rows(transfer: BundleTransfer, *, now: datetime, claim: Claim | None) 
             now=now,
             actor=transfer.options["applied_by"],
             run=transfer.options["run"],
-            planned=(Verdict(by_letter[letter].replace("known", "duplicate")) for letter in letters),
+            planned=(BY_LETTER[letter] for letter in letters),
         )
         for done, each in enumerate(judged, start=1):
-            verdict = row_of(each).verdict
-            counts[verdict] = counts.get(verdict, 0) + 1
+            counts[SHOWN_AS[each.verdict]] += 1
             if done % PROGRESS_EVERY == 0:
                 report_progress(claim, done, len(letters))
-    return {"verdicts": counts, "run": transfer.options["run"]}
+    return {"verdicts": dict(counts), "run": transfer.options["run"]}

@@ -9,8 +9,8 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory_app.bundle.core.plan import Reason
-from memory_app.bundle.core.preview import WRITTEN, Row, keep_rows
+from memory_app.bundle.core.plan import WRITTEN, Reason
+from memory_app.bundle.core.preview import Row, keep_rows
 from memory_app.bundle.models import BundleTransfer, Direction, TransferState
 from memory_app.bundle.words import REASONS
 from memory_app.held.masking import mask
@@ -51,7 +51,10 @@ CONSTRAINT_WORDS = gettext_lazy("a hard constraint; it is imported only at your 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A transfer with its badge and how far its job is. `stuck` says that the job failed or was stopped."""
+    """A transfer with its badge and how far its job is; 0 percent where nobody knows how much there is.
+
+    `stuck` says that the job failed or was stopped.
+    """
 
     transfer: BundleTransfer
     badge: str
@@ -190,6 +193,8 @@ def shape_one(transfer: BundleTransfer, run: JobRun | None) -> Listed:
         return Listed(transfer, "failed", gettext_lazy("Failed"), stuck=run.error or _("It was stopped."))
     if run.done is None or not run.total:
         return Listed(transfer, badge, word)
+    if transfer.direction == Direction.EXPORT:  # how many there will be shows at the end
+        return Listed(transfer, badge, word, number_words(run.done))
     done = _("%(done)s of %(total)s") % {"done": number_words(run.done), "total": number_words(run.total)}
     return Listed(transfer, badge, word, done, min(100, 100 * run.done // run.total))
 

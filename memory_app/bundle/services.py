@@ -168,15 +168,14 @@ def apply_import(
     begin = partial(new_reading, owner=owner, now=now, approves=approve_hard_constraints)
     shown = Shown(marks, may_be_stored=True) if marks else check_plan(survey(work, begin()), owner, plan_sha256)
     writing, reading, done = Writing(owner, actor, now, run or new_run()), begin(), Tally()
-    ids: list[int] = []
     for part in work.parts:
         report_progress(claim, len(done.digests), shown.count)
         with transaction.atomic():
             take_turns(owner)
             judged = judge_part(part, bundle, work.trust, reading)
             check_shown(judged, shown, done)
-            ids += apply_part(part, judged, writing)
-    return ImportReport(writing.run, done.verdicts, done.channels, tuple(ids))
+            apply_part(part, judged, writing)
+    return ImportReport(writing.run, done.verdicts, done.channels)
 
 
 def new_run() -> str:
@@ -219,8 +218,8 @@ def plan_changed(written: int) -> Conflict:
     return Conflict(stopped, code="plan_changed")
 
 
-def apply_part(part: Part, judged: Sequence[Judged], writing: Writing) -> Iterator[int]:
-    """Write the files of a part with an audit row each, and return the ids of new memories."""
+def apply_part(part: Part, judged: Sequence[Judged], writing: Writing) -> None:
+    """Write the files of a part with an audit row each."""
     chosen = [each for each in judged if each.plan.verdict in WRITTEN]
     store = part.serialiser and part.serialiser.store
     stored = store(chosen, writing) if store and chosen else []
@@ -232,7 +231,6 @@ def apply_part(part: Part, judged: Sequence[Judged], writing: Writing) -> Iterat
         actor=writing.actor,
         owner_id=writing.owner.pk,
     )
-    return (details["id"] for details in stored if "id" in details)
 
 
 def audit_details(plan: FilePlan, writing: Writing) -> dict[str, object]:

@@ -21,6 +21,11 @@ from minara_site.kernel.jobs.services import request_run
 KEPT = timedelta(hours=24)
 UNFINISHED = (TransferState.WAITING, TransferState.SHOWN, TransferState.APPLYING)
 EXPORT_JOB, PLAN_JOB, APPLY_JOB, FORGET_JOB = "bundle.export", "bundle.plan", "bundle.apply", "bundle.forget"
+EXPIRED_AS = {  # what was stored stays stored; of an import that broke off nobody says that nothing was
+    (Direction.IMPORT, TransferState.DONE): TransferState.DONE,
+    (Direction.IMPORT, TransferState.APPLYING): TransferState.FAILED,
+    (Direction.IMPORT, TransferState.FAILED): TransferState.FAILED,
+}
 TREE = "minara"  # the format of our own tree, and of the sources' database: the file itself says which
 
 
@@ -81,10 +86,10 @@ def start_apply(*, principal: Principal, transfer: BundleTransfer, plan_sha256: 
         raise Gone(_("The file was kept for a day. Choose it again."))
     if transfer.plan_sha256 != plan_sha256:
         raise Conflict(_("It changed meanwhile: look again."), code="stale")
-    options = {**transfer.options, "applied_by": principal.actor, "run": secrets.token_hex(8)}
-    return move_on(
-        transfer, APPLY_JOB, principal=principal, now=now, state=TransferState.APPLYING, options=options, error=""
-    )
+    run = transfer.options.get("run") or secrets.token_hex(8)  # one that stopped halfway goes on under its name
+    options = {**transfer.options, "applied_by": principal.actor, "run": run}
+    fields = {"options": options, "error": "", "expires_at": now + KEPT}
+    return move_on(transfer, APPLY_JOB, principal=principal, now=now, state=TransferState.APPLYING, **fields)
 
 
 def move_on(
@@ -122,8 +127,7 @@ def forget_transfers(*, now: datetime) -> dict[str, int]:
     over = BundleTransfer.objects.filter(expires_at__lte=now)
     over = over.filter(~Q(file_name="") | Q(state__in=UNFINISHED))
     for transfer in over.defer("plan").order_by("pk").iterator():
-        is_applied = transfer.direction == Direction.IMPORT and transfer.state == TransferState.DONE
-        state = transfer.state if is_applied else TransferState.EXPIRED
+        state = EXPIRED_AS.get((transfer.direction, transfer.state), TransferState.EXPIRED)
         mine = BundleTransfer.objects.filter(pk=transfer.pk, state=transfer.state)
         forgotten += mine.update(state=state, plan=None, file_name="")
         shelf.remove(transfer.file_name)

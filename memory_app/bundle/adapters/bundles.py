@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 
 from memory_app.bundle.core.paths import MAX_DEPTH, Refusal, find_refusal, find_twins, is_left_by_desktop
 from minara_site.kernel.core.hidden import visible
-from minara_site.kernel.errors import Invalid, NotFound
+from minara_site.kernel.errors import Invalid
 
 MIB = 1024 * 1024
 MOST_FILES = 250_000
@@ -52,20 +52,6 @@ class Bundle:
 
     names: tuple[str, ...]
     read: Callable[[str], bytes]
-
-
-def read_bundle(path: Path) -> Bundle:
-    """Open a folder or a zip file. Raises NotFound, and BundleRefused for a hostile member: nothing is read then."""
-    from memory_app.bundle.adapters.archive import open_archive
-
-    try:
-        if path.is_dir():
-            return open_folder(path.resolve())
-        if path.is_file():
-            return open_archive(path)
-    except OSError as error:
-        raise NotFound(_("%(path)s cannot be read: %(cause)s") % {"path": path, "cause": error.strerror}) from None
-    raise NotFound(_("%(path)s: expected the folder of an export, or a zip file of one.") % {"path": path})
 
 
 def open_folder(root: Path) -> Bundle:

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path, PurePosixPath
 
-from memory_app.bundle.adapters.bundles import read_bundle
+from memory_app.bundle.adapters import read_bundle
 
 NOTE = re.compile(r"\d{4}-\d{2}-\d{2}(?:-[\w-]+)?\.md")
 NAMES = ("MEMORY.md", "USER.md")

@@ -93,18 +93,9 @@ class FilePlan:
 
     def digest(self) -> bytes:
         """Return the SHA-256 of the canonical form: sorted keys, no blanks; words of a language are no part of it."""
-        canonical = json.dumps(self.as_json(), sort_keys=True, separators=(",", ":"))
+        plain = {name: getattr(self, name) for name in FILE_PLAN_FIELDS}
+        canonical = json.dumps(plain, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode()).digest()
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the file plan for a JSON column."""
-        return {name: getattr(self, name) for name in FILE_PLAN_FIELDS}
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> "FilePlan":
-        """Return the file plan that `as_json` gave."""
-        words = {"channel": Channel(value["channel"]), "verdict": Verdict(value["verdict"])}
-        return cls(**{**value, **words, "reason": Reason(value["reason"])})
 
 
 FILE_PLAN_FIELDS = tuple(each.name for each in fields(FilePlan))
@@ -143,22 +134,16 @@ class ImportPlan:
 
 @dataclass(frozen=True)
 class ImportReport:
-    """What an import did: the run that roll-back knows it by, files by verdict, and the ids of the new memories."""
+    """What an import did: the run that roll-back knows it by, and files by verdict and by channel."""
 
     run: str
     verdicts: Mapping[Verdict, int]
     channels: Mapping[Channel, int]
-    memory_ids: tuple[int, ...] = ()
 
     @property
     def writes(self) -> int:
         """How many files were written."""
         return count_of(WRITTEN, self.verdicts)
-
-    @property
-    def is_clean(self) -> bool:
-        """Whether nothing was rejected and nothing held."""
-        return not count_of(UNCLEAN, self.verdicts)
 
 
 @dataclass(frozen=True)

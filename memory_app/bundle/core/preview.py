@@ -10,7 +10,6 @@ from typing import Any
 from memory_app.bundle.core.plan import FilePlan, ImportPlan, Reason
 
 MOST_SHOWN = 1_000  # of each verdict
-WRITTEN = frozenset({"new", "updated", "held"})
 LETTERS = {"new": "n", "updated": "u", "held": "h", "known": "k", "rejected": "r", "skipped": "s"}
 
 
@@ -50,11 +49,6 @@ class Preview:
     sha256: str
     constraints: int = 0
     marks: str = ""
-
-    @property
-    def writes(self) -> int:
-        """How many rows would be written."""
-        return sum(self.verdicts.get(verdict, 0) for verdict in WRITTEN)
 
     def as_json(self) -> dict[str, Any]:
         """Return the preview for a JSON column; the hash has a column of its own."""

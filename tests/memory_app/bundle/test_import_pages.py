@@ -133,6 +133,30 @@ def test_what_changed_between_two_slices_is_never_stored_unseen(
     again = newest()
     assert (again.state, again.plan["verdicts"]) == ("shown", {"known": 500, "new": 300})
     assert Memory.objects.count() == 500
+    page = page_of(person, again)
+    assert "It changed meanwhile" in page
+    assert "Nothing is stored yet" not in page
+    apply(person, again)
+    work()
+    assert newest().result["run"] == run_of_rows()
+
+
+def run_of_rows() -> str:
+    """Return the one run under which rows were stored."""
+    (run,) = {entry.details["run"] for entry in AuditEntry.objects.filter(tool_call="memory_import")}
+    return str(run)
+
+
+def test_of_an_import_that_broke_off_nobody_says_that_nothing_was_stored(person: Client, ana: Any) -> None:
+    upload(person, lines("avoids memes"))
+    transfer = newest()
+    begun = timezone.now()
+    apply(person, transfer)
+    assert newest().expires_at >= begun + timedelta(hours=24)
+    BundleTransfer.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    forget(now=timezone.now())
+    assert (newest().state, newest().file_name) == ("failed", "")
+    assert "nothing was stored" not in page_of(person, newest())
 
 
 def test_a_worker_that_takes_over_finishes_what_a_dead_one_began(person: Client, ana: Any) -> None:
