@@ -31,6 +31,11 @@ class Outcome(NamedTuple):
     state: EmbeddingState
     vector: Vector | None = None
 
+    @property
+    def is_stored(self) -> bool:
+        """Whether the stored vector is right."""
+        return self.state == EmbeddingState.EMBEDDED and self.vector is None
+
 
 @dataclass(frozen=True, slots=True)
 class Counts:
@@ -136,13 +141,20 @@ def store(
     with transaction.atomic():
         if also:
             also()
-        rows = Memory.objects.filter(pk__in=outcomes).order_by("pk").select_for_update(of=("self",))
-        standing = [row for row in rows if clean_text(row.content) == outcomes[row.pk].text]
+        rows = list(Memory.objects.filter(pk__in=outcomes).order_by("pk").select_for_update(of=("self",)))
+        lost = find_lost(outcomes, label=label)
+        standing = [row for row in rows if clean_text(row.content) == outcomes[row.pk].text and row.pk not in lost]
         replace_vectors(standing, outcomes, label=label, now=now)
         for state in {outcome.state for outcome in outcomes.values()}:
             chosen = [row.pk for row in standing if outcomes[row.pk].state == state]
             Memory.objects.filter(pk__in=chosen).update(embedding_state=state)
     return count_outcomes([outcomes[row.pk] for row in standing], of=len(outcomes))
+
+
+def find_lost(outcomes: Mapping[int, Outcome], *, label: str) -> set[int]:
+    """Return the rows whose stored vector was right and is gone: their text was edited meanwhile, and put back."""
+    right = {pk for pk, outcome in outcomes.items() if outcome.is_stored}
+    return right - set(vectors_of(list(right)).filter(model=label).values_list("object_id", flat=True))
 
 
 def replace_vectors(rows: Iterable[Memory], outcomes: Mapping[int, Outcome], *, label: str, now: datetime) -> None:

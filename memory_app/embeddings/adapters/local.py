@@ -11,6 +11,7 @@ from memory_app.embeddings.adapters import Misconfigured, ProviderDown
 from memory_app.embeddings.core import BadVectors, Vector, normalise_vectors
 
 MODEL = "multilingual-e5-small"
+MAX_QUERY_BYTES = 512  # of UTF-8; a query of 512 Chinese characters would take seconds
 VARIANTS = {MODEL: "original", f"{MODEL}-enpt": "enpt"}
 
 
@@ -31,8 +32,9 @@ class LocalProvider:
         return self._embed(texts, is_query=False)
 
     def embed_query(self, text: str) -> Vector:
-        """Return the vector of a query; the model wants queries and passages under prefixes of their own."""
-        vector: Vector = self._embed([text], is_query=True)[0]
+        """Return the vector of how a query begins; the model wants queries and passages under prefixes of their own."""
+        beginning = text.encode(errors="replace")[:MAX_QUERY_BYTES].decode(errors="ignore")
+        vector: Vector = self._embed([beginning], is_query=True)[0]
         return vector
 
     def _embed(self, texts: Sequence[str], *, is_query: bool) -> Vector:

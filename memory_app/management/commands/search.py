@@ -30,12 +30,15 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the three acts, and what finding takes."""
-        parser.add_argument("act", choices=["find", "check", "rebuild"])
-        parser.add_argument("query", nargs="*", help="what to find")
-        parser.add_argument("--user", default=DEFAULT_USERNAME, help="whose memories are searched")
-        parser.add_argument("--as-of", help="find what was live at this ISO time, or at the end of this day")
-        parser.add_argument("--fusion", choices=[each.value for each in Fusion], default=Fusion.DEFAULT.value)
-        parser.add_argument("--limit", type=int, choices=range(1, 201), default=10, metavar="1-200")
+        acts = parser.add_subparsers(dest="act", required=True)
+        find = acts.add_parser("find", help="Find memories as the agent does.")
+        find.add_argument("query", nargs="+", help="what to find")
+        find.add_argument("--user", default=DEFAULT_USERNAME, help="whose memories are searched")
+        find.add_argument("--as-of", help="find what was live at this ISO time, or at the end of this day")
+        find.add_argument("--fusion", choices=[each.value for each in Fusion], default=Fusion.DEFAULT.value)
+        find.add_argument("--limit", type=int, choices=range(1, 201), default=10, metavar="1-200")
+        acts.add_parser("check", help="Compare the search index with the memories.")
+        acts.add_parser("rebuild", help="Build the search index anew.")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run the act. Raises CommandError while something is out of step, and for what cannot be searched."""

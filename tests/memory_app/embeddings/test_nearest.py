@@ -161,6 +161,13 @@ def test_the_local_model_reads_any_text(enable):
         assert embed_query(text).shape == (384,)
 
 
+def test_the_local_model_reads_the_beginning_of_a_long_query(enable):
+    enable("local")
+    long = embed_query("止损设在哪里？" * 70)
+    assert np.array_equal(long, embed_query(("止损设在哪里？" * 70)[:170]))
+    assert not np.array_equal(long, embed_query("止损设在哪里？"))
+
+
 def test_among_many_the_first_live_ones_are_found_without_reading_all(ana, ben, endpoint):
     rows = make_many(ana, 24)
     for n, memory in enumerate(rows):

@@ -72,6 +72,24 @@ def test_an_edit_while_the_provider_thinks_wins(endpoint: Endpoint) -> None:
     assert is_sound()
 
 
+def test_an_edit_that_is_taken_back_while_the_provider_thinks_leaves_no_row_without_its_vector(
+    endpoint: Endpoint,
+) -> None:
+    ana = make_user("ana")
+    first = make_memory(ana)
+    embed_pending(now=NOON)
+    Memory.objects.update(embedding_state=EmbeddingState.PENDING)
+    make_memory(ana, "Sell ETH at 4k")
+    endpoint.reached.clear()
+    with meanwhile(endpoint, lambda: embed_pending(now=NOON, limit=2)) as results:
+        for content in ("Buy SOL at 90", first.content):
+            edit_memory(principal=browser(ana), memory_id=first.pk, changes=Changes(content=content), now=NOON)
+    assert results[0]["changed"] == 1
+    assert is_sound()
+    assert embed_pending(now=NOON)["embedded"] == 1
+    assert is_sound()
+
+
 def test_a_purge_while_the_provider_thinks_leaves_no_vector(endpoint: Endpoint) -> None:
     gone = make_memory(make_user("ana"))
     with meanwhile(endpoint, lambda: embed_pending(now=NOON)):
