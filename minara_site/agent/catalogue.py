@@ -16,7 +16,12 @@ from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.errors import FieldError, Invalid, NotFound
 
-REASONING = {"type": "string", "maxLength": 2000, "description": "Why you call this now; kept in the audit log."}
+MAX_REASONING_CHARS = 2_000
+REASONING = {
+    "type": "string",
+    "maxLength": MAX_REASONING_CHARS,
+    "description": "Why you call this now; kept in the audit log.",
+}
 
 
 @dataclass(frozen=True)
@@ -91,18 +96,8 @@ def call_tool(principal: Principal, name: str, arguments: dict[str, Any]) -> dic
         raise NotFound(_("There is no such tool."))
     principal.require(tool.act)
     given = dict(arguments)
-    reasoning = given.pop("reasoning", None)
-    if reasoning is None:
-        reasoning = ""
-    if not isinstance(reasoning, str) or len(reasoning) > REASONING["maxLength"]:  # type: ignore[operator]
-        problem = _("Give the reasoning as text of at most 2000 characters.")
-        raise Invalid(problem, errors=(FieldError("reasoning", problem),))
-    try:
-        parsed = tool.arguments.model_validate(given)
-    except ValidationError as error:
-        wrong = tuple(FieldError(".".join(map(str, each["loc"])), each["msg"]) for each in error.errors())
-        names = ", ".join(dict.fromkeys(each.field for each in wrong))
-        raise Invalid(_("Correct %(fields)s.") % {"fields": names}, errors=wrong) from None
+    reasoning = take_reasoning(given)
+    parsed = parse_arguments(tool, given)
     if reasoning and tool.is_read_only:  # a write keeps it in the audit row of what it wrote
         record_audit(
             now=timezone.now(),
@@ -112,3 +107,24 @@ def call_tool(principal: Principal, name: str, arguments: dict[str, Any]) -> dic
             reasoning=reasoning,
         )
     return tool.run(principal, parsed, reasoning=reasoning)
+
+
+def take_reasoning(given: dict[str, Any]) -> str:
+    """Take out of a call's arguments why it is made, empty when nobody says. Raises Invalid."""
+    reasoning = given.pop("reasoning", None)
+    if reasoning is None:
+        return ""
+    if isinstance(reasoning, str) and len(reasoning) <= MAX_REASONING_CHARS:
+        return reasoning
+    problem = _("Give the reasoning as text of at most 2000 characters.")
+    raise Invalid(problem, errors=(FieldError("reasoning", problem),))
+
+
+def parse_arguments(tool: Tool, given: dict[str, Any]) -> BaseModel:
+    """Return the arguments of a call as the tool's model. Raises Invalid, which names each wrong one."""
+    try:
+        return tool.arguments.model_validate(given)
+    except ValidationError as error:
+        wrong = tuple(FieldError(".".join(map(str, each["loc"])), each["msg"]) for each in error.errors())
+        names = ", ".join(dict.fromkeys(each.field for each in wrong))
+        raise Invalid(_("Correct %(fields)s.") % {"fields": names}, errors=wrong) from None

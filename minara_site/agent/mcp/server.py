@@ -54,9 +54,7 @@ def describe(tool: Tool) -> McpTool:
         name=tool.name,
         description=definition["description"],
         input_schema=definition["input_schema"],
-        annotations=ToolAnnotations(
-            read_only_hint=tool.is_read_only, destructive_hint=False, open_world_hint=False, idempotent_hint=None
-        ),
+        annotations=ToolAnnotations(read_only_hint=tool.is_read_only, destructive_hint=False, open_world_hint=False),
     )
 
 
