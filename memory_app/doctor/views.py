@@ -53,7 +53,6 @@ def shown_section(section: Section) -> dict[str, object]:
         "section": section,
         "words": STATE_WORDS[section.state],
         "tone": TONES[section.state],
-        "noted": [each for each in lines if each[0].state is not State.OK],
         "lines": lines,
     }
 

@@ -6,7 +6,7 @@ second one. A fix that had nothing to do leaves its line too, alone.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
@@ -77,4 +77,4 @@ class Fix:
     summary: Text
     foresee: Callable[[Claim | None], Foreseen]
     apply: Callable[[Journal, Claim | None], dict[str, int]]
-    is_default: bool = field(default=True)
+    is_default: bool = True
