@@ -6,7 +6,7 @@ from django.http import HttpResponse, JsonResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from memory_app.doctor.core import Line, Section, State, anonymous_record
+from memory_app.doctor.core import Line, Section, anonymous_record
 from memory_app.doctor.fixes import FIXES
 from memory_app.doctor.report import load_report
 from memory_app.doctor.sections.look import MOST_ON_A_PAGE
