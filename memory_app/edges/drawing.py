@@ -7,8 +7,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-WIDTH, HEIGHT = 400, 360
-RING_X, RING_Y = 150.0, 130.0
+WIDTH, HEIGHT = 288, 270
+RING_X, RING_Y = 106.0, 100.0
 LEAST_RADIUS, MOST_RADIUS = 7.0, 18.0
 WORD_DROP = 14.0  # from the edge of a circle to the base line of the name below it
 MOST_CHARS = 12
