@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from memory_app.facts.core import RETIRING, EventKind
+from memory_app.facts.core import UNDOABLE, EventKind
 from memory_app.facts.models import ConsolidationEvent, FactConflict
-from memory_app.facts.selectors import find_retirements
+from memory_app.facts.selectors import find_retirements, find_undone
 from memory_app.facts.services.rows import is_protected
 from memory_app.facts.words import EVENTS, reason_words
 from memory_app.held.masking import memory_for
@@ -63,7 +63,7 @@ class ListedConflict:
 
 @dataclass(frozen=True)
 class ListedEvent:
-    """An event as a row: the facts are None once they are gone. `may_undo`: it retired a fact and still stands."""
+    """An event as a row: the facts are None once they are gone. `may_undo`: it can be taken back now."""
 
     event: ConsolidationEvent
     author: str
@@ -123,14 +123,14 @@ def shape_events(events: Sequence[ConsolidationEvent], *, principal: Principal) 
     """Return events as rows. Four queries at most."""
     names = name_actors({event.actor for event in events}, reader=principal.owner)
     facts = load_facts((pk for event in events for pk in (event.fact_id, event.other_id)), principal=principal)
-    standing = find_retirements([event.fact_id for event in events if event.kind in RETIRING])
+    undone = find_undone([event.pk for event in events if event.kind in UNDOABLE])
     return [
         ListedEvent(
             event=event,
             author=names[event.actor],
             fact=facts.get(event.fact_id),
             other=facts.get(event.other_id or 0),
-            may_undo=event.kind in RETIRING and standing.get(event.fact_id) == event,
+            may_undo=event.kind in UNDOABLE and event.pk not in undone and event.fact_id in facts,
         )
         for event in events
     ]

@@ -119,6 +119,11 @@ def find_retirements(ids: Collection[int]) -> dict[int, ConsolidationEvent]:
     return {event.fact_id: event for event in events.order_by("at", "id")}
 
 
+def find_undone(ids: Collection[int]) -> set[int]:
+    """Return those of the events that were taken back. One query."""
+    return set(ConsolidationEvent.objects.filter(undoes__in=ids).values_list("undoes", flat=True))
+
+
 def fact_records(facts: Iterable[Memory]) -> list[dict[str, Any]]:
     """Return facts as the API answers them: the shape of a memory, the state, and what a retired one gave way to."""
     facts = list(facts)

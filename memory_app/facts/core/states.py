@@ -34,3 +34,5 @@ class ConflictState(StrEnum):
 
 RETIRING = (EventKind.DEDUPLICATED, EventKind.SUPERSEDED)
 """The events by which a fact was retired: `fact_id` is the one that went, `other_id` the one that stays."""
+UNDOABLE = (*RETIRING, EventKind.KEPT_BOTH)
+"""The decisions that can be taken back."""

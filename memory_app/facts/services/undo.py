@@ -5,7 +5,7 @@ from datetime import datetime
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from memory_app.facts.core import RETIRING, ConflictState, Decider, EventKind
+from memory_app.facts.core import UNDOABLE, ConflictState, Decider, EventKind
 from memory_app.facts.models import ConsolidationEvent, FactConflict
 from memory_app.facts.services.rows import audit, lock_facts_of, lock_rows, settle, tell
 from memory_app.memories.core import FactState
@@ -13,8 +13,6 @@ from memory_app.memories.models import Memory
 from minara_site.access.principal import Principal
 from minara_site.kernel.errors import Conflict, NotFound
 from minara_site.kernel.ownership import Owner
-
-UNDOABLE = (*RETIRING, EventKind.KEPT_BOTH)
 
 
 def undo_event(*, principal: Principal, owner: Owner, event_id: int, now: datetime) -> ConsolidationEvent:

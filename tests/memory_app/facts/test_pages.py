@@ -139,6 +139,24 @@ class TestDecisions:
         assert states(conflict.older_id, conflict.newer_id) == ["settled", "settled"]
         assert WEEKLY in html(response)
 
+    @pytest.mark.parametrize("kind", ["supersede", "keep_older", "keep_both"])
+    def test_a_choice_is_taken_back_from_the_decisions_once(self, page, ana, kind):
+        conflict = make_conflict(ana)
+        page.post(path("decide", conflict.pk, kind), seen(conflict))
+        form = f'action="{path("undo", ConsolidationEvent.objects.latest("pk").pk)}"'
+        assert form in page.get(path("events")).content.decode()
+        page.post(form.split('"')[1])
+        conflict.refresh_from_db()
+        assert (conflict.state, states(*seen(conflict).values())) == ("open", ["settled"] * 2)
+        assert "/undo/" not in page.get(path("events")).content.decode().split("data-toast")[0]
+
+    def test_what_is_gone_is_not_offered_to_come_back(self, page, ana):
+        conflict = make_conflict(ana)
+        page.post(path("decide", conflict.pk, "supersede"), seen(conflict))
+        page.get(path("events"))  # says it and offers the undo, once
+        Memory.objects.filter(pk=conflict.older_id).update(deleted_at=NOON)
+        assert "/undo/" not in page.get(path("events")).content.decode()
+
     def test_a_retired_fact_comes_back_from_its_row(self, page, ana):
         make_fact(ana, "holds ETH")
         again = make_fact(ana, "holds ETH", minutes=1)
