@@ -1,7 +1,7 @@
 """What the doctor can repair, one module a fix. Source: S1 (doctor --fix), trust R-20 and R-21.
 
 Every fix is idempotent, calls no language model, and only ever adds or marks: it deletes no row, activates nothing,
-and changes no text.
+and changes no text. A vector is a memory's derived value: it gives way to that of the text that stands now.
 """
 
 from memory_app.doctor.fixes.contract import Fix, FixName, Foreseen, Journal

@@ -124,6 +124,17 @@ class TestApply:
             apply_fixes([FixName.EDGES], actor=ACTOR, now=LATER)
         assert get_version(ana.pk) == before + 1
 
+    def test_gives_an_edited_memory_the_vector_of_its_new_text_and_leaves_every_other(self, sick):
+        apply("embeddings")
+        vectors = dict(MemoryVector.objects.values_list("object_id", "pk"))
+        edited = Memory.objects.filter(pk=min(vectors))
+        edited.update(content="prefers daily charts now", embedding_state=EmbeddingState.PENDING)
+        apply("embeddings")
+        after = dict(MemoryVector.objects.values_list("object_id", "pk"))
+        assert after.keys() == vectors.keys()
+        assert {pk for pk in after if after[pk] != vectors[pk]} == {edited.get().pk}
+        assert edited.get().embedding_state == EmbeddingState.EMBEDDED
+
     def test_by_default_does_what_costs_no_thought(self, sick):
         assert choose_fixes(()) == [FixName.EMBEDDINGS, FixName.EDGES]
         apply()

@@ -1,12 +1,13 @@
 """The report: every count of S1, right in a full store, bounded on a page, and alive when a table is not."""
 
+import json
 from datetime import timedelta
 
 import pytest
 from django.db import DatabaseError, connection
 
 from memory_app.doctor import report as room
-from memory_app.doctor.core import State
+from memory_app.doctor.core import State, anonymous_record, bucket, report_record
 from memory_app.doctor.report import load_report
 from memory_app.doctor.sections import house
 from memory_app.memories.core import Category, EmbeddingState, Source
@@ -19,6 +20,15 @@ from tests.memory_app.memories.factories import NOON, browser, make_many, make_m
 
 pytestmark = pytest.mark.django_db
 DAY = timedelta(days=1)
+NAMES = {  # what programs read: a name may come, none may change or go
+    "house": "minara database migrations_waiting worker runs_waiting runs_failed data_folder database_megabytes "
+    "disk_free_megabytes search_index_problems audit_chain_breaks",
+    "memory": "memories_live memories_held memories_deleted trash_past_retention category_preference "
+    "category_observation category_trade_outcome category_lesson category_personalization category_alert "
+    "category_reference category_fact embedding_provider embedding_pending embedding_embedded embedding_failed "
+    "embedding_skipped facts_pending facts_settled facts_retired fact_conflicts_open edges entities_top "
+    "sessions_running snapshots_dirty snapshot_writes_waiting holds_open judged_by_other_rules",
+}
 
 
 def lines(section=None, **options):
@@ -35,6 +45,27 @@ def test_an_empty_store_with_a_worker_is_healthy(db):
     WorkerSeen.objects.create(name="host:1", seen_at=NOON)
     found = load_report(now=NOON)
     assert [(section.name, section.state) for section in found.sections] == [("house", "ok"), ("memory", "ok")]
+
+
+def test_has_the_names_that_programs_read(db):
+    record = report_record(load_report(now=NOON))
+    assert {each["name"]: [line["name"] for line in each["lines"]] for each in record["sections"]} == {
+        section: names.split() for section, names in NAMES.items()
+    }
+
+
+def test_its_anonymous_form_tells_nothing_of_what_is_stored_and_where(ana, settings):
+    ana.username = "quokka"
+    ana.save()
+    make_memory(ana, "Bought $WOMBAT and BTC on 0x52908400098527886E0F7030069857D2E4169EE7")
+    make_many(ana, 13)
+    record = anonymous_record(load_report(now=NOON))
+    lines = [line for section in record["sections"] for line in section["lines"]]
+    assert {line["name"] for line in lines if "words" in line} == {"minara", "database", "worker", "embedding_provider"}
+    assert {key for line in lines for key in line} == {"name", "state", "count", "words"}
+    assert {line["count"] for line in lines if "count" in line} <= {bucket(10**power) for power in range(5)} | {"0"}
+    told = json.dumps(record)
+    assert not [each for each in ("quokka", "WOMBAT", "BTC", "0x5290", str(settings.DATA_DIR)) if each in told]
 
 
 def test_counts_memories_by_state_category_and_vector(ana, ben, settings):
