@@ -222,7 +222,7 @@ def test_both_apis_are_spoken_as_their_pages_say(ana, endpoint, enable):
 def test_the_key_stands_in_no_message_and_no_log_line(ana, endpoint, caplog):
     caplog.set_level(logging.DEBUG)
     make_memory(ana, "wombat canary text")
-    endpoint.status = 401
+    endpoint.status, endpoint.headers = 401, {"X-Key": "sk-test-of-embeddings"}
     embed_query("wombat canary query")
     with pytest.raises(Misconfigured) as caught:
         embed_pending(now=NOON)
