@@ -7,9 +7,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-WIDTH, HEIGHT = 288, 270
-RING_X, RING_Y = 106.0, 100.0
-LEAST_RADIUS, MOST_RADIUS = 7.0, 18.0
+WIDTH, HEIGHT = 288, 310
+RING_X, RING_Y = 106.0, 120.0
+LEAST_RADIUS, MOST_RADIUS = 5.0, 12.0
 WORD_DROP = 14.0  # from the edge of a circle to the base line of the name below it
 MOST_CHARS = 12
 
