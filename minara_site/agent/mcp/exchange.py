@@ -1,8 +1,7 @@
 """One MCP exchange inside a WSGI request: the SDK's ASGI application gets one request and gives one answer.
 
 Each request has an event loop of its own in this thread, so that no session, no task and no caller outlives it. A tool
-runs in the thread of the request (`thread_sensitive`), with its database connection. Measured against a process of its
-own in the README's design notes.
+runs in the thread of the request (`thread_sensitive`), with its database connection.
 """
 
 from collections.abc import Mapping, MutableMapping
