@@ -19,7 +19,6 @@ from memory_app.embeddings.core import (
     Near,
     Vector,
     clean_text,
-    is_too_short,
     nearest_of,
     text_digest,
     unpack,
@@ -78,7 +77,7 @@ def embed_query(text: str) -> Vector | None:
     text = clean_text(text[:MAX_QUERY_CHARS])
     try:
         provider = current_provider()
-        if provider is None or is_too_short(text):
+        if provider is None or not text:
             return None
         return ask_provider(provider.label, text)
     except Exception as error:  # noqa: BLE001 - the boundary: whatever goes wrong, the words still find
@@ -133,6 +132,13 @@ def find_nearest(
             return [each for each in near if each.memory_id in alive][:limit]
     found = only_ids(found, list(live.filter(owner_id=owner_id)))
     return nearest_of(found.ids, found.rows, query, limit)
+
+
+def has_vectors(owner_id: int) -> bool:
+    """Say whether a memory of this owner has a vector by today's provider and model."""
+    provider = current_provider()
+    label = provider.label if provider else ""
+    return MemoryVector.objects.filter(owner_id=owner_id, model=label, kind=Kind.MEMORY).exists()
 
 
 def load_matrix(vectors: "QuerySet[Any]", dimensions: int, key: tuple[Any, ...]) -> Matrix:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from django.db import DEFAULT_DB_ALIAS
 
 from memory_app.embeddings.providers import is_enabled
+from memory_app.embeddings.selectors import has_vectors
 from memory_app.memories.core import EmbeddingState
 from memory_app.memories.models import Memory
 from memory_app.search.adapters import time_limit
@@ -45,7 +46,7 @@ class Fallback(StrEnum):
 
 @dataclass(frozen=True)
 class Comparison:
-    """The hits of each order, best first; with a `fallback` words alone have any."""
+    """The hits of each order, best first; with a `fallback`, or where nothing has a vector, those of words alone."""
 
     query: Query
     columns: Mapping[Fusion, tuple[Hit, ...]]
@@ -94,13 +95,15 @@ def find_orders(
     return {each: [hit for hit in ranked if hit.facts.id in accepted][:limit] for each, ranked in orders.items()}
 
 
-def why_words_alone(parsed: Query, request: SearchRequest, meaning: Meaning | None) -> Fallback:
-    """Return why meaning had no say."""
+def why_words_alone(parsed: Query, request: SearchRequest, meaning: Meaning | None) -> Fallback | None:
+    """Return why meaning had no say; None when the query leaves nothing that it could order."""
     if not is_enabled():
         return Fallback.DISABLED
     if request.owner_id is None or request.sort is Sort.RECENT or not parsed.words:
         return Fallback.WORDS_ONLY
-    return Fallback.FAILED if meaning is None else Fallback.NO_VECTORS
+    if meaning is None:
+        return Fallback.FAILED
+    return None if has_vectors(request.owner_id) else Fallback.NO_VECTORS
 
 
 def count_pending(owner: Owner, *, most: int = 10_000) -> int:

@@ -101,6 +101,19 @@ def test_says_why_words_alone_find(browser, ana, library, embed, enable, endpoin
     assert MemoryVector.objects.count() == len(TEXTS)
 
 
+@pytest.mark.parametrize("query", ['"no such words" losses', "category:lesson losses", "before:2001 losses"])
+def test_blames_nobody_when_the_query_leaves_nothing(ana, library, embed, query):
+    embed()
+    found = compare_arms(owner=ana, query=query)
+    assert (found.fallback, dict(found.columns)) == (None, {Fusion.TEXT: ()})
+
+
+def test_a_word_of_two_letters_has_a_meaning_too(ana, library, embed):
+    embed()
+    found = compare_arms(owner=ana, query="ok")
+    assert (found.fallback, len(found.columns)) == (None, 3)
+
+
 def test_a_fragment_is_the_result_alone(browser, library):
     answer = browser.get("/memories/search-lab/", {"q": "BTC"}, headers={"HX-Request": "true"})
     assert answer.content.decode().lstrip().startswith('<div class="stack" id="found">')
