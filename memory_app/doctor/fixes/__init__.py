@@ -9,7 +9,8 @@ from memory_app.doctor.fixes.edges import EDGES
 from memory_app.doctor.fixes.embeddings import EMBEDDINGS
 from memory_app.doctor.fixes.search_index import SEARCH_INDEX
 
-FIXES: dict[FixName, Fix] = {fix.name: fix for fix in (EMBEDDINGS, EDGES, SEARCH_INDEX)}
+FIXES: dict[FixName, Fix] = {fix.name: fix for fix in (EDGES, SEARCH_INDEX, EMBEDDINGS)}
+"""In the order in which they are done: a provider that is down keeps nothing from being repaired here."""
 LATER = frozenset({"methodology_demotion", "reflect_pending"})
 """Fixes of S1 whose tables this version does not have."""
 

@@ -65,7 +65,7 @@ def test_json_is_json(ana):
     assert json.loads(run("--json", "--anonymous")[1])["anonymous"] is True
     fixed = json.loads(run("--json", "--fix")[1])
     assert fixed["applied"] is False
-    assert [each["name"] for each in fixed["fixes"]] == ["embeddings", "edges"]
+    assert [each["name"] for each in fixed["fixes"]] == ["edges", "embeddings"]
 
 
 def test_fix_alone_changes_nothing_and_apply_does(ana):

@@ -136,7 +136,7 @@ class TestApply:
         assert edited.get().embedding_state == EmbeddingState.EMBEDDED
 
     def test_by_default_does_what_costs_no_thought(self, sick):
-        assert choose_fixes(()) == [FixName.EMBEDDINGS, FixName.EDGES]
+        assert choose_fixes(()) == [FixName.EDGES, FixName.EMBEDDINGS]
         apply()
         assert set(lines().values_list("tool_call", flat=True)) == {"doctor.fix.embeddings", "doctor.fix.edges"}
 
@@ -182,7 +182,7 @@ class TestNever:
         with pytest.raises(Invalid) as caught:
             choose_fixes([name])
         assert "comes with its tables" in caught.value.detail
-        assert "embeddings, edges, search_index" in caught.value.detail
+        assert "edges, search_index, embeddings" in caught.value.detail
 
     def test_does_one_thing_when_a_name_among_others_is_wrong(self, sick):
         before = table_hashes()
@@ -208,6 +208,13 @@ class TestLine:
             apply("embeddings")
         assert lines("embeddings").count() == 1
         assert Memory.objects.filter(embedding_state=EmbeddingState.FAILED).exists()
+
+    def test_stands_for_what_was_repaired_before_a_provider_was_down(self, sick):
+        sick.status = 500
+        with pytest.raises(ProviderDown):
+            apply()
+        assert foresee_fixes([FixName.EDGES])[FixName.EDGES].is_empty
+        assert set(lines().values_list("tool_call", flat=True)) == {"doctor.fix.embeddings", "doctor.fix.edges"}
 
     def test_is_written_once_by_a_run_that_is_taken_up_again(self, sick):
         arguments = {"names": ["edges"], "apply": True, "actor": ACTOR}

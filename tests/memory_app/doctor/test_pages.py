@@ -101,7 +101,7 @@ def test_look_then_apply_then_nothing_is_left(operator, ana, olga):
 
 def test_without_a_choice_the_default_set_is_looked_at(operator):
     ask(operator)
-    assert JobRun.objects.latest("pk").arguments["names"] == ["embeddings", "edges"]
+    assert JobRun.objects.latest("pk").arguments["names"] == ["edges", "embeddings"]
 
 
 def test_an_unknown_fix_is_told_and_nothing_is_asked_for(operator):
