@@ -7,6 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from memory_app.embeddings.models import MemoryVector
+from memory_app.memories.core import Category
 from memory_app.search.answers import FEATURES
 from memory_app.search.core.request import Fusion
 from memory_app.search.core.weights import WEIGHTS
@@ -106,6 +107,20 @@ def test_blames_nobody_when_the_query_leaves_nothing(ana, library, embed, query)
     embed()
     found = compare_arms(owner=ana, query=query)
     assert (found.fallback, dict(found.columns)) == (None, {Fusion.TEXT: ()})
+
+
+def test_a_column_alone_speaks_of_no_other(browser, ana, library, embed):
+    embed()
+    make_memory(ana, "cut losses", category=Category.LESSON)
+    html = lab(browser, q="category:lesson losses")
+    assert "cut <mark>losses</mark>" in html
+    assert "fused" not in html.partition('id="found"')[2]
+
+
+def test_what_has_no_vector_yet_stands_without_a_cosine(browser, ana, library, embed):
+    embed()
+    make_memory(ana, "rebalance the ladder every March")
+    assert "rebalance" in lab(browser, q="rebalance the ladder")
 
 
 def test_a_word_of_two_letters_has_a_meaning_too(ana, library, embed):
