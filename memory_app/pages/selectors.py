@@ -29,7 +29,6 @@ from minara_site.kernel.ownership import Owner
 MOST_CONSTRAINTS = 20
 MOST_STATEMENTS = 20
 MOST_EVENTS = 30
-MOST_ASSETS = 200
 
 HARD_CONSTRAINT = "constraint.hard"
 IS_HARD_CONSTRAINT = Q(fact_type__iexact=HARD_CONSTRAINT)
@@ -170,13 +169,16 @@ def entry_of(row: Memory) -> Entry:
 
 
 def list_assets(*, owner: User) -> Mapping[AssetGroup, list[KnownAsset]]:
-    """Return the assets that most memories are about, by group, the most mentioned first. One query."""
+    """Return the assets that memories are about, by group, the most mentioned first. One query.
+
+    Names without a class are as many as writers invent: they are passed over here, so that they crowd no asset out.
+    """
     counted = (
         edges_to_assets(owner)
         .filter(src_id__in=readable(owner).values("pk"))
         .values_list("dst_entity_key")
         .annotate(memories=Count("src_id", distinct=True))
-        .order_by("-memories", "dst_entity_key")[:MOST_ASSETS]
+        .order_by("-memories", "dst_entity_key")
     )
     groups: defaultdict[AssetGroup, list[KnownAsset]] = defaultdict(list)
     for symbol, memories in counted:

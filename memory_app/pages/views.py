@@ -47,7 +47,7 @@ class Show(StrEnum):
 
 @page(Act.COMPILED_READ)
 def asset_list(request: PageRequest) -> HttpResponse:
-    """List the assets that most memories are about; `?asset=` opens one by any of its names."""
+    """List the assets that memories are about; `?asset=` opens one by any of its names."""
     owner = open_owner(request.principal.reads(Act.COMPILED_READ, request.GET.get("owner")))
     written = request.GET.get("asset", "").strip()[:MOST_CHARS]
     asset = find_asset(written)

@@ -296,3 +296,10 @@ def test_assets_are_listed_by_group_the_most_mentioned_first(ana, ben, now):
         AssetGroup.FOREX: [("EURUSD", 1)],
     }
     assert Memory.objects.for_owner(ana).count() == 6
+
+
+def test_invented_names_crowd_no_asset_out(ana):
+    for number in range(22):  # 220 names, each in two memories
+        make_memory(ana, " ".join(f"$XY{place:03}Z" for place in range(number // 2 * 20, number // 2 * 20 + 20)))
+    make_memory(ana, "BTC once")
+    assert [known.asset.symbol for known in list_assets(owner=ana)[AssetGroup.CRYPTO]] == ["BTC"]
