@@ -25,6 +25,7 @@ DIRECTORIES = (Format.OPENCLAW, Format.HERMES)
 SHOWN_AS = {verdict: verdict.value for verdict in Verdict} | {Verdict.DUPLICATE: "known"}
 BY_LETTER = {LETTERS[word]: verdict for verdict, word in SHOWN_AS.items()}
 PROGRESS_EVERY = 500
+MOST_ENTRIES = 100_000  # a worker looks at them in about a minute
 
 
 def write_export(
@@ -71,6 +72,9 @@ def preview_transfer(transfer: BundleTransfer, *, now: datetime) -> Preview:
         tally = Tally((str(transfer.owner_id), transfer.sha256, transfer.format))
         for each in run_import(owner=transfer.owner, bundle=bundle, apply=False, now=now, actor=transfer.actor):
             tally.add(row_of(each))
+            if len(tally.letters) > MOST_ENTRIES:
+                problem = _("It holds more than %(most)d entries. Bring it in at a terminal, with minara import.")
+                raise Invalid(problem % {"most": MOST_ENTRIES})
         if not tally.letters:
             raise Invalid(_("It holds nothing to import."))
         return tally.preview(bundle.ignored)

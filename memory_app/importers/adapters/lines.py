@@ -13,7 +13,7 @@ from minara_site.kernel.errors import MinaraError
 from minara_site.web.json_body import read_json
 
 MAX_LINE_BYTES = MIB
-MAX_NOTE_BYTES = 4 * MIB
+MAX_NOTE_BYTES = MIB  # its lines are held at once
 Parser = Callable[[Iterable[Line]], Iterable[Item]]
 
 

@@ -5,6 +5,7 @@ the user; messages, tools and prompts are no memories. Older files keep the bloc
 """
 
 from collections.abc import Iterator
+from io import StringIO
 from typing import Any
 
 from memory_app.importers.core.entries import Entry, Line, Record, split_category
@@ -58,7 +59,7 @@ def read_record(record: Record) -> Iterator[Entry]:
         raise UnusableError(Expected.TEXT, "label" if label is None else "value")
     default = Category.PERSONALIZATION if label == ABOUT_THE_USER else Category.OBSERVATION
     place = record.id or str(record.line)
-    for block in read_blocks(Line(number, line) for number, line in enumerate(text.splitlines(), start=1)):
+    for block in read_blocks(Line(number, line.rstrip("\r\n")) for number, line in enumerate(StringIO(text), start=1)):
         category, content = split_category(block.text, default)
         metadata = {"label": label} | ({"heading": " > ".join(block.headings)} if block.headings else {})
         mark = f"{place}:{block.line}"

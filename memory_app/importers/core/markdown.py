@@ -15,6 +15,8 @@ HEADING = re.compile(r" {0,3}(#{1,6})\s+(.*?)\s*#*\s*$")
 BULLET = re.compile(r" ?(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?(?=\S)")
 RULE = re.compile(r"\s*(?:=+|-{3,}|\*{3,}|_{3,}|(?:[-*+]|\d{1,9}[.)]))\s*$")  # a bullet without text counts as one
 CODE_FENCE = re.compile(r"\s*(```|~~~)")
+FRONT_MATTER = "---"
+MOST_FRONT_MATTER_LINES = 1_000
 INDENTED = re.compile(r"(?: {2,}|\t)\S")
 
 
@@ -86,21 +88,25 @@ class Cutter:
 def read_blocks(lines: Iterable[Line]) -> Iterator[Block]:
     """Cut lines into blocks. A block with an unreadable line carries the problem: half of it is not imported."""
     cutter = Cutter()
-    for line in without_comments(without_front_matter(list(lines))):
+    for line in without_comments(without_front_matter(lines)):
         yield from cutter.take(line)
     yield from cutter.end()
 
 
-def without_front_matter(lines: list[Line]) -> list[Line]:
-    """Leave out a leading block between two `---` that holds neither heading nor empty line."""
-    if not lines or lines[0].text.strip() != "---":
-        return lines
-    for index, line in islice(enumerate(lines), 1, None):
-        if line.text.strip() == "---":
-            return lines[index + 1 :]
-        if not line.text.strip() or HEADING.match(line.text):
-            break
-    return lines
+def without_front_matter(lines: Iterable[Line]) -> Iterator[Line]:
+    """Leave out a leading block between two `---` that holds neither heading nor empty line, and is not long."""
+    rest = iter(lines)
+    begun = list(islice(rest, 1))
+    if begun and begun[0].text.strip() == FRONT_MATTER:
+        for line in islice(rest, MOST_FRONT_MATTER_LINES):
+            if line.text.strip() == FRONT_MATTER:
+                begun.clear()
+                break
+            begun.append(line)
+            if not line.text.strip() or HEADING.match(line.text):
+                break
+    yield from begun
+    yield from rest
 
 
 def without_comments(lines: Iterable[Line]) -> Iterator[Line]:

@@ -1,6 +1,8 @@
 """`/ops/import/`: upload, look, apply exactly that."""
 
 import re
+import sqlite3
+from contextlib import closing
 from datetime import timedelta
 from typing import Any
 
@@ -301,6 +303,17 @@ def test_each_format_is_read_from_an_upload(person: Client, ana: Any) -> None:
             source_format,
             newest().error,
         )
+
+
+def test_a_database_of_the_sources_is_read_from_an_upload(person: Client, ana: Any) -> None:
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.execute("CREATE TABLE memories (id INTEGER PRIMARY KEY, category TEXT, content TEXT)")
+        database.execute("INSERT INTO memories (category, content) VALUES ('lesson', 'trail by 8%')")
+        database.commit()
+        upload(person, database.serialize(), source_format="minara", name="minara.db")
+    apply(person, newest())
+    work()
+    assert Memory.objects.get().origin == "import:minara.db:1"
 
 
 def test_an_upload_without_notes_says_so(person: Client, ana: Any) -> None:

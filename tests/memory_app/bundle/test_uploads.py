@@ -162,6 +162,16 @@ def test_only_this_page_and_only_who_may_upload_sends_more_than_a_mebibyte(perso
     assert BundleTransfer.objects.count() == 1
 
 
+def test_more_entries_than_a_worker_looks_at_are_refused(person: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memory_app.bundle.carrying.MOST_ENTRIES", 3)
+    for source_format, content in (("jsonl", b"5\n" * 4), ("mem0", b"[5, 5, 5, 5]"), ("hermes", b"- a\n" * 4)):
+        upload(person, content, source_format=source_format)
+        assert newest().state == "refused"
+        assert "more than 3 entries" in newest().error
+    upload(person, b"5\n" * 3)
+    assert newest().state == "shown"
+
+
 def test_a_hostile_name_of_a_file_is_shown_written_out(person: Client) -> None:
     upload(person, b'{"content": "x"}', name="a\u202eb<script>.jsonl")
     page = person.get(f"/ops/import/{newest().pk}/").content.decode()

@@ -1,11 +1,13 @@
 import string
+import tracemalloc
+from itertools import count, islice
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_app.importers.core.entries import Line
-from memory_app.importers.core.markdown import read_blocks
+from memory_app.importers.core.markdown import read_blocks, without_front_matter
 from tests.memory_app.importers.core.lines import lines
 
 
@@ -68,3 +70,13 @@ def test_every_block_says_something_and_lines_rise(note: str) -> None:
     assert all(block.text.strip() for block in blocks)
     numbers = [block.line for block in blocks]
     assert numbers == sorted(set(numbers))
+
+
+def test_a_note_of_any_length_is_read_line_by_line() -> None:
+    endless = (Line(number, "a" if number > 1 else "---") for number in count(1))
+    assert len(list(islice(without_front_matter(endless), 5_000))) == 5_000
+    blank = (Line(number, "") for number in range(200_000))
+    tracemalloc.start()
+    assert list(read_blocks(blank)) == []
+    assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    tracemalloc.stop()
