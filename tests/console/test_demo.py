@@ -20,6 +20,7 @@ from memory_app.search.models import SearchDocument
 from memory_app.user_profile.models import UserProfileEntry
 from memory_app.user_profile.services import set_entry
 from memory_app.why.models import SearchLogEntry
+from memory_app.why.services import log_search
 from minara_site.access.models import AccessEntry, User
 from minara_site.access.policy import Role
 from minara_site.access.principal import Principal
@@ -136,7 +137,10 @@ def test_what_grew_on_the_demo_goes_with_it(default: Any, olga: Any, now: dateti
     )
     undone = ConsolidationEvent.objects.filter(owner=default, kind="deduplicated").get()
     undo_event(principal=Principal(default, Role.USER), owner=default, event_id=undone.pk, now=now)
+    for owner in (default, User.objects.get(username=MEI)):
+        log_search(principal=Principal(olga, Role.OPERATOR), owner=owner, query="btc", ids=[memory.pk], now=now)
     remove_demo(now=now, actor="command:demo")
+    assert list(SearchLogEntry.objects.values_list("owner_id", "query")) == [(default.pk, "")]
     assert not ConsolidationEvent.objects.exists()
     assert not AccessEntry.objects.exists()
     assert not SearchDocument.objects.exists()

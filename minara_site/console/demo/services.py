@@ -224,7 +224,8 @@ def remove_demo(*, now: datetime, actor: str) -> int:
         User.objects.select_for_update().get(is_default=True)
         if not is_demo_loaded():
             return 0
-        for user in User.objects.filter(username__in=(MEI, OLGA)):
+        people = list(User.objects.filter(username__in=(MEI, OLGA)))
+        for user in people:
             refuse_last_operator(user)
         memories = list(Memory.objects.filter(is_demo=True))
         ids = [memory.pk for memory in memories]
@@ -233,6 +234,7 @@ def remove_demo(*, now: datetime, actor: str) -> int:
         for table, model in MARKED.items():
             marked = DemoObject.objects.filter(table=table).values_list("object_id", flat=True)
             model.objects.filter(pk__in=list(marked)).delete()
+        SearchLogEntry.objects.filter(owner_id__in=[user.pk for user in people]).delete()
         DemoObject.objects.all().delete()
         record_audit(now=now, actor=actor, tool_call="demo_removed", details={"count": len(ids)})
         tell_removed(memories)
