@@ -35,20 +35,20 @@ def find_conflicts(*, now: datetime, most: int = MOST_COMPARED, claim: Claim | N
 
 
 def store_conflicts(fact: Memory, alike: list[Memory], *, now: datetime, run_id: int | None) -> int:
-    """Store the pairs that may contradict each other, each once, with an event; return how many are new."""
-    topic = Topic(fact.content)
-    scored = [
-        (topic.similarity(Topic(each.content)), each) for each in alike if topic.may_contradict(Topic(each.content))
-    ]
+    """Store the pairs that may contradict each other, each once, with an event; return how many are new.
+
+    A fact that is gone by now is compared when it is back.
+    """
+    topic, others = Topic(fact.content), [(each, Topic(each.content)) for each in alike]
+    scored = [(topic.similarity(other), each) for each, other in others if topic.may_contradict(other)]
     scored.sort(key=lambda pair: (-pair[0], pair[1].pk))
     locked = lock_rows(fact.owner_id, [fact.pk, *(each.pk for _score, each in scored)])
     still = {pk for pk, row in locked.items() if is_settled(row)}
+    if fact.pk not in still:
+        return 0
     Memory.objects.filter(pk=fact.pk).update(compared_at=now)
-    pairs = [
-        conflict_of(fact, other, similarity, now=now)
-        for similarity, other in scored[:MOST_CONFLICTS]
-        if {fact.pk, other.pk} <= still
-    ]
+    likest = [(similarity, other) for similarity, other in scored if other.pk in still][:MOST_CONFLICTS]
+    pairs = [conflict_of(fact, other, similarity, now=now) for similarity, other in likest]
     stored = FactConflict.objects.filter(older__in=[pair.older_id for pair in pairs])
     known = set(stored.values_list("older_id", "newer_id"))
     new = [pair for pair in pairs if (pair.older_id, pair.newer_id) not in known]

@@ -17,6 +17,7 @@ from memory_app.facts.services import (
     undo_event,
     write_correction,
 )
+from memory_app.facts.services.compare import store_conflicts
 from memory_app.held.services import release_hold
 from memory_app.memories.core import Category, Provenance, Source
 from memory_app.memories.models import Memory
@@ -81,6 +82,17 @@ class TestFinding:
         undo_event(principal=browser(ana), owner=ana, event_id=event.pk, now=LATER)
         assert find_conflicts(now=LATER) == 1
         assert FactConflict.objects.filter(older=conflict.older, newer=hourly).exists()
+
+    @pytest.mark.parametrize("column", ["held_at", "deleted_at"])
+    def test_compares_one_that_goes_meanwhile_when_it_is_back(self, ana, column):
+        weekly = make_fact(ana, WEEKLY)
+        daily = make_fact(ana, DAILY, minutes=1)
+        consolidate_pending(now=NOON)
+        Memory.objects.filter(pk=daily.pk).update(compared_at=NOON)
+        Memory.objects.filter(pk=weekly.pk).update(**{column: LATER})
+        assert store_conflicts(weekly, [daily], now=LATER, run_id=None) == 0
+        Memory.objects.filter(pk=weekly.pk).update(**{column: None})
+        assert find_conflicts(now=LATER) == 1
 
 
 class TestDeciding:
