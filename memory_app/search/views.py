@@ -32,6 +32,11 @@ from minara_site.web.responses import render_page
 
 SHOWN = 30
 MOST_SHOWN = 200
+OTHER_FUSIONS: dict[Fusion, str | Promise] = {
+    Fusion.RRF: gettext_lazy("Reciprocal ranks (RRF)"),
+    Fusion.TEXT: gettext_lazy("By words"),
+    Fusion.MEANING: gettext_lazy("By meaning"),
+}
 
 SYNTAX = (
     ("slippage impact", gettext_lazy("any of the words, best match first")),
@@ -75,7 +80,8 @@ def search(request: PageRequest) -> HttpResponse:
     """Show the box and, once something was asked for, what was found."""
     query = request.GET.get("q", "").strip()
     sort = Sort.RECENT if request.GET.get("sort") == Sort.RECENT else Sort.RELEVANCE
-    fusion, as_of = request.GET.get("fusion", ""), request.GET.get("as_of", "").strip()
+    wanted, as_of = request.GET.get("fusion", ""), request.GET.get("as_of", "").strip()
+    fusion = Fusion(wanted) if wanted in set(Fusion) else Fusion.DEFAULT
     limit = MOST_SHOWN if request.GET.get("all") else SHOWN
     owner = request.principal.reads(Act.SEARCH, request.GET.get("owner"))
     context: dict[str, object] = {
@@ -83,6 +89,8 @@ def search(request: PageRequest) -> HttpResponse:
         "query": query,
         "sort": sort.value,
         "as_of": as_of,
+        "fusion": fusion.value,
+        "other_fusion": OTHER_FUSIONS.get(fusion),
         "syntax": SYNTAX,
         "most_chars": MAX_QUERY_CHARS,
         "owner_name": request.GET.get("owner", ""),
@@ -95,7 +103,7 @@ def search(request: PageRequest) -> HttpResponse:
                 query=query,
                 limit=limit + 1,
                 sort=sort,
-                fusion=Fusion(fusion) if fusion in set(Fusion) else Fusion.DEFAULT,
+                fusion=fusion,
                 as_of=read_moment(as_of) if as_of else None,
                 explain=True,
             )

@@ -78,6 +78,26 @@ def test_the_search_page_says_what_made_a_score_and_what_only_meaning_found(brow
     assert "by its filters alone" not in html
 
 
+@pytest.mark.parametrize(
+    ("fusion", "words"), [("rrf", "Reciprocal ranks (RRF)"), ("meaning", "By meaning"), ("text", "By words")]
+)
+def test_the_search_page_names_another_fusion_and_keeps_it_for_the_next_query(browser, library, embed, fusion, words):
+    embed()
+    html = browser.get("/search/", {"q": "BTC", "fusion": fusion}).content.decode()
+    assert f"<b>{words}</b>" in html
+    assert f'<input type="hidden" name="fusion" value="{fusion}">' in html
+    assert ("1 / (60 + place) of both" in html) is (fusion == "rrf")
+
+
+@pytest.mark.parametrize("fusion", ["", "default", "RRF", "'><script>"])
+def test_the_search_page_takes_any_other_word_for_the_default(browser, library, embed, fusion):
+    embed()
+    html = browser.get("/search/", {"q": "BTC stop", "fusion": fusion}).content.decode()
+    assert "words of the query in it" in html
+    assert 'name="fusion"' not in html
+    assert "<script>'" not in html
+
+
 def test_says_that_nothing_waits_for_a_vector(browser, enable):
     enable("local")
     assert "No memory has a vector, and none waits for one." in lab(browser, q="stop")
