@@ -15,6 +15,7 @@ from memory_app.edges.models import MemoryEdge
 from memory_app.facts.core import RETIRING, ConflictState
 from memory_app.facts.models import ConsolidationEvent, FactConflict
 from memory_app.held.core import Kind
+from memory_app.memories.core import MEMORY_ORIGIN, parse_number
 from memory_app.memories.models import Memory
 from memory_app.memories.selectors import find_reasoning, retention_cutoff
 from memory_app.snapshot.models import SnapshotMemory
@@ -98,8 +99,8 @@ class Edge:
 class Belief:
     """Why a memory is there and what hangs on it.
 
-    `hold` is the newest hold of its text, decided or not. `others` are the memories that decisions and conflicts
-    name, as far as they can still be opened. `change` is None while the next prompt does not carry it.
+    `hold` is the newest hold of its text, decided or not. `others` are the memories that its origin, decisions and
+    conflicts name, as far as they can still be opened. `change` is None while the next prompt does not carry it.
     """
 
     reasoning: str
@@ -135,7 +136,8 @@ class Belief:
 def load_belief(memory: Memory, *, now: datetime) -> Belief:
     """Return why a memory is there. Ten queries, however much hangs on it."""
     decisions, conflicts = list_decisions(memory), list_conflicts(memory)
-    named = {each.other_id for each in decisions if each.other_id} | set(conflicts)
+    corrected = parse_number(memory.origin, after=MEMORY_ORIGIN)
+    named = {each.other_id for each in decisions} | {*conflicts, corrected}
     return Belief(
         reasoning=find_reasoning(memory),
         hold=find_newest_hold(memory),
@@ -193,9 +195,9 @@ def list_conflicts(memory: Memory) -> tuple[int, ...]:
     )
 
 
-def load_others(memory: Memory, ids: Iterable[int], *, now: datetime) -> dict[int, Memory]:
+def load_others(memory: Memory, ids: Iterable[int | None], *, now: datetime) -> dict[int, Memory]:
     """Return of these memories of the same owner those that can still be opened, by id. No query for none."""
-    wanted = set(ids)
+    wanted = set(ids) - {None}
     rows = Memory.objects.for_owner(memory.owner).kept(retention_cutoff(now)).filter(pk__in=wanted)
     return {row.pk: row for row in rows} if wanted else {}
 

@@ -81,7 +81,8 @@ class FoundRow:
 def steps_of(memory: Memory, belief: Belief, *, names: Mapping[str, str], reader: User) -> list[Step]:
     """Return what happened to a memory, the oldest first; those of one moment in the order of their cause."""
     corrects = parse_number(memory.origin, after=MEMORY_ORIGIN)
-    written = Step(memory.created_at, written_words(memory, names), "t-person", corrects)
+    other = shown_other(corrects, belief, reader)
+    written = Step(memory.created_at, written_words(memory, names), "t-person", corrects, other)
     steps = [written, *guard_steps(memory, belief, names)]
     steps += [decision_step(each, belief, names, reader) for each in reversed(belief.decisions)]
     return sorted(steps, key=lambda step: step.at)
@@ -141,15 +142,19 @@ def decision_step(each: Decided, belief: Belief, names: Mapping[str, str], reade
     text = f"{words}{_(', ')}{by}"
     if each.is_undone:
         text += _(", since undone")
-    other = belief.others.get(each.other_id or 0)
-    shown = memory_for(reader, other) if other else None
-    return Step(each.at, text, "t-read", each.other_id, shown, reason_words(each.reason))
+    other = shown_other(each.other_id, belief, reader)
+    return Step(each.at, text, "t-read", each.other_id, other, reason_words(each.reason))
+
+
+def shown_other(memory_id: int | None, belief: Belief, reader: User) -> Memory | None:
+    """Return another memory as this reader may see it, None when there is none to open."""
+    other = belief.others.get(memory_id or 0)
+    return memory_for(reader, other) if other else None
 
 
 def conflict_rows(belief: Belief, *, reader: User) -> list[tuple[int, Memory | None]]:
     """Return the facts that may contradict it, each as this reader may see it, None when it is gone."""
-    found = ((pk, belief.others.get(pk)) for pk in belief.conflicts)
-    return [(pk, memory_for(reader, other) if other else None) for pk, other in found]
+    return [(pk, shown_other(pk, belief, reader)) for pk in belief.conflicts]
 
 
 def found_rows(memory: Memory, belief: Belief, *, names: Mapping[str, str], principal: Principal) -> list[FoundRow]:

@@ -123,6 +123,16 @@ class TestPage:
             assert "What a user typed is never retired." in page
             assert not [word for word in (kind.value, "“protected”") if "_" in word and word in page]
 
+    def test_leads_to_the_memory_that_it_corrects_while_that_can_be_opened(self, anas, ana):
+        wrong = make_memory(ana, "prefers daily charts", source=Source.INFERRED)
+        memory = make_memory(ana, "prefers weekly charts", origin=f"memory:{wrong.pk}")
+        path = f"/memories/{memory.pk}/why/"
+        for words in ("to correct another", f'href="/memories/{wrong.pk}/"', "prefers daily charts"):
+            assert words in text_of(anas.get(path))
+        Memory.objects.filter(pk=wrong.pk).delete()
+        assert f"memory {wrong.pk}" in text_of(anas.get(path))
+        assert f'href="/memories/{wrong.pk}/"' not in text_of(anas.get(path))
+
     def test_names_only_assets_that_have_a_page(self, anas, ana):
         memory = make_memory(ana, "Bought $ZZQY and BTC/USDT")
         assert load_belief(memory, now=NOON).assets == ("BTC",)
