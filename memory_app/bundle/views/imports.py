@@ -116,7 +116,7 @@ def go_on(request: PageRequest, transfer: BundleTransfer, *, plan: str, is_const
 def show(request: PageRequest, transfer: BundleTransfer) -> HttpResponse:
     """Answer the page of an import."""
     (row,) = shape([transfer])
-    run = (transfer.result or {}).get("run", "")
+    run = transfer.options.get("run", "")
     context: dict[str, Any] = {
         "title": _("Import %(name)s") % name_of(transfer),
         "row": row,

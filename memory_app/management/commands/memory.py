@@ -9,6 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from memory_app.bundle.adapters import BundleRefused, read_bundle
 from memory_app.bundle.core.plan import Channel, ExportReport, FilePlan, ImportPlan, ImportReport, Verdict
@@ -142,8 +143,9 @@ def plan_lines(plan: ImportPlan) -> Iterator[str]:
     """Yield a line for each file, as many as a reader takes in."""
     for file in plan.files:
         yield file_line(file)
-    if plan.count > len(plan.files):
-        yield _("and %(count)d further files") % {"count": plan.count - len(plan.files)}
+    more = plan.count - len(plan.files)
+    if more:
+        yield ngettext("and %(count)d further file", "and %(count)d further files", more) % {"count": more}
 
 
 def file_line(file: FilePlan) -> str:
@@ -162,7 +164,11 @@ def closing_lines(plan: ImportPlan, report: ImportReport | None, owner: str) -> 
     if plan.verdicts.get(Verdict.HELD):
         yield _("What the guard refuses waits under Held until an operator decides.")
     if report and report.writes:
-        done = _("Imported %(count)d files for %(owner)s; to take it back, roll back import %(run)s under Writes.")
+        done = ngettext(
+            "Imported %(count)d file for %(owner)s; to take it back, roll back import %(run)s under Writes.",
+            "Imported %(count)d files for %(owner)s; to take it back, roll back import %(run)s under Writes.",
+            report.writes,
+        )
         yield done % {"count": report.writes, "owner": owner, "run": report.run}
     elif plan.writes and not report:
         yield _("Nothing was written; run again with --apply.")

@@ -55,7 +55,7 @@ def test_an_import_is_a_dry_run_until_it_is_applied(ben: Any, tmp_path: Path) ->
     assert lines[-1] == "Nothing was written; run again with --apply."
     status, lines, _err = run("import", folder, "--apply", user="ben")
     assert status == 0
-    assert lines[-1].startswith("Imported 1 files for ben; to take it back")
+    assert lines[-1].startswith("Imported 1 file for ben; to take it back")
     assert Memory.objects.for_owner(ben).get().content == "Trail BTC stops by 8%"
     assert run("import", folder, "--apply", user="ben")[1][-1] == "Nothing was written: there is nothing to import."
 
@@ -170,4 +170,4 @@ def test_somebody_at_a_terminal_may_let_a_hard_constraint_in(tmp_path: Path) -> 
     main = [sys.executable, "-c", "from minara_site.cli import main; main()"]
     bring = [*main, "memory", "import", out, "--user", "ben", "--apply", "--approve-hard-constraints"]
     status, said = run_at_terminal(bring, environment)
-    assert (status, "Imported 1 files for ben" in said) == (0, True), said
+    assert (status, "Imported 1 file for ben" in said) == (0, True), said

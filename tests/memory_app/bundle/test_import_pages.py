@@ -122,7 +122,7 @@ def test_what_changed_before_the_worker_came_is_shown_anew(person: Client, ana: 
 
 
 def test_what_changed_between_two_slices_is_never_stored_unseen(
-    person: Client, ana: Any, monkeypatch: pytest.MonkeyPatch
+    person: Client, ana: Any, olga: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stored = write(ana, "entry 700")
     upload(person, lines(*(f"entry {number}" for number in range(800))))
@@ -138,6 +138,9 @@ def test_what_changed_between_two_slices_is_never_stored_unseen(
     page = page_of(person, again)
     assert "It changed meanwhile" in page
     assert "Nothing is stored yet" not in page
+    operator = Client()
+    operator.force_login(olga)
+    assert "The rows of this import" in page_of(operator, again)
     apply(person, again)
     work()
     assert newest().result["run"] == run_of_rows()
@@ -158,7 +161,9 @@ def test_of_an_import_that_broke_off_nobody_says_that_nothing_was_stored(person:
     BundleTransfer.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     forget(now=timezone.now())
     assert (newest().state, newest().file_name) == ("failed", "")
-    assert "nothing was stored" not in page_of(person, newest())
+    page = page_of(person, newest())
+    assert "nothing was stored" not in page
+    assert "It was stopped." in page
 
 
 def test_a_worker_that_takes_over_finishes_what_a_dead_one_began(person: Client, ana: Any) -> None:
