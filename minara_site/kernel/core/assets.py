@@ -306,7 +306,13 @@ def names_of(table: dict[str, tuple[str, ...]]) -> dict[str, str]:
 
 TICKER_OF = names_of(TICKERS)
 
+_NARROW = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)}
 _WRITTEN = re.compile(r"\$?([A-Z][A-Z0-9.]{0,15})(?:[/:_-]([A-Z]{3,5})(?:[/:_-](?:SWAP|PERP))?)?")
+
+
+def narrowed(text: str) -> str:
+    """Return the text with full-width letters, digits and marks as the usual ones, of the same length."""
+    return text if text.isascii() else text.translate(_NARROW)
 
 
 def classify(symbol: str) -> AssetClass | None:
@@ -326,7 +332,7 @@ def normalise_asset(text: str) -> str | None:
     btc, $BTC, BTC-USDT, btcusd, Bitcoin and 比特币 are BTC; EUR/USD is EURUSD, gold XAU. A well-formed symbol that the
     table does not know stays as it is, in capitals. None for what names no one asset: a lone currency, BTC/ETH, text.
     """
-    wanted = text.strip()
+    wanted = narrowed(text).strip()
     named = TICKER_OF.get(wanted.removeprefix("$").casefold())
     match = None if named else _WRITTEN.fullmatch(wanted.upper())
     if match is None:

@@ -11,7 +11,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from minara_site.kernel.core.assets import FIAT, QUOTES, TICKER_OF, TICKERS, compact_pair, names_of, pair_symbol
+from minara_site.kernel.core.assets import (
+    FIAT,
+    QUOTES,
+    TICKER_OF,
+    TICKERS,
+    compact_pair,
+    names_of,
+    narrowed,
+    pair_symbol,
+)
 
 
 class EntityKind(StrEnum):
@@ -135,6 +144,7 @@ def extract_finance_entities(text: str) -> tuple[Entity, ...]:
 
 def find_mentions(text: str) -> list[Mention]:
     """Return every place where a text names an entity, in order."""
+    text = narrowed(text)
     found = [*find_words(text), *find_phrases(text), *find_addresses(text)]
     if not text.isascii():
         found += find_chinese(text)

@@ -89,6 +89,7 @@ def test_normalises_each_symbol_name_and_pair(symbol):
         ("bitcoin/usdt", "BTC"),
         ("$btc", "BTC"),
         ("比特币", "BTC"),
+        ("\uff42\uff54\uff43\uff0f\uff35\uff33\uff24\uff34", "BTC"),
         ("EUR/USD", "EURUSD"),
         ("eurusd", "EURUSD"),
         ("gold", "XAU"),

@@ -42,6 +42,8 @@ def tickers(*keys: str) -> tuple[Entity, ...]:
         ("S&P 500 and dow jones, crude oil", ["SPX", "DJI", "WTI"]),
         ("欧元兑美元、美元/日元", ["EURUSD", "USDJPY"]),
         ("美元兑美元", []),
+        ("买入\uff22\uff34\uff23，\uff04\uff46\uff4f\uff4f 再等等", ["BTC", "FOO"]),
+        ("欧元\uff0f美元", ["EURUSD"]),
         ("5 USDs, USDS", ["USDS"]),
         ("", []),
     ],
