@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import structlog
 from django.core.cache import cache
-from django.db.models import Count, F, Max, QuerySet, Sum
+from django.db.models import Count, F, Max, Q, QuerySet, Sum
 
 from memory_app.embeddings.adapters import Misconfigured, ProviderDown
 from memory_app.embeddings.core import (
@@ -41,7 +41,7 @@ LOOKED_AT = 2  # times as many as are asked for are looked at first: some may li
 MAX_QUERIES = 1_024
 DOWN_SECONDS = 30
 MOST_COUNTED = 10_000
-MOST_RUNS = 6
+MOST_RUNS = 3  # of each job: what is written asks for many of one, and would hide the other
 
 log = structlog.get_logger(__name__)
 
@@ -68,7 +68,11 @@ def load_overview() -> Overview:
     """Return the provider, bounded counts and the newest runs."""
     provider = current_provider()
     label = provider.label if provider else ""
-    runs = JobRun.objects.filter(job__in=(EMBED, BACKFILL)).order_by("-created_at", "-pk")[:MOST_RUNS]
+    embedding, backfills = (
+        JobRun.objects.filter(job=job).order_by("-created_at", "-pk").values("pk")[:MOST_RUNS]
+        for job in (EMBED, BACKFILL)
+    )
+    runs = JobRun.objects.filter(Q(pk__in=embedding) | Q(pk__in=backfills)).order_by("-created_at", "-pk")
     return Overview(label, bool(label and cache.get(down_mark(label))), count_states_to(), list(runs))
 
 

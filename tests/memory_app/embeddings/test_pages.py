@@ -1,10 +1,12 @@
 """`/ops/embeddings/`: provider, states, runs, and the backfill."""
 
+from datetime import timedelta
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from memory_app.embeddings.selectors import BACKFILL, embed_query
+from memory_app.embeddings.selectors import BACKFILL, EMBED, embed_query, load_overview
 from memory_app.embeddings.services import embed_pending
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.jobs.models import JobRun
@@ -68,6 +70,16 @@ def test_a_backfill_is_asked_for_once_and_leaves_its_trace(operator, olga, endpo
     assert run.requested_by == f"user:{olga.pk}"
     assert AuditEntry.objects.get(tool_call="job_requested").details == {"run": run.pk, "job": BACKFILL}
     assert "asked for by you" in html(operator.get(PAGE))
+
+
+def test_runs_that_writes_ask_for_hide_no_backfill(operator, endpoint):
+    JobRun.objects.create(job=BACKFILL, created_at=NOON, state="running", requested_by="schedule")
+    for minute in range(1, 9):
+        at = NOON + timedelta(minutes=minute)
+        JobRun.objects.create(job=EMBED, created_at=at, finished_at=at, state="succeeded", requested_by="schedule")
+    found = load_overview()
+    assert [run.job for run in found.runs] == [EMBED] * 3 + [BACKFILL]
+    assert found.under_way == found.runs[-1]
 
 
 def test_the_page_costs_as_many_queries_with_much_as_with_little(operator, ana, endpoint):
