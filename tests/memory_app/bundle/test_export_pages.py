@@ -15,6 +15,7 @@ from memory_app.bundle.models import BundleTransfer
 from memory_app.bundle.tasks import forget
 from minara_site.access.models import AccessEntry
 from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.jobs.models import JobRun
 from tests.memory_app.bundle.wizard import newest, take_away, upload, work, write
 
 pytestmark = pytest.mark.django_db
@@ -155,6 +156,15 @@ def test_an_operator_exports_for_somebody_by_name(ana: Any, olga: Any) -> None:
     assert operator.post("/ops/export/?owner=ana", {"sign": "on"}).status_code == 303
     assert (newest().owner, newest().actor) == (ana, f"user:{olga.pk}")
     assert operator.post("/ops/export/?owner=all", {"sign": "on"}).status_code == 404
+
+
+def test_an_export_on_its_way_says_how_many_files_and_not_that_they_are_all(person: Client, ana: Any) -> None:
+    person.post("/ops/export/", {"sign": "on"})
+    JobRun.objects.filter(job="bundle.export").update(state="running", done=1500, total=1500)
+    page = person.get(f"/ops/export/{newest().pk}/").content.decode()
+    assert "1,500" in page
+    assert "of 1,500" not in page
+    assert "bar-fill" not in page
 
 
 def test_the_page_asks_while_a_worker_writes_and_stops_then(person: Client, ana: Any) -> None:

@@ -86,6 +86,19 @@ def test_our_own_tree_goes_out_and_comes_back(person: Client, ana: Any) -> None:
     assert set(Memory.objects.values_list("content", flat=True)) == {"avoids memes", "trades from Lisbon"}
 
 
+def test_an_unsigned_tree_comes_back_as_typed_by_whoever_imports_it(person: Client, ana: Any) -> None:
+    Memory.objects.filter(pk=write(ana, "avoids memes").pk).update(source="agent_recorded")
+    person.post("/ops/export/", {})
+    work()
+    content = take_away(person, newest())
+    Memory.objects.all().delete()
+    upload(person, content, source_format="minara", name="export.zip")
+    assert newest().plan["channels"] == {"unsigned": 1}
+    apply(person, newest())
+    work()
+    assert Memory.objects.get().source == "user_explicit"
+
+
 def test_two_clicks_are_one_import(person: Client, ana: Any) -> None:
     upload(person, lines("avoids memes"))
     transfer = newest()
