@@ -37,6 +37,9 @@ def test_each_page_is_sound(visit: Any, ana: Any, conflict: FactConflict, width:
         page = console.open(path)
         axe_clean(page)
         fits_width(page)
+    page = console.open("/memories/?category=fact")
+    page.locator(".drop-form > summary").click()
+    fits_width(page)
 
 
 @pytest.mark.parametrize("scripts", [True, False])

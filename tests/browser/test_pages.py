@@ -19,6 +19,7 @@ from tests.browser.chromium import NARROW, WIDE, axe_faults, width_faults
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 NO_PAGES = {"prompt:text", "audit_log:export", "doctor:anonymous"}  # plain text, downloads
+ALSO = ("/memories/graph/?entity=BTC", "/assets/BTC/?show=agent")  # other faces of a view that is seen
 FOREIGN = "api:"  # the API's document and its viewer, which django-ninja brings
 
 
@@ -76,7 +77,9 @@ OWNERS_PAGES = {item.url_name for group in NAV for item in group.items if permit
 
 @pytest.mark.parametrize(("width", "theme"), ALL_WAYS)
 def test_an_owner_sees_every_page_whole(visit: Any, demo: User, width: int, theme: str) -> None:
-    seen = crawl(visit(demo, width=width, theme=theme))
+    console = visit(demo, width=width, theme=theme)
+    seen = crawl(console)
+    assert [fault for path in ALSO for fault in faults_of(console, path)] == []
     assert OWNERS_PAGES | {"memories:one", "memories:edit", "memories:new", "access:key_new"} <= seen.keys()
 
 

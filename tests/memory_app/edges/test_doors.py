@@ -3,6 +3,7 @@
 import re
 from html import unescape
 from http import HTTPStatus
+from itertools import product
 
 import pytest
 from django.db import connection
@@ -17,6 +18,7 @@ from tests.api.client import MEMORY_FIELDS, Agent, agent_of
 from tests.memory_app.edges.factories import NOON, remember
 
 pytestmark = pytest.mark.django_db
+TICKER_WIDTH = 34  # five letters of 11 px
 
 
 def items(answer):
@@ -137,6 +139,18 @@ class TestPage:
         assert "style=" not in picture
         assert len(re.findall(r"\?entity=ETH", page)) == 2, "once in the picture, once in the list"
 
+    def test_names_a_memory_once_with_all_that_it_says(self, ana, browser):
+        memory = remember(ana, "long BTC, closed at $66,020, sold BTC")
+        page = browser.get("/memories/graph/?entity=BTC").content.decode()
+        [row] = [each for each in page.split("<li>") if f'href="/memories/{memory.pk}/"' in each]
+        assert row.count('class="badge"') == 2
+
+    def test_draws_no_picture_of_a_single_neighbour(self, ana, browser):
+        remember(ana, "long BTC with ETH")
+        page = browser.get("/memories/graph/?entity=BTC").content.decode()
+        assert "?entity=ETH" in page
+        assert '<svg class="graph"' not in page
+
     def test_goes_on_to_older_memories_and_says_what_was_counted(self, ana, browser, monkeypatch):
         monkeypatch.setattr("memory_app.edges.views.MOST_ROWS", 2)
         monkeypatch.setattr("memory_app.edges.selectors.WINDOW", 3)
@@ -196,6 +210,13 @@ def test_places_every_neighbour_inside_the_picture(counts):
         assert each.radius <= each.y
         assert each.word_y <= HEIGHT
         assert each.weight in {1, 2, 3}
+
+
+def test_writes_no_name_over_the_circle_of_another():
+    places = place_neighbours([1] * 12)
+    for each, other in product(places, places):
+        beside = abs(each.x - other.x) > other.radius + TICKER_WIDTH / 2
+        assert each is other or beside or not other.y - other.radius < each.word_y < other.y + other.radius
 
 
 def test_shortens_what_does_not_fit():
