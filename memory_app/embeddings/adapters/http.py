@@ -97,7 +97,8 @@ def post(url: str, body: dict[str, Any], *, key: str, seconds: float) -> Answer:
     The client's own time limits are for each step; a server that drips headers, or a name that is never resolved,
     passes all of them. So a thread waits for the answer, and is left alone when the time is over.
     """
-    if not _free_places.acquire(blocking=False):
+    places = _free_places
+    if not places.acquire(blocking=False):
         raise httpx2.PoolTimeout("Too many answers are waited for already.")
     answer: Future[Answer] = Future()
 
@@ -105,7 +106,7 @@ def post(url: str, body: dict[str, Any], *, key: str, seconds: float) -> Answer:
         try:
             return read_answer(url, body, key=key, seconds=seconds)
         finally:
-            _free_places.release()
+            places.release()
 
     def wait_for_it() -> None:
         try:

@@ -20,7 +20,7 @@ class LocalProvider:
     """Embeds in this process. A long text is read in windows, so that none is too long."""
 
     model: str = MODEL
-    batch_size: ClassVar[int] = 16
+    batch_size: ClassVar[int] = 8  # a batch of the longest texts takes minutes, and must end before its job
 
     @property
     def label(self) -> str:
