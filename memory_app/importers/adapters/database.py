@@ -5,6 +5,7 @@ file would run then. A row is read alone, so that one that is too large or no te
 """
 
 import sqlite3
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -23,7 +24,8 @@ MAGIC = b"SQLite format 3\0"
 ZIP_MAGIC = b"PK\3\4"
 MAX_DATABASE_BYTES = 1024 * MIB
 MAX_VALUE_BYTES = MIB
-STEPS_A_CALL, MAX_CALLS = 100_000, 40_000  # of the virtual machine: 4 thousand million steps, about a minute
+MAX_OPENING_SECONDS = 20  # for the schema and the health of our tables; the reading grows with the file alone
+STEPS_A_CALL = 1_000  # of the virtual machine
 PRAGMAS = (
     "trusted_schema = OFF",
     "ignore_check_constraints = ON",
@@ -45,6 +47,7 @@ def read_database(path: Path, name: str) -> Iterator[Found]:
         with closing(open_database(path)) as connection:
             tables = find_tables(connection)
             connection.set_authorizer(only_reads)
+            connection.set_progress_handler(None, 0)
             for table, names in tables.items():
                 yield from (Found(name, item) for item in read_table(connection, table, names))
     except OSError as error:
@@ -80,7 +83,7 @@ def open_database(path: Path) -> sqlite3.Connection:
     try:
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
-        connection.set_progress_handler(Steps().count, STEPS_A_CALL)
+        connection.set_progress_handler(Deadline(MAX_OPENING_SECONDS).is_over, STEPS_A_CALL)
         for pragma in PRAGMAS:
             connection.execute(f"PRAGMA {pragma}")
     except BaseException:
@@ -107,16 +110,15 @@ def check_health(connection: sqlite3.Connection, table: str) -> None:
         raise Invalid(_("it is damaged: %(cause)s") % {"cause": said[0] if said else ""})
 
 
-class Steps:
-    """Counts what a connection was asked to compute, and stops it when that is too much."""
+class Deadline:
+    """How long a connection may compute, in seconds of this thread's processor time."""
 
-    def __init__(self) -> None:
-        self.calls = 0
+    def __init__(self, seconds: float) -> None:
+        self.end = time.thread_time() + seconds
 
-    def count(self) -> int:
-        """Return non-zero to interrupt."""
-        self.calls += 1
-        return int(self.calls > MAX_CALLS)
+    def is_over(self) -> bool:
+        """Say whether to interrupt."""
+        return time.thread_time() > self.end
 
 
 def only_reads(action: int, table: str | None, *_rest: object) -> int:

@@ -160,6 +160,16 @@ def test_a_column_or_a_condition_that_would_compute_for_minutes_never_runs(datab
         path.unlink()
 
 
+def test_a_schema_that_takes_long_to_read_is_given_up(
+    database: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables = "".join(f"CREATE TABLE t{number} (a);" for number in range(1_000))
+    path = database(schema=SCHEMA + tables)
+    assert refusals(path) == []
+    monkeypatch.setattr("memory_app.importers.adapters.database.MAX_OPENING_SECONDS", 0)
+    assert "interrupted" in refusals(path)[0]
+
+
 def test_nothing_of_the_file_runs_and_nothing_is_written(ana: Any, database: Callable[..., Path]) -> None:
     path = database(
         "CREATE TABLE ran (x)",
