@@ -80,6 +80,8 @@ class MemoryQuerySet(OwnedQuerySet):
         """Change many rows, and where that touches what it was derived from, what is derived from them."""
         if "content" in fields or fields.get("held_at", ...) is None:  # another text, or one that is read again
             fields.setdefault("embedding_state", EmbeddingState.PENDING)
+        if None in (fields.get("deleted_at", ...), fields.get("held_at", ...)):  # a fact that comes back
+            fields.setdefault("compared_at", None)
         if DERIVED_FROM.isdisjoint(fields):
             return super().update(**fields)
         changed = 0

@@ -21,10 +21,11 @@ from memory_app.facts.services.compare import store_conflicts
 from memory_app.held.services import release_hold
 from memory_app.memories.core import Category, Provenance, Source
 from memory_app.memories.models import Memory
-from memory_app.memories.services import Draft
+from memory_app.memories.services import Draft, delete_memories, restore_memories
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.errors import Conflict, NotFound
 from minara_site.kernel.guard.models import Hold
+from minara_site.kernel.ownership import EVERYONE
 from tests.memory_app.facts.factories import DAILY, WEEKLY, make_conflict, make_fact
 from tests.memory_app.memories.factories import NOON, browser, make_memory
 
@@ -92,6 +93,17 @@ class TestFinding:
         Memory.objects.filter(pk=weekly.pk).update(**{column: LATER})
         assert store_conflicts(weekly, [daily], now=LATER, run_id=None) == 0
         Memory.objects.filter(pk=weekly.pk).update(**{column: None})
+        assert find_conflicts(now=LATER) == 1
+
+    def test_compares_one_from_the_trash_with_what_settled_meanwhile(self, ana, olga):
+        weekly = make_fact(ana, WEEKLY)
+        consolidate_pending(now=NOON)
+        assert find_conflicts(now=NOON) == 0
+        delete_memories(principal=browser(olga), owner=EVERYONE, ids=[weekly.pk], now=NOON)
+        make_fact(ana, DAILY, minutes=1)
+        consolidate_pending(now=NOON)
+        assert find_conflicts(now=NOON) == 0
+        restore_memories(principal=browser(olga), owner=EVERYONE, ids=[weekly.pk], now=LATER)
         assert find_conflicts(now=LATER) == 1
 
 
