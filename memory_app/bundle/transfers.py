@@ -15,10 +15,11 @@ from memory_app.bundle.models import BundleTransfer, Direction, TransferState
 from minara_site.access.models import User
 from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.services import record_audit
-from minara_site.kernel.errors import Conflict, Gone
+from minara_site.kernel.errors import Conflict, Gone, Invalid
 from minara_site.kernel.jobs.services import request_run
 
 KEPT = timedelta(hours=24)
+MOST_UPLOADS = 20  # of one person that are kept
 UNFINISHED = (TransferState.WAITING, TransferState.SHOWN, TransferState.APPLYING)
 EXPORT_JOB, PLAN_JOB, APPLY_JOB, FORGET_JOB = "bundle.export", "bundle.plan", "bundle.apply", "bundle.forget"
 EXPIRED_AS = {  # what was stored stays stored; of an import that broke off nobody says that nothing was
@@ -50,7 +51,13 @@ def start_export(
 def receive_upload(
     *, principal: Principal, owner: User, source_format: str, given_name: str, chunks: Iterable[bytes], now: datetime
 ) -> BundleTransfer:
-    """Keep an upload for a day and ask a worker what importing it would do. Raises Invalid for its size."""
+    """Keep an upload for a day and ask a worker what importing it would do.
+
+    Raises Invalid for its size, and where as many as one person may have wait already.
+    """
+    kept = BundleTransfer.objects.filter(actor=principal.actor, direction=Direction.IMPORT, expires_at__gt=now)
+    if kept.exclude(file_name="").count() >= MOST_UPLOADS:
+        raise Invalid(_("Your uploads of the last day fill the room that they have. Try again later."))
     stored = shelf.store_upload(chunks)
     try:
         with transaction.atomic():

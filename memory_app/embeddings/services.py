@@ -28,6 +28,7 @@ from minara_site.kernel.jobs.services import Claim, report_progress, request_run
 ON_WRITE = "event:memory_written"
 LEASE = "embeddings"
 UNDER_WAY = (RunState.QUEUED, RunState.RUNNING)
+TURN_SECONDS = 30  # then other jobs of the worker have theirs
 MOST_LOOKED_AT = 200  # of the memories of one event
 
 log = structlog.get_logger(__name__)
@@ -42,8 +43,8 @@ def backfill_embeddings(*, now: datetime, claim: Claim | None = None, limit: int
     """Embed what is pending, failed or of another model; return how many were embedded, skipped, failed, changed.
 
     `changed` got another text meanwhile and wait for the next run. With the provider disabled, or while another run
-    embeds, nothing is done. After half of the time that a job has, the rest is left to a run that is asked for; when
-    nothing could be embedded in that time, to the schedule.
+    embeds, nothing is done. After its turn the rest is left to a run that is asked for; when nothing could be embedded
+    in that time, to the schedule.
     Raises ProviderDown when the provider does not answer, and Misconfigured.
     """
     return run(BACKFILL, now=now, claim=claim, limit=limit)
@@ -54,7 +55,7 @@ def run(job: str, *, now: datetime, claim: Claim | None, limit: int | None) -> d
     counts, provider = Counts(), current_provider()
     if provider is None:
         return counts.as_dict()
-    end = time.monotonic() + settings.MINARA.minara_job_timeout_seconds / 2
+    end = time.monotonic() + min(TURN_SECONDS, settings.MINARA.minara_job_timeout_seconds / 2)
     total = count_work(provider.label, failed=job == BACKFILL)
     with only_one(claim, now=now) as is_ours:
         for ids in batches_of(job, provider) if is_ours else ():
@@ -91,8 +92,8 @@ def batches_of(job: str, provider: EmbeddingProvider) -> Iterator[list[int]]:
     """Yield the ids of what a job embeds, batch by batch."""
     yield from pending_batches(provider.batch_size)
     if job == BACKFILL:
-        yield from state_batches(EmbeddingState.FAILED, provider.batch_size)
         yield from outdated_batches(provider.label, provider.batch_size)
+        yield from state_batches(EmbeddingState.FAILED, provider.batch_size)
 
 
 def pending_batches(size: int) -> Iterator[list[int]]:

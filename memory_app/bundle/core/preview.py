@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from memory_app.bundle.core.plan import FilePlan, ImportPlan, Reason
+from memory_app.bundle.core.plan import FilePlan, ImportPlan, Reason, Verdict
 
 MOST_SHOWN = 1_000  # of each verdict
 LETTERS = {"new": "n", "updated": "u", "held": "h", "known": "k", "rejected": "r", "skipped": "s"}
@@ -128,5 +128,6 @@ def said_by(row: Mapping[str, Any] | None) -> str:
 
 
 def keep_rows(rows: Iterable[Mapping[str, str]], verdict: str) -> list[Row]:
-    """Return stored rows, those of one verdict or all."""
-    return [Row(**row) for row in rows if not verdict or row["verdict"] == verdict]
+    """Return stored rows, those of one verdict, or all with the known ones last."""
+    kept = [Row(**row) for row in rows if not verdict or row["verdict"] == verdict]
+    return sorted(kept, key=lambda row: row.verdict == Verdict.KNOWN)

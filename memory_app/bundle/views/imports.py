@@ -18,7 +18,7 @@ from minara_site.access.models import User
 from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
 from minara_site.kernel.core.hidden import visible
-from minara_site.kernel.errors import Conflict, Refused
+from minara_site.kernel.errors import Conflict, Invalid, Refused
 from minara_site.kernel.jobs.selectors import is_worker_seen
 from minara_site.web.lists import render_list
 from minara_site.web.responses import render_page, see_other, toast, wants_fragment
@@ -31,22 +31,29 @@ def imports(request: PageRequest) -> HttpResponse:
     """List the imports and take another file; a worker reads it."""
     form = UploadForm(request.POST, request.FILES) if request.method == "POST" else UploadForm()
     if request.method == "POST" and form.is_valid():
-        file = form.cleaned_data["file"]
-        record = receive_upload(
-            principal=request.principal,
-            owner=one_owner(request, Act.IMPORT_PREVIEW),
-            source_format=form.cleaned_data["format"],
-            given_name=visible(file.name)[:255],
-            chunks=file.chunks(),
-            now=timezone.now(),
-        )
-        return see_other("bundle:import", record.pk)
+        try:
+            return see_other("bundle:import", receive(request, form).pk)
+        except Invalid as problem:
+            form.add_error("file", problem.detail)
     found, owner = load_transfers(request, Act.IMPORT_PREVIEW, Direction.IMPORT)
     context = {"title": _("Import"), "form": form, "owner": owner if isinstance(owner, User) else None}
     response = render_list(request, "memory_app/bundle/imports.html", found, context)
     if form.errors:
         response.status_code = HTTPStatus.UNPROCESSABLE_ENTITY
     return response
+
+
+def receive(request: PageRequest, form: UploadForm) -> BundleTransfer:
+    """Keep the file of a form. Raises Invalid."""
+    file = form.cleaned_data["file"]
+    return receive_upload(
+        principal=request.principal,
+        owner=one_owner(request, Act.IMPORT_PREVIEW),
+        source_format=form.cleaned_data["format"],
+        given_name=visible(file.name)[:255],
+        chunks=file.chunks(),
+        now=timezone.now(),
+    )
 
 
 @page(Act.IMPORT_PREVIEW)

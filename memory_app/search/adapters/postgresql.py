@@ -52,10 +52,10 @@ BEST = """
         UNION ALL
         SELECT f.id, t.number, 1
         FROM found f JOIN term t ON f.words @@ t.query WHERE t.number NOT IN (SELECT number FROM word)
-    ), rarity AS (
+    ), rarity AS MATERIALIZED (
         SELECT number, ln(greatest(n.total + 0.5, count(*) + 1.5)::float8 / (count(*) + 0.5)::float8) AS weight
         FROM hit, (SELECT {total} AS total) n GROUP BY number, n.total
-    ), scored AS (
+    ), scored AS MATERIALIZED (
         SELECT id, sum(weight * times * 2.2 / (times + 1.2 * (0.25 + 0.75 * f.size / a.mean))) AS score
         FROM hit JOIN rarity USING (number) JOIN found f USING (id), (SELECT avg(size) AS mean FROM found) a
         GROUP BY id

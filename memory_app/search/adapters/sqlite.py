@@ -109,6 +109,8 @@ class SqliteSearch:
         """Compare the index with the documents, word by word."""
         try:
             self.command("integrity-check", rank=1)
+        except OperationalError:  # locked, or interrupted: says nothing about the index
+            raise
         except DatabaseError:
             return ["the full-text index differs from its documents"]
         return []

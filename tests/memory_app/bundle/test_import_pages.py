@@ -16,6 +16,7 @@ from memory_app.bundle.adapters import shelf
 from memory_app.bundle.models import BundleTransfer
 from memory_app.bundle.tasks import apply as apply_job
 from memory_app.bundle.tasks import forget
+from memory_app.bundle.transfers import MOST_UPLOADS
 from memory_app.memories.models import Memory
 from memory_app.user_profile.models import UserProfileEntry
 from memory_app.user_profile.services import set_entry
@@ -288,6 +289,31 @@ def test_an_upload_is_forgotten_after_a_day_with_its_preview(person: Client, ana
     forget(now=timezone.now())
     assert (newest().state, newest().plan, path.exists()) == ("expired", None, False)
     assert page_of(person, newest())
+
+
+def test_the_room_for_uploads_is_limited_and_the_page_says_so(person: Client, ana: Any) -> None:
+    upload(person, lines("quokka"))
+    record, today = newest(), timezone.now()
+    BundleTransfer.objects.bulk_create(
+        BundleTransfer(
+            owner=ana, direction=record.direction, format="jsonl", actor=record.actor, file_name=f"x{number}",
+            created_at=today, expires_at=today + timedelta(hours=1),
+        )
+        for number in range(MOST_UPLOADS - 1)
+    )  # fmt: skip
+    answer = upload(person, lines("wombat"))
+    assert (answer.status_code, newest().file_name) == (422, f"x{MOST_UPLOADS - 2}")
+    assert "fill the room" in answer.content.decode()
+    BundleTransfer.objects.update(expires_at=today)
+    upload(person, lines("wombat"))
+    assert newest().state == "shown"
+
+
+def test_what_is_known_already_stands_last(person: Client, ana: Any) -> None:
+    write(ana, "memory one")
+    upload(person, lines("memory one", "memory two"))
+    page = page_of(person, newest())
+    assert page.index("memory two<") < page.index("memory one<")
 
 
 def test_a_large_preview_comes_in_parts_and_few_queries(person: Client, ana: Any) -> None:

@@ -262,6 +262,17 @@ def test_a_run_whose_time_is_over_asks_for_another(ana, endpoint, settings):
     assert not JobRun.objects.filter(job=EMBED).exists()
 
 
+def test_texts_that_are_refused_again_and_again_keep_no_other_from_its_vector(ana, endpoint, settings):
+    refused, outdated = make_memory(ana, "refused"), make_memory(ana, "of another model")
+    endpoint.refused = {refused.content}
+    backfill_embeddings(now=NOON)
+    assert state(refused) == S.FAILED
+    MemoryVector.objects.update(model="another")
+    settings.MINARA = settings.MINARA.model_copy(update={"minara_job_timeout_seconds": 0})
+    assert backfill_embeddings(now=LATER) == {**COUNTS, "embedded": 1}
+    assert MemoryVector.objects.get(object_id=outdated.pk).model != "another"
+
+
 def test_a_run_that_embeds_nothing_in_its_time_asks_for_no_other(ana, endpoint, settings):
     settings.MINARA = settings.MINARA.model_copy(update={"minara_job_timeout_seconds": 0})
     endpoint.refused = {make_memory(ana).content}

@@ -1,12 +1,14 @@
 """The index is in step with the memories, whatever changes them (R-26)."""
 
 import random
+import sqlite3
+from contextlib import closing
 from datetime import timedelta
 
 import pytest
 from django.core.checks import run_checks
 from django.core.management import call_command
-from django.db import connection
+from django.db import OperationalError, connection
 from django.db.models import F, Value
 from django.db.models.functions import Concat
 
@@ -16,6 +18,7 @@ from memory_app.search import schema
 from memory_app.search.index import SLICE, index_problems, optimize_index, rebuild_index
 from memory_app.search.models import SearchDocument
 from memory_app.search.selectors import narrow, search_memories
+from minara_site.kernel.db import is_sqlite
 from tests.fixtures import make_user
 from tests.memory_app.memories.factories import NOON, make_memory
 
@@ -43,6 +46,22 @@ def unsaved(owner, content, category=Category.OBSERVATION):
 def test_follows_a_new_memory(ana):
     memory = make_memory(ana, "slippage at 0.5%")
     assert found_ids(ana, "slippage") == {memory.pk}
+    assert index_problems() == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_file_that_somebody_else_writes_is_no_broken_index(ana):
+    if not is_sqlite():
+        pytest.skip("SQLite locks a whole file")
+    with closing(sqlite3.connect(connection.settings_dict["NAME"], isolation_level=None)) as other:
+        connection.cursor().execute("PRAGMA busy_timeout = 0")
+        other.execute("BEGIN IMMEDIATE")
+        try:
+            with pytest.raises(OperationalError, match="locked"):
+                index_problems()
+        finally:
+            other.execute("ROLLBACK")
+            connection.close()
     assert index_problems() == []
 
 

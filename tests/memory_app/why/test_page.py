@@ -67,7 +67,7 @@ class TestPage:
             "Written by you, out of the file MEMORY.md:12",
             "Scan clean",
             "No search has returned it",
-            "No session has read it without asking",
+            "No prompt has carried it yet",
             "It names no asset",
             "the prompt has places left",
         ):
