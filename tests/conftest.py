@@ -28,6 +28,12 @@ SAME_ON_EVERY_ENGINE = (  # what no database decides; the run on PostgreSQL leav
     "tests/hostile/test_wsgi.py",
     "tests/kernel/core/",
     "tests/kernel/guard/test_core.py",
+    "tests/kernel/test_up.py",
+    "tests/memory_app/bundle/core/",
+    "tests/memory_app/facts/core/",
+    "tests/memory_app/importers/core/",
+    "tests/memory_app/search/core/",
+    "tests/memory_app/writes/core/",
     "tests/web/",
 )
 
