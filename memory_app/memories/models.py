@@ -41,8 +41,10 @@ class MemoryQuerySet(OwnedQuerySet):
         return self.filter(deleted_at__isnull=True, held_at__isnull=False)
 
     def retired(self) -> Self:
-        """Keep the facts that another fact replaced."""
-        return self.filter(deleted_at__isnull=True, held_at__isnull=True, retired_at__isnull=False)
+        """Keep the facts that another fact replaced, by their state, which has an index."""
+        return self.filter(
+            deleted_at__isnull=True, held_at__isnull=True, retired_at__isnull=False, fact_state=FactState.RETIRED
+        )
 
     def in_state(self, state: State, cutoff: datetime) -> Self:
         """Keep the rows in this state; deleted ones only within their retention, which began after `cutoff`."""
