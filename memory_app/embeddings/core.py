@@ -6,7 +6,6 @@ machine. Cosines only rank; no threshold is ever put on one (spec, technology).
 
 from collections.abc import Sequence
 from hashlib import sha256
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,13 +20,6 @@ MAX_DIMENSIONS = 8192
 
 class BadVectors(ValueError):
     """A provider's answer is not one finite vector a text, all of one length."""
-
-
-class Near(NamedTuple):
-    """A memory and the cosine of its text with the query, -1 to 1."""
-
-    memory_id: int
-    cosine: float
 
 
 def clean_text(content: str) -> str:
@@ -71,12 +63,12 @@ def unpack(blobs: Sequence[bytes | memoryview], *, dimensions: int) -> Vector:
     return rows
 
 
-def nearest_of(ids: Sequence[int] | NDArray[np.int64], matrix: Vector, query: Vector, limit: int) -> list[Near]:
-    """Return the memories whose rows lie nearest to the query, best first, ties by id, at most `limit`.
+def nearest_of(ids: Sequence[int] | NDArray[np.int64], matrix: Vector, query: Vector, limit: int) -> dict[int, float]:
+    """Return the cosines, -1 to 1, of the memories nearest to the query, best first, ties by id, at most `limit`.
 
     Cosines are rounded to six places. The product takes one thread: BLAS takes all, and on a busy machine waits for
     the last of them ten times longer than it works.
     """
     cosines = np.round(np.clip(np.einsum("ij,j->i", matrix, query), -1, 1), 6)
     places = np.lexsort((np.asarray(ids), -cosines))[: max(limit, 0)]
-    return [Near(*pair) for pair in zip(np.asarray(ids)[places].tolist(), cosines[places].tolist(), strict=True)]
+    return dict(zip(np.asarray(ids)[places].tolist(), cosines[places].tolist(), strict=True))

@@ -7,6 +7,7 @@ else (S1, graceful degradation).
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ from django.db.models import Count, F, Max, Q, QuerySet, Sum
 
 from memory_app.embeddings.adapters import Misconfigured, ProviderDown
 from memory_app.embeddings.core import (
-    Near,
     Vector,
     clean_text,
     nearest_of,
@@ -114,15 +114,15 @@ def down_mark(label: str) -> str:
 
 def find_nearest(
     *, owner_id: int, query: Vector, limit: int, live_only: bool = True, using: str = "default"
-) -> list[Near]:
-    """Return this owner's memories nearest to the query, best first, ties by id: exact, by today's provider and model.
+) -> dict[int, float]:
+    """Return the cosines of this owner's nearest memories, best first, ties by id: exact, by today's model.
 
     `live_only` leaves out what is deleted, held or retired; a search as of an earlier time wants those too. Two small
     queries, where the process has the vectors already.
     """
     provider = current_provider()
     if provider is None or limit < 1:
-        return []
+        return {}
     vectors = MemoryVector.objects.using(using).filter(owner_id=owner_id, model=provider.label, kind=Kind.MEMORY)
     found = load_matrix(vectors, query.size, (using, owner_id, provider.label))
     if not live_only:
@@ -130,10 +130,10 @@ def find_nearest(
     live = Memory.objects.using(using).live().order_by().values_list("pk", flat=True)
     if limit * LOOKED_AT < len(found.ids):
         near = nearest_of(found.ids, found.rows, query, limit * LOOKED_AT)
-        named = live.filter(pk__in=[each.memory_id for each in near])
+        named = live.filter(pk__in=list(near))
         alive = set(named.alias(whose=F("owner_id") + 0).filter(whose=owner_id))  # + 0: along the ids, not the owner
         if len(alive) >= limit:
-            return [each for each in near if each.memory_id in alive][:limit]
+            return dict(islice(((each, cosine) for each, cosine in near.items() if each in alive), limit))
     found = only_ids(found, list(live.filter(owner_id=owner_id)))
     return nearest_of(found.ids, found.rows, query, limit)
 
@@ -170,7 +170,7 @@ def read_matrix(vectors: "QuerySet[Any]", dimensions: int) -> Matrix:
 def only_ids(matrix: Matrix, ids: Sequence[int]) -> Matrix:
     """Return the rows of these memories."""
     chosen = np.isin(matrix.ids, np.asarray(ids, dtype=np.int64))
-    return Matrix(matrix.ids[chosen], matrix.rows[chosen])
+    return matrix if chosen.all() else Matrix(matrix.ids[chosen], matrix.rows[chosen])
 
 
 def to_embed() -> MemoryQuerySet:

@@ -185,7 +185,7 @@ def gather(
     missing = dict.fromkeys(each for each in ids_around(chosen, neighbours) if each not in facts)
     if missing:
         facts = facts | engine.load(list(missing), request)
-    return Pool(scored, cosines, facts, meaning.words, depth)
+    return Pool(scored, cosines, facts, neighbours, meaning.words, depth)
 
 
 def find_cosines(engine: Engine, request: SearchRequest, meaning: Meaning, *, using: str) -> dict[int, float]:
@@ -195,8 +195,8 @@ def find_cosines(engine: Engine, request: SearchRequest, meaning: Meaning, *, us
     near = find_nearest(owner_id=owner_id, query=meaning.vector, limit=MOST_NEAR, live_only=is_now, using=using)
     if near and (request.filters != Filters() or meaning.is_exact or not is_now):
         kept = engine.kept(request, request.node if meaning.is_exact else None)
-        near = [each for each in near if each.memory_id in kept]
-    return {each.memory_id: each.cosine for each in near}
+        return {each: cosine for each, cosine in near.items() if each in kept}
+    return near
 
 
 def find_accepted(

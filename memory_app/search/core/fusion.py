@@ -69,19 +69,15 @@ class Pool:
     """What both arms found for one query.
 
     `scored` is the arm of the words, best first; `cosines` that of meaning, nearest first, of every memory that it
-    knows; `facts` tells of all that may be shown, neighbours included.
+    knows; `facts` tells of all that may be shown, `neighbours` included.
     """
 
     scored: Sequence[Scored]
     cosines: Mapping[int, float]
     facts: Mapping[int, Facts]
+    neighbours: "Neighbours"
     words: str
     depth: int
-
-    @cached_property
-    def neighbours(self) -> "Neighbours":
-        """Who stands beside whom."""
-        return Neighbours(list(self.cosines))
 
     @cached_property
     def text_ranks(self) -> dict[int, int]:
@@ -129,6 +125,7 @@ class Fuser:
         self.names = frozenset(prepare(pool.words).split())
         self.asks_when = _ASKS_WHEN.search(pool.words) is not None
         self.coverages: dict[int, float] = {}
+        self.known: dict[int, dict[str, float]] = {}
 
     def order(self, fusion: Fusion, *, most: int | None = None) -> list[Ranked]:
         """Return the first of the pool in the order of this fusion; of equals the newer memory comes first."""
@@ -189,7 +186,13 @@ class Fuser:
         return None if cosine is None else round(cosine, 6)
 
     def features(self, memory_id: int) -> dict[str, float]:
-        """Return the features of a candidate, all finite."""
+        """Return the features of a candidate, all finite, told once."""
+        if memory_id not in self.known:
+            self.known[memory_id] = self.tell_features(memory_id)
+        return self.known[memory_id]
+
+    def tell_features(self, memory_id: int) -> dict[str, float]:
+        """Return the features of a candidate."""
         pool = self.pool
         found = pool.facts[memory_id]
         body = self.body(memory_id)

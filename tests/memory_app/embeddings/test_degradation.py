@@ -46,7 +46,7 @@ def test_disabled_asks_nobody_and_stores_nothing(ana, settings):
     memory = make_memory(ana)
     with CaptureQueriesContext(connection) as queries:
         assert embed_query("altcoin drawdown") is None
-        assert find_nearest(owner_id=ana.pk, query=None, limit=5) == []
+        assert find_nearest(owner_id=ana.pk, query=None, limit=5) == {}
         assert backfill_embeddings(now=NOON) == {"embedded": 0, "skipped": 0, "failed": 0, "changed": 0}
     assert len(queries) == 0
     memory.refresh_from_db()
@@ -92,7 +92,7 @@ def test_vectors_of_another_length_are_never_compared(ana, endpoint):
     endpoint.dimensions = 4
     query = embed_query("altcoin drawdown")
     assert query.size == 4
-    assert find_nearest(owner_id=ana.pk, query=query, limit=5) == []
+    assert find_nearest(owner_id=ana.pk, query=query, limit=5) == {}
 
 
 def test_lengths_that_differ_within_one_answer_are_refused(ana, endpoint):
@@ -107,7 +107,7 @@ def test_vectors_of_another_model_are_never_compared(ana, endpoint, enable):
     query = embed_query("altcoin drawdown")
     assert len(find_nearest(owner_id=ana.pk, query=query, limit=5)) == 1
     enable("openai", base_url=endpoint.url, model="other")
-    assert find_nearest(owner_id=ana.pk, query=query, limit=5) == []
+    assert find_nearest(owner_id=ana.pk, query=query, limit=5) == {}
 
 
 def test_an_answer_that_drips_is_given_up_in_time(endpoint, monkeypatch):

@@ -32,7 +32,7 @@ def fuser_of(query, contents, cosines, *, apart=timedelta(minutes=1), depth=20):
     hit = [at for at, body in bodies.items() if ranker.bm25.count(body)]
     scored = ranker.by_words(Matches(hit, [bodies[at] for at in hit], len(facts)), limit=depth)
     near = dict(sorted(cosines.items(), key=lambda pair: (-pair[1], pair[0])))
-    return Fuser(Pool(scored, near, facts, parsed.words, depth), ranker)
+    return Fuser(Pool(scored, near, facts, Neighbours(list(near)), parsed.words, depth), ranker)
 
 
 TEXTS = [
