@@ -28,8 +28,10 @@ class MemoryConfig(AppConfig):
 
 
 def install_search(using: str, **kwargs: Any) -> None:
-    """Put back search triggers that a migration dropped with the table it rebuilt."""
+    """Put back search triggers that a migration dropped with the table it rebuilt; let the database compare vectors."""
+    from memory_app.embeddings import pgvector
     from memory_app.search import schema
 
     if schema.has_index(connections[using]):
         schema.restore_triggers(connections[using])
+    pgvector.install(connections[using])

@@ -8,10 +8,11 @@ from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db import transaction
+from django.db import DEFAULT_DB_ALIAS, transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
+from memory_app.embeddings import pgvector
 from memory_app.embeddings.adapters import EmbeddingProvider, ProviderDown, TextsRefused
 from memory_app.embeddings.core import Vector, clean_text, is_too_short, pack, text_digest
 from memory_app.embeddings.models import MemoryVector
@@ -159,15 +160,16 @@ def find_lost(outcomes: Mapping[int, Outcome], *, label: str) -> set[int]:
 
 def replace_vectors(rows: Iterable[Memory], outcomes: Mapping[int, Outcome], *, label: str, now: datetime) -> None:
     """Insert the new vectors in place of older ones, under new ids; what is skipped keeps none."""
-    vectors, replaced = [], []
+    stored, vectors, replaced = [], [], []
     for row in rows:
         text, state, vector = outcomes[row.pk]
         if vector is not None or state == EmbeddingState.SKIPPED:
             replaced.append(row.pk)
         if vector is not None:
-            vectors.append(vector_row(row, text, vector, label=label, now=now))
+            stored.append(vector_row(row, text, vector, label=label, now=now))
+            vectors.append(vector)
     vectors_of(replaced).delete()
-    MemoryVector.objects.bulk_create(vectors)
+    pgvector.fill(MemoryVector.objects.bulk_create(stored), vectors, using=DEFAULT_DB_ALIAS)
 
 
 def vector_row(row: Memory, text: str, vector: Vector, *, label: str, now: datetime) -> MemoryVector:

@@ -14,7 +14,7 @@ class MemoryVector(models.Model):
 
     `text_sha256` is of the text that was embedded. Triggers take the vector along when its memory is purged or gets
     another text. A row is never changed, only replaced under a new id: number, newest and sum of an owner's ids are
-    the version of the vectors.
+    the version of the vectors. PostgreSQL with the extension `vector` has one column more (`pgvector`).
     """
 
     kind = models.CharField(max_length=16)

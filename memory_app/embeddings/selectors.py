@@ -15,6 +15,7 @@ import structlog
 from django.core.cache import cache
 from django.db.models import Count, F, Max, Q, QuerySet, Sum
 
+from memory_app.embeddings import pgvector
 from memory_app.embeddings.adapters import Misconfigured, ProviderDown
 from memory_app.embeddings.core import (
     Vector,
@@ -117,17 +118,23 @@ def find_nearest(
 ) -> dict[int, float]:
     """Return the cosines of this owner's nearest memories, best first, ties by id: exact, by today's model.
 
-    `live_only` leaves out what is deleted, held or retired; a search as of an earlier time wants those too. Two small
-    queries, where the process has the vectors already.
+    `live_only` leaves out what is deleted, held or retired; a search as of an earlier time wants those too. One query
+    where the database compares; else two small ones, where the process has the vectors already.
     """
     provider = current_provider()
     if provider is None or limit < 1:
         return {}
     vectors = MemoryVector.objects.using(using).filter(owner_id=owner_id, model=provider.label, kind=Kind.MEMORY)
+    live = Memory.objects.using(using).live().order_by().values_list("pk", flat=True)
+    if pgvector.compares(using):
+        chosen = vectors.filter(dimensions=query.size)
+        chosen = chosen.filter(object_id__in=live.filter(owner_id=owner_id)) if live_only else chosen
+        nearest = pgvector.find_nearest_here(chosen, query, limit)
+        if nearest is not None:
+            return nearest
     found = load_matrix(vectors, query.size, (using, owner_id, provider.label))
     if not live_only:
         return nearest_of(found.ids, found.rows, query, limit)
-    live = Memory.objects.using(using).live().order_by().values_list("pk", flat=True)
     if limit * LOOKED_AT < len(found.ids):
         near = nearest_of(found.ids, found.rows, query, limit * LOOKED_AT)
         named = live.filter(pk__in=list(near))
@@ -142,7 +149,7 @@ def has_vectors(owner_id: int) -> bool:
     """Say whether a memory of this owner has a vector by today's provider and model."""
     provider = current_provider()
     label = provider.label if provider else ""
-    return MemoryVector.objects.filter(owner_id=owner_id, model=label, kind=Kind.MEMORY).exists()
+    return bool(MemoryVector.objects.filter(owner_id=owner_id, model=label, kind=Kind.MEMORY).exists())
 
 
 def load_matrix(vectors: "QuerySet[Any]", dimensions: int, key: tuple[Any, ...]) -> Matrix:
