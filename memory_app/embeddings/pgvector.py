@@ -30,7 +30,7 @@ FILL = """
     FROM unnest(%s::bigint[], %s::text[]) AS given (id, embedding) WHERE memory_vectors.id = given.id
 """
 EMPTY = "SELECT id, dimensions, vector FROM memory_vectors WHERE embedding IS NULL ORDER BY id LIMIT %s"
-DISTANCE = "round((embedding <=> %s::vector)::numeric, 6)"
+COSINE = "round(1 - (embedding <=> %s::vector)::numeric, 6)::float8"
 
 
 def install(connection: BaseDatabaseWrapper) -> None:
@@ -85,12 +85,12 @@ def find_nearest_here(vectors: "QuerySet[Any]", query: Vector, limit: int) -> di
 
     None where one of them has no column yet.
     """
-    distance = RawSQL(DISTANCE, [as_text(query)])  # noqa: S611 - the vector is a parameter
-    ordered = vectors.annotate(distance=distance).order_by(F("distance").asc(nulls_first=True), "object_id")
-    found = list(ordered.values_list("object_id", "distance")[:limit])
+    cosine = RawSQL(COSINE, [as_text(query)])  # noqa: S611 - the vector is a parameter
+    ordered = vectors.annotate(cosine=cosine).order_by(F("cosine").desc(nulls_first=True), "object_id")
+    found = list(ordered.values_list("object_id", "cosine")[:limit])
     if found and found[0][1] is None:
         return None
-    return {object_id: max(-1.0, min(1.0, float(1 - distance))) for object_id, distance in found}
+    return {object_id: max(-1.0, min(1.0, cosine)) for object_id, cosine in found}
 
 
 def as_text(vector: Vector) -> str:

@@ -118,31 +118,40 @@ def find_nearest(
 ) -> dict[int, float]:
     """Return the cosines of this owner's nearest memories, best first, ties by id: exact, by today's model.
 
-    `live_only` leaves out what is deleted, held or retired; a search as of an earlier time wants those too. One query
-    where the database compares; else two small ones, where the process has the vectors already.
+    `live_only` leaves out what is deleted, held or retired; a search as of an earlier time wants those too. Two small
+    queries, where the database compares or the process has the vectors already.
     """
     provider = current_provider()
     if provider is None or limit < 1:
         return {}
     vectors = MemoryVector.objects.using(using).filter(owner_id=owner_id, model=provider.label, kind=Kind.MEMORY)
-    live = Memory.objects.using(using).live().order_by().values_list("pk", flat=True)
+    live = Memory.objects.using(using).live().order_by().values_list("pk", flat=True) if live_only else None
+    most = limit * LOOKED_AT
     if pgvector.compares(using):
-        chosen = vectors.filter(dimensions=query.size)
-        chosen = chosen.filter(object_id__in=live.filter(owner_id=owner_id)) if live_only else chosen
-        nearest = pgvector.find_nearest_here(chosen, query, limit)
-        if nearest is not None:
-            return nearest
+        near = pgvector.find_nearest_here(vectors.filter(dimensions=query.size), query, most)
+        if near is not None:
+            is_all = len(near) < most
+            kept = near if live is None else only_live(near, live, owner_id, is_all=is_all)
+            if is_all or len(kept) >= limit:
+                return dict(islice(kept.items(), limit))
     found = load_matrix(vectors, query.size, (using, owner_id, provider.label))
-    if not live_only:
+    if live is None:
         return nearest_of(found.ids, found.rows, query, limit)
-    if limit * LOOKED_AT < len(found.ids):
-        near = nearest_of(found.ids, found.rows, query, limit * LOOKED_AT)
-        named = live.filter(pk__in=list(near))
-        alive = set(named.alias(whose=F("owner_id") + 0).filter(whose=owner_id))  # + 0: along the ids, not the owner
-        if len(alive) >= limit:
-            return dict(islice(((each, cosine) for each, cosine in near.items() if each in alive), limit))
+    if most < len(found.ids):
+        kept = only_live(nearest_of(found.ids, found.rows, query, most), live, owner_id, is_all=False)
+        if len(kept) >= limit:
+            return dict(islice(kept.items(), limit))
     found = only_ids(found, list(live.filter(owner_id=owner_id)))
     return nearest_of(found.ids, found.rows, query, limit)
+
+
+def only_live(near: Mapping[int, float], live: "QuerySet[Any]", owner_id: int, *, is_all: bool) -> dict[int, float]:
+    """Return what of these is live, in the same order; `is_all` says that the owner has no others. One query."""
+    if is_all:
+        alive = set(live.filter(owner_id=owner_id))
+    else:  # + 0: along the ids, not the owner
+        alive = set(live.filter(pk__in=list(near)).alias(whose=F("owner_id") + 0).filter(whose=owner_id))
+    return {memory_id: cosine for memory_id, cosine in near.items() if memory_id in alive}
 
 
 def has_vectors(owner_id: int) -> bool:
