@@ -133,10 +133,9 @@ def read_memories_of(edges: Iterable[MemoryEdge]) -> dict[int, Memory]:
 
 
 def list_edges_of(memory: Memory) -> list[MemoryEdge]:
-    """Return the edges of one memory, the strong ones first; pairs are left out, the reader sees both."""
+    """Return the edges of one memory, the strong ones first; the extractor keeps at most 20."""
     edges = MemoryEdge.objects.filter(src_table=SourceTable.MEMORIES, src_id=memory.pk)
-    rows = list(edges.exclude(dst_entity_kind=NodeKind.PAIR).order_by("pk"))
-    return sorted(rows, key=lambda edge: RANK.index(EdgeType(edge.edge_type)))
+    return sorted(edges, key=lambda edge: (RANK.index(EdgeType(edge.edge_type)), edge.pk))
 
 
 def node_of(edge: MemoryEdge) -> Node:

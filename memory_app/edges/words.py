@@ -58,7 +58,9 @@ def words_of(node: Node) -> Promise:
 
 
 def describe_edges(edges: Iterable[MemoryEdge]) -> list[DescribedEdge]:
-    """Return the edges of one memory for people."""
+    """Return the edges of one memory for people; pairs are left out, the reader sees both halves."""
     return [
-        DescribedEdge(node := node_of(edge), words_of(node), EDGE_WORDS[EdgeType(edge.edge_type)]) for edge in edges
+        DescribedEdge(node, words_of(node), EDGE_WORDS[EdgeType(edge.edge_type)])
+        for edge in edges
+        if (node := node_of(edge)).kind is not NodeKind.PAIR
     ]

@@ -16,14 +16,13 @@ from memory_app.facts.selectors import list_conflicts, list_events, list_facts
 from memory_app.facts.services import apply_decision, undo_event
 from memory_app.facts.services.record import CONSOLIDATE
 from memory_app.facts.words import DONE, reason_words
-from memory_app.memories.listing import EVERYBODY
 from memory_app.search.selectors import limited
 from minara_site.access.access_log import record_views
 from minara_site.access.models import User
 from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Conflict, Invalid
-from minara_site.kernel.ownership import Owner
+from minara_site.kernel.ownership import EVERYBODY, Owner
 from minara_site.web.filters import Rows, changed_query
 from minara_site.web.lists import ListPage, ListSpec, load_page, render_list
 from minara_site.web.responses import back, toast
@@ -94,11 +93,6 @@ def undo(request: PageRequest, event_id: int) -> HttpResponse:
 
 def chosen_owner(request: PageRequest) -> Owner:
     """Return whose facts the address asks for. Raises NotFound for a name that this reader may not choose."""
-    names = request.GET.getlist("owner")  # the filter form adds a choice to those before it; the last one counts
-    if len(names) > 1:
-        params = request.GET.copy()
-        params["owner"] = names[-1]
-        request.GET = params  # type: ignore[assignment]
     return request.principal.reads(Act.FACTS_READ, request.GET.get("owner"))
 
 

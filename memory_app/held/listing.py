@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from django.utils.translation import gettext_lazy as _
 
-from memory_app.memories.listing import EVERYBODY, MOST_COUNTED, owner_filter
+from memory_app.memories.listing import MOST_COUNTED, owner_filter
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
-from minara_site.kernel.ownership import Owner
+from minara_site.kernel.ownership import EVERYBODY, Owner
 from minara_site.web.filters import Filter, FilterKind, Rows
 from minara_site.web.guard_words import REASONS
 from minara_site.web.keyset import Order

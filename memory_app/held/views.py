@@ -143,8 +143,7 @@ def read_id(text: str) -> int:
 def read_queue(request: PageRequest, params: QueryDict) -> tuple[ListSpec, Owner]:
     """Return the list that these parameters ask for, and whose it is. Raises NotFound."""
     principal = request.principal
-    names = params.getlist("owner")  # the filter form adds a choice to those before it; the last one counts
-    asked = asked_owner(principal, names[-1] if names else None)
+    asked = asked_owner(principal, params.get("owner"))
     owner = principal.reads(Act.HOLDS_READ, asked)
     return spec_for(principal, owner, asked=asked), owner
 

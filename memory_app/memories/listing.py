@@ -17,13 +17,12 @@ from memory_app.search.answers import note_text
 from memory_app.search.selectors import narrow, read_query
 from minara_site.access.models import User
 from minara_site.access.principal import Principal
-from minara_site.kernel.ownership import Everyone, Owner
+from minara_site.kernel.ownership import EVERYBODY, Everyone, Owner
 from minara_site.web.badges import SOURCES
 from minara_site.web.filters import Filter, FilterKind, Rows
 from minara_site.web.keyset import Order
 from minara_site.web.lists import BulkAction, Column, Empty, ListPage, ListSpec, Sort
 
-EVERYBODY = "all"
 MOST_COUNTED = 10_000  # rows behind a tab
 MOST_OWNERS = 500  # of the filter's choices; any owner can be named in the address
 
@@ -196,7 +195,7 @@ def owner_filter(reader: User, owner: Owner, asked: str) -> Filter:
     return Filter(
         "owner",
         _("Owner"),
-        FilterKind.CHOICE,
+        FilterKind.ONE,
         choices=list(choices.items()),
         default=reader.username,
         apply=as_they_are,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, F, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from memory_app.edges.core import EdgeType, NodeKind, SourceTable
@@ -21,7 +21,7 @@ from memory_app.pages.cache import PAGES, PageKey
 from memory_app.pages.core import Asset, CompiledPage, Entry, Heading, Section, find_asset, join_parts, render_page
 from memory_app.pages.models import CompiledPageVersion
 from minara_site.access.models import User
-from minara_site.kernel.core.assets import AssetGroup, classify
+from minara_site.kernel.core.assets import CLASSES, AssetGroup
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.ownership import Owner
@@ -171,18 +171,18 @@ def entry_of(row: Memory) -> Entry:
 def list_assets(*, owner: User) -> Mapping[AssetGroup, list[KnownAsset]]:
     """Return the assets that memories are about, by group, the most mentioned first. One query.
 
-    Names without a class are as many as writers invent: they are passed over here, so that they crowd no asset out.
+    Names without a class are as many as writers invent: they are not asked for, so that they crowd no asset out.
     """
     counted = (
         edges_to_assets(owner)
-        .filter(src_id__in=readable(owner).values("pk"))
+        .alias(source=F("src_id") + 0)  # + 0: along the names alone, not each name for each memory
+        .filter(dst_entity_key__in=CLASSES, source__in=readable(owner).values("pk"))
         .values_list("dst_entity_key")
         .annotate(memories=Count("src_id", distinct=True))
         .order_by("-memories", "dst_entity_key")
     )
     groups: defaultdict[AssetGroup, list[KnownAsset]] = defaultdict(list)
     for symbol, memories in counted:
-        asset_class = classify(symbol)
-        if asset_class is not None:
-            groups[asset_class.group].append(KnownAsset(Asset(symbol, asset_class), memories))
+        asset = Asset(symbol, CLASSES[symbol])
+        groups[asset.asset_class.group].append(KnownAsset(asset, memories))
     return {group: groups[group] for group in AssetGroup if groups[group]}

@@ -3,15 +3,16 @@
 Everything is bounded: the newest of each kind is shown, and counts stop.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
 from django.db.models import F, Q
 
-from memory_app.edges.core import RANK, EdgeType, NodeKind, SourceTable
+from memory_app.edges.core import NodeKind
 from memory_app.edges.models import MemoryEdge
+from memory_app.edges.selectors import list_edges_of
 from memory_app.facts.core import RETIRING, ConflictState
 from memory_app.facts.models import ConsolidationEvent, FactConflict
 from memory_app.held.core import Kind
@@ -86,16 +87,6 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
-    """What the memory mentions, and how."""
-
-    edge_type: str
-    kind: str
-    key: str
-    weight: float
-
-
-@dataclass(frozen=True, slots=True)
 class Belief:
     """Why a memory is there and what hangs on it.
 
@@ -108,7 +99,7 @@ class Belief:
     decisions: tuple[Decided, ...]
     conflicts: tuple[int, ...]
     others: dict[int, Memory]
-    edges: tuple[Edge, ...]
+    edges: Sequence[MemoryEdge]
     carried: Newest[Carried]
     found: Newest[Found]
     change: PromptChange | None
@@ -123,7 +114,7 @@ class Belief:
     @property
     def assets(self) -> tuple[str, ...]:
         """The assets whose compiled pages it stands on, each once, in order; what has no class has no page."""
-        tickers = dict.fromkeys(edge.key for edge in self.edges if edge.kind == NodeKind.TICKER)
+        tickers = dict.fromkeys(edge.dst_entity_key for edge in self.edges if edge.dst_entity_kind == NodeKind.TICKER)
         return tuple(filter(classify, tickers))
 
     @property
@@ -144,7 +135,7 @@ def load_belief(memory: Memory, *, now: datetime) -> Belief:
         decisions=decisions,
         conflicts=conflicts,
         others=load_others(memory, named, now=now),
-        edges=list_edges(memory),
+        edges=list_edges_of(memory),
         carried=list_carried(memory),
         found=list_found(memory),
         change=find_prompt_change(owner=memory.owner, memory_id=memory.pk),
@@ -200,15 +191,6 @@ def load_others(memory: Memory, ids: Iterable[int | None], *, now: datetime) -> 
     wanted = set(ids) - {None}
     rows = Memory.objects.for_owner(memory.owner).kept(retention_cutoff(now)).filter(pk__in=wanted)
     return {row.pk: row for row in rows} if wanted else {}
-
-
-def list_edges(memory: Memory) -> tuple[Edge, ...]:
-    """Return what it mentions, strong edges first; the extractor keeps at most 20."""
-    edges = MemoryEdge.objects.filter(src_table=SourceTable.MEMORIES, src_id=memory.pk)
-    rows = edges.values_list("edge_type", "dst_entity_kind", "dst_entity_key", "weight")[:MOST_COUNTED]
-    return tuple(
-        sorted((Edge(*row) for row in rows), key=lambda edge: (RANK.index(EdgeType(edge.edge_type)), edge.key))
-    )
 
 
 def list_carried(memory: Memory) -> Newest[Carried]:

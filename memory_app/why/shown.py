@@ -9,15 +9,14 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory_app.edges.core import EdgeType, NodeKind
-from memory_app.edges.words import EDGE_WORDS, KIND_WORDS
+from memory_app.edges.models import MemoryEdge
 from memory_app.facts.core import Decider, EventKind
 from memory_app.facts.words import EVENTS, reason_words
 from memory_app.held.masking import mask, memory_for
 from memory_app.memories.core import IMPORT_ORIGIN, MEMORY_ORIGIN, State, parse_number
 from memory_app.memories.models import Memory
 from memory_app.why.core import Door
-from memory_app.why.selectors import Belief, Decided, Edge, Found, is_judged_today
+from memory_app.why.selectors import Belief, Decided, Found, is_judged_today
 from minara_site.access.models import User
 from minara_site.access.principal import Principal
 from minara_site.kernel.guard import core as guard
@@ -104,11 +103,6 @@ def origin_words(origin: str) -> str:
     return _("to correct another") if origin.startswith(MEMORY_ORIGIN) else origin
 
 
-def edge_rows(belief: Belief) -> list[tuple[Edge, Promise, Promise]]:
-    """Return what a memory mentions, with the words of how and of what it is."""
-    return [(each, EDGE_WORDS[EdgeType(each.edge_type)], KIND_WORDS[NodeKind(each.kind)]) for each in belief.edges]
-
-
 def guard_steps(memory: Memory, belief: Belief, names: Mapping[str, str]) -> list[Step]:
     """Return what the guard said, and what a person decided about it."""
     hold = belief.hold
@@ -188,7 +182,7 @@ def belief_record(memory: Memory, belief: Belief, *, names: Mapping[str, str], p
         "released_by": names.get(hold.decided_by) if hold and hold.decision == Decision.RELEASED else None,
         "decisions": [decision_record(each) for each in belief.decisions],
         "conflicts": belief.conflicts,
-        "edges": [{"type": e.edge_type, "kind": e.kind, "key": e.key, "weight": e.weight} for e in belief.edges],
+        "edges": [edge_record(each) for each in belief.edges],
         "carried_by": counted(
             belief.carried, [{"session": each.session_id, "at": each.frozen_at} for each in belief.carried.rows]
         ),
@@ -218,6 +212,16 @@ def decision_record(each: Decided) -> dict[str, Any]:
         "is_about_it": each.is_about_it,
         "is_undone": each.is_undone,
         "reason": guarded(each.reason),
+    }
+
+
+def edge_record(edge: MemoryEdge) -> dict[str, Any]:
+    """Return an edge as the API answers it."""
+    return {
+        "type": edge.edge_type,
+        "kind": edge.dst_entity_kind,
+        "key": edge.dst_entity_key,
+        "weight": edge.weight,
     }
 
 

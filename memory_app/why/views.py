@@ -4,13 +4,14 @@ from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from memory_app.edges.words import describe_edges
 from memory_app.held.masking import memory_for
 from memory_app.memories.reading import prompt_line
 from memory_app.memories.selectors import name_actors
 from memory_app.memories.views.one import open_one
 from memory_app.snapshot.core import memory_line
 from memory_app.why.selectors import load_belief
-from memory_app.why.shown import conflict_rows, edge_rows, found_rows, masked_change, steps_of
+from memory_app.why.shown import conflict_rows, found_rows, masked_change, steps_of
 from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
 from minara_site.kernel.core.tokens import estimate_tokens
@@ -38,7 +39,7 @@ def show(request: PageRequest, memory_id: int) -> HttpResponse:
         "found": found_rows(memory, belief, names=names, principal=principal),
         "found_total": total_words(belief.found.count),
         "carried_total": total_words(belief.carried.count),
-        "edges": edge_rows(belief),
+        "edges": describe_edges(belief.edges),
         "line": line,
         "tokens": estimate_tokens(line),
         "moves_up": moves_up,

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from minara_site.access.policy import ENROLMENT, POLICY, Act, Role, Scope, permits
 from minara_site.kernel.errors import NotFound, Refused, Unauthenticated
-from minara_site.kernel.ownership import EVERYONE, Owner
+from minara_site.kernel.ownership import EVERYBODY, EVERYONE, Owner
 from minara_site.kernel.plain_text import storable_problem
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class Principal:
             return self.owner
         if not (self.is_operator and POLICY[act].others) or storable_problem(owner_name):
             raise NotFound(_("There is no such owner."))
-        if owner_name == "all":
+        if owner_name == EVERYBODY:
             return EVERYONE
         from minara_site.access.models import User
 

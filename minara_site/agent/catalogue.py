@@ -116,7 +116,7 @@ def take_reasoning(given: dict[str, Any]) -> str:
         return ""
     if isinstance(reasoning, str) and len(reasoning) <= MAX_REASONING_CHARS:
         return reasoning
-    problem = _("Give the reasoning as text of at most 2000 characters.")
+    problem = _("Give the reasoning as text of at most %(most)d characters.") % {"most": MAX_REASONING_CHARS}
     raise Invalid(problem, errors=(FieldError("reasoning", problem),))
 
 

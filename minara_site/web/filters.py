@@ -31,7 +31,8 @@ class FilterKind(StrEnum):
 
     SEARCH = "search"
     TABS = "tabs"
-    CHOICE = "choice"
+    CHOICE = "choice"  # any number of the choices
+    ONE = "one"  # one of the choices; of several in a URL the last
     TEXT = "text"
     DATE = "date"
     NUMBER = "number"
@@ -91,8 +92,9 @@ class Filter:
         """Return a chip for each value that can be taken away; tabs and the search box show theirs themselves."""
         if not self.is_addable or value == self.default:
             return []
-        values = value if isinstance(value, tuple) else (value,)
-        return [Chip(self.label, self.words(one), without_value(params, self.name, str(one))) for one in values]
+        if not isinstance(value, tuple):
+            return [Chip(self.label, self.words(value), changed_query(params, **{self.name: None, "cursor": None}))]
+        return [Chip(self.label, self.words(one), without_value(params, self.name, one)) for one in value]
 
     def words(self, value: Any) -> Text:
         """Return a value as people read it."""
@@ -113,8 +115,8 @@ def read_text(item: Filter, raw: list[str]) -> str:
     return raw[-1]
 
 
-def read_tab(item: Filter, raw: list[str]) -> str:
-    """Read the one chosen tab."""
+def read_one(item: Filter, raw: list[str]) -> str:
+    """Read the one choice."""
     if raw[-1] not in dict(item.choices):
         raise item.unusable(raw[-1])
     return raw[-1]
@@ -149,8 +151,9 @@ def read_number(item: Filter, raw: list[str]) -> int:
 
 READERS: dict[FilterKind, Callable[[Filter, list[str]], Any]] = {
     FilterKind.SEARCH: read_text,
-    FilterKind.TABS: read_tab,
+    FilterKind.TABS: read_one,
     FilterKind.CHOICE: read_choice,
+    FilterKind.ONE: read_one,
     FilterKind.TEXT: read_text,
     FilterKind.DATE: read_date,
     FilterKind.NUMBER: read_number,

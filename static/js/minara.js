@@ -26,6 +26,7 @@
     toast.addEventListener("focusin", pause);
     toast.addEventListener("pointerleave", go);
     toast.addEventListener("focusout", () => setTimeout(go));
+    if (toast.matches(":hover, :focus-within")) pause();  // it is seen before it is watched
   }
 
   function watchToasts() {

@@ -241,6 +241,23 @@ class TestToasts:
         page.clock.run_for(10_500)
         expect(page.locator(".toast")).to_have_count(0)
 
+    def test_stays_with_whoever_was_there_before_it_was_watched(self, page: Page) -> None:
+        page.clock.install()
+        page.evaluate("""() => {
+          const toast = document.createElement("div");
+          toast.className = "toast";
+          toast.dataset.toast = "";
+          toast.innerHTML = "<button>Undo</button>";
+          document.querySelector("#toasts").append(toast);
+          toast.firstChild.focus();
+          document.dispatchEvent(new CustomEvent("htmx:afterSettle"));
+        }""")
+        page.clock.run_for(30_000)
+        expect(page.locator(".toast")).to_be_visible()
+        page.locator("h1").click()
+        page.clock.run_for(10_500)
+        expect(page.locator(".toast")).to_have_count(0)
+
     def test_can_be_dismissed(self, page: Page) -> None:
         self.delete_one(page)
         page.get_by_label("Dismiss").click()

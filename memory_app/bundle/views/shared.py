@@ -18,8 +18,7 @@ from minara_site.web.responses import render_page, see_other
 
 def asked_owner(request: PageRequest, act: Act) -> Owner:
     """Return whose transfers the address asks for. Raises NotFound."""
-    names = request.GET.getlist("owner")
-    return request.principal.reads(act, names[-1] if names else None)
+    return request.principal.reads(act, request.GET.get("owner"))
 
 
 def one_owner(request: PageRequest, act: Act) -> User:

@@ -134,15 +134,7 @@ def leave_traces(request: PageRequest, page: ListPage, *, now: datetime) -> None
 
 
 def chosen_owner(request: PageRequest) -> Owner:
-    """Return whose rows the address asks for. Raises NotFound for a name that this reader may not choose.
-
-    The filter form adds a choice to those before it; of several owners the last one counts.
-    """
-    names = request.GET.getlist("owner")
-    if len(names) > 1:
-        params = request.GET.copy()
-        params["owner"] = names[-1]
-        request.GET = params  # type: ignore[assignment]
+    """Return whose rows the address asks for. Raises NotFound for a name that this reader may not choose."""
     return request.principal.reads(Act.MEMORY_READ, request.GET.get("owner"))
 
 

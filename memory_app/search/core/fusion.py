@@ -17,7 +17,8 @@ The features, by name:
     long       how far it is above 60 words, in parts of e, at most 1
     speaker    1 when the text is said by somebody whom the query names
 
-Where no word is found, as across languages, meaning alone orders. Cosines only rank: none is compared with a threshold
+Where no word is found, as across languages, meaning alone orders; and what is written in another script than the query
+is not told by its form: `question`, `short` and `long` are 0. Cosines only rank: none is compared with a threshold
 (spec, technology). The weights are learned (`weights`).
 """
 
@@ -34,7 +35,7 @@ import numpy as np
 from memory_app.search.core.rank import Fused, Part, Ranked, Ranker, Scored, entity_factor
 from memory_app.search.core.request import Facts, Fusion
 from memory_app.search.core.weights import WEIGHTS
-from minara_site.kernel.core.text import prepare
+from minara_site.kernel.core.text import has_cjk, prepare
 from minara_site.kernel.core.tickers import Entity
 
 RRF_K = 60
@@ -123,6 +124,7 @@ class Fuser:
         self.bodies = {each.id: each.body for each in pool.scored}
         self.neighbours = pool.neighbours
         self.names = frozenset(prepare(pool.words).split())
+        self.is_cjk = has_cjk(pool.words)
         self.asks_when = _ASKS_WHEN.search(pool.words) is not None
         self.coverages: dict[int, float] = {}
         self.known: dict[int, dict[str, float]] = {}
@@ -200,6 +202,7 @@ class Fuser:
         before, after = map(self.companion, (memory_id,) * 2, (0, 1))
         speaker = _SPEAKER.match(said)
         length = log(body.count(" ") + 2)
+        has_form = float(has_cjk(said) == self.is_cjk)
         return {
             "coverage": self.coverage(memory_id),
             "closeness": min(self.ranker.closeness(body), 1.0),
@@ -208,9 +211,9 @@ class Fuser:
             "after": self.coverage_beside(after),
             "answers": self.coverage_beside(before) if before and _QUESTION_MARK.search(before.content) else 0.0,
             "when": float(self.asks_when and _NAMES_TIME.search(said) is not None),
-            "question": float(_QUESTION_MARK.search(said) is not None),
-            "short": min(max(log(SHORT_WORDS) - length, 0.0), 2.0),
-            "long": min(max(length - log(LONG_WORDS), 0.0), 1.0),
+            "question": has_form * (_QUESTION_MARK.search(said) is not None),
+            "short": has_form * min(max(log(SHORT_WORDS) - length, 0.0), 2.0),
+            "long": has_form * min(max(length - log(LONG_WORDS), 0.0), 1.0),
             "speaker": float(speaker is not None and speaker[1].casefold() in self.names),
         }
 

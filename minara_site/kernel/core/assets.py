@@ -5,6 +5,7 @@
 
 import re
 from enum import StrEnum
+from itertools import permutations
 
 
 class AssetGroup(StrEnum):
@@ -297,6 +298,8 @@ QUOTES = FIAT | ASSETS[AssetClass.STABLECOIN].keys() | {"PERP"}
 
 TICKERS = {symbol: names for table in ASSETS.values() for symbol, names in table.items()}
 CLASS_OF = {symbol: asset_class for asset_class, table in ASSETS.items() for symbol in table}
+CLASSES = CLASS_OF | {base + quote: AssetClass.FOREX for base, quote in permutations(FIAT, 2)}
+"""The class of every symbol that has one, forex pairs among them: some hundred."""
 
 
 def names_of(table: dict[str, tuple[str, ...]]) -> dict[str, str]:
@@ -317,7 +320,7 @@ def narrowed(text: str) -> str:
 
 def classify(symbol: str) -> AssetClass | None:
     """Return the class of a canonical symbol (see `normalise_asset`); None for what is unclassified."""
-    return AssetClass.FOREX if is_forex_pair(symbol) else CLASS_OF.get(symbol)
+    return CLASSES.get(symbol)
 
 
 def is_forex_pair(symbol: str) -> bool:

@@ -71,6 +71,11 @@ def is_cjk(word: str) -> bool:
     return _IS_CJK.match(word) is not None
 
 
+def has_cjk(text: str) -> bool:
+    """Say whether a text has a Chinese, Japanese or Korean character."""
+    return _IS_CJK.search(text) is not None
+
+
 def word_spans(text: str) -> list[tuple[int, int]]:
     """Return where each word of `prepare` stands in the text, as character offsets."""
     if text.isascii():

@@ -2,12 +2,12 @@
 
 The queue carries ids only, after commit; losing it loses no work, because the sweep sends again. Its guard process
 supervises the workers, with one difference from the library's: when one of them dies under a signal, the whole
-cluster is made anew. The dead process may have held the lock of the pipe that all of them read, and nobody else
-could ever take it again.
+cluster is made anew. The dead process may have held the lock of the pipe that all of them read, or that of its own
+timer, which the guard takes at each look; nobody else could ever take it again.
 """
 
 import sys
-from multiprocessing import Event, Process
+from multiprocessing import Event, Process, RLock, Value
 from multiprocessing.context import BaseContext
 from typing import Any
 from uuid import uuid4
@@ -17,12 +17,14 @@ from django.db import DatabaseError, InterfaceError, connections
 from django_q.brokers import get_broker
 from django_q.cluster import Sentinel, get_mp_context
 from django_q.tasks import async_task
+from django_q.worker import worker
 
 from minara_site.kernel.processes import lifeline
 
 EXECUTE = "minara_site.kernel.jobs.runner.execute"
 BEAT = "minara_site.kernel.jobs.runner.beat"
 STOP_SECONDS = 8
+MOST_LOCKED_SECONDS = 10  # a living worker holds its timer for milliseconds
 
 log = structlog.get_logger(__name__)
 
@@ -52,8 +54,37 @@ def count_waiting() -> int:
     return int(get_broker().queue_size())
 
 
+class TimerLock:
+    """The lock of a worker's timer. Who waits for it too long waits for a dead process, and leaves."""
+
+    def __init__(self) -> None:
+        self.lock = RLock()
+
+    def acquire(self) -> bool:
+        """Take the lock. Raises SystemExit."""
+        if not self.lock.acquire(timeout=MOST_LOCKED_SECONDS):
+            log.error("worker_killed", held="its timer")
+            sys.exit(1)
+        return True
+
+    def release(self) -> None:
+        """Give the lock back."""
+        self.lock.release()
+
+    def __enter__(self) -> bool:
+        return self.acquire()
+
+    def __exit__(self, *_raised: object) -> None:
+        self.release()
+
+
 class Guard(Sentinel):  # type: ignore[misc]
     """Watches the workers of one cluster; see the module."""
+
+    def spawn_worker(self) -> None:
+        """Start a worker with a timer whose lock nobody waits for without end."""
+        timer = Value("f", -1, lock=TimerLock())  # type: ignore[call-overload]
+        self.spawn_process(worker, self.task_queue, self.result_queue, timer, self.timeout)
 
     def reincarnate(self, process: Process) -> None:
         """Replace a worker that was recycled or ran too long; leave when one was killed."""

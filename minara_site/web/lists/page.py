@@ -164,7 +164,8 @@ class ListPage:
     @property
     def kept_by_form(self) -> list[tuple[str, str]]:
         """Return the parameters that the filter form carries along: those that it does not set itself."""
-        return self._kept({field.name for field in self.fields if field.input_type} | {"sort"})
+        added = {item.name for item in self.spec.filters if item.kind is FilterKind.CHOICE}
+        return self._kept({"sort", *(field.name for field in self.fields)} - added)
 
     @property
     def next_url(self) -> str:
@@ -196,8 +197,10 @@ class ListPage:
     def _form_field(self, item: Filter) -> FormField:
         if item.kind is FilterKind.CHOICE:
             return FormField(item.name, item.label, "", options=[("", _("any")), *item.choices])
-        value = self.reading.values.get(item.name)
-        return FormField(item.name, item.label, "" if value is None else str(value), input_type=item.kind)
+        value = self.reading.values.get(item.name, "")
+        if item.kind is FilterKind.ONE:
+            return FormField(item.name, item.label, value, options=list(item.choices))
+        return FormField(item.name, item.label, str(value), input_type=item.kind)
 
     def _kept(self, dropped: set[str]) -> list[tuple[str, str]]:
         names = ({"sort"} | {item.name for item in self.spec.filters}) - dropped

@@ -47,6 +47,14 @@ def test_an_idle_worker_killed_is_replaced(probe_site):
     assert effects(probe_site) == 3
 
 
+def test_a_worker_killed_with_the_lock_of_its_timer_is_replaced(probe_site):
+    """The guard takes that lock at each look."""
+    ask(probe_site, "probe.die_with_the_timer", 2)
+    probe_site.start("worker")
+    wait_until(lambda: states(probe_site, "probe.die_with_the_timer") == {"succeeded": 2})
+    assert effects(probe_site) == 2
+
+
 def test_no_worker_outlives_its_killed_cluster_and_the_next_takes_over(probe_site):
     ask(probe_site, "probe.work_slowly", seconds=3.0)
     first = probe_site.start("worker")

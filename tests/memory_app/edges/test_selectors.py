@@ -17,6 +17,7 @@ from memory_app.edges.selectors import (
     read_memories_of,
     top_entities,
 )
+from memory_app.edges.words import describe_edges
 from memory_app.memories.models import Memory
 from memory_app.memories.services import delete_memories, restore_memories
 from minara_site.access.principal import Principal
@@ -146,10 +147,14 @@ def test_reads_the_edges_of_an_entity_from_the_index_alone(ana):
     assert "USING COVERING INDEX memory_edges_neighbours (owner_id=? AND src_table=?" in rows.explain()
 
 
-def test_lists_the_edges_of_one_memory_strong_ones_first(ana):
+def test_lists_the_edges_of_one_memory_strong_ones_first_and_shows_no_pairs(ana):
     memory = remember(ana, "BTC and ETH, sold SOL")
-    edges = [(edge.edge_type, edge.dst_entity_key) for edge in list_edges_of(memory)]
-    assert edges == [("exited", "SOL"), ("mentions", "BTC"), ("mentions", "ETH")]
+    edges = list_edges_of(memory)
+    named = [("exited", "SOL"), ("mentions", "BTC"), ("mentions", "ETH")]
+    pairs = {("co_occurs_with", "BTC|ETH"), ("co_occurs_with", "BTC|SOL"), ("co_occurs_with", "ETH|SOL")}
+    assert [(edge.edge_type, edge.dst_entity_key) for edge in edges[:3]] == named
+    assert {(edge.edge_type, edge.dst_entity_key) for edge in edges[3:]} == pairs
+    assert [edge.node.key for edge in describe_edges(edges)] == [key for _type, key in named]
 
 
 def test_names_a_node_as_it_is_asked_for():

@@ -835,6 +835,16 @@ class TestOperators:
         assert shown("?owner=ana&owner=ben") == ["ben"]
         assert console.get(path("list") + "?owner=nobody").status_code == 404
 
+    def test_the_filter_form_holds_one_owner_and_sends_one(self, console, ana, olga):
+        listed = console.get(path("list") + "?owner=all&owner=ana&category=alert").context["page"]
+        owner = next(field for field in listed.fields if field.name == "owner")
+        assert (owner.value, [name for name, _ in owner.options]) == ("ana", ["all", "ana", "default", "olga"])
+        assert listed.kept_by_form == [("category", "alert")]
+        assert [(chip.label, chip.without) for chip in listed.chips] == [
+            ("Category", "/memories/?owner=all&owner=ana"),
+            ("Owner", "/memories/?category=alert"),
+        ]
+
     def test_the_list_names_owners_and_keeps_the_choice(self, console, ana):
         make_many(ana, 60)
         response = console.get(path("list") + "?owner=ana")

@@ -107,6 +107,17 @@ def test_finds_across_languages_with_the_local_provider(ana, library, embed):
     assert found[place].explain.fused.meaning_rank
 
 
+def test_a_word_that_is_found_does_not_hide_what_only_another_language_says(ana, library, embed):
+    make_memory(ana, "山寨币仓位不超过总仓位的 20%", at=NOON)
+    embed()
+    found, meant = (
+        [hit.content for hit in search_memories(owner=ana, query="山寨币崩了", fusion=fusion).hits]
+        for fusion in (Fusion.DEFAULT, Fusion.MEANING)
+    )
+    assert found[0] == "山寨币仓位不超过总仓位的 20%"
+    assert found.index(TEXTS[0]) == meant.index(TEXTS[0])
+
+
 def test_each_fusion_orders_by_its_own_score(ana, library, embed):
     embed()
     for fusion in (Fusion.DEFAULT, Fusion.RRF, Fusion.MEANING):

@@ -1,7 +1,7 @@
 """Words and meaning in one order: S1's formula exactly, and features that mean what their names say."""
 
 from datetime import timedelta
-from math import exp, isfinite
+from math import exp, isfinite, log
 
 import pytest
 from hypothesis import given
@@ -97,8 +97,14 @@ def test_the_default_score_is_its_parts_and_the_entities():
         ("speaker", "What did Ana's team buy", ["Ana: bought"], 1, 1.0),
         ("speaker", "What did Ben buy", ["Ana: bought"], 1, 0.0),
         ("speaker", "What did Ana buy", ["[7 May] Ana: bought"], 1, 1.0),
+        ("question", "卖出", ["sell?"], 1, 0.0),
+        ("question", "sell", ["卖出？"], 1, 0.0),
+        ("question", "卖出", ["卖出？"], 1, 1.0),
         ("short", "x", ["word " * 11], 1, 0.0),
+        ("short", "x", ["word"], 1, log(6)),
+        ("short", "币", ["word"], 1, 0.0),
         ("long", "x", ["word " * 2000], 1, 1.0),
+        ("long", "币", ["word " * 2000], 1, 0.0),
     ],
 )
 def test_a_feature_is_what_its_name_says(name, query, texts, at, expected):
