@@ -303,4 +303,5 @@
   findAll("[data-copy]").forEach((button) => { button.hidden = !navigator.clipboard; });
   announceToasts();
   findAll("[data-list]").forEach(showChoice);
+  root.dataset.ready = "";  // the last of the scripts: what needs one may be pressed from here on
 })();

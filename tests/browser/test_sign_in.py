@@ -32,6 +32,19 @@ def test_passkeys_are_offered_only_where_browsers_know_them(visit, ana, live_ser
         expect(page.get_by_role("button", name="Sign in", exact=True)).to_be_visible()
 
 
+def test_the_button_waits_for_the_script_that_serves_it(visit):
+    console, held = visit(None), {}
+    page = console.page
+    page.route("**/js/passkeys*.js", lambda request: held.update(script=request))
+    page.goto(f"{console.url}/login", wait_until="commit")
+    expect(page.get_by_role("button", name="Sign in", exact=True)).to_be_visible()
+    button = page.get_by_text("Use a passkey")
+    expect(button).to_have_count(1)
+    expect(button).not_to_be_visible()
+    held["script"].continue_()
+    expect(button).to_be_visible()
+
+
 def test_a_passkey_is_added_signs_in_confirms_and_stands_as_the_second_step(visit, olga, touched):
     console = visit(olga)
     touched(console)
