@@ -3,10 +3,13 @@
 import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.conf import settings
+
+from tests.site import Site
 
 NOON = datetime(2026, 6, 12, 12, 0, tzinfo=UTC)
 
@@ -113,3 +116,26 @@ def olga(db: None) -> Any:
 def sam(db: None) -> Any:
     """Support staff."""
     return make_user("sam", group="support")
+
+
+@pytest.fixture(scope="session")
+def migrated_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """The tables, made once for all sites of this run."""
+    site = Site(tmp_path_factory.mktemp("template"))
+    try:
+        for alias in ("default",) if site.url else ("default", "queue"):
+            code, output = site.run("migrate", "--database", alias, "-v0")
+            assert code == 0, output
+        yield site
+    finally:
+        site.close()
+
+
+@pytest.fixture
+def site(tmp_path: Path, migrated_site: Site) -> Iterator[Site]:
+    """An installation with its tables."""
+    made = Site(tmp_path / "data", template=migrated_site)
+    try:
+        yield made
+    finally:
+        made.close()

@@ -83,7 +83,7 @@ def test_keys_are_off_while_somebody_types_a_reason(visit: Any, olga: Any, holds
 
 
 def test_a_narrow_window_shows_the_list_and_then_the_text(visit: Any, olga: Any, holds: list[Hold]) -> None:
-    page = visit(olga, width=NARROW, theme="dark").open("/memories/held/")
+    page = visit(olga, width=NARROW).open("/memories/held/")
     expect(page.locator("#hold")).to_be_hidden()
     page.locator("#held-rows a").nth(2).click()
     page.wait_for_url(f"**/memories/held/{holds[2].pk}/**")
@@ -99,11 +99,9 @@ def test_without_scripts_a_text_is_opened_and_released(visit: Any, olga: Any, ho
     assert Hold.objects.get(pk=holds[1].pk).decision == Decision.RELEASED
 
 
-@pytest.mark.parametrize(("width", "theme"), [(WIDE, "light"), (NARROW, "dark")])
-def test_every_page_around_the_guard_passes_axe_and_fits(
-    visit: Any, olga: Any, holds: list[Hold], width: int, theme: str
-) -> None:
-    console = visit(olga, width=width, theme=theme)
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_every_page_around_the_guard_passes_axe_and_fits(visit: Any, olga: Any, holds: list[Hold], width: int) -> None:
+    console = visit(olga, width=width)
     own = hold_text(olga, "mine\u200b", source=Source.USER_MANUAL, actor=f"user:{olga.pk}")
     value = Hold.objects.get(kind="user_profile")
     paths = ("/memories/held/", *(f"/memories/held/{each.pk}/" for each in (holds[0], value)))

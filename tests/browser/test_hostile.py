@@ -17,7 +17,7 @@ from memory_app.user_profile.services import set_entry
 from minara_site.access.keys.services import create_key
 from minara_site.access.models import User
 from minara_site.access.principal import Principal
-from tests.browser.chromium import NARROW, WIDE, fits_width
+from tests.browser.chromium import NARROW, WIDE, fits_width, settle
 from tests.memory_app.memories.factories import make_memory
 from tests.shared import corpus
 
@@ -81,13 +81,13 @@ def test_rows_that_arrive_by_htmx_are_text(watched: Watched, memories: list[Memo
         field = page.locator("main input[name=q]").first
         field.fill(text)
         field.press("Enter")
-        page.wait_for_load_state("networkidle")
+        settle(page)
         watched.is_clean()
     more = page.locator("a[hx-get*=cursor]")
     page.goto(watched.console.url + "/memories/")
     if more.count():
         more.first.click()
-        page.wait_for_load_state("networkidle")
+        settle(page)
     watched.is_clean()
 
 
@@ -103,13 +103,13 @@ def test_a_row_is_edited_as_text(watched: Watched, memories: list[Memory]) -> No
         expect(area).to_have_value(memory.content)
         area.fill(f"{memory.content} <img src=x onerror=alert(1)>")
         area.press("Control+Enter")
-        page.wait_for_load_state("networkidle")
+        settle(page)
         anyway = page.locator("form[data-inline] input[type=checkbox]")
         if anyway.count():  # the guard would hold it
             watched.is_clean()
             anyway.check()
             area.press("Control+Enter")
-            page.wait_for_load_state("networkidle")
+            settle(page)
         expect(page.locator("form[data-inline]")).to_have_count(0)
         watched.is_clean()
 
@@ -151,17 +151,17 @@ def test_what_a_form_refuses_comes_back_as_text(watched: Watched, statements: li
         page.locator("input[name=fact_type]").fill(text[:64])
         page.locator("input[name=tickers]").fill(f"{text[:40]} !")
         page.locator("main form button.btn-primary").first.click()
-        page.wait_for_load_state("networkidle")
+        settle(page)
         watched.is_clean()
 
 
 def test_deleting_and_undoing_shows_text(watched: Watched, memories: list[Memory]) -> None:
     page = watched.open(f"/memories/{memories[0].pk}/")
     page.locator("[data-act=delete]").first.click()
-    page.wait_for_load_state("networkidle")
+    settle(page)
     watched.is_clean()
     page.locator("#toasts [data-undo] button").first.click()
-    page.wait_for_load_state("networkidle")
+    settle(page)
     watched.is_clean()
     assert Memory.objects.live().filter(pk=memories[0].pk).exists()
 

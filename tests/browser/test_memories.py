@@ -38,10 +38,9 @@ def press(page: Page, *keys: str) -> None:
         page.keyboard.press(key)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [WIDE, NARROW])
-def test_every_state_passes_axe_and_fits(visit: Any, ana: Any, memories: list[Memory], width: int, theme: str) -> None:
-    console = visit(ana, width=width, theme=theme)
+def test_every_state_passes_axe_and_fits(visit: Any, ana: Any, memories: list[Memory], width: int) -> None:
+    console = visit(ana, width=width)
     typed, gone = memories[0].pk, memories[-1].pk
     lesson = Memory.objects.get(category=Category.LESSON).pk
     for path in (

@@ -1,4 +1,4 @@
-"""Every page that links lead to, seen by each role at two widths and in two themes: axe finds nothing, nothing is too
+"""Every page that links lead to, seen by each role at two widths and in both themes: axe finds nothing, nothing is too
 wide, nothing breaks the content policy, no link is dead (screens U-26, U-27; trust W-07)."""
 
 from http import HTTPStatus
@@ -69,31 +69,27 @@ def demo(transactional_db: None) -> User:
     return owner
 
 
-BOTH_WAYS = [(WIDE, "light"), (NARROW, "dark")]
-ALL_WAYS = [*BOTH_WAYS, (WIDE, "dark"), (NARROW, "light")]
 PAGES = {item.url_name for group in NAV for item in group.items}
 OWNERS_PAGES = {item.url_name for group in NAV for item in group.items if permits(item.act, Role.USER, None)}
 
 
-@pytest.mark.parametrize(("width", "theme"), ALL_WAYS)
-def test_an_owner_sees_every_page_whole(visit: Any, demo: User, width: int, theme: str) -> None:
-    console = visit(demo, width=width, theme=theme)
-    seen = crawl(console)
-    assert [fault for path in ALSO for fault in faults_of(console, path)] == []
-    assert OWNERS_PAGES | {"memories:one", "memories:edit", "memories:new", "access:key_new"} <= seen.keys()
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+class TestEveryPageIsWhole:
+    def test_of_an_owner(self, visit: Any, demo: User, width: int) -> None:
+        console = visit(demo, width=width)
+        seen = crawl(console)
+        assert [fault for path in ALSO for fault in faults_of(console, path)] == []
+        assert OWNERS_PAGES | {"memories:one", "memories:edit", "memories:new", "access:key_new"} <= seen.keys()
 
-
-@pytest.mark.parametrize(("width", "theme"), BOTH_WAYS)
-class TestOthers:
-    def test_an_operator(self, visit: Any, demo: User, width: int, theme: str) -> None:
+    def test_of_an_operator(self, visit: Any, demo: User, width: int) -> None:
         demo.groups.add(Group.objects.get(name="operators"))
-        assert crawl(visit(demo, width=width, theme=theme)).keys() >= PAGES
+        assert crawl(visit(demo, width=width)).keys() >= PAGES
 
-    def test_an_owner_of_nothing(self, visit: Any, ana: User, width: int, theme: str) -> None:
-        assert crawl(visit(ana, width=width, theme=theme)).keys() >= OWNERS_PAGES
+    def test_of_an_owner_of_nothing(self, visit: Any, ana: User, width: int) -> None:
+        assert crawl(visit(ana, width=width)).keys() >= OWNERS_PAGES
 
-    def test_support_staff(self, visit: Any, sam: User, width: int, theme: str) -> None:
-        assert {"home", "console:settings"} <= crawl(visit(sam, width=width, theme=theme)).keys()
+    def test_of_support_staff(self, visit: Any, sam: User, width: int) -> None:
+        assert {"home", "console:settings"} <= crawl(visit(sam, width=width)).keys()
 
-    def test_a_stranger(self, visit: Any, width: int, theme: str) -> None:
-        assert "account_login" in crawl(visit(width=width, theme=theme), "/login")
+    def test_of_a_stranger(self, visit: Any, width: int) -> None:
+        assert "account_login" in crawl(visit(width=width), "/login")

@@ -42,11 +42,10 @@ def rows(page: Page) -> Any:
 
 
 class TestLook:
-    @pytest.mark.parametrize("theme", ["light", "dark"])
     @pytest.mark.parametrize("width", [WIDE, NARROW])
     @pytest.mark.usefixtures("entries")
-    def test_every_part_passes_axe_and_fits(self, visit: Any, ana: Any, width: int, theme: str) -> None:
-        console = visit(ana, width=width, theme=theme)
+    def test_every_part_passes_axe_and_fits(self, visit: Any, ana: Any, width: int) -> None:
+        console = visit(ana, width=width)
         for path in (LIST, EMPTY, "/detail/", "/form/", "/fail/http404/"):
             page = console.open(path)
             axe_clean(page)

@@ -31,10 +31,9 @@ def library(ana: Any) -> None:
 
 @pytest.mark.usefixtures("library")
 class TestSearchPage:
-    @pytest.mark.parametrize("theme", ["light", "dark"])
     @pytest.mark.parametrize("width", [WIDE, NARROW])
-    def test_passes_axe_and_fits(self, visit: Any, ana: Any, width: int, theme: str) -> None:
-        console = visit(ana, width=width, theme=theme)
+    def test_passes_axe_and_fits(self, visit: Any, ana: Any, width: int) -> None:
+        console = visit(ana, width=width)
         for path in (
             "/search/",
             "/search/?q=slippage+btc+stop",

@@ -24,9 +24,9 @@ def library(ana: Any, enable: Any) -> None:  # noqa: F811
 
 
 @pytest.mark.usefixtures("library")
-@pytest.mark.parametrize(("width", "theme"), [(WIDE, "light"), (NARROW, "dark")])
-def test_passes_axe_and_fits(visit: Any, ana: Any, width: int, theme: str) -> None:
-    console = visit(ana, width=width, theme=theme)
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_passes_axe_and_fits(visit: Any, ana: Any, width: int) -> None:
+    console = visit(ana, width=width)
     for path in ("", "?q=how+do+I+limit+losses+on+BTC", "?q=BTC+AND+stop", "?q=stop&fusion=rrf&as_of=2026-06-30"):
         page = console.open(f"/memories/search-lab/{path}")
         page.eval_on_selector_all("#found details", "all => all.forEach((each) => { each.open = true; })")

@@ -2,10 +2,8 @@
 
 import pytest
 
-from tests.kernel.conftest import migrated_site, site
 from tests.site import Site
 
-__all__ = ["migrated_site", "site"]
 pytestmark = pytest.mark.processes
 UNTOUCHED = {
     "memories": "id, owner_id, category, content, source, actor, content_hash, version, created_at, updated_at",

@@ -5,10 +5,8 @@ import time
 
 import pytest
 
-from tests.kernel.conftest import migrated_site, site
 from tests.site import Site
 
-__all__ = ["migrated_site", "site"]
 pytestmark = pytest.mark.processes
 RACERS = "tests.memory_app.held.racers"
 START_SECONDS = 4.0  # until both processes have loaded

@@ -41,9 +41,8 @@ def test_the_text_of_the_page_is_the_prompt(ana, now, visit, scripts):
 
 
 @pytest.mark.parametrize("width", [WIDE, NARROW])
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_way_of_showing_is_accessible(ana, now, visit, width, theme):
-    console = visit(ana, width=width, theme=theme)
+def test_every_way_of_showing_is_accessible(ana, now, visit, width):
+    console = visit(ana, width=width)
     paths = ["/prompt/"]
     axe_clean(console.open("/prompt/"))
     fill(ana, now)
