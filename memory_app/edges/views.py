@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpResponse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
@@ -31,7 +32,9 @@ from minara_site.access.access_log import record_view
 from minara_site.access.models import User
 from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
+from minara_site.web.filters import changed_query
 from minara_site.web.keyset import Order, paginate
+from minara_site.web.nav import Crumb
 from minara_site.web.responses import render_page
 
 SHOWN = 40
@@ -104,8 +107,10 @@ def node_context(request: PageRequest, owner: User, node: Node) -> dict[str, Any
     rows = list_entity_edges(owner=owner, node=node, edge_type=chosen)
     listed = paginate(rows, NEWEST, cursor=request.GET.get("cursor"), limit=MOST_ROWS, scope=f"graph/{node.name}")
     memories = read_memories_of(listed.items)
+    everything = reverse("edges:graph") + changed_query(request.GET, entity=None, type=None, cursor=None)
     return {
         "title": short_name(node.key),
+        "crumbs": [Crumb(_("Memory")), Crumb(_("Entities"), everything), Crumb(short_name(node.key))],
         "node": node,
         "words": words_of(node),
         "around": around,

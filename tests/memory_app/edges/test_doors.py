@@ -139,6 +139,12 @@ class TestPage:
         assert "style=" not in picture
         assert len(re.findall(r"\?entity=ETH", page)) == 2, "once in the picture, once in the list"
 
+    def test_leads_back_to_all_entities(self, ana, browser):
+        remember(ana, "long BTC")
+        page = browser.get("/memories/graph/?entity=BTC&type=exited").content.decode()
+        crumbs = page[page.index('<nav class="crumbs"') : page.index("</nav>", page.index('<nav class="crumbs"'))]
+        assert crumbs.index('<a href="/memories/graph/">Entities</a>') < crumbs.index(">BTC<")
+
     def test_names_a_memory_once_with_all_that_it_says(self, ana, browser):
         memory = remember(ana, "long BTC, closed at $66,020, sold BTC")
         page = browser.get("/memories/graph/?entity=BTC").content.decode()
