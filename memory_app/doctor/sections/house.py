@@ -6,11 +6,15 @@ from datetime import timedelta
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.migrations.executor import MigrationExecutor
+from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext as _
 
 from memory_app.doctor.core import Line, Section, State
 from memory_app.doctor.sections.look import Look, line_of
+from memory_app.memories.models import Memory
+from memory_app.search.core.document import Kind
 from memory_app.search.index import index_problems, newest_index_problems
+from memory_app.search.models import SearchDocument
 from minara_site.kernel.audit_log.verification import verify_newest
 from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.kernel.jobs.selectors import is_worker_seen
@@ -118,8 +122,16 @@ def file_lines() -> tuple[Line, ...]:
 def index_line(look: Look) -> Line:
     """Return how far the search index and the triggers are out of step, for a page by the newest memories only."""
     problems = index_problems() if look.most is None else newest_index_problems()
-    hint = _("Run: minara doctor --fix --apply --only search_index")
+    hint = index_hint() if problems else ""
     return line_of_problems("search_index_problems", _("Search index out of step"), len(problems), hint)
+
+
+def index_hint() -> str:
+    """Return which command mends the index: a fix deletes no row, so it leaves a document without its memory."""
+    documents = SearchDocument.objects.filter(kind=Kind.MEMORY)
+    if documents.filter(~Exists(Memory.objects.filter(pk=OuterRef("object_id")))).exists():
+        return _("Texts of purged memories are still indexed. Run: minara search rebuild")
+    return _("Run: minara doctor --fix --apply --only search_index")
 
 
 def audit_chain_line() -> Line:

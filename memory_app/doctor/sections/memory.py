@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 
 from memory_app.doctor.core import Line, Section, State
 from memory_app.doctor.sections.look import EVERY_ROW, Look, line_of
-from memory_app.edges.models import MemoryEdge
+from memory_app.edges.selectors import ENTITY_KINDS
 from memory_app.facts.core import ConflictState
 from memory_app.facts.models import FactConflict
 from memory_app.memories.core import Category, EmbeddingState, FactState
@@ -50,11 +50,14 @@ CENSUS = """
         FROM memories LIMIT %s
     ) counted GROUP BY 1, 2, 3, 4, 5, 6, 7
 """
-TOP_ENTITIES = """
-    SELECT dst_entity_key, COUNT(*) FROM (
-        SELECT dst_entity_kind, dst_entity_key FROM memory_edges
-        WHERE dst_entity_kind <> 'pair' ORDER BY id DESC LIMIT %s
-    ) newest GROUP BY dst_entity_kind, dst_entity_key ORDER BY 2 DESC, 1 LIMIT %s
+EDGES = """
+    SELECT dst_entity_key,
+        COUNT(m.id) FILTER (WHERE dst_entity_kind IN (%s, %s, %s)), SUM(COUNT(m.id)) OVER (), SUM(COUNT(*)) OVER ()
+    FROM (
+        SELECT src_table, src_id, dst_entity_kind, dst_entity_key FROM memory_edges ORDER BY id DESC LIMIT %s
+    ) newest LEFT JOIN memories m ON src_table = 'memories' AND m.id = src_id
+        AND m.deleted_at IS NULL AND m.held_at IS NULL AND m.retired_at IS NULL
+    GROUP BY dst_entity_kind, dst_entity_key ORDER BY 2 DESC, 1 LIMIT %s
 """
 
 
@@ -95,9 +98,8 @@ class Census:
 def memory_section(look: Look) -> Section:
     """Return how the memory is."""
     census = take_census(look)
-    conflicts, edges, holds, *judged = look.count(
+    conflicts, holds, *judged = look.count(
         FactConflict.objects.filter(state=ConflictState.OPEN),
-        MemoryEdge.objects.all(),
         Hold.objects.open(),
         *(Memory.objects.filter(**condition) for condition in out_of_date()),
     )
@@ -107,8 +109,7 @@ def memory_section(look: Look) -> Section:
         *embedding_lines(census),
         *fact_lines(census),
         line_of("fact_conflicts_open", _("Contradictions that wait for a decision"), conflicts),
-        line_of("edges", _("Edges"), edges),
-        entities_line(look),
+        *edge_lines(look),
         *snapshot_lines(look),
         line_of("holds_open", _("Texts on hold"), holds),
         judged_line(judged),
@@ -193,13 +194,18 @@ def fact_lines(census: Census) -> list[Line]:
     ]
 
 
-def entities_line(look: Look) -> Line:
-    """Return the entities with most edges."""
-    most = EVERY_ROW if look.most is None else look.most
+def edge_lines(look: Look) -> tuple[Line, ...]:
+    """Return how many edges live memories have, and the entities with most of them, in one statement (R-25)."""
+    most = EVERY_ROW if look.most is None else look.most + 1
     with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
-        cursor.execute(TOP_ENTITIES, [most, TOP])
-        top = tuple((key, count) for key, count in cursor.fetchall())
-    return Line("entities_top", _("Entities with most edges"), count=len(top), names=top)
+        cursor.execute(EDGES, [*ENTITY_KINDS, most, TOP])
+        rows = cursor.fetchall()
+    live, looked_at = map(int, rows[0][2:]) if rows else (0, 0)
+    top = tuple((key, count) for key, count, *_totals in rows if count)
+    return (
+        Line("edges", _("Edges"), live, is_exact=looked_at < most),
+        Line("entities_top", _("Entities with most edges"), count=len(top), names=top),
+    )
 
 
 def snapshot_lines(look: Look) -> tuple[Line, ...]:

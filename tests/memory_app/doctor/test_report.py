@@ -2,17 +2,22 @@
 
 import json
 from datetime import timedelta
+from io import StringIO
 
 import pytest
+from django.core.management import call_command
 from django.db import DatabaseError, connection
 
 from memory_app.doctor import report as room
 from memory_app.doctor.core import State, anonymous_record, bucket, report_record
+from memory_app.doctor.fixes import FixName
 from memory_app.doctor.report import load_report
 from memory_app.doctor.sections import house
+from memory_app.doctor.services import apply_fixes
 from memory_app.memories.core import Category, EmbeddingState, Source
 from memory_app.memories.models import Memory
 from memory_app.search import schema
+from memory_app.search.models import SearchDocument
 from minara_site.kernel.conversations.services import end_session
 from minara_site.kernel.jobs.models import JobRun, RunState, WorkerSeen
 from profile_app.prompt.services import start_session
@@ -110,6 +115,29 @@ def test_counts_facts_and_edges_with_their_entities(ana):
     assert found["entities_top"].names[0] == ("BTC", 2)
 
 
+def test_counts_no_edge_of_what_is_not_read_and_no_scenario_among_the_entities(ana):
+    for number in range(5):
+        make_memory(ana, f"Bought DOGE, number {number}", deleted_at=NOON)
+    held = make_memory(ana, "Quiet ADA")
+    Memory.objects.filter(pk=held.pk).update(held_at=NOON)
+    fact = {"category": Category.FACT, "source": Source.AGENT_RECORDED, "fact_state": "retired", "retired_at": NOON}
+    make_memory(ana, "Holds XRP", **fact)
+    make_memory(ana, "Bought BTC", scenario_id="rate-cut")
+    for most in (None, 100):
+        found = lines(most=most)
+        assert (found["edges"].count, found["edges"].is_exact) == (2, True)
+        assert found["entities_top"].names == (("BTC", 1),)
+
+
+def test_looks_at_the_newest_edges_only_where_a_page_asks(ana):
+    make_memory(ana, "Bought BTC")
+    make_memory(ana, "Bought ETH")
+    make_memory(ana, "Bought DOGE", deleted_at=NOON)
+    found = lines(most=1)
+    assert (found["edges"].count, found["edges"].is_exact) == (1, False)
+    assert found["entities_top"].names == (("ETH", 1),)
+
+
 def test_a_dirty_counter_is_its_owners_writes_since_the_prompt_was_frozen(ana, ben):
     from memory_app.memories.core import Provenance
     from memory_app.memories.services import Draft, write_memory
@@ -146,8 +174,6 @@ def test_names_what_is_wrong_with_the_house_and_what_to_do(ana):
 
 
 def test_sees_a_search_index_out_of_step(ana):
-    from memory_app.search.models import SearchDocument
-
     make_memory(ana)
     SearchDocument.objects.all().delete()
     assert lines()["search_index_problems"].state is State.BAD
@@ -162,6 +188,21 @@ def test_sees_a_missing_trigger(db):
         found = lines(most=most)["search_index_problems"]
         assert (found.count, found.state) == (1, State.BAD)
         assert "--only search_index" in found.hint
+
+
+def test_a_document_without_its_memory_is_sent_to_the_command_that_takes_it(ana):
+    memory = make_memory(ana, "purged words")
+    name = "memories_purge_document"
+    with connection.cursor() as cursor:
+        cursor.execute(f"DROP TRIGGER {name}" + ("" if connection.vendor == "sqlite" else " ON memories"))
+    Memory.objects.filter(pk=memory.pk)._raw_delete("default")
+    for most in (None, 10):
+        assert "minara search rebuild" in lines(most=most)["search_index_problems"].hint
+    apply_fixes([FixName.SEARCH_INDEX], actor="test", now=NOON)
+    assert "minara search rebuild" in lines()["search_index_problems"].hint
+    call_command("search", "rebuild", stdout=StringIO())
+    assert lines()["search_index_problems"].state is State.OK
+    assert not SearchDocument.objects.filter(body__contains="purged").exists()
 
 
 def test_a_section_that_cannot_be_read_hides_no_other(monkeypatch, db):
