@@ -29,6 +29,7 @@ COUNT_WORDS: dict[str, str | Promise] = {
     "embedded": gettext_lazy("embedded"),
     "skipped": gettext_lazy("skipped"),
     "changed": gettext_lazy("changed meanwhile, left for the next run"),
+    "left": gettext_lazy("left to the next run, which is asked for"),
     "added": gettext_lazy("edges to add"),
     "memories": gettext_lazy("memories that lack one"),
     "documents": gettext_lazy("documents to write"),

@@ -1,7 +1,10 @@
 """Embeds what is pending or failed. S1's backfill; vectors of other models are left to the job of the embeddings."""
 
+import time
 from itertools import chain
 
+from django.conf import settings
+from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
 from memory_app.doctor.fixes.contract import SAMPLE, Fix, FixName, Foreseen, Journal
@@ -9,9 +12,11 @@ from memory_app.embeddings.adapters import EmbeddingProvider
 from memory_app.embeddings.batches import Counts, embed_batch
 from memory_app.embeddings.providers import current_provider
 from memory_app.embeddings.selectors import to_embed
-from memory_app.embeddings.services import only_one, pending_batches, state_batches
+from memory_app.embeddings.services import LEASE, TURN_SECONDS, pending_batches, state_batches
 from memory_app.memories.core import EmbeddingState
-from minara_site.kernel.jobs.services import Claim, report_progress
+from memory_app.memories.models import MemoryQuerySet
+from minara_site.kernel.jobs.leases import acquire_lease, release_lease, renew_lease
+from minara_site.kernel.jobs.services import Claim, report_progress, request_run
 
 STATES = (EmbeddingState.PENDING, EmbeddingState.FAILED)
 
@@ -22,30 +27,66 @@ def foresee(claim: Claim | None) -> Foreseen:
         return Foreseen(dict.fromkeys(STATES, 0))
     rows = to_embed()
     counts = {state.value: rows.filter(embedding_state=state).count() for state in STATES}
-    sample = rows.filter(embedding_state__in=STATES).order_by("pk").values_list("pk", flat=True)[:SAMPLE]
+    sample = waiting().order_by("pk").values_list("pk", flat=True)[:SAMPLE]
     return Foreseen(counts, tuple(sample))
 
 
 def apply(journal: Journal, claim: Claim | None) -> dict[str, int]:
     """Embed batch by batch; the texts are asked for with no transaction open.
 
-    Without a provider, or while another run embeds, nothing is done. Raises ProviderDown.
+    Without a provider, or while another run embeds, nothing is done. `left` is what a job hands on after its turn.
+    Raises ProviderDown.
     """
     provider = current_provider()
     if provider is None:
         return Counts().as_dict()
-    with only_one(claim, now=journal.now) as is_ours:
-        return embed_waiting(provider, journal, claim).as_dict() if is_ours else Counts().as_dict()
+    try:
+        return embed_waiting(provider, journal, claim)
+    finally:
+        release_lease(LEASE, holder=holder_of(journal))
 
 
-def embed_waiting(provider: EmbeddingProvider, journal: Journal, claim: Claim | None) -> Counts:
-    """Embed what is pending, then once more what failed. Raises ProviderDown."""
-    counts, size = Counts(), provider.batch_size
-    total = to_embed().filter(embedding_state__in=STATES).count()
+def embed_waiting(provider: EmbeddingProvider, journal: Journal, claim: Claim | None) -> dict[str, int]:
+    """Embed what is pending, then once more what failed, while nobody else does. Raises ProviderDown."""
+    counts, size, total = Counts(), provider.batch_size, waiting().count()
+    end = time.monotonic() + min(TURN_SECONDS, settings.MINARA.minara_job_timeout_seconds / 2)
     for ids in chain(pending_batches(size), state_batches(EmbeddingState.FAILED, size)):
+        if not keep_lease(journal):
+            break
         counts += embed_batch(provider, ids, now=journal.now, also=journal.write)
         report_progress(claim, counts.total, total)
-    return counts
+        if claim and time.monotonic() > end:
+            return counts.as_dict() | (hand_on(claim, journal) if counts.embedded else {})
+    return counts.as_dict()
+
+
+def waiting() -> MemoryQuerySet:
+    """Return the rows that this fix embeds."""
+    return to_embed().filter(embedding_state__in=STATES)
+
+
+def keep_lease(journal: Journal) -> bool:
+    """Take the lease of all that embeds, or hold it for longer; False says that another run has it."""
+    holder, seconds = holder_of(journal), settings.MINARA.minara_job_timeout_seconds
+    now = timezone.now()  # not the run's: a command may work for longer than the lease lasts
+    return renew_lease(LEASE, holder=holder, seconds=seconds, now=now) or acquire_lease(
+        LEASE, holder=holder, seconds=seconds, now=now
+    )
+
+
+def holder_of(journal: Journal) -> str:
+    """Return the name under which a run holds the lease; one that is taken up again gets its own back at once."""
+    return f"run:{journal.run}"
+
+
+def hand_on(claim: Claim, journal: Journal) -> dict[str, int]:
+    """Ask for another run of this fix when something is left; return how much."""
+    left = waiting().count()
+    if not left:
+        return {}
+    arguments = {**claim.arguments, "names": [journal.name]}
+    request_run(claim.job, arguments, now=journal.now, requested_by=f"job:{claim.job}")
+    return {"left": left}
 
 
 EMBEDDINGS = Fix(

@@ -2,15 +2,19 @@
 
 import json
 import signal
+from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 
-from memory_app.doctor.fixes import FIXES, FixName
+from memory_app.doctor.fixes import FIXES, FixName, embeddings
 from memory_app.doctor.services import apply_fixes, choose_fixes, foresee_fixes
 from memory_app.doctor.tasks import run_fixes
 from memory_app.edges.models import MemoryEdge
 from memory_app.embeddings.adapters import ProviderDown
+from memory_app.embeddings.batches import embed_batch
 from memory_app.embeddings.models import MemoryVector
 from memory_app.memories.core import Category, EmbeddingState, Source
 from memory_app.memories.models import Memory
@@ -20,13 +24,14 @@ from memory_app.search.index import index_problems
 from memory_app.search.models import SearchDocument
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.errors import Invalid
-from minara_site.kernel.jobs.models import JobRun
+from minara_site.kernel.jobs.leases import acquire_lease
+from minara_site.kernel.jobs.models import JobRun, Lease
 from minara_site.kernel.jobs.services import Claim
 from profile_app.prompt.services import start_session
 from tests.console.snapshot_of_tables import table_hashes
 from tests.memory_app.doctor import racers
 from tests.memory_app.doctor.rows import all_rows, difference
-from tests.memory_app.memories.factories import NOON, make_memory
+from tests.memory_app.memories.factories import NOON, make_many, make_memory
 from tests.site import Site
 
 pytestmark = pytest.mark.django_db
@@ -65,6 +70,21 @@ def sick(ana, ben, endpoint):
 
 def apply(*names, actor=ACTOR, now=LATER, claim=None):
     return apply_fixes(choose_fixes(names), actor=actor, now=now, claim=claim)
+
+
+def start_run(*names):
+    """Return the claim of a repair that has begun."""
+    arguments = {"names": list(names), "apply": True, "actor": ACTOR}
+    run = JobRun.objects.create(
+        job="doctor.fix",
+        arguments=arguments,
+        created_at=NOON,
+        attempts=1,
+        state="running",
+        worker="w",
+        lease_expires_at=LATER,
+    )
+    return Claim(run.pk, "doctor.fix", arguments, 1, "w")
 
 
 class TestDryRun:
@@ -201,6 +221,62 @@ class TestSearchIndex:
         assert schema.missing_triggers(connection) == set()
 
 
+class TestEmbeddings:
+    def test_keep_their_lease_for_as_long_as_they_work(self, ana, endpoint, settings, monkeypatch):
+        make_many(ana, 65)
+        seconds = settings.MINARA.minara_job_timeout_seconds
+        clock, taken = [NOON], []
+
+        def work_long(*given, **named):
+            counts = embed_batch(*given, **named)
+            clock[0] += timedelta(seconds=seconds - 1)
+            taken.append(acquire_lease("embeddings", holder="another", seconds=seconds, now=clock[0]))
+            return counts
+
+        monkeypatch.setattr(timezone, "now", lambda: clock[0])
+        monkeypatch.setattr(embeddings, "embed_batch", work_long)
+        assert apply("embeddings", now=NOON)[FixName.EMBEDDINGS]["embedded"] == 65
+        assert taken == [False, False]
+        assert not Lease.objects.exists()
+
+    def test_stop_when_another_run_has_their_lease(self, ana, endpoint, monkeypatch):
+        make_many(ana, 65)
+
+        def lose_lease(*given, **named):
+            Lease.objects.update(holder="another")
+            return embed_batch(*given, **named)
+
+        monkeypatch.setattr(embeddings, "embed_batch", lose_lease)
+        assert apply("embeddings")[FixName.EMBEDDINGS]["embedded"] == 64
+        assert Lease.objects.get().holder == "another"
+
+    def test_hand_on_what_a_job_leaves_after_its_turn(self, ana, endpoint, settings):
+        settings.MINARA = settings.MINARA.model_copy(update={"minara_job_timeout_seconds": 0})
+        make_many(ana, 65)
+        claim = start_run("edges", "embeddings")
+        result = run_fixes(**claim.arguments, now=LATER, claim=claim)
+        assert (result["embeddings.embedded"], result["embeddings.left"]) == (64, 1)
+        rest = JobRun.objects.exclude(pk=claim.run_id).get()
+        assert (rest.job, rest.requested_by) == ("doctor.fix", "job:doctor.fix")
+        assert rest.arguments == {"names": ["embeddings"], "apply": True, "actor": ACTOR}
+        claim = start_run(*rest.arguments["names"])
+        assert run_fixes(**claim.arguments, now=LATER, claim=claim)["embeddings.embedded"] == 1
+        assert JobRun.objects.filter(requested_by="job:doctor.fix").count() == 1
+
+    def test_are_handed_on_only_while_the_provider_takes_some(self, ana, endpoint, settings):
+        settings.MINARA = settings.MINARA.model_copy(update={"minara_job_timeout_seconds": 0})
+        endpoint.refused = {make_memory(ana).content}
+        claim = start_run("embeddings")
+        assert "embeddings.left" not in run_fixes(**claim.arguments, now=LATER, claim=claim)
+        assert JobRun.objects.get().pk == claim.run_id
+
+    def test_have_no_turn_in_a_command(self, ana, endpoint, settings):
+        settings.MINARA = settings.MINARA.model_copy(update={"minara_job_timeout_seconds": 0})
+        make_many(ana, 65)
+        assert apply("embeddings")[FixName.EMBEDDINGS]["embedded"] == 65
+        assert not JobRun.objects.exists()
+
+
 class TestLine:
     def test_stands_with_what_a_provider_that_is_down_left(self, sick):
         sick.status = 500
@@ -217,22 +293,12 @@ class TestLine:
         assert set(lines().values_list("tool_call", flat=True)) == {"doctor.fix.embeddings", "doctor.fix.edges"}
 
     def test_is_written_once_by_a_run_that_is_taken_up_again(self, sick):
-        arguments = {"names": ["edges"], "apply": True, "actor": ACTOR}
-        run = JobRun.objects.create(
-            job="doctor.fix",
-            arguments=arguments,
-            created_at=NOON,
-            attempts=2,
-            state="running",
-            worker="w",
-            lease_expires_at=LATER,
-        )
+        first = start_run("edges")
         for attempt in (1, 2):
             JobRun.objects.update(attempts=attempt)
-            claim = Claim(run.pk, "doctor.fix", arguments, attempt, "w")
-            run_fixes(**arguments, now=LATER, claim=claim)
+            run_fixes(**first.arguments, now=LATER, claim=replace(first, attempt=attempt))
         assert lines("edges").count() == 1
-        assert lines("edges").get().details == {"run": run.pk}
+        assert lines("edges").get().details == {"run": first.run_id}
 
     @pytest.mark.processes
     @pytest.mark.parametrize("place", ["between line and change", "after the change", "after the first slice"])
