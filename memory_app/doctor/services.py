@@ -46,12 +46,15 @@ def foresee_fixes(names: Sequence[FixName], *, claim: Claim | None = None) -> di
 def apply_fixes(
     names: Sequence[FixName], *, actor: str, now: datetime, claim: Claim | None = None
 ) -> dict[FixName, dict[str, int]]:
-    """Carry the fixes out, each with its line in the audit log; return what each changed. Raises ProviderDown."""
-    done = {}
-    for name in names:
-        journal = open_journal(name, actor=actor, now=now, claim=claim)
-        done[name] = FIXES[name].apply(journal, claim)
-        journal.close()
+    """Carry the fixes out and return what each changed. Raises ProviderDown."""
+    return {name: apply_fix(name, actor=actor, now=now, claim=claim) for name in names}
+
+
+def apply_fix(name: FixName, *, actor: str, now: datetime, claim: Claim | None = None) -> dict[str, int]:
+    """Carry one fix out, with its line in the audit log; return what it changed. Raises ProviderDown."""
+    journal = open_journal(name, actor=actor, now=now, claim=claim)
+    done = FIXES[name].apply(journal, claim)
+    journal.close()
     return done
 
 

@@ -11,8 +11,8 @@ from django.utils.translation import gettext as _
 from memory_app.doctor.core import State, anonymous_record, bucket, report_lines, report_record
 from memory_app.doctor.fixes import FIXES, FixName
 from memory_app.doctor.report import load_report
-from memory_app.doctor.services import apply_fixes, choose_fixes, foresee_fixes
-from minara_site.kernel.errors import Invalid
+from memory_app.doctor.services import apply_fix, choose_fixes, foresee_fixes
+from minara_site.kernel.errors import Invalid, MinaraError
 
 ACTOR = "command:doctor"
 SOMETHING_BAD, WRONG_CALL = 1, 2
@@ -55,18 +55,20 @@ class Command(BaseCommand):
             sys.exit(SOMETHING_BAD)
 
     def fix(self, *, anonymous: bool, json: bool, apply: bool, only: str, **options: Any) -> None:
-        """Print what each fix would do or did."""
+        """Print what each fix would do or did; exit status 1 says that one failed."""
         try:
             names = choose_fixes(only.split(","))
         except Invalid as error:
             raise CommandError(error.detail, returncode=WRONG_CALL) from None
-        records = applied(names) if apply else foreseen(names)
+        records = [applied(name) for name in names] if apply else foreseen(names)
         if anonymous:
             records = [without_details(record) for record in records]
         lines = [fix_line(record, apply=apply) for record in records]
         if not apply:
             lines.append(_("Nothing was changed; run again with --apply."))
         self.print({"applied": apply, "fixes": records}, lines, as_json=json)
+        if any("error" in record for record in records):
+            sys.exit(SOMETHING_BAD)
 
     def print(self, record: dict[str, Any], lines: list[str], *, as_json: bool) -> None:
         """Print a record as JSON or its lines."""
@@ -79,19 +81,24 @@ def foreseen(names: list[FixName]) -> list[dict[str, Any]]:
     return [{"name": name, "counts": each.counts, "ids": list(each.sample)} for name, each in found]
 
 
-def applied(names: list[FixName]) -> list[dict[str, Any]]:
-    """Carry the fixes out and return what each did."""
-    done = apply_fixes(names, actor=ACTOR, now=timezone.now())
-    return [{"name": name, "counts": counts} for name, counts in done.items()]
+def applied(name: FixName) -> dict[str, Any]:
+    """Carry one fix out and return what it did, or why it failed."""
+    try:
+        return {"name": name, "counts": apply_fix(name, actor=ACTOR, now=timezone.now())}
+    except MinaraError as error:
+        return {"name": name, "counts": {}, "error": {"code": error.problem_code, "detail": error.detail}}
 
 
 def without_details(record: dict[str, Any]) -> dict[str, Any]:
-    """Return what a fix would do or did in buckets, without ids."""
-    return {"name": record["name"], "counts": {what: bucket(count) for what, count in record["counts"].items()}}
+    """Return what a fix would do or did in buckets, without ids; of an error its code."""
+    told = {"name": record["name"], "counts": {what: bucket(count) for what, count in record["counts"].items()}}
+    return told | ({"error": {"code": record["error"]["code"]}} if "error" in record else {})
 
 
 def fix_line(record: dict[str, Any], *, apply: bool) -> str:
     """Return one line about a fix."""
+    if error := record.get("error"):
+        return f"failed   {record['name']}: {error.get('detail', error['code'])}"
     counts = ", ".join(f"{what} {count}" for what, count in record["counts"].items())
     ids = ", ".join(map(str, record.get("ids", ())))
     about = _(" (for example %(ids)s)") % {"ids": ids} if ids else ""

@@ -82,6 +82,35 @@ def test_fix_alone_changes_nothing_and_apply_does(ana):
     assert AuditEntry.objects.get(tool_call="doctor.fix.edges").actor == "command:doctor"
 
 
+@pytest.fixture
+def refusing(endpoint):
+    """A provider that is down."""
+    endpoint.status = 500
+    return endpoint
+
+
+def test_a_provider_that_is_down_hides_nothing_that_was_done(ana, refusing):
+    make_memory(ana, "Bought BTC")
+    MemoryEdge.objects.all().delete()
+    code, printed = run("--fix", "--apply")
+    assert code == 1
+    assert "applied  edges: added 1" in printed
+    assert "failed   embeddings: The embedding provider is not available (HTTP 500)." in printed
+    assert AuditEntry.objects.filter(tool_call__startswith="doctor.fix.").count() == 2
+
+
+def test_json_stays_json_when_a_provider_is_down(ana, refusing):
+    make_memory(ana, "Bought BTC")
+    code, printed = run("--fix", "--apply", "--json")
+    edges, embeddings = json.loads(printed)["fixes"]
+    assert (code, edges) == (1, {"name": "edges", "counts": {"added": 0}})
+    said = {"code": "embeddings_unavailable", "detail": "The embedding provider is not available (HTTP 500)."}
+    assert embeddings == {"name": "embeddings", "counts": {}, "error": said}
+    code, printed = run("--fix", "--apply", "--json", "--anonymous")
+    assert (code, json.loads(printed)["fixes"][1]["error"]) == (1, {"code": "embeddings_unavailable"})
+    assert "failed   embeddings: embeddings_unavailable" in run("--fix", "--apply", "--anonymous")[1]
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
