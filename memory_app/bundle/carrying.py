@@ -18,6 +18,7 @@ from memory_app.bundle.services import apply_import, export_bundle
 from memory_app.bundle.transfers import TREE
 from memory_app.importers.adapters import Bundle, Format, open_bundle
 from memory_app.importers.services import Judgement, Verdict, run_import
+from minara_site.access.models import User
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.kernel.jobs.services import Claim, report_progress
 
@@ -41,6 +42,7 @@ def write_export(
             include_constraints=options["include_constraints"],
             now=now,
             actor=transfer.actor,
+            reader=reader_of(transfer),
             claim=claim,
         )
         stored = shelf.pack(bench / "tree")
@@ -50,6 +52,12 @@ def write_export(
         "is_signed": report.is_signed,
         "is_uploadable": is_uploadable(shelf.path_of(stored.name)),
     }
+
+
+def reader_of(transfer: BundleTransfer) -> User:
+    """Return who asked for an export."""
+    found: User = User.objects.get(pk=transfer.actor.removeprefix("user:"))
+    return found
 
 
 def is_tree(transfer: BundleTransfer) -> bool:

@@ -13,7 +13,7 @@ from memory_app.bundle.core.plan import WRITTEN, Reason
 from memory_app.bundle.core.preview import Row, keep_rows
 from memory_app.bundle.models import BundleTransfer, Direction, TransferState
 from memory_app.bundle.words import REASONS
-from memory_app.held.masking import mask
+from memory_app.held.masking import mask, mask_value
 from minara_site.access.models import User
 from minara_site.kernel.core.diff import Segment, word_diff
 from minara_site.kernel.errors import NotFound
@@ -230,9 +230,9 @@ def show_preview(transfer: BundleTransfer, *, verdict: str, start: int, reader: 
 
 
 def show_row(row: Row, *, is_own: bool) -> ShownRow:
-    """Return a row in words; another owner's addresses are masked."""
+    """Return a row in words; another owner's secrets are masked."""
     badge, word, _effect = VERDICTS[row.verdict]
-    text, stored = (row.text, row.stored) if is_own else (mask(row.text), mask(row.stored))
+    text, stored = (row.text, row.stored) if is_own else (masked_text(row), mask(row.stored))
     return ShownRow(
         place=row.place,
         badge=badge,
@@ -244,6 +244,12 @@ def show_row(row: Row, *, is_own: bool) -> ShownRow:
         stored="" if text else stored,
         changes=word_diff(stored, text) if stored and text and stored != text else (),
     )
+
+
+def masked_text(row: Row) -> str:
+    """Return what a row says with its secrets masked; some in a user profile are told by the key, its kind `key =`."""
+    key, is_value, _rest = row.kind.partition(" =")
+    return mask_value(key, row.text) if is_value else mask(row.text)
 
 
 def why_words(row: Row) -> str:

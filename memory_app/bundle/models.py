@@ -66,3 +66,8 @@ class BundleTransfer(models.Model):
             models.Index(fields=["owner", "-created_at", "-id"], name="bundle_transfers_newest"),
             models.Index(fields=["expires_at"], condition=~Q(file_name=""), name="bundle_transfers_expiry"),
         ]
+
+    @property
+    def is_asked_by_owner(self) -> bool:
+        """Whether its owner asked for it; an export for anybody else is masked."""
+        return bool(self.actor == f"user:{self.owner_id}")

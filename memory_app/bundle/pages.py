@@ -6,7 +6,7 @@ from datetime import datetime
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from memory_app.bundle.serialisers.base import LeftOut
+from memory_app.bundle.serialisers.base import LeftOut, Wanted
 
 
 def render_index(paths: Mapping[str, Sequence[str]], *, now: datetime) -> str:
@@ -31,15 +31,17 @@ def index_lines(folders: Mapping[str, Sequence[str]], *, now: datetime) -> Itera
         yield from (f"- [{name}]({prefix}{name})" for name in folders[folder])
 
 
-def render_banner(left_out: Mapping[LeftOut, int]) -> str:
+def render_banner(wanted: Wanted) -> str:
     """Return what this tree holds and what it does not."""
-    lines = [line for reason in LeftOut for line in left_out_lines(reason, left_out.get(reason, 0))]
+    lines = [line for reason in LeftOut for line in left_out_lines(reason, wanted.left_out[reason])]
+    masked = _("Somebody else than the owner asked for it: secrets are masked, and nothing is signed.")
     return "\n".join(
         [
             "# " + _("An export of Minara"),
             "",
             _("Each file is one memory; `minara memory import` reads the tree back."),
             _("A file that is changed counts as typed by whoever imports it, also when the export is signed."),
+            *([masked] if wanted.is_masked else []),
             "",
             "## " + _("Left out"),
             "",

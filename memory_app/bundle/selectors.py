@@ -71,6 +71,7 @@ def plan_import(
         verdicts=tally.verdicts,
         channels=tally.channels,
         ignored=len(bundle.names) - tally.verdicts.total(),
+        constraints=tally.constraints,
         sha256=tally.sha256(str(owner.pk)),
         marks=tally.marks,
     )

@@ -92,17 +92,20 @@ def export_bundle(
     include_constraints: bool,
     now: datetime,
     actor: str,
+    reader: User | None = None,
     claim: Claim | None = None,
 ) -> ExportReport:
     """Write everything that the agent reads of this owner as a tree of markdown files.
 
-    Without a folder it goes under `exports/` in the data folder, named by the time. Raises Conflict when the folder
-    holds something, Refused when an agent could read it or it is a link.
+    A `reader` who is not the owner gets the secrets masked, and nothing signed. Without a folder it goes under
+    `exports/` in the data folder, named by the time. Raises Conflict when the folder holds something, Refused when an
+    agent could read it or it is a link.
     """
     key = get_hmac_key()
-    wanted = Wanted(owner, fingerprint(key), include_constraints, now)
+    wanted = Wanted(owner, reader or owner, fingerprint(key), include_constraints, now)
+    is_signed = sign and not wanted.is_masked
     with new_tree(folder, now=now) as tree:
-        packing = Packing(tree, key if sign else None, owner.pk)
+        packing = Packing(tree, key if is_signed else None, owner.pk)
         for done, (kind, file) in enumerate(list_files(wanted)):
             packing.add(kind, file)
             if done % TOLD_EVERY == 0:
@@ -110,8 +113,8 @@ def export_bundle(
         counts = {kind: len(paths) for kind, paths in packing.paths.items()}
         add_signposts(packing, wanted)
         left_out = {reason.value: count for reason, count in wanted.left_out.items() if count}
-        record_export(wanted, counts, left_out, is_signed=sign, actor=actor)
-    return ExportReport(str(tree.root), counts, left_out, wanted.instance_id, sign)
+        record_export(wanted, counts, left_out, is_signed=is_signed, actor=actor)
+    return ExportReport(str(tree.root), counts, left_out, wanted.instance_id, is_signed)
 
 
 def list_files(wanted: Wanted) -> Iterator[tuple[str, OutFile]]:
@@ -123,7 +126,7 @@ def list_files(wanted: Wanted) -> Iterator[tuple[str, OutFile]]:
 
 def add_signposts(packing: Packing, wanted: Wanted) -> None:
     """Write what a reader opens first, and last the signatures, which cover that too."""
-    banner = render_document(wanted.head("banner"), render_banner(wanted.left_out))
+    banner = render_document(wanted.head("banner"), render_banner(wanted))
     index = render_document(
         wanted.head("index") | {"owner": wanted.owner.username}, render_index(packing.paths, now=wanted.now)
     )
@@ -141,6 +144,7 @@ def record_export(
         "files": dict(counts),
         "left_out": dict(left_out),
         "signed": is_signed,
+        "masked": wanted.is_masked,
         "constraints": wanted.include_constraints,
     }
     record_audit(now=wanted.now, actor=actor, tool_call="bundle_exported", owner_id=wanted.owner.pk, details=details)
@@ -236,4 +240,5 @@ def apply_part(part: Part, judged: Sequence[Judged], writing: Writing) -> None:
 def audit_details(plan: FilePlan, writing: Writing) -> dict[str, object]:
     """Return what the log keeps of a file: where it lay and what became of it, never what it says."""
     reason = {"reason": plan.reason.value} if plan.reason else {}
-    return {"run": writing.run, "file": plan.path, "verdict": plan.verdict.value, "count": 0, **reason}
+    constraint = {"constraint": True} if plan.is_constraint else {}
+    return {"run": writing.run, "file": plan.path, "verdict": plan.verdict.value, "count": 0, **reason, **constraint}

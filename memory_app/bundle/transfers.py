@@ -7,15 +7,18 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Q
+from django.utils import translation
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from memory_app.bundle.adapters import shelf
 from memory_app.bundle.models import BundleTransfer, Direction, TransferState
+from memory_app.writes.core.entries import IMPORT, count_ids
+from memory_app.writes.selectors.plans import entries_of
 from minara_site.access.models import User
 from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.services import record_audit
-from minara_site.kernel.errors import Conflict, Gone, Invalid
+from minara_site.kernel.errors import Conflict, Gone, Invalid, Refused
 from minara_site.kernel.jobs.services import request_run
 
 KEPT = timedelta(hours=24)
@@ -33,8 +36,9 @@ TREE = "minara"  # the format of our own tree, and of the sources' database: the
 def start_export(
     *, principal: Principal, owner: User, sign: bool, include_constraints: bool, now: datetime
 ) -> BundleTransfer:
-    """Ask a worker for an export; the file can be downloaded for a day."""
-    options = {"sign": sign, "include_constraints": include_constraints, "language": get_language()}
+    """Ask a worker for an export; the file can be downloaded for a day. One for somebody else is never signed."""
+    is_signed = sign and principal.owner.pk == owner.pk
+    options = {"sign": is_signed, "include_constraints": include_constraints, "language": get_language()}
     with transaction.atomic():
         record = BundleTransfer.objects.create(
             owner=owner,
@@ -80,23 +84,53 @@ def receive_upload(
         raise
 
 
-def approve_constraints(*, principal: Principal, transfer: BundleTransfer, now: datetime) -> BundleTransfer:
-    """Take a person's word for the hard constraints of an import, and show what it would do then. Raises Conflict."""
+def approve_constraints(
+    *, principal: Principal, transfer: BundleTransfer, plan_sha256: str, now: datetime
+) -> BundleTransfer:
+    """Take their owner's word for the hard constraints of an import, and show what it would do then.
+
+    Raises Refused, Conflict, Gone.
+    """
+    check_owner(principal, transfer)
+    check_shown(transfer, plan_sha256, now=now)
     options = {**transfer.options, "approve": True, "approved_by": principal.actor}
     fields = {"options": options, "plan": None, "plan_sha256": "", "error": ""}
-    return move_on(transfer, PLAN_JOB, principal=principal, now=now, state=TransferState.WAITING, **fields)
+    details = {"transfer": transfer.pk, "sha256": transfer.sha256, "plan_sha256": plan_sha256}
+    with transaction.atomic():
+        moved = move_on(transfer, PLAN_JOB, principal=principal, now=now, state=TransferState.WAITING, **fields)
+        record_audit(
+            now=now,
+            actor=principal.actor,
+            tool_call="constraints_approved",
+            owner_id=transfer.owner_id,
+            details=details,
+        )
+    return moved
 
 
 def start_apply(*, principal: Principal, transfer: BundleTransfer, plan_sha256: str, now: datetime) -> BundleTransfer:
-    """Ask a worker to do exactly what was shown; of two clicks one counts. Raises Conflict, Gone."""
-    if transfer.expires_at <= now:
-        raise Gone(_("The file was kept for a day. Choose it again."))
-    if transfer.plan_sha256 != plan_sha256:
-        raise Conflict(_("It changed meanwhile: look again."), code="stale")
+    """Ask a worker to do exactly what was shown; of two clicks one counts. Raises Refused, Conflict, Gone."""
+    if transfer.options["approve"]:
+        check_owner(principal, transfer)
+    check_shown(transfer, plan_sha256, now=now)
     run = transfer.options.get("run") or secrets.token_hex(8)  # one that stopped halfway goes on under its name
     options = {**transfer.options, "applied_by": principal.actor, "run": run}
     fields = {"options": options, "error": "", "expires_at": now + KEPT}
     return move_on(transfer, APPLY_JOB, principal=principal, now=now, state=TransferState.APPLYING, **fields)
+
+
+def check_owner(principal: Principal, transfer: BundleTransfer) -> None:
+    """Raise Refused for everybody but the owner: nobody else lets their hard constraints in (decisions)."""
+    if principal.owner.pk != transfer.owner_id:
+        raise Refused(_("Your role may not do this."), code="role")
+
+
+def check_shown(transfer: BundleTransfer, plan_sha256: str, *, now: datetime) -> None:
+    """Raise Gone after its day, Conflict unless this is the plan that it shows."""
+    if transfer.expires_at <= now:
+        raise Gone(_("The file was kept for a day. Choose it again."))
+    if transfer.plan_sha256 != plan_sha256:
+        raise Conflict(_("It changed meanwhile: look again."), code="stale")
 
 
 def move_on(
@@ -134,10 +168,28 @@ def forget_transfers(*, now: datetime) -> dict[str, int]:
     over = BundleTransfer.objects.filter(expires_at__lte=now)
     over = over.filter(~Q(file_name="") | Q(state__in=UNFINISHED))
     for transfer in over.defer("plan").order_by("pk").iterator():
-        state = EXPIRED_AS.get((transfer.direction, transfer.state), TransferState.EXPIRED)
         mine = BundleTransfer.objects.filter(pk=transfer.pk, state=transfer.state)
-        forgotten += mine.update(state=state, plan=None, file_name="")
+        forgotten += mine.update(**last_word(transfer), plan=None, file_name="")
         shelf.remove(transfer.file_name)
     known = BundleTransfer.objects.exclude(file_name="").values_list("file_name", flat=True)
     strays = shelf.remove_strays(known, older_than=(now - KEPT).timestamp())
     return {"forgotten": forgotten, "strays": strays}
+
+
+def last_word(transfer: BundleTransfer) -> dict[str, Any]:
+    """Return how a transfer ends whose day is over; one that stored something before it stopped says how much."""
+    state = EXPIRED_AS.get((Direction(transfer.direction), TransferState(transfer.state)), TransferState.EXPIRED)
+    stored = 0 if state == transfer.state else count_stored(transfer)
+    if not stored:
+        return {"state": state}
+    with translation.override(transfer.options["language"]):
+        told = _(
+            "It stopped halfway and was not finished within a day. %(count)d entries were stored before it stopped."
+        )
+        return {"state": TransferState.FAILED, "error": told % {"count": stored}}
+
+
+def count_stored(transfer: BundleTransfer) -> int:
+    """Return how many memories and values of the user profile the run of an import stored, as the audit log says."""
+    run = transfer.options.get("run")
+    return sum(count_ids(entry.details) for entry in entries_of(f"{IMPORT}{run}")) if run else 0

@@ -13,6 +13,8 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from memory_app.bundle.core.plan import Reason, is_hard_constraint
+from memory_app.bundle.words import REASONS
 from memory_app.importers.adapters import Bundle, Found
 from memory_app.importers.core.entries import Item, LeftOut, ProfileValue, Refusal, Skip
 from memory_app.memories.core import IMPORT_ORIGIN, Provenance, Source
@@ -99,7 +101,7 @@ def run_import(
     A verdict is given after its slice is committed; an import that was stopped goes on where it stood when it is
     run again, because what is stored already is a duplicate.
     """
-    known, run = Known(), run or secrets.token_hex(8)
+    known, run, written = Known(), run or secrets.token_hex(8), 0
     while chosen := list(islice(bundle.found, SLICE)):
         prepared = [prepare(found, owner_id=owner.pk, now=now, actor=actor) for found in chosen]
         with transaction.atomic() if apply else nullcontext():
@@ -108,9 +110,10 @@ def run_import(
             known = look_up(prepared, owner=owner, before=known)
             judged = [judge(one, known) for one in prepared]
             if planned is not None:
-                check_planned(judged, planned)
+                check_planned(judged, planned, written)
             if apply:
                 new = [one for one, verdict in zip(prepared, judged, strict=True) if verdict.verdict in STORED]
+                written += len(new)
                 details = {"from": bundle.format.value, "run": run}
                 store(new, owner=owner, now=now, actor=actor, details=details)
         yield from judged
@@ -139,17 +142,33 @@ def prepare(found: Found, *, owner_id: int, now: datetime, actor: str) -> Prepar
             written_at=min(item.written_at, now) if item.written_at else None,
             changed_at=min(item.changed_at, now) if item.changed_at else None,
         )
-        return Prepared(found, build_memory(owner_id=owner_id, draft=draft, now=now))
+        return prepare_row(found, build_memory(owner_id=owner_id, draft=draft, now=now))
     except Invalid as error:
         return Prepared(found, problem=error.detail)
 
 
-def check_planned(judged: Sequence[Judgement], planned: Iterator[Verdict]) -> None:
-    """Raise Conflict when something would be stored that was shown otherwise."""
+def prepare_row(found: Found, row: Memory) -> Prepared:
+    """Return a built row, unless it is a hard constraint: only our own tree brings those, at a person's word."""
+    if is_hard_constraint(row.fact_type):
+        return Prepared(found, problem=str(REASONS[Reason.HARD_CONSTRAINT]))
+    return Prepared(found, row)
+
+
+def check_planned(judged: Sequence[Judgement], planned: Iterator[Verdict], written: int) -> None:
+    """Raise Conflict, with how many were written before, when something would be stored that was shown otherwise."""
     for one in judged:
         shown = next(planned, None)
         if one.verdict in STORED and one.verdict is not shown:
-            raise Conflict(_("It changed meanwhile: look again."), code="stale")
+            raise plan_changed(written)
+
+
+def plan_changed(written: int) -> Conflict:
+    """Return the refusal of a plan that is out of date."""
+    stopped = _("It changed meanwhile: look again.")
+    if written:
+        stopped = _("Something changed since the preview. %(count)d entries were imported before it; look at the rest.")
+        stopped %= {"count": written}
+    return Conflict(stopped, code="stale")
 
 
 def place_of(item: Item) -> str:
@@ -212,7 +231,7 @@ def judge_value(item: ProfileValue, known: Known) -> tuple[Verdict, str]:
         if known.profile[item.key] == item.value:
             return Verdict.DUPLICATE, _("the user profile says so")
         otherwise = _("the user profile says otherwise: %(value)s")
-        return Verdict.REJECTED, otherwise % {"value": known.profile[item.key]}
+        return Verdict.REJECTED, otherwise % {"value": guarded_text(item.key, known.profile[item.key])}
     if len(known.profile) >= MAX_ENTRIES:
         return Verdict.REJECTED, _("the user profile has %(most)d entries") % {"most": MAX_ENTRIES}
     known.profile[item.key] = item.value

@@ -174,7 +174,7 @@ PAGES: dict[str, Row] = {
     "ops/export/": page(Act.EXPORT, get=OWNERS, post=OWNERS),
     "ops/export/<int:export_id>/": page(Act.EXPORT, get=ANA_AND_OPERATORS),
     "ops/export/<int:export_id>/progress/": page(Act.EXPORT, get=ANA_AND_OPERATORS),
-    "ops/export/<int:export_id>/download/": page(Act.EXPORT, get=ANA_AND_OPERATORS),
+    "ops/export/<int:export_id>/download/": page(Act.EXPORT, get=ONLY_ANA),
     "ops/import/": page(Act.IMPORT_PREVIEW, get=OWNERS, post=OWNERS),
     "ops/import/<int:import_id>/": page(Act.IMPORT_PREVIEW, get=ANA_AND_OPERATORS),
     "ops/import/<int:import_id>/progress/": page(Act.IMPORT_PREVIEW, get=ANA_AND_OPERATORS),

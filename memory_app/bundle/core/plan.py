@@ -91,6 +91,12 @@ class FilePlan:
     row: Mapping[str, Any] | None = None
     stored: Mapping[str, Any] | None = None
 
+    @property
+    def is_constraint(self) -> bool:
+        """Whether a hard constraint would be written, or is rejected as one."""
+        fact_type = str((self.row or {}).get("fact_type", ""))
+        return self.reason is Reason.HARD_CONSTRAINT or is_hard_constraint(fact_type)
+
     def digest(self) -> bytes:
         """Return the SHA-256 of the canonical form: sorted keys, no blanks; words of a language are no part of it."""
         plain = {name: getattr(self, name) for name in FILE_PLAN_FIELDS}
@@ -105,14 +111,16 @@ FILE_PLAN_FIELDS = tuple(each.name for each in fields(FilePlan))
 class ImportPlan:
     """What an import would do. `files` are in the order of their paths, of each verdict as many as were asked for.
 
-    `ignored` counts files that are no import's concern, such as the index. `sha256` covers every file, listed or not;
-    `marks` has the beginning of each one's own hash.
+    `ignored` counts files that are no import's concern, such as the index; `constraints` those that are rejected
+    because they are hard constraints. `sha256` covers every file, listed or not; `marks` has the beginning of each
+    one's own hash.
     """
 
     files: tuple[FilePlan, ...]
     verdicts: Mapping[Verdict, int]
     channels: Mapping[Channel, int]
     ignored: int
+    constraints: int
     sha256: str
     marks: str
 
@@ -163,12 +171,14 @@ class Tally:
 
     verdicts: Counter[Verdict] = field(default_factory=Counter)
     channels: Counter[Channel] = field(default_factory=Counter)
+    constraints: int = 0
     digests: list[bytes] = field(default_factory=list)
 
     def add(self, plan: FilePlan) -> None:
         """Take a file into account."""
         self.verdicts[plan.verdict] += 1
         self.channels[plan.channel] += 1
+        self.constraints += plan.reason is Reason.HARD_CONSTRAINT
         self.digests.append(plan.digest())
 
     @property

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from memory_app.bundle.core.plan import FilePlan, ImportPlan, Reason, Verdict
+from memory_app.bundle.core.plan import FilePlan, ImportPlan, Verdict
 
 MOST_SHOWN = 1_000  # of each verdict
 LETTERS = {"new": "n", "updated": "u", "held": "h", "known": "k", "rejected": "r", "skipped": "s"}
@@ -91,14 +91,13 @@ class Tally:
 
 def preview_tree(plan: ImportPlan) -> Preview:
     """Return the plan of our own tree as it is shown."""
-    constraints = sum(each.reason is Reason.HARD_CONSTRAINT for each in plan.files)
     return Preview(
         rows=tuple(row_of(each) for each in plan.files),
         verdicts={verdict.value: count for verdict, count in plan.verdicts.items()},
         channels={channel.value: count for channel, count in plan.channels.items()},
         ignored=plan.ignored,
         sha256=plan.sha256,
-        constraints=constraints,
+        constraints=plan.constraints,
         marks=plan.marks,
     )
 

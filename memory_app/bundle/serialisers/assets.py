@@ -19,7 +19,7 @@ def export(wanted: Wanted) -> Iterator[OutFile]:
     """Yield the page of each asset that the owner knows something about, hard constraints only when asked for."""
     for known in (each for group in list_assets(owner=wanted.owner).values() for each in group):
         asked = Asked(wanted.owner, known.asset, wanted.include_constraints)
-        page = load_page(asked, reader=wanted.owner, now=wanted.now)
+        page = load_page(asked, reader=wanted.reader, now=wanted.now)
         if any(section.entries for section in page.sections):
             symbol = known.asset.symbol
             head = wanted.head(KIND) | {"asset": symbol}

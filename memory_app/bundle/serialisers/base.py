@@ -34,13 +34,19 @@ class OutFile:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What an export is to hold, and what it left out so far."""
+    """What an export is to hold, who reads it, and what it left out so far."""
 
     owner: User
+    reader: User
     instance_id: str
     include_constraints: bool
     now: datetime
     left_out: Counter[LeftOut] = field(default_factory=Counter)
+
+    @property
+    def is_masked(self) -> bool:
+        """Whether somebody else than the owner reads it: then secrets are masked, and no file says what is stored."""
+        return self.reader.pk != self.owner.pk
 
     def head(self, kind: str) -> dict[str, Any]:
         """Return what the front matter of every file begins with."""

@@ -26,6 +26,7 @@ from memory_app.bundle.serialisers.base import (
     Writing,
 )
 from memory_app.facts.core.sameness import fact_key
+from memory_app.held.masking import mask, memory_for
 from memory_app.memories.core import (
     IMPORT_ACTOR,
     IMPORT_ORIGIN,
@@ -41,6 +42,7 @@ from memory_app.memories.selectors import find_refused, retention_cutoff
 from memory_app.memories.services import SLICE, Draft, build_memory, insert_memories
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.services import content_digest
+from minara_site.kernel.core.redact import redact
 from minara_site.kernel.errors import Invalid, MinaraError
 from minara_site.kernel.events import fact_recorded, send_after_commit
 from minara_site.web.json_body import read_json
@@ -99,7 +101,7 @@ def export(wanted: Wanted) -> Iterator[OutFile]:
             elif is_hard_constraint(row.fact_type) and not wanted.include_constraints:
                 wanted.left_out[LeftOut.CONSTRAINTS] += 1
             else:
-                yield to_file(row, wanted)
+                yield to_file(memory_of(row, wanted), wanted)
     wanted.left_out[LeftOut.HELD] += mine.held().count()
     wanted.left_out[LeftOut.RETIRED] += mine.retired().count()
     wanted.left_out[LeftOut.IN_TRASH] += mine.deleted().kept(retention_cutoff(wanted.now)).count()
@@ -111,6 +113,14 @@ def slices(rows: MemoryQuerySet) -> Iterator[list[Memory]]:
     while chosen := list(rows.filter(pk__gt=last).order_by("pk")[:SLICE]):
         last = chosen[-1].pk
         yield chosen
+
+
+def memory_of(row: Memory, wanted: Wanted) -> Memory:
+    """Return a memory as the reader of the export may see it, with the fields that no page shows."""
+    shown = memory_for(wanted.reader, row)
+    if wanted.is_masked:
+        shown.origin, shown.metadata = mask(row.origin), redact(row.metadata)
+    return shown
 
 
 def to_file(row: Memory, wanted: Wanted) -> OutFile:

@@ -18,6 +18,7 @@ from memory_app.bundle.serialisers.base import (
     Wanted,
     Writing,
 )
+from memory_app.held.masking import entry_for
 from memory_app.user_profile.models import UserProfileEntry, guarded_text
 from memory_app.user_profile.selectors import read_entries
 from memory_app.user_profile.services import MAX_ENTRIES, clean_key, clean_value, set_entry
@@ -41,7 +42,8 @@ def export(wanted: Wanted) -> Iterator[OutFile]:
     stored = UserProfileEntry.objects.for_owner(wanted.owner).count()
     wanted.left_out[LeftOut.HELD] += stored - len(entries)
     if entries:
-        body = "\n".join(f"{BULLET}{entry.key}: {entry.value}" for entry in entries)
+        shown = (entry_for(wanted.reader, entry) for entry in entries)
+        body = "\n".join(f"{BULLET}{entry.key}: {entry.value}" for entry in shown)
         yield OutFile(PATH, render_document(wanted.head(KIND), body))
 
 

@@ -18,7 +18,7 @@ from memory_app.bundle.words import KINDS, LEFT_OUT
 from minara_site.access.models import User
 from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
-from minara_site.kernel.errors import Gone
+from minara_site.kernel.errors import Gone, NotFound
 from minara_site.kernel.jobs.selectors import is_worker_seen
 from minara_site.web.lists import render_list
 from minara_site.web.responses import render_page, see_other, wants_fragment
@@ -60,6 +60,7 @@ def one(request: PageRequest, export_id: int) -> HttpResponse:
         "files": [(KINDS.get(kind, kind), count) for kind, count in sorted(result.get("files", {}).items())],
         "left_out": [(LEFT_OUT[why], count) for why, count in sorted(result.get("left_out", {}).items())],
         "is_uploadable": result.get("is_uploadable", True),
+        "may_download": transfer.actor == request.principal.actor,
     }
     return render_page(request, "memory_app/bundle/export.html", context)
 
@@ -74,9 +75,11 @@ def progress(request: PageRequest, export_id: int) -> HttpResponse:
 
 @page(Act.EXPORT)
 def download(request: PageRequest, export_id: int) -> HttpResponseBase:
-    """Hand out the zip; one with hard constraints only to who just showed who they are."""
+    """Hand the zip to whoever asked for it; one with hard constraints only to who just showed who they are."""
     now = timezone.now()
     transfer = load_one(request, Act.EXPORT, Direction.EXPORT, export_id)
+    if transfer.actor != request.principal.actor:
+        raise NotFound(_("There is no such transfer."))
     if transfer.options.get("include_constraints"):
         request.principal.require(Act.EXPORT_CONSTRAINTS)
     path = path_of(transfer.file_name) if is_kept(transfer, now=now) else None

@@ -12,13 +12,13 @@ from django.utils.translation import gettext as _
 from memory_app.bundle.forms import ApplyForm, ConstraintsForm, UploadForm
 from memory_app.bundle.listed import shape, show_preview
 from memory_app.bundle.models import BundleTransfer, Direction, TransferState
-from memory_app.bundle.transfers import approve_constraints, receive_upload, start_apply
+from memory_app.bundle.transfers import approve_constraints, check_owner, receive_upload, start_apply
 from memory_app.bundle.views.shared import answer_progress, load_one, load_transfers, one_owner
 from minara_site.access.models import User
 from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
 from minara_site.kernel.core.hidden import visible
-from minara_site.kernel.errors import Conflict, Invalid, Refused
+from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.kernel.jobs.selectors import is_worker_seen
 from minara_site.web.lists import render_list
 from minara_site.web.responses import render_page, see_other, toast, wants_fragment
@@ -74,8 +74,7 @@ def progress(request: PageRequest, import_id: int) -> HttpResponse:
 def constraints(request: PageRequest, import_id: int) -> HttpResponse:
     """Ask their owner for a typed word before hard constraints are taken over, then show the import anew."""
     transfer = load_one(request, Act.IMPORT_APPLY, Direction.IMPORT, import_id)
-    if transfer.owner_id != request.user.pk:
-        raise Refused(_("Your role may not do this."), code="role")
+    check_owner(request.principal, transfer)
     return confirm(request, transfer, is_constraints=True)
 
 
@@ -83,6 +82,8 @@ def constraints(request: PageRequest, import_id: int) -> HttpResponse:
 def apply(request: PageRequest, import_id: int) -> HttpResponse:
     """Ask once more and do exactly what was shown; a second click finds it under way."""
     transfer = load_one(request, Act.IMPORT_APPLY, Direction.IMPORT, import_id)
+    if transfer.options["approve"]:
+        check_owner(request.principal, transfer)
     return confirm(request, transfer, is_constraints=False)
 
 
@@ -112,7 +113,7 @@ def go_on(request: PageRequest, transfer: BundleTransfer, *, plan: str, is_const
     principal, now = request.principal, timezone.now()
     try:
         if is_constraints:
-            approve_constraints(principal=principal, transfer=transfer, now=now)
+            approve_constraints(principal=principal, transfer=transfer, plan_sha256=plan, now=now)
         else:
             start_apply(principal=principal, transfer=transfer, plan_sha256=plan, now=now)
     except Conflict as conflict:
@@ -134,6 +135,7 @@ def show(request: PageRequest, transfer: BundleTransfer) -> HttpResponse:
         "is_current": transfer.state == TransferState.SHOWN,
         "writer": f"import:{run}" if run and request.principal.may(Act.WRITES_READ) else "",
         "is_own": transfer.owner_id == request.user.pk,
+        "may_apply": transfer.owner_id == request.user.pk or not transfer.options["approve"],
         "may_approve": may_approve(request, transfer),
     }
     return render_page(request, "memory_app/bundle/import.html", context)

@@ -9,6 +9,7 @@ from django.test import override_settings
 
 from memory_app.bundle.adapters import read_bundle
 from memory_app.bundle.core.plan import Channel, FilePlan, Reason, Verdict
+from memory_app.bundle.core.preview import preview_tree
 from memory_app.bundle.services import apply_import
 from memory_app.memories.core import Category, FactState, Source
 from memory_app.memories.models import Memory
@@ -161,6 +162,13 @@ def test_a_hard_constraint_that_stands_is_known_and_asks_for_nobody(ana: Any, tm
     make_memory(ana, "Never above 3x", fact_type="constraint.hard")
     bundle = read_bundle(export(ana, tmp_path / "out", sign=True, constraints=True))
     assert [file.verdict for file in look(ana, bundle).files] == [Verdict.KNOWN]
+
+
+def test_hard_constraints_are_counted_however_few_files_are_listed(ben: Any) -> None:
+    files = {f"memories/observation/{name}.md": memory_file(name, fact_type="constraint.hard") for name in "xy"}
+    plan = look(ben, in_memory({"memories/observation/a.md": b"no front matter", **files}), most_files=1)
+    assert [file.reason for file in plan.files] == [Reason.NO_FRONT_MATTER]
+    assert (preview_tree(plan).constraints, plan.verdicts) == (2, {Verdict.REJECTED: 3})
 
 
 def settings_with(**changes: Any) -> Any:

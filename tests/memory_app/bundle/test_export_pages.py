@@ -13,6 +13,9 @@ from django.utils import timezone
 from memory_app.bundle.adapters import shelf
 from memory_app.bundle.models import BundleTransfer
 from memory_app.bundle.tasks import forget
+from memory_app.memories.models import Memory
+from memory_app.user_profile.models import UserProfileEntry
+from memory_app.user_profile.services import set_entry
 from minara_site.access.models import AccessEntry
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.jobs.models import JobRun
@@ -156,6 +159,65 @@ def test_an_operator_exports_for_somebody_by_name(ana: Any, olga: Any) -> None:
     assert operator.post("/ops/export/?owner=ana", {"sign": "on"}).status_code == 303
     assert (newest().owner, newest().actor) == (ana, f"user:{olga.pk}")
     assert operator.post("/ops/export/?owner=all", {"sign": "on"}).status_code == 404
+
+
+@pytest.fixture
+def operator(olga: Any) -> Client:
+    client = Client()
+    client.force_login(olga)
+    return client
+
+
+def plant_secrets(owner: Any) -> list[str]:
+    """Store a secret wherever an export has a text, each as if an operator had released it; return them all."""
+    secrets = [f"Tr0ub4dor-{number}kQ2" for number in range(4)]
+    write(owner, "harmless BTC note")
+    Memory.objects.filter(owner=owner).update(
+        content=f"BTC exchange, password: {secrets[0]}",
+        metadata={"password": secrets[1]},
+        origin=f"import:password: {secrets[2]}",
+    )
+    set_entry(owner=owner, key="password", value="harmless", actor="user:1", now=timezone.now())
+    UserProfileEntry.objects.filter(owner=owner).update(value=secrets[3])
+    return secrets
+
+
+def test_an_operators_export_of_somebody_else_has_no_secret_and_is_not_signed(
+    person: Client, operator: Client, ana: Any
+) -> None:
+    secrets = plant_secrets(ana)
+    own = unpack(take_away(person, order(person)))
+    assert all(secret.encode() in own for secret in secrets)
+    assert b"masked" not in own
+    assert "so it is not signed" in operator.get("/ops/export/?owner=ana").content.decode()
+    operator.post("/ops/export/?owner=ana", {"sign": "on"})
+    work()
+    content = take_away(operator, newest())
+    assert not any(secret.encode() in unpack(content) for secret in secrets)
+    with ZipFile(io.BytesIO(content)) as archive:
+        assert "signature.txt" not in archive.namelist()
+        assert "secrets are masked, and nothing is signed" in archive.read("README.md").decode()
+        assert any("exchange, password: Tr0•••" in archive.read(name).decode() for name in archive.namelist())
+        assert "assets/BTC.md" in archive.namelist()
+    assert newest().result["is_signed"] is False
+    assert "so it is not signed" in operator.get(f"/ops/export/{newest().pk}/").content.decode()
+    details = AuditEntry.objects.filter(tool_call="bundle_exported").latest("pk").details
+    assert (details["masked"], details["signed"]) == (True, False)
+
+
+def test_an_export_is_taken_away_by_nobody_but_whoever_asked_for_it(person: Client, operator: Client, ana: Any) -> None:
+    mine = order(person)
+    operator.post("/ops/export/?owner=ana", {})
+    work()
+    theirs = newest()
+    for somebody, foreign in ((operator, mine), (person, theirs)):
+        url = f"/ops/export/{foreign.pk}/"
+        assert somebody.get(f"{url}download/").status_code == 404
+        page = somebody.get(url).content.decode()
+        assert f"{url}download/" not in page
+        assert "nobody else" in page
+    assert not AuditEntry.objects.filter(tool_call="export_downloaded").exists()
+    assert take_away(operator, theirs)
 
 
 def test_an_export_on_its_way_says_how_many_files_and_not_that_they_are_all(person: Client, ana: Any) -> None:

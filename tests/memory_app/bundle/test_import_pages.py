@@ -1,5 +1,6 @@
 """`/ops/import/`: upload, look, apply exactly that."""
 
+import json
 import re
 import sqlite3
 from contextlib import closing
@@ -16,14 +17,18 @@ from memory_app.bundle.adapters import shelf
 from memory_app.bundle.models import BundleTransfer
 from memory_app.bundle.tasks import apply as apply_job
 from memory_app.bundle.tasks import forget
-from memory_app.bundle.transfers import MOST_UPLOADS
+from memory_app.bundle.transfers import MOST_UPLOADS, approve_constraints, start_apply
 from memory_app.memories.models import Memory
 from memory_app.user_profile.models import UserProfileEntry
 from memory_app.user_profile.services import set_entry
 from minara_site.access.models import AccessEntry
+from minara_site.access.policy import Role
+from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.errors import Refused
 from minara_site.kernel.jobs.models import JobRun
 from tests.memory_app.bundle.test_export_pages import make_stale, order
+from tests.memory_app.bundle.trees import memory_file, zipped
 from tests.memory_app.bundle.wizard import apply, lines, newest, packed, take_away, upload, work, write
 
 pytestmark = pytest.mark.django_db
@@ -151,6 +156,7 @@ def test_what_changed_between_two_slices_is_never_stored_unseen(
     assert Memory.objects.count() == 500
     page = page_of(person, again)
     assert "It changed meanwhile" in page
+    assert "500 entries were imported before it" in page
     assert "Nothing is stored yet" not in page
     operator = Client()
     operator.force_login(olga)
@@ -178,6 +184,34 @@ def test_of_an_import_that_broke_off_nobody_says_that_nothing_was_stored(person:
     page = page_of(person, newest())
     assert "nothing was stored" not in page
     assert "It was stopped." in page
+
+
+@pytest.mark.parametrize("state", ["shown", "refused", "applying"])
+def test_what_stopped_halfway_and_was_left_for_a_day_says_how_much_was_stored(
+    person: Client, ana: Any, state: str
+) -> None:
+    notes = "\n".join(f"- {key}: {value}" for key, value in (("name", "Ana"), ("risk", "low")))
+    upload(person, packed({"MEMORY.md": "- avoids memes\n", "USER.md": notes}), source_format="openclaw", name="w.zip")
+    apply(person, newest())
+    work()
+    BundleTransfer.objects.update(state=state, result=None, expires_at=timezone.now() - timedelta(seconds=1))
+    forget(now=timezone.now())
+    assert (newest().state, newest().file_name) == ("failed", "")
+    page = page_of(person, newest())
+    assert "3 entries were stored before it stopped" in page
+    assert "nothing was stored" not in page
+    assert "It was refused" not in page
+
+
+def test_what_began_and_stored_nothing_says_so_after_a_day(person: Client, ana: Any) -> None:
+    upload(person, lines("avoids memes"))
+    apply(person, newest())
+    write(ana, "avoids memes")
+    work()
+    BundleTransfer.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    forget(now=timezone.now())
+    assert newest().state == "expired"
+    assert "nothing was stored" in page_of(person, newest())
 
 
 def test_a_worker_that_takes_over_finishes_what_a_dead_one_began(person: Client, ana: Any) -> None:
@@ -224,6 +258,70 @@ def test_hard_constraints_need_a_typed_word_twice(person: Client, ana: Any) -> N
     assert Memory.objects.get().fact_type == "constraint.hard"
 
 
+def offer_constraint(client: Client) -> BundleTransfer:
+    """Upload a tree with one hard constraint."""
+    content = zipped({"memories/observation/9.md": memory_file("never above 3x", fact_type="constraint.hard")})
+    upload(client, content, source_format="minara", name="tree.zip")
+    return newest()
+
+
+def test_the_word_for_hard_constraints_leaves_an_audit_row_without_any_content(person: Client, ana: Any) -> None:
+    transfer = offer_constraint(person)
+    answer = {"plan": transfer.plan_sha256, "word": "hard constraints"}
+    person.post(f"/ops/import/{transfer.pk}/constraints/", answer)
+    entry = AuditEntry.objects.get(tool_call="constraints_approved")
+    assert (entry.actor, entry.owner_id) == (f"user:{ana.pk}", ana.pk)
+    assert entry.details == {
+        "transfer": transfer.pk,
+        "sha256": transfer.sha256,
+        "plan_sha256": transfer.plan_sha256,
+    }
+    work()
+    apply(person, newest(), word="hard constraints")
+    work()
+    entry = AuditEntry.objects.get(tool_call="memory_import.unsigned")
+    assert (entry.details["verdict"], entry.details["constraint"]) == ("new", True)
+
+
+def test_a_word_for_another_plan_than_the_one_that_is_shown_lets_nothing_in(person: Client, ana: Any) -> None:
+    transfer = offer_constraint(person)
+    answer = {"plan": "0" * 64, "word": "hard constraints"}
+    assert person.post(f"/ops/import/{transfer.pk}/constraints/", answer).status_code == 303
+    assert (newest().state, newest().options["approve"]) == ("shown", False)
+    assert not AuditEntry.objects.filter(tool_call="constraints_approved").exists()
+
+
+def test_nobody_but_their_owner_applies_what_their_owner_approved(person: Client, ana: Any, olga: Any) -> None:
+    transfer = offer_constraint(person)
+    answer = {"plan": transfer.plan_sha256, "word": "hard constraints"}
+    person.post(f"/ops/import/{transfer.pk}/constraints/", answer)
+    work()
+    operator = Client()
+    operator.force_login(olga)
+    url = f"/ops/import/{transfer.pk}/apply/"
+    assert url not in page_of(operator, newest())
+    assert url in page_of(person, newest())
+    again = {"plan": newest().plan_sha256, "word": "hard constraints"}
+    assert (operator.get(url).status_code, operator.post(url, again).status_code) == (403, 403)
+    assert newest().state == "shown"
+    principal = Principal(user=olga, role=Role.OPERATOR, is_fresh=True)
+    for act in (start_apply, approve_constraints):
+        with pytest.raises(Refused):
+            act(principal=principal, transfer=newest(), plan_sha256=newest().plan_sha256, now=timezone.now())
+    assert person.post(url, again).status_code == 303
+    work()
+    assert Memory.objects.get().actor == f"user:{ana.pk}"
+
+
+def test_rows_of_other_products_bring_no_hard_constraint_in(person: Client, ana: Any) -> None:
+    row = {"content": "never above 3x", "fact_type": " Constraint.HARD "}
+    upload(person, json.dumps(row).encode())
+    assert newest().plan["verdicts"] == {"rejected": 1}
+    page = page_of(person, newest())
+    assert "a hard constraint needs a person" in page
+    assert "constraints/" not in page
+
+
 def test_nobody_but_their_owner_lets_hard_constraints_in(person: Client, ana: Any, olga: Any) -> None:
     write(ana, "never more than 2%", fact_type="constraint.hard")
     content = take_away(person, order(person, include_constraints="on"))
@@ -250,6 +348,18 @@ def test_an_operator_reads_no_secret_of_a_profile_in_why_a_value_stays(person: C
     operator.force_login(olga)
     assert secret in page_of(person, newest())
     assert secret not in page_of(operator, newest())
+
+
+def test_an_operator_reads_no_secret_that_only_the_key_of_a_profile_tells(person: Client, ana: Any, olga: Any) -> None:
+    stored, brought = "Tr0ub4" + "dor-" + "9kQ2", "C0rrect" + "horse-" + "7mZ4"
+    set_entry(owner=ana, key="password", value="harmless", actor="user:1", now=timezone.now())
+    UserProfileEntry.objects.update(value=stored)
+    notes = f"- password: Kraken\n- api key: {brought}\n"
+    upload(person, packed({"USER.md": notes}), source_format="openclaw", name="home.zip")
+    operator = Client()
+    operator.force_login(olga)
+    assert all(secret in page_of(person, newest()) for secret in (stored, brought))
+    assert not any(secret in page_of(operator, newest()) for secret in (stored, brought))
 
 
 def test_another_owners_import_is_missing_and_an_operator_leaves_a_trace(

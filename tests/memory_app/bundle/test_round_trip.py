@@ -104,7 +104,7 @@ def test_any_row_that_can_be_stored_is_the_same_file_again(
     ana: Any, content: str, metadata: dict[str, Any] | None, fact_type: str
 ) -> None:
     row = make_memory(ana, content, metadata=metadata, fact_type=fact_type)
-    wanted = Wanted(ana, "0123456789abcdef", include_constraints=True, now=NOON)
+    wanted = Wanted(ana, ana, "0123456789abcdef", include_constraints=True, now=NOON)
     file = serialiser.to_file(row, wanted)
     row.delete()
     plan = look(ana, in_memory({file.path: file.content})).files[0]

@@ -95,6 +95,15 @@ def test_applies_a_workspace_with_provenance_and_dates(ana: Any, workspace: Path
     assert (entry.owner_id, entry.details["count"], entry.details["from"]) == (ana.pk, 5, "openclaw")
 
 
+def test_no_row_brings_a_hard_constraint_in(ana: Any, jsonl: Callable[..., Path]) -> None:
+    labels = ("constraint.hard", " Constraint.HARD ", "constraint.soft")
+    path = jsonl(*({"content": f"never above {label}", "fact_type": label} for label in labels))
+    status, lines = bring(path, "jsonl", "--apply")
+    assert (status, verdicts(lines)) == (2, ["rejected", "rejected", "new"])
+    assert "a hard constraint needs a person" in lines[0]
+    assert Memory.objects.get().fact_type == "constraint.soft"
+
+
 def test_a_second_run_writes_nothing(ana: Any, workspace: Path) -> None:
     bring(workspace, "openclaw", "--apply")
     status, lines = bring(workspace, "openclaw", "--apply")
@@ -127,7 +136,7 @@ def test_what_the_user_profile_says_is_never_overwritten(ana: Any, workspace: Pa
     set_entry(owner=ana, key="name", value="Anabel", actor="user:1", now=now)
     status, lines = bring(workspace, "openclaw", "--apply")
     assert status == 2
-    assert "says otherwise: Anabel" in next(line for line in lines if "USER.md:1" in line)
+    assert "says otherwise: name: Anabel" in next(line for line in lines if "USER.md:1" in line)
     assert UserProfileEntry.objects.get().value == "Anabel"
 
 
