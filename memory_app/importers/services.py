@@ -13,8 +13,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory_app.bundle.core.plan import Reason, is_hard_constraint
-from memory_app.bundle.words import REASONS
+from memory_app.bundle.core.plan import is_hard_constraint
 from memory_app.importers.adapters import Bundle, Found
 from memory_app.importers.core.entries import Item, LeftOut, ProfileValue, Refusal, Skip
 from memory_app.memories.core import IMPORT_ORIGIN, Provenance, Source
@@ -150,7 +149,7 @@ def prepare(found: Found, *, owner_id: int, now: datetime, actor: str) -> Prepar
 def prepare_row(found: Found, row: Memory) -> Prepared:
     """Return a built row, unless it is a hard constraint: only our own tree brings those, at a person's word."""
     if is_hard_constraint(row.fact_type):
-        return Prepared(found, problem=str(REASONS[Reason.HARD_CONSTRAINT]))
+        return Prepared(found, problem=_("a hard constraint comes only with an export of Minara, at its owner's word"))
     return Prepared(found, row)
 
 

@@ -9,6 +9,7 @@ WORDS: dict[str, str | Promise] = {
     "memory_search": _("Memory searched by an agent"),
     "memory_compiled_page": _("Page of an asset read by an agent"),
     "memory_import": _("Memories imported"),
+    "constraints_approved": _("Hard constraints of an import approved"),
     "memory_import.signed": _("File of a signed export imported or rejected"),
     "memory_import.unsigned": _("File of an unsigned export imported or rejected"),
     "bundle_exported": _("Memories exported"),
