@@ -100,7 +100,7 @@ def test_no_row_brings_a_hard_constraint_in(ana: Any, jsonl: Callable[..., Path]
     path = jsonl(*({"content": f"never above {label}", "fact_type": label} for label in labels))
     status, lines = bring(path, "jsonl", "--apply")
     assert (status, verdicts(lines)) == (2, ["rejected", "rejected", "new"])
-    assert "a hard constraint needs a person" in lines[0]
+    assert "a hard constraint comes only with an export" in lines[0]
     assert Memory.objects.get().fact_type == "constraint.soft"
 
 
