@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
-from zipfile import BadZipFile, ZipFile, ZipInfo
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from django.utils.translation import gettext as _
 
@@ -23,6 +23,7 @@ MAX_MEMBERS = 100
 ZIP_MAGIC, GZIP_MAGIC = b"PK\x03\x04", b"\x1f\x8b"
 BACKUP, BACKUP_LINES = "memories.json", "memories.jsonl.gz"
 ENCRYPTED = 0x1
+METHODS = frozenset({ZIP_STORED, ZIP_DEFLATED})  # `zipfile` unpacks the others without bound
 Reader = Callable[[Record], Iterable[Item]]
 
 
@@ -106,6 +107,8 @@ def choose_member(members: list[ZipInfo]) -> ZipInfo:
             raise Invalid(_("it holds %(name)s twice") % {"name": wanted})
         if found and found[0].flag_bits & ENCRYPTED:
             raise Invalid(_("it is encrypted"))
+        if found and found[0].compress_type not in METHODS:
+            raise Invalid(_("it is packed in a way that is not read here"))
         if found:
             return found[0]
     raise Invalid(_("it holds neither memories.json nor memories.jsonl.gz"))

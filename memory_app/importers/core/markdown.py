@@ -4,17 +4,21 @@ Text stays as its author wrote it; headings become context. Front matter, commen
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from textwrap import dedent
+from os.path import commonprefix
 
 from memory_app.importers.core.entries import Line
 
-HEADING = re.compile(r" {0,3}(#{1,6})\s+(.*?)\s*#*\s*$")
+HEADING = re.compile(r" {0,3}(#{1,6})\s+(.*)")
+MOST_HEADING_CHARS = 200  # every block below carries a copy; a longer one is read as text
 BULLET = re.compile(r" ?(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?(?=\S)")
 RULE = re.compile(r"\s*(?:=+|-{3,}|\*{3,}|_{3,}|(?:[-*+]|\d{1,9}[.)]))\s*$")  # a bullet without text counts as one
 CODE_FENCE = re.compile(r"\s*(```|~~~)")
+COMMENT = re.compile(r"\s*<!--(?:-?>|.*?-->)")
+COMMENT_BEGINS = "<!--"
+MOST_COMMENT_LINES = 1_000
 FRONT_MATTER = "---"
 MOST_FRONT_MATTER_LINES = 1_000
 INDENTED = re.compile(r"(?: {2,}|\t)\S")
@@ -53,10 +57,9 @@ class Cutter:
                 self.fence = ""
         elif not text.strip():
             self.had_blank = True
-        elif heading := HEADING.match(text):
+        elif heading := read_heading(text):
             yield from self.end()
-            level = len(heading[1])
-            self.headings = [kept for kept in self.headings if kept[0] < level] + [(level, heading[2])]
+            self.headings = [kept for kept in self.headings if kept[0] < heading[0]] + [heading]
         elif RULE.match(text):
             yield from self.end()
         else:
@@ -78,8 +81,8 @@ class Cutter:
     def end(self) -> Iterator[Block]:
         """Give the block that stands, if it says anything, and begin anew."""
         if self.texts:
-            rest = dedent("\n".join(self.texts[1:]))
-            text = "\n".join(part for part in (self.texts[0].strip(), rest.rstrip()) if part)
+            rest = "\n".join(without_margin(self.texts[1:])).rstrip()
+            text = "\n".join(part for part in (self.texts[0].strip(), rest) if part)
             if text or self.problem:
                 yield Block(self.begun_at, text, tuple(name for _level, name in self.headings), self.problem)
         self.texts, self.problem, self.fence, self.had_blank = [], "", "", False
@@ -88,9 +91,24 @@ class Cutter:
 def read_blocks(lines: Iterable[Line]) -> Iterator[Block]:
     """Cut lines into blocks. A block with an unreadable line carries the problem: half of it is not imported."""
     cutter = Cutter()
-    for line in without_comments(without_front_matter(lines)):
+    for line in without_comments(without_front_matter(lines), is_code=lambda: bool(cutter.fence)):
         yield from cutter.take(line)
     yield from cutter.end()
+
+
+def read_heading(text: str) -> tuple[int, str] | None:
+    """Return level and name of a heading, None for any other line."""
+    match = HEADING.match(text)
+    name = match[2].rstrip().rstrip("#").rstrip() if match else ""
+    return (len(match[1]), name) if match and len(name) <= MOST_HEADING_CHARS else None
+
+
+def without_margin(texts: list[str]) -> list[str]:
+    """Return lines without the blanks that all of them begin with."""
+    # textwrap.dedent makes a pattern of the blanks, a hundred bytes for each
+    blanks = [text[: len(text) - len(text.lstrip(" \t"))] for text in texts if text.strip()]
+    margin = len(commonprefix(blanks))  # noqa: RUF071 - character by character is meant
+    return [text[margin:] if text.strip() else "" for text in texts]
 
 
 def without_front_matter(lines: Iterable[Line]) -> Iterator[Line]:
@@ -109,12 +127,32 @@ def without_front_matter(lines: Iterable[Line]) -> Iterator[Line]:
     yield from rest
 
 
-def without_comments(lines: Iterable[Line]) -> Iterator[Line]:
-    """Leave out comments that begin a line, up to the line that ends them."""
-    inside = False
+def without_comments(lines: Iterable[Line], *, is_code: Callable[[], bool]) -> Iterator[Line]:
+    """Leave out comments that begin a line and are not long, but none in code; one that nothing ends is text.
+
+    `is_code` is asked when all lines before are taken.
+    """
+    begun: list[Line] = []
     for line in lines:
-        inside = inside or line.text.lstrip().startswith("<!--")
-        if not inside:
+        if not begun and (is_code() or not line.text.lstrip().startswith(COMMENT_BEGINS)):
             yield line
-        elif "-->" in line.text:
-            inside = False
+            continue
+        rest = read_behind_comments(f"{COMMENT_BEGINS} {line.text}" if begun else line.text)
+        if rest is None and len(begun) < MOST_COMMENT_LINES:
+            begun.append(line)
+            continue
+        if rest is None:
+            yield from [*begun, line]
+        elif rest:
+            yield Line(line.number, rest)
+        begun.clear()
+    yield from begun
+
+
+def read_behind_comments(text: str) -> str | None:
+    """Return what a line says behind the comments that begin it, None when the last one goes on."""
+    place = 0
+    while comment := COMMENT.match(text, place):
+        place = comment.end()
+    rest = text[place:].strip()
+    return None if rest.startswith(COMMENT_BEGINS) else rest

@@ -7,13 +7,14 @@ MEMORY.md and daily notes become memories; a daily note carries its date. USER.m
 import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime
+from functools import lru_cache
 
 from memory_app.importers.core.entries import Entry, Item, Line, ProfileValue, Refusal, split_category
 from memory_app.importers.core.markdown import Block, read_blocks
 from memory_app.memories.core import Category
 
 DAILY_NOTE = re.compile(r"(\d{4}-\d{2}-\d{2})(?:-[\w-]+)?\.md")
-KEY_VALUE = re.compile(r"\**(?P<key>[A-Za-z][A-Za-z0-9 _/-]{0,38}[A-Za-z0-9])\**\s*[:：]\**\s*(?P<value>(?!//).+)")  # noqa: RUF001 - the full-width colon is meant
+KEY_VALUE = re.compile(r"\**(?P<key>[A-Za-z][A-Za-z0-9 _/-]{0,38}[A-Za-z0-9])\**\s*[:：](?!//)\**+\s*+(?P<value>.+)")  # noqa: RUF001 - the full-width colon is meant
 KEY_WITHOUT_VALUE = re.compile(r"\**[^:：*]{1,40}\**\s*[:：]\**\s*(?:_\([^)]*\)_)?")  # noqa: RUF001 - as above
 TEMPLATE_HINT = re.compile(r"_[^_]+_|\*[^*]+\*")
 MOST_KEY_WORDS = 4
@@ -62,6 +63,7 @@ def as_entry(block: Block, category: Category, written_at: datetime | None = Non
     return Entry(block.line, content, category, written_at, metadata=metadata)
 
 
+@lru_cache(maxsize=1)  # many blocks follow one another under the same headings
 def category_of(headings: tuple[str, ...]) -> Category:
     """Return the category that the nearest heading names."""
     for heading in reversed(headings):

@@ -7,13 +7,15 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from zipfile import ZIP_DEFLATED, ZipFile
+from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_LZMA, ZipFile
 
 import pytest
+from django.test import Client
 
 from memory_app.importers.adapters import Format, documents, open_bundle
 from memory_app.importers.core.entries import Entry, Refusal
 from memory_app.memories.models import Memory
+from tests.memory_app.bundle.wizard import newest, upload
 from tests.memory_app.importers.test_import import bring, verdicts
 
 pytestmark = pytest.mark.django_db
@@ -83,9 +85,9 @@ def items(path: Path, source_format: str) -> list[Any]:
     return [found.item for found in open_bundle(path, Format(source_format)).found]
 
 
-def packed(**members: bytes) -> bytes:
+def packed(method: int = ZIP_DEFLATED, **members: bytes) -> bytes:
     stream = io.BytesIO()
-    with ZipFile(stream, "w", ZIP_DEFLATED) as archive:
+    with ZipFile(stream, "w", method) as archive:
         for name, content in members.items():
             archive.writestr(name.replace("__", "."), content)
     return stream.getvalue()
@@ -194,6 +196,12 @@ def test_reads_the_lines_of_a_backup_and_its_files_alone(file: Callable[..., Pat
     assert len(items(file(OPENMEMORY, "memories.json"), "openmemory")) == 4
 
 
+def damaged(archive: bytes) -> bytes:
+    """Turn over the bits of the first bytes of the one member."""
+    begin = archive.index(b"memories.json") + 20
+    return archive[:begin] + bytes(each ^ 0xFF for each in archive[begin : begin + 20]) + archive[begin + 20 :]
+
+
 def broken_zips() -> dict[str, bytes]:
     content = json.dumps(OPENMEMORY).encode()
     whole = packed(memories__json=content)
@@ -205,6 +213,9 @@ def broken_zips() -> dict[str, bytes]:
     encrypted[6] |= 1
     return {
         "no zip": b"PK\x03\x04 nonsense",
+        "damaged": damaged(whole),
+        "damaged lines": damaged(packed(memories__jsonl__gz=gzip.compress(content))),
+        "damaged lzma": damaged(packed(ZIP_LZMA, memories__json=content)),
         "cut": whole[:-30],
         "wrong crc": bytes(wrong_crc),
         "encrypted": bytes(encrypted),
@@ -223,6 +234,20 @@ def test_a_hostile_backup_is_one_refusal(file: Callable[..., Path], kind: str) -
     (refusal,) = items(file(broken_zips()[kind], "backup.zip"), "openmemory")
     assert isinstance(refusal, Refusal)
     assert refusal.line == 0
+
+
+@pytest.mark.parametrize("method", [ZIP_BZIP2, ZIP_LZMA])
+def test_a_backup_that_unpacks_without_bound_is_refused_unread(
+    ana: Any, client: Client, file: Callable[..., Path], method: int
+) -> None:
+    content = packed(method, memories__json=json.dumps(OPENMEMORY).encode())
+    status, lines = bring(file(content, "backup.zip"), "openmemory", "--apply")
+    assert (status, verdicts(lines)) == (2, ["rejected"])
+    assert "packed in a way that is not read here" in lines[0]
+    client.force_login(ana)
+    upload(client, content, source_format="openmemory", name="backup.zip")
+    assert newest().plan["verdicts"] == {"rejected": 1}
+    assert "packed in a way that is not read here" in newest().plan["rows"][0]["why"]
 
 
 def test_cuts_the_blocks_of_a_letta_agent_like_notes(ana: Any, file: Callable[..., Path]) -> None:

@@ -1,13 +1,14 @@
 import string
 import tracemalloc
-from itertools import count, islice
+from itertools import chain, count, islice
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_app.importers.core.entries import Line
-from memory_app.importers.core.markdown import read_blocks, without_front_matter
+from memory_app.importers.core.markdown import MOST_HEADING_CHARS, read_blocks, without_front_matter
+from tests.growth import grows_linearly
 from tests.memory_app.importers.core.lines import lines
 
 
@@ -36,6 +37,15 @@ def texts(text: str) -> list[str]:
         ("- 5% is one", ["5% is one"]),
         ("2026-06-12 is no number", ["2026-06-12 is no number"]),
         ("<!-- a\nb -->\nc", ["c"]),
+        ("<!-- a --> b", ["b"]),
+        ("<!-- a -->  - b\n- c", ["b", "c"]),
+        ("<!-- a\nb --> c", ["c"]),
+        ("<!-- a --><!-- b -->\n<!-- c --> <!-- d\ne --> f", ["f"]),
+        ("<!--> a\n\n<!---> b", ["a", "b"]),
+        ("- a <!-- b -->", ["a <!-- b -->"]),
+        ("<!-- a\n- b\n\nc", ["<!-- a", "b", "c"]),
+        ("<!-- a --> <!-- b\n- c", ["<!-- a --> <!-- b", "c"]),
+        ("```\n<!-- a -->\n```\n<!-- b -->", ["```\n<!-- a -->\n```"]),
         ("---\ntitle: x\ntags: [a]\n---\ntext", ["text"]),
         ("---\n\ntext\n---\nmore", ["text", "more"]),
         ("中文一条\n\n- 止损 8%", ["中文一条", "止损 8%"]),
@@ -50,8 +60,16 @@ def test_names_the_line_that_a_block_begins_at() -> None:
 
 
 def test_keeps_the_trail_of_headings() -> None:
-    blocks = list(read_blocks(lines("# A\none\n## B ##\ntwo\n### C\nthree\n## D\nfour")))
-    assert [block.headings for block in blocks] == [("A",), ("A", "B"), ("A", "B", "C"), ("A", "D")]
+    blocks = list(read_blocks(lines("# A\none\n## B ##  \ntwo\n### C # C\nthree\n## D\nfour")))
+    assert [block.headings for block in blocks] == [("A",), ("A", "B"), ("A", "B", "C # C"), ("A", "D")]
+
+
+def test_a_heading_as_long_as_a_text_is_one() -> None:
+    longest = "a" * MOST_HEADING_CHARS
+    blocks = list(read_blocks(lines(f"# {longest}\n- b\n\n## {longest}a\n- c")))
+    assert [(block.text, block.headings) for block in blocks] == [
+        (text, (longest,)) for text in ("b", f"## {longest}a", "c")
+    ]
 
 
 def test_a_block_with_an_unreadable_line_is_refused_whole() -> None:
@@ -77,6 +95,27 @@ def test_a_note_of_any_length_is_read_line_by_line() -> None:
     assert len(list(islice(without_front_matter(endless), 5_000))) == 5_000
     blank = (Line(number, "") for number in range(200_000))
     tracemalloc.start()
-    assert list(read_blocks(blank)) == []
+    begun = chain([Line(1, "<!--")], blank, [Line(200_001, "-->")])
+    assert [block.text for block in read_blocks(begun)] == ["<!--", "-->"]
     assert tracemalloc.get_traced_memory()[1] < 1_000_000
     tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    ("start", "unit", "end"),
+    [
+        ("# a", " ", "b"),
+        ("# a", "#", "b"),
+        ("# a", " #", "b"),
+        ("- ", " ", ""),
+        ("---", " ", "x"),
+        ("", "-", "x"),
+        ("- a\n", " ", "b"),
+        ("", "<!---->", "x"),
+        ("", "<!--\n", "x"),
+        ("<!--", " -->", "x"),
+        ("", "```\n", "x"),
+    ],
+)
+def test_is_linear_in_hostile_lines(start: str, unit: str, end: str) -> None:
+    assert grows_linearly(lambda text: texts(start + text + end), unit)

@@ -2,10 +2,11 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from memory_app.importers.core.entries import Entry, ProfileValue, Refusal
+from memory_app.importers.core.entries import Entry, Item, ProfileValue, Refusal
 from memory_app.importers.core.markdown import Block
 from memory_app.importers.core.openclaw import as_entry, note_date, parse_daily_note, parse_memory, parse_user
 from memory_app.memories.core import Category
+from tests.growth import grows_linearly
 from tests.memory_app.importers.core.lines import lines
 
 
@@ -53,6 +54,7 @@ def test_daily_notes_carry_their_day() -> None:
         ("**Risk tolerance**: low", "risk_tolerance", "low"),
         ("- preferred_chains: base, arbitrum", "preferred_chains", "base, arbitrum"),
         ("home_language：zh", "home_language", "zh"),
+        ("**Site:** //example.com", "site", "//example.com"),
     ],
 )
 def test_user_lines_become_profile_values(line: str, key: str, value: str) -> None:
@@ -81,6 +83,20 @@ def test_other_user_text_becomes_a_personalization_memory(line: str) -> None:
     (item,) = parse_user(lines(line))
     assert isinstance(item, Entry)
     assert (item.category, item.content) == (Category.PERSONALIZATION, line)
+
+
+@pytest.mark.parametrize("unit", ["*", " ", "a", ":", "**:", "_("])
+@pytest.mark.parametrize("key", ["", "ab", "ab:"])
+def test_is_linear_in_hostile_user_text(key: str, unit: str) -> None:
+    assert grows_linearly(lambda text: list(parse_user(lines(f"- {key}{text}x\n  y"))), unit)
+
+
+def test_is_linear_in_headings_above_many_blocks() -> None:
+    def parse(text: str) -> list[Item]:
+        half = len(text) // 2
+        return list(parse_memory(lines(f"# {text[:half]}\n" + "- a\n" * (half // 4))))
+
+    assert grows_linearly(parse, "a b ")
 
 
 def test_a_key_that_comes_again_becomes_a_memory() -> None:
