@@ -6,6 +6,9 @@ once for its checksum, and only then is any of it believed.
 
 import zipfile
 import zlib
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
@@ -18,7 +21,7 @@ from memory_app.bundle.adapters.bundles import (
     check_names,
     refused,
 )
-from memory_app.bundle.core.paths import Refusal
+from memory_app.bundle.core.paths import Refusal, is_left_by_desktop
 
 MOST_MEMBERS = 10_000
 MAX_TOTAL_BYTES = 64 * MIB
@@ -29,18 +32,41 @@ ENCRYPTED_FLAG = 0x1
 METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 END, END_BYTES, MAX_COMMENT_BYTES = b"PK\5\6", 22, 65_535
 LOCATOR_64, LOCATOR_64_BYTES = b"PK\6\7", 20
+NO_PATH = frozenset({"", ".", ".."})
+NO_PATH_CHARS = frozenset({"\\", "\0"})
 BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)
+Check = Callable[[Sequence[str]], list[str]]
+check_exported: Check = partial(check_names, most=MOST_MEMBERS)
 
 
-def open_archive(path: Path) -> Bundle:
-    """Return the members of a zip file. Raises BundleRefused."""
+def check_paths(names: Sequence[str]) -> list[str]:
+    """Return the files as `check_names`, but under any names that stay in the archive. Raises BundleRefused."""
+    if len(names) > MOST_MEMBERS:
+        raise refused(Refusal.TOO_MANY, names[MOST_MEMBERS])
+    for name in filter(leads_out, names):
+        raise refused(Refusal.NAME, name)
+    files = [name for name in names if not name.endswith("/") and not is_left_by_desktop(name)]
+    for name, count in Counter(files).items():
+        if count > 1:
+            raise refused(Refusal.TWICE, name)
+    return files
+
+
+def leads_out(name: str) -> bool:
+    """Say whether a name is no plain path below its archive, on whatever system."""
+    parts = name.removesuffix("/").split("/")
+    return name[1:2] == ":" or not NO_PATH.isdisjoint(parts) or not NO_PATH_CHARS.isdisjoint(name)
+
+
+def open_archive(path: Path, *, check: Check = check_exported) -> Bundle:
+    """Return the members of a zip file whose names pass the check. Raises BundleRefused."""
     with path.open("rb") as stream:
         check_directory(stream, path.name)
     try:
         archive = zipfile.ZipFile(path)
     except BROKEN:
         raise refused(Refusal.DAMAGED, path.name) from None
-    members = list_members(archive)
+    members = list_members(archive, check)
     check_sizes(members, path.name)
     for member in members.values():
         check_content(archive, member)
@@ -57,7 +83,7 @@ def is_uploadable(path: Path) -> bool:
         with path.open("rb") as stream:
             check_directory(stream, path.name)
         with zipfile.ZipFile(path) as archive:
-            check_sizes(list_members(archive), path.name)
+            check_sizes(list_members(archive, check_exported), path.name)
     except BundleRefused:
         return False
     return True
@@ -79,10 +105,10 @@ def check_directory(stream: BinaryIO, name: str) -> None:
         raise refused(Refusal.TOO_MUCH_PACKED, name)
 
 
-def list_members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
+def list_members(archive: zipfile.ZipFile, check: Check) -> dict[str, zipfile.ZipInfo]:
     """Return the files by name, folders and what desktops leave apart. Raises BundleRefused."""
     members = archive.infolist()
-    names = check_names((member.orig_filename for member in members), most=MOST_MEMBERS)
+    names = check([member.orig_filename for member in members])
     for member in members:
         check_member(member)
     by_name = {member.orig_filename: member for member in members}
