@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -99,10 +100,10 @@ def open_upload(transfer: BundleTransfer) -> Iterator[Bundle]:
         yield open_bundle(path, source_format, name=transfer.given_name)
         return
     with shelf.workbench() as bench:
-        lay_out(path, transfer.given_name, bench, is_zip=transfer.options["is_zip"])
+        others = lay_out(path, transfer.given_name, bench, is_zip=transfer.options["is_zip"])
         if not any(bench.iterdir()):
             raise Invalid(_("It holds no MEMORY.md, no USER.md and no daily note."))
-        yield open_bundle(bench, source_format)
+        yield replace(open_bundle(bench, source_format), ignored=others)
 
 
 def row_of(judgement: Judgement) -> Row:

@@ -459,6 +459,13 @@ def test_each_format_is_read_from_an_upload(person: Client, ana: Any) -> None:
         )
 
 
+def test_the_other_files_of_a_workspace_are_counted(person: Client, ana: Any) -> None:
+    files = {"MEMORY.md": "- avoids memes\n", "SOUL.md": "x", "Archive/MEMORY.md": "- old\n", "研究.md": "x"}
+    upload(person, packed(files), source_format="openclaw", name="home.zip")
+    assert newest().plan["verdicts"] == {"new": 1}
+    assert "3 other files are left alone" in page_of(person, newest())
+
+
 def test_a_database_of_the_sources_is_read_from_an_upload(person: Client, ana: Any) -> None:
     with closing(sqlite3.connect(":memory:")) as database:
         database.execute("CREATE TABLE memories (id INTEGER PRIMARY KEY, category TEXT, content TEXT)")
