@@ -5,9 +5,9 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
-from memory_app.facts.core import RETIRING, ConflictState
+from memory_app.facts.core import RETIRING, ConflictState, EventKind
 from memory_app.facts.core.contradiction import MAX_WORDS
 from memory_app.facts.core.sameness import fact_key
 from memory_app.facts.models import ConsolidationEvent, FactConflict
@@ -15,7 +15,6 @@ from memory_app.memories.core import Category, FactState, Source
 from memory_app.memories.models import Memory, MemoryQuerySet
 from memory_app.memories.selectors import find_refused, memory_record
 from memory_app.search.adapters import backend, time_limit
-from memory_app.search.adapters.sql import SearchTooSlow
 from memory_app.search.core.query import AnyOf, Filters, Term
 from memory_app.search.core.request import SearchRequest, Sort
 from memory_app.search.core.terms import distinct, is_common, word_terms
@@ -63,14 +62,30 @@ def find_settled(owner_id: int, keys: Collection[str]) -> dict[int, str]:
     return {row.pk: row.fact_key for row in Memory.objects.raw(statement, [*keys, owner_id])}
 
 
-def read_uncompared(most: int) -> list[Memory]:
-    """Return settled facts that were not compared with the others, at most so many, the oldest rows first."""
-    facts = Memory.objects.filter(fact_state=FactState.SETTLED, compared_at__isnull=True).live()
-    return list(facts.order_by("owner_id", "id")[:most])
+def list_uncompared() -> MemoryQuerySet:
+    """Return the settled facts of everybody that are read and were not compared with the others, unordered."""
+    facts: MemoryQuerySet = Memory.objects.filter(fact_state=FactState.SETTLED, compared_at__isnull=True).live()
+    return facts
+
+
+def list_owners_with_uncompared() -> list[int]:
+    """Return the ids of the owners whose facts were not all compared."""
+    return list(list_uncompared().order_by("owner_id").values_list("owner_id", flat=True).distinct())
+
+
+def read_uncompared(owner_id: int, most: int) -> list[Memory]:
+    """Return facts of an owner that were not compared with the others, at most so many.
+
+    Their order is another each time, so that those whose look takes too long never stand before the others for good.
+    """
+    return list(list_uncompared().filter(owner=owner_id).order_by("?")[:most])
 
 
 def find_alike(fact: Memory) -> list[Memory]:
-    """Return the settled facts of its owner that share most words with this one, by the rank of the search index."""
+    """Return the settled facts of its owner that share most words with this one, by the rank of the search index.
+
+    Raises SearchTooSlow.
+    """
     words = [word for word in fact.content.split() if not is_common(word)]
     terms = distinct(term for word in words for term in word_terms(word))[:MAX_WORDS]
     ids = look_up(fact.owner_id, terms) if terms else ()
@@ -81,14 +96,11 @@ def find_alike(fact: Memory) -> list[Memory]:
 
 
 def look_up(owner_id: int, terms: Sequence[Term]) -> Sequence[int]:
-    """Return the facts that rank best by these words; none when the search takes too long."""
+    """Return the facts that rank best by these words. Raises SearchTooSlow."""
     node = AnyOf(tuple(terms))
     request = SearchRequest(owner_id, node, "", ONLY_FACTS, Sort.RELEVANCE)
-    try:
-        with time_limit(DEFAULT_DB_ALIAS):
-            return backend(DEFAULT_DB_ALIAS).best(request, node, most=MOST_ALIKE).ids
-    except SearchTooSlow:
-        return ()
+    with time_limit(DEFAULT_DB_ALIAS):
+        return backend(DEFAULT_DB_ALIAS).best(request, node, most=MOST_ALIKE).ids
 
 
 def list_facts(*, owner: Owner, state: FactState | None = None) -> MemoryQuerySet:
@@ -117,6 +129,14 @@ def find_retirements(ids: Collection[int]) -> dict[int, ConsolidationEvent]:
     """Return by fact the newest event that retired it and was not taken back. One query."""
     events = ConsolidationEvent.objects.filter(fact_id__in=ids, kind__in=RETIRING, undone_by__isnull=True)
     return {event.fact_id: event for event in events.order_by("at", "id")}
+
+
+def find_repetitions(ids: Collection[int]) -> dict[int, int]:
+    """Return by fact the event that retired it last, where that was as a repetition of one of these. One query."""
+    standing = ConsolidationEvent.objects.filter(kind__in=RETIRING, undone_by__isnull=True)
+    later = standing.filter(fact_id=OuterRef("fact_id"), pk__gt=OuterRef("pk"))
+    events = standing.filter(~Exists(later), other_id__in=ids, kind=EventKind.DEDUPLICATED)
+    return dict(events.values_list("fact_id", "pk"))
 
 
 def find_undone(ids: Collection[int]) -> set[int]:

@@ -3,35 +3,61 @@
 Each settled fact is compared once, with those that the search index finds for its words; never all pairs.
 """
 
+from collections.abc import Iterator
 from datetime import datetime
 
+import structlog
 from django.db import transaction
 
 from memory_app.facts.core import Decider, EventKind
 from memory_app.facts.core.contradiction import Topic
 from memory_app.facts.core.sweep import Step
 from memory_app.facts.models import FactConflict
-from memory_app.facts.selectors import find_alike, read_uncompared
+from memory_app.facts.selectors import find_alike, list_owners_with_uncompared, list_uncompared, read_uncompared
 from memory_app.facts.services.consolidate import ACTOR
 from memory_app.facts.services.rows import is_settled, lock_facts_of, lock_rows, note
 from memory_app.memories.models import Memory
+from memory_app.search.adapters.sql import SearchTooSlow
 from minara_site.kernel.jobs.services import Claim, report_progress
 
 MOST_COMPARED = 200  # facts in a run; the next run goes on
 MOST_CONFLICTS = 5  # of one fact, the most alike first
+MOST_SLOW = 3  # looks of one owner and run that take too long: each took two seconds for nothing
+
+log = structlog.get_logger(__name__)
 
 
 def find_conflicts(*, now: datetime, most: int = MOST_COMPARED, claim: Claim | None = None) -> int:
     """Compare the settled facts that were not yet compared, at most so many; return how many conflicts were found."""
-    facts = read_uncompared(most)
-    found = 0
-    for done, fact in enumerate(facts, start=1):
-        alike = find_alike(fact)
-        with transaction.atomic():
-            lock_facts_of(fact.owner_id)
-            found += store_conflicts(fact, alike, now=now, run_id=claim.run_id if claim else None)
-        report_progress(claim, done, len(facts))
+    found = done = 0
+    total = min(most, list_uncompared().count())
+    for owner_id in list_owners_with_uncompared():
+        for new in compare_owner(owner_id, most - done, now=now, run_id=claim.run_id if claim else None):
+            found += new
+            done += 1
+            report_progress(claim, done, total)
     return found
+
+
+def compare_owner(owner_id: int, most: int, *, now: datetime, run_id: int | None) -> Iterator[int]:
+    """Compare facts of an owner, at most so many; yield for each how many conflicts are new.
+
+    One whose look takes too long stays uncompared; after some of these the owner's others wait for the next run.
+    """
+    slow = 0
+    for fact in read_uncompared(owner_id, most):
+        try:
+            alike = find_alike(fact)
+        except SearchTooSlow:
+            log.warning("fact_not_compared", owner_id=owner_id, fact_id=fact.pk, reason=SearchTooSlow.code)
+            slow += 1
+            if slow == MOST_SLOW:
+                return
+            continue
+        with transaction.atomic():
+            lock_facts_of(owner_id)
+            new = store_conflicts(fact, alike, now=now, run_id=run_id)
+        yield new
 
 
 def store_conflicts(fact: Memory, alike: list[Memory], *, now: datetime, run_id: int | None) -> int:

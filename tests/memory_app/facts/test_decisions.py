@@ -4,7 +4,9 @@ taken back."""
 from datetime import timedelta
 
 import pytest
+from structlog.testing import capture_logs
 
+from memory_app.facts import selectors
 from memory_app.facts.core import ConflictState, Decider, EventKind
 from memory_app.facts.core.decision import Decision, DecisionKind
 from memory_app.facts.models import ConsolidationEvent, FactConflict
@@ -12,16 +14,18 @@ from memory_app.facts.selectors import list_conflicts
 from memory_app.facts.services import (
     apply_decision,
     carry_out_corrections,
+    compare,
     consolidate_pending,
     find_conflicts,
     undo_event,
     write_correction,
 )
-from memory_app.facts.services.compare import store_conflicts
+from memory_app.facts.services.compare import MOST_SLOW, store_conflicts
 from memory_app.held.services import release_hold
 from memory_app.memories.core import Category, Provenance, Source
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Draft, delete_memories, restore_memories
+from memory_app.search.adapters.sql import SearchTooSlow
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.errors import Conflict, NotFound
 from minara_site.kernel.guard.models import Hold
@@ -49,6 +53,20 @@ def decide(owner, conflict, kind, *, decider=Decider.PERSON, ids=None, reason=""
     )
 
 
+def look_too_long(patch, is_slow):
+    """Let the looks for these owners take too long; return the list of the owners that were looked for."""
+    looks, look_up = [], selectors.look_up
+
+    def look(owner_id, terms):
+        looks.append(owner_id)
+        if is_slow(owner_id):
+            raise SearchTooSlow
+        return look_up(owner_id, terms)
+
+    patch.setattr(selectors, "look_up", look)
+    return looks
+
+
 class TestFinding:
     def test_finds_a_pair_once_and_notes_it(self, ana):
         conflict = make_conflict(ana)
@@ -73,6 +91,45 @@ class TestFinding:
             make_fact(ana, f"prefers {word} charts", minutes=number)
         consolidate_pending(now=NOON)
         assert [find_conflicts(now=NOON, most=1) for _run in range(4)] == [2, 1, 0, 0]
+
+    def test_one_whose_look_takes_too_long_is_compared_later(self, ana, monkeypatch):
+        weekly, daily = make_fact(ana, WEEKLY), make_fact(ana, DAILY, minutes=1)
+        consolidate_pending(now=NOON)
+        with monkeypatch.context() as patch, capture_logs() as logs:
+            look_too_long(patch, lambda _owner_id: True)
+            assert find_conflicts(now=NOON) == 0
+        assert {(log["event"], log["log_level"], log["fact_id"]) for log in logs} == {
+            ("fact_not_compared", "warning", weekly.pk),
+            ("fact_not_compared", "warning", daily.pk),
+        }
+        assert find_conflicts(now=LATER) == 1
+
+    def test_looks_that_take_too_long_end_and_keep_nobody_else_waiting(self, ana, ben, monkeypatch):
+        for number in range(2 * MOST_SLOW):
+            make_fact(ana, f"holds {number} ETH", minutes=number)
+        make_fact(ben, WEEKLY)
+        make_fact(ben, DAILY, minutes=1)
+        consolidate_pending(now=NOON)
+        looks = look_too_long(monkeypatch, lambda owner_id: owner_id == ana.pk)
+        assert find_conflicts(now=NOON) == 1
+        assert looks.count(ana.pk) == MOST_SLOW
+        assert not Memory.objects.filter(owner=ana, compared_at__isnull=False).exists()
+
+    def test_those_that_always_take_too_long_do_not_stand_before_the_others_for_good(self, ana, monkeypatch):
+        slow = [make_fact(ana, f"holds {number} ETH", minutes=number) for number in range(MOST_SLOW)]
+        quick = make_fact(ana, WEEKLY, minutes=9)
+        consolidate_pending(now=NOON)
+        find_alike = compare.find_alike
+
+        def find(fact):
+            if fact.pk in {each.pk for each in slow}:
+                raise SearchTooSlow
+            return find_alike(fact)
+
+        monkeypatch.setattr(compare, "find_alike", find)
+        for _run in range(30):
+            find_conflicts(now=LATER)
+        assert list(Memory.objects.filter(compared_at=LATER)) == [quick]
 
     def test_compares_one_that_comes_back_with_what_settled_meanwhile(self, ana):
         conflict = make_conflict(ana)
