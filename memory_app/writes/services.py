@@ -5,7 +5,7 @@ Rows that it throws away wait in the trash.
 """
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -13,16 +13,18 @@ from django.db import transaction
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 
+from memory_app.facts.services import take_up_again
 from memory_app.held.core import Kind
 from memory_app.memories.core import ROLL_BACK_REASON
 from memory_app.memories.models import Memory, MemoryRevision
 from memory_app.memories.services.edit import revision_of, say_again, store_changed
 from memory_app.memories.services.guarded import discard_holds, hold_of, judge_rows
+from memory_app.memories.services.remove import await_sweep
 from memory_app.memories.services.write import runs_of
 from memory_app.user_profile.models import UserProfileEntry, UserProfileRevision
 from memory_app.user_profile.selectors import find_entry, find_hold
 from memory_app.user_profile.services import hold_value, judge_value, keep_revision, take_turns
-from memory_app.writes.core.plan import EntryStep, Plan, Step, record_left
+from memory_app.writes.core.plan import EntryStep, Plan, Repetition, Step, record_left
 from memory_app.writes.models import RolledBackEntry, RolledBackMemory, WriteRollback
 from memory_app.writes.selectors.plans import Preview, get_rollback, preview_roll_back, preview_undo, slices
 from minara_site.access.models import User
@@ -90,6 +92,8 @@ def carry_out(record: WriteRollback, preview: Preview, *, sha256: str) -> WriteR
     record.save(force_insert=True)
     for steps in slices(preview.plan.steps):
         move_memories(record, steps, preview.rows)
+    for repetitions in slices(preview.plan.repetitions):
+        take_up_again([each.event_id for each in repetitions], actor=record.actor, now=record.at)
     for entry_step in preview.plan.entries:
         move_entry(record, entry_step)
     tell(record, preview.plan, preview.rows)
@@ -99,7 +103,7 @@ def carry_out(record: WriteRollback, preview: Preview, *, sha256: str) -> WriteR
 def move_memories(record: WriteRollback, steps: Sequence[Step], rows: Mapping[int, Memory]) -> None:
     """Carry out some steps on memories."""
     texts = load_texts(steps)
-    items, revisions, judged, thrown = [], [], [], []
+    items, revisions, judged, thrown, returned = [], [], [], [], []
     for step in steps:
         row = rows[step.memory_id]
         item = item_of(record, row, step)
@@ -110,6 +114,8 @@ def move_memories(record: WriteRollback, steps: Sequence[Step], rows: Mapping[in
         move(row, step, record)
         if step.text is not None or is_returned:
             judged.append(row)
+        if is_returned:
+            returned.append(row.pk)
         if step.is_deleted and not was_deleted:
             thrown.append(row)
         item.version_after, item.batch_after = row.version, row.batch
@@ -118,6 +124,7 @@ def move_memories(record: WriteRollback, steps: Sequence[Step], rows: Mapping[in
     discard_holds(thrown, actor=record.actor, now=record.at)
     judge_again(judged, record)
     store_changed([rows[step.memory_id] for step in steps])
+    await_sweep(returned)
     RolledBackMemory.objects.bulk_create(items)
 
 
@@ -217,9 +224,8 @@ def clear_value(entry: UserProfileEntry) -> None:
 
 def tell(record: WriteRollback, plan: Plan, rows: Mapping[int, Memory]) -> None:
     """Record the act for each owner, by ids and the plan's hash, and send the event."""
-    owners: dict[int, list[int]] = {}
-    for step in plan.steps:
-        owners.setdefault(rows[step.memory_id].owner_id, []).append(step.memory_id)
+    owners = ids_by_owner(plan.steps, rows)
+    unretired = ids_by_owner(plan.repetitions, rows)
     keys: dict[int, list[str]] = {}
     for entry in plan.entries:
         keys.setdefault(entry.owner_id, []).append(entry.key)
@@ -239,7 +245,16 @@ def tell(record: WriteRollback, plan: Plan, rows: Mapping[int, Memory]) -> None:
                 "ids": runs_of(ids),
                 "keys": keys.get(owner_id, []),
                 "count": len(ids) + len(keys.get(owner_id, [])),
+                **({"unretired": runs_of(unretired[owner_id])} if owner_id in unretired else {}),
             },
         )
         if ids:
             send_after_commit(memory_written, owner_id=owner_id, memory_ids=tuple(ids))
+
+
+def ids_by_owner(items: Iterable[Step | Repetition], rows: Mapping[int, Memory]) -> dict[int, list[int]]:
+    """Return the memories of items of a plan by their owner."""
+    owners: dict[int, list[int]] = {}
+    for item in items:
+        owners.setdefault(rows[item.memory_id].owner_id, []).append(item.memory_id)
+    return owners

@@ -17,21 +17,22 @@ from memory_app.memories.selectors import name_actors
 from memory_app.user_profile.models import UserProfileEntry, UserProfileRevision
 from memory_app.writes.core.entries import Done
 from memory_app.writes.core.lights import Kind, Light
-from memory_app.writes.core.plan import EntryStep, Left, Plan, Step, Why
+from memory_app.writes.core.plan import LEFT, UNRETIRED, EntryStep, Left, Plan, Repetition, Step, Why
 from memory_app.writes.models import WriteRollback
 from memory_app.writes.selectors.plans import Preview
 from minara_site.access.models import User
 from minara_site.kernel.core.diff import Segment, word_diff
 from minara_site.web.moments import number_words
 
+Item = Step | EntryStep | Repetition | Left
 PART = 50  # rows of a kind at a time
-LEFT = "left"
 TITLES: Mapping[str, str | Promise] = {
     Done.CREATED: gettext_lazy("Written"),
     Done.EDITED: gettext_lazy("Edited"),
     Done.DELETED: gettext_lazy("Deleted"),
     Done.RESTORED: gettext_lazy("Restored"),
     Done.PROFILE: gettext_lazy("User profile"),
+    UNRETIRED: gettext_lazy("Un-retired"),
     LEFT: gettext_lazy("Left alone"),
 }
 EFFECTS: Mapping[str, str | Promise] = {
@@ -40,6 +41,7 @@ EFFECTS: Mapping[str, str | Promise] = {
     Done.DELETED: gettext_lazy("back from the trash"),
     Done.RESTORED: gettext_lazy("back into the trash"),
     Done.PROFILE: gettext_lazy("back to the value before"),
+    UNRETIRED: gettext_lazy("back to the pending facts, because what they repeated goes"),
     LEFT: gettext_lazy("untouched; each says why"),
 }
 EFFECTS_OF_UNDO: Mapping[str, str | Promise] = {
@@ -138,22 +140,24 @@ def show_plan(preview: Preview, *, kind: str, start: int, reader: User, is_undo:
     return Shown(parts, rows, start + 1, start + len(chosen), len(items), frozenset(owners))
 
 
-def items_of(plan: Plan, kind: str) -> Sequence[Step | EntryStep | Left]:
-    """Return the steps of a kind, or what is left alone."""
+def items_of(plan: Plan, kind: str) -> Sequence[Item]:
+    """Return the steps of a kind, what is un-retired, or what is left alone."""
     if kind == LEFT:
         return plan.left
     if kind == Done.PROFILE:
         return plan.entries
+    if kind == UNRETIRED:
+        return plan.repetitions
     return [step for step in plan.steps if step.done == kind]
 
 
-def load_owners(items: Sequence[Step | EntryStep | Left], preview: Preview) -> dict[int, str]:
+def load_owners(items: Sequence[Item], preview: Preview) -> dict[int, str]:
     """Return the names of those whose rows these are."""
     ids = {owner_of(item, preview) for item in items}
     return {user.pk: user.get_short_name() for user in User.objects.filter(pk__in=ids - {None})}
 
 
-def owner_of(item: Step | EntryStep | Left, preview: Preview) -> int | None:
+def owner_of(item: Item, preview: Preview) -> int | None:
     """Return whose row it is, None when nobody knows: it is gone."""
     if isinstance(item, EntryStep):
         return item.owner_id
@@ -161,9 +165,7 @@ def owner_of(item: Step | EntryStep | Left, preview: Preview) -> int | None:
     return row.owner_id if row else item.owner_id if isinstance(item, Left) else None
 
 
-def shape_rows(
-    items: Sequence[Step | EntryStep | Left], preview: Preview, owners: Mapping[int, str], *, reader: User
-) -> list[Row]:
+def shape_rows(items: Sequence[Item], preview: Preview, owners: Mapping[int, str], *, reader: User) -> list[Row]:
     """Return some items of a plan as rows."""
     texts = load_earlier([item for item in items if isinstance(item, Step)])
     values = load_values([item for item in items if isinstance(item, EntryStep)])
@@ -180,6 +182,8 @@ def shape_rows(
             found = preview.rows.get(item.memory_id) if item.memory_id else None
             memory = memory_for(reader, found) if found else None
             rows.append(Row(memory, owner, item.key or gone_words(item, memory), reason=reason_words(item, names)))
+        elif isinstance(item, Repetition):
+            rows.append(Row(memory_for(reader, preview.rows[item.memory_id]), owner))
         else:
             memory = memory_for(reader, preview.rows[item.memory_id])
             earlier = texts.get((memory.pk, item.text or 0), memory.content)

@@ -5,7 +5,7 @@ from memory_app.facts.services.consolidate import consolidate_pending
 from memory_app.facts.services.decide import apply_decision
 from memory_app.facts.services.record import ask_for_sweep, record_fact
 from memory_app.facts.services.retire import carry_out_corrections, write_correction
-from memory_app.facts.services.undo import undo_event
+from memory_app.facts.services.undo import take_up_again, undo_event
 
 __all__ = [
     "apply_decision",
@@ -14,6 +14,7 @@ __all__ = [
     "consolidate_pending",
     "find_conflicts",
     "record_fact",
+    "take_up_again",
     "undo_event",
     "write_correction",
 ]

@@ -1,6 +1,8 @@
 """Taking a decision back: un-retire, and opening a pair again. Source: S1 (retired, never deleted)."""
 
+from collections.abc import Collection
 from datetime import datetime
+from itertools import groupby
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -30,21 +32,27 @@ def undo_event(*, principal: Principal, owner: Owner, event_id: int, now: dateti
         if undone.kind != EventKind.KEPT_BOTH:
             bring_back(rows.get(undone.fact_id), owner_id=undone.owner_id)
         reopen(undone)
-        event: ConsolidationEvent = ConsolidationEvent.objects.create(
-            owner_id=undone.owner_id,
-            at=now,
-            kind=EventKind.REOPENED if undone.kind == EventKind.KEPT_BOTH else EventKind.UNRETIRED,
-            decider=Decider.PERSON,
-            actor=principal.actor,
-            fact_id=undone.fact_id,
-            other_id=undone.other_id,
-            undoes=undone,
-        )
+        event = taken_back(undone, actor=principal.actor, now=now)
+        event.save(force_insert=True)
         audit(event.owner_id, AUDIT_WORDS[EventKind(event.kind)], event, now=now)
     return event
 
 
 AUDIT_WORDS = {EventKind.UNRETIRED: "memory_unretired", EventKind.REOPENED: "fact_conflict_reopened"}
+
+
+def taken_back(undone: ConsolidationEvent, *, actor: str, now: datetime) -> ConsolidationEvent:
+    """Return the unsaved event that takes a decision back."""
+    return ConsolidationEvent(
+        owner_id=undone.owner_id,
+        at=now,
+        kind=EventKind.REOPENED if undone.kind == EventKind.KEPT_BOTH else EventKind.UNRETIRED,
+        decider=Decider.PERSON,
+        actor=actor,
+        fact_id=undone.fact_id,
+        other_id=undone.other_id,
+        undoes=undone,
+    )
 
 
 def find_event(owner: Owner, event_id: int) -> ConsolidationEvent:
@@ -69,3 +77,17 @@ def reopen(undone: ConsolidationEvent) -> None:
     ids = (undone.fact_id, undone.other_id)
     pair = FactConflict.objects.filter(older__in=ids, newer__in=ids).exclude(state=ConflictState.OPEN)
     pair.update(state=ConflictState.OPEN, decided_at=None)
+
+
+def take_up_again(event_ids: Collection[int], *, actor: str, now: datetime) -> None:
+    """Let facts that these events retired wait for the next sweep, which decides anew; each gets an event of its own.
+
+    Needs a transaction and the locked facts.
+    """
+    undone = list(ConsolidationEvent.objects.filter(pk__in=event_ids).order_by("owner_id", "pk"))
+    Memory.objects.filter(pk__in=[event.fact_id for event in undone]).update(
+        fact_state=FactState.PENDING, retired_at=None
+    )
+    ConsolidationEvent.objects.bulk_create([taken_back(event, actor=actor, now=now) for event in undone])
+    for owner_id, events in groupby(undone, key=lambda event: event.owner_id):
+        tell(owner_id, [event.fact_id for event in events])

@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import BigIntegerField
+from django.db.models import BigIntegerField, Exists, OuterRef
 from django.utils.translation import gettext as _
 
-from memory_app.memories.core import UNDO_REASON
+from memory_app.memories.core import UNDO_REASON, FactState
 from memory_app.memories.models import Memory, MemoryQuerySet
 from memory_app.memories.selectors import no_such_memory, retention_cutoff
 from memory_app.memories.services.edit import not_editable, stand_again
@@ -40,7 +40,8 @@ def delete_memories(
 ) -> Batch:
     """Delete softly, all or nothing; what is deleted already stays as it was.
 
-    Raises NotFound when an id is unknown to this reader and Refused when a row is not the caller's to delete.
+    Facts that are retired as its repetitions stay so: they say what is to be forgotten. Raises NotFound when an id is
+    unknown to this reader and Refused when a row is not the caller's to delete.
     """
     with transaction.atomic():
         live = [row for row in chosen_rows(principal, owner, ids, now=now) if row.deleted_at is None]
@@ -108,6 +109,7 @@ def mark_batch(
         row.deleted_at = deleted_at
     if deleted_at is None:
         batch = replace(batch, held=len(judge_returning(rows, now=now)))
+        await_sweep(batch.ids)
     else:
         discard_holds(rows, actor=principal.actor, now=now)
     tool_call = "memory_restored" if deleted_at is None else "memory_removed"
@@ -123,6 +125,18 @@ def mark_batch(
         )
         send_after_commit(memory_written, owner_id=owner_id, memory_ids=tuple(row.pk for row in own))
     return batch
+
+
+def await_sweep(ids: Collection[int]) -> None:
+    """Let settled facts that come back wait for a sweep where another may say the same by now: the older is to stay.
+
+    What a pending fact says, only the sweep knows.
+    """
+    others = Memory.objects.filter(owner=OuterRef("owner")).live()
+    same = others.filter(fact_state=FactState.SETTLED, fact_key=OuterRef("fact_key")).exclude(pk=OuterRef("pk"))
+    pending = others.filter(fact_state=FactState.PENDING)
+    facts = Memory.objects.filter(pk__in=ids, fact_state=FactState.SETTLED)
+    facts.filter(Exists(same) | Exists(pending)).update(fact_state=FactState.PENDING)
 
 
 def discard_memories(

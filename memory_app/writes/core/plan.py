@@ -16,6 +16,8 @@ from typing import Any
 
 from memory_app.writes.core.entries import Done
 
+UNRETIRED, LEFT = "unretired", "left"  # what is counted beside the kinds of steps
+
 
 class Why(StrEnum):
     """Why a row is left alone."""
@@ -108,6 +110,14 @@ class EntryStep:
 
 
 @dataclass(frozen=True, slots=True)
+class Repetition:
+    """A fact that `event_id` retired because it says the same as a row that goes: it waits for the sweep again."""
+
+    memory_id: int
+    event_id: int
+
+
+@dataclass(frozen=True, slots=True)
 class Left:
     """A row that is left alone: a memory, or an entry of somebody's profile; `by` is who changed it, where known."""
 
@@ -125,6 +135,7 @@ class Plan:
     steps: tuple[Step, ...]
     entries: tuple[EntryStep, ...]
     left: tuple[Left, ...]
+    repetitions: tuple[Repetition, ...] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -138,11 +149,12 @@ class Plan:
         for step in self.steps:
             counts[step.done] += 1
         counts[Done.PROFILE] = len(self.entries)
-        return {**{kind.value: count for kind, count in counts.items()}, "left": len(self.left)}
+        others = {UNRETIRED: len(self.repetitions), LEFT: len(self.left)}
+        return {**{kind.value: count for kind, count in counts.items()}, **others}
 
     def sha256(self, *about: str) -> str:
         """Return the hash that stands for this plan and what it is about, as 64 hex digits."""
-        rows = [[astuple(each) for each in kind] for kind in (self.steps, self.entries, self.left)]
+        rows = [[astuple(each) for each in kind] for kind in (self.steps, self.entries, self.left, self.repetitions)]
         return hashlib.sha256(json.dumps([about, rows]).encode()).hexdigest()
 
 

@@ -9,8 +9,9 @@ from typing import Any, TypeVar
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
+from memory_app.facts.selectors import find_repetitions
 from memory_app.held.core import Kind
-from memory_app.memories.core import REVERT_REASON, ROLL_BACK_REASON
+from memory_app.memories.core import REVERT_REASON, ROLL_BACK_REASON, FactState
 from memory_app.memories.models import Memory, MemoryRevision
 from memory_app.memories.selectors import retention_cutoff
 from memory_app.user_profile.models import UserProfileEntry, UserProfileRevision
@@ -19,6 +20,7 @@ from memory_app.writes.core.plan import (
     EntryStep,
     Left,
     Plan,
+    Repetition,
     Stands,
     Step,
     Touched,
@@ -55,8 +57,9 @@ def preview_roll_back(*, writer: str, since: datetime, now: datetime, lock: bool
     rows = load_rows(touched, lock=lock)
     steps, left = decide(touched, find_standing(rows, touched, now=now), entries[0].actor if entries else "")
     entry_steps, entries_left = find_entry_steps(writer, entries, since=since)
-    plan = Plan(tuple(steps), tuple(entry_steps), (*left, *entries_left, *find_waiting(entries)))
-    return Preview(plan, rows, plan.sha256(writer, since.isoformat()))
+    repetitions, theirs = find_repetitions_of(steps, rows, lock=lock)
+    plan = Plan(tuple(steps), tuple(entry_steps), (*left, *entries_left, *find_waiting(entries)), repetitions)
+    return Preview(plan, theirs | rows, plan.sha256(writer, since.isoformat()))
 
 
 def list_entries(*, writer: str, since: datetime) -> list[AuditEntry]:
@@ -254,6 +257,28 @@ def find_waiting(entries: Iterable[AuditEntry]) -> list[Left]:
     ]
 
 
+def find_repetitions_of(
+    steps: Collection[Step], rows: Mapping[int, Memory], *, lock: bool
+) -> tuple[tuple[Repetition, ...], dict[int, Memory]]:
+    """Return the facts that are retired as repetitions of what these steps take away, and their rows.
+
+    What goes to the trash itself stays retired.
+    """
+    gone = {step.memory_id for step in steps if step.is_deleted}
+    changed = {step.memory_id for step in steps if step.text is not None}
+    events: dict[int, int] = {}
+    for chosen in slices(pk for pk in sorted(gone | changed) if is_repeatable(rows[pk])):
+        events |= find_repetitions(chosen)
+    found = load_rows(events.keys() - gone, lock=lock)
+    retired = {pk: row for pk, row in found.items() if row.fact_state == FactState.RETIRED}
+    return tuple(Repetition(pk, events[pk]) for pk in retired), retired
+
+
+def is_repeatable(row: Memory) -> bool:
+    """Say whether facts may have given way to a row that stands: to another fact, or to what their owner typed."""
+    return row.deleted_at is None and (row.fact_state is not None or row.is_editable)
+
+
 def preview_undo(rollback: WriteRollback, *, lock: bool = False) -> Preview:
     """Return what undoing a roll-back would do: every row that nobody changed since stands as it stood before it."""
     items = list(rollback.memories.order_by("memory_id"))
@@ -266,8 +291,9 @@ def preview_undo(rollback: WriteRollback, *, lock: bool = False) -> Preview:
         else:
             left.append(left_after(item, row))
     entry_steps, entries_left = find_entries_back(rollback)
-    plan = Plan(tuple(steps), tuple(entry_steps), (*left, *entries_left))
-    return Preview(plan, rows, plan.sha256("undo", str(rollback.pk)))
+    repetitions, theirs = find_repetitions_of(steps, rows, lock=lock)
+    plan = Plan(tuple(steps), tuple(entry_steps), (*left, *entries_left), repetitions)
+    return Preview(plan, theirs | rows, plan.sha256("undo", str(rollback.pk)))
 
 
 def left_after(item: RolledBackMemory, row: Memory) -> Left:

@@ -203,7 +203,15 @@ class TestWhatOthersDid:
 
         rollback = roll(olga, BAD, since, now)
 
-        assert rollback.counts == {"created": 1, "edited": 0, "deleted": 0, "restored": 0, "profile": 0, "left": 4}
+        assert rollback.counts == {
+            "created": 1,
+            "edited": 0,
+            "deleted": 0,
+            "restored": 0,
+            "profile": 0,
+            "unretired": 0,
+            "left": 4,
+        }
         assert {(each["memory"], each["key"]): each["why"] for each in rollback.left} == {
             (mine.pk, ""): Why.EDITED_SINCE,
             (taken.pk, ""): Why.EDITED_SINCE,

@@ -6,7 +6,18 @@ from typing import Any
 import pytest
 
 from memory_app.writes.core.entries import Done
-from memory_app.writes.core.plan import EntryStep, Left, Plan, Stands, Step, Touched, Why, decide, decide_entries
+from memory_app.writes.core.plan import (
+    EntryStep,
+    Left,
+    Plan,
+    Repetition,
+    Stands,
+    Step,
+    Touched,
+    Why,
+    decide,
+    decide_entries,
+)
 
 ME, OTHER = "key:me", "user:2"
 NOON = datetime(2026, 6, 12, 12, tzinfo=UTC)
@@ -176,9 +187,18 @@ def test_the_hash_knows_every_part() -> None:
         Plan((step,), (), ()),
         Plan((step,), (entry,), ()),
         Plan((step,), (entry,), (left,)),
+        Plan((step,), (entry,), (left,), (Repetition(8, 3),)),
         Plan((Step(7, Done.CREATED, 2, None, text=None, is_moved=True, is_deleted=True),), (), ()),
     ]
     hashes = [plan.sha256("key:me") for plan in plans] + [plans[0].sha256("key:you")]
     assert len(set(hashes)) == len(hashes)
     assert plans[3].sha256("key:me") == hashes[3]
-    assert plans[3].counts == {"created": 1, "edited": 0, "deleted": 0, "restored": 0, "profile": 1, "left": 1}
+    assert plans[4].counts == {
+        "created": 1,
+        "edited": 0,
+        "deleted": 0,
+        "restored": 0,
+        "profile": 1,
+        "unretired": 1,
+        "left": 1,
+    }

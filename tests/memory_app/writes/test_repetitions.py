@@ -1,0 +1,335 @@
+"""A fact that another repeated is taken back, and what the other said still stands: nobody's work is lost (P-07)."""
+
+import contextlib
+import re
+from collections.abc import Collection
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from django.utils import timezone
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memory_app.facts.core import RETIRING, Decider, EventKind
+from memory_app.facts.core.decision import Decision
+from memory_app.facts.core.sameness import fact_key
+from memory_app.facts.models import ConsolidationEvent, FactConflict
+from memory_app.facts.services import apply_decision, consolidate_pending, find_conflicts, record_fact, undo_event
+from memory_app.memories.core import Category, FactState, Provenance, Source
+from memory_app.memories.models import Memory
+from memory_app.memories.services import Changes, Draft, delete_memories, edit_memory, restore_memories
+from memory_app.writes.models import WriteRollback
+from memory_app.writes.selectors.plans import preview_roll_back, preview_undo
+from memory_app.writes.services import roll_back, undo_roll_back
+from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.errors import Conflict
+from minara_site.kernel.events import memory_written
+from minara_site.kernel.ownership import EVERYONE
+from tests.memory_app.writes.factories import agent, person, standing, write
+
+pytestmark = pytest.mark.django_db
+MINUTE = timedelta(minutes=1)
+BAD, GOOD = "key:bad00000", "key:good0000"
+
+
+class Story:
+    """Facts of several writers about one owner, a minute after another."""
+
+    def __init__(self, ana: Any, olga: Any, now: datetime) -> None:
+        self.owner, self.olga, self.now, self.since = ana, person(olga), now, now
+
+    def tick(self) -> datetime:
+        self.now += MINUTE
+        return self.now
+
+    def record(self, writer: str, text: str, source: Source = Source.AGENT_RECORDED) -> Memory:
+        draft = Draft(Category.FACT, text, Provenance(source, writer))
+        return record_fact(owner_id=self.owner.pk, draft=draft, now=self.tick())
+
+    def sweep(self) -> None:
+        consolidate_pending(now=self.tick())
+
+    def roll(self, writer: str) -> WriteRollback:
+        sha256 = preview_roll_back(writer=writer, since=self.since, now=self.tick()).sha256
+        return roll_back(
+            principal=self.olga, writer=writer, since=self.since, sha256=sha256, reason="stolen", now=self.now
+        )
+
+    def unroll(self, rollback: WriteRollback) -> WriteRollback:
+        sha256 = preview_undo(rollback).sha256
+        return undo_roll_back(
+            principal=self.olga, rollback_id=rollback.pk, sha256=sha256, reason="a mistake", now=self.tick()
+        )
+
+    def restore(self, *facts: Memory) -> None:
+        ids = [fact.pk for fact in facts]
+        restore_memories(principal=self.olga, owner=EVERYONE, ids=ids, now=self.tick())
+
+
+@pytest.fixture
+def story(ana: Any, olga: Any, now: datetime) -> Story:
+    return Story(ana, olga, now)
+
+
+def states(*facts: Memory) -> list[tuple[str | None, bool]]:
+    """Return how each stands, and whether it lies in the trash."""
+    rows = Memory.objects.in_bulk([fact.pk for fact in facts])
+    return [(rows[fact.pk].fact_state, rows[fact.pk].deleted_at is not None) for fact in facts]
+
+
+def kinds(fact: Memory) -> list[str]:
+    return list(ConsolidationEvent.objects.filter(fact_id=fact.pk).order_by("pk").values_list("kind", flat=True))
+
+
+SETTLED, PENDING, RETIRED = ((state, False) for state in (FactState.SETTLED, FactState.PENDING, FactState.RETIRED))
+GONE = (FactState.SETTLED, True)
+
+
+class TestRollBack:
+    def test_what_repeated_a_fact_that_goes_stands_after_the_next_sweep(self, story: Story) -> None:
+        bad, good = story.record(BAD, "prefers weekly charts"), story.record(GOOD, "Prefers weekly charts.")
+        story.sweep()
+        rollback = story.roll(BAD)
+        assert states(bad, good) == [GONE, PENDING]
+        story.sweep()
+        assert states(bad, good) == [GONE, SETTLED]
+        assert rollback.counts["unretired"] == rollback.counts["created"] == 1
+        assert kinds(good) == [EventKind.DEDUPLICATED, EventKind.UNRETIRED, EventKind.SETTLED]
+        event = ConsolidationEvent.objects.get(kind=EventKind.UNRETIRED)
+        assert (event.actor, event.decider, event.at) == (story.olga.actor, Decider.PERSON, rollback.at)
+        assert (event.undoes.fact_id, event.undoes.other_id) == (good.pk, bad.pk)
+        assert AuditEntry.objects.get(tool_call="write_rollback").details["unretired"] == [[good.pk, good.pk]]
+
+    def test_of_several_the_oldest_stands(self, story: Story) -> None:
+        bad, second, third = (story.record(writer, "holds ETH") for writer in (BAD, GOOD, GOOD))
+        story.sweep()
+        story.roll(BAD)
+        story.sweep()
+        assert states(bad, second, third) == [GONE, SETTLED, RETIRED]
+        assert ConsolidationEvent.objects.filter(fact_id=third.pk).latest("pk").other_id == second.pk
+
+    def test_what_gave_way_to_one_that_gave_way_itself_stands_again(self, story: Story) -> None:
+        story.tick()
+        bad = story.record(BAD, "holds ETH")
+        good = story.record(GOOD, "holds ETH")
+        story.sweep()
+        older = story.record(BAD, "holds ETH")
+        Memory.objects.filter(pk=older.pk).update(created_at=story.since)
+        story.sweep()
+        assert states(older, bad, good) == [SETTLED, RETIRED, RETIRED]
+        story.roll(BAD)
+        story.sweep()
+        assert states(good) == [SETTLED]
+
+    def test_the_writers_own_repetitions_go_as_they_are(self, story: Story) -> None:
+        first, again = story.record(BAD, "holds ETH"), story.record(BAD, "holds ETH")
+        story.sweep()
+        assert story.roll(BAD).counts["unretired"] == 0
+        assert states(first, again) == [GONE, (FactState.RETIRED, True)]
+
+    def test_one_that_lies_in_the_trash_is_swept_once_it_is_back(self, story: Story) -> None:
+        bad, good = story.record(BAD, "holds ETH"), story.record(GOOD, "holds ETH")
+        story.sweep()
+        delete_memories(principal=story.olga, owner=EVERYONE, ids=[good.pk], now=story.tick())
+        story.roll(BAD)
+        story.sweep()
+        story.restore(good)
+        story.sweep()
+        assert states(bad, good) == [GONE, SETTLED]
+
+    def test_what_somebody_decided_stays_decided(self, story: Story) -> None:
+        good, bad = story.record(GOOD, "prefers weekly charts"), story.record(BAD, "prefers daily charts")
+        story.sweep()
+        find_conflicts(now=story.tick())
+        decision = Decision("supersede", good.pk, bad.pk)
+        pair = FactConflict.objects.get()
+        apply_decision(
+            owner=story.owner,
+            conflict_id=pair.pk,
+            decision=decision,
+            decider=Decider.PERSON,
+            actor="user:1",
+            now=story.tick(),
+        )
+        assert story.roll(BAD).counts["unretired"] == 0
+        assert states(good) == [RETIRED]
+
+    def test_what_a_person_took_back_already_is_left_as_it_is(self, story: Story) -> None:
+        story.record(BAD, "holds ETH")
+        good = story.record(GOOD, "holds ETH")
+        story.sweep()
+        event = ConsolidationEvent.objects.get(kind=EventKind.DEDUPLICATED)
+        undo_event(principal=story.olga, owner=EVERYONE, event_id=event.pk, now=story.tick())
+        assert story.roll(BAD).counts["unretired"] == 0
+        assert states(good) == [SETTLED]
+
+    def test_a_fact_that_gave_way_to_words_that_go_is_swept_again(self, story: Story) -> None:
+        mine = write(person(story.owner), "no leverage", now=story.since - MINUTE, typed=True)
+        bad = agent(story.owner, "bad00000")
+        edit_memory(principal=bad, memory_id=mine.pk, changes=Changes(content="holds ETH"), now=story.tick())
+        good = story.record(GOOD, "holds ETH")
+        story.sweep()
+        assert states(good) == [RETIRED]
+        story.roll(BAD)
+        story.sweep()
+        assert states(good) == [SETTLED]
+
+    def test_a_sweep_after_the_preview_is_a_conflict(self, story: Story) -> None:
+        story.record(BAD, "holds ETH")
+        story.record(GOOD, "holds ETH")
+        sha256 = preview_roll_back(writer=BAD, since=story.since, now=story.now).sha256
+        story.sweep()
+        with pytest.raises(Conflict):
+            roll_back(
+                principal=story.olga, writer=BAD, since=story.since, sha256=sha256, reason="stolen", now=story.now
+            )
+
+    def test_who_reads_it_is_told(self, story: Story, django_capture_on_commit_callbacks: Any) -> None:
+        story.record(BAD, "holds ETH")
+        good = story.record(GOOD, "holds ETH")
+        story.sweep()
+        told: list[int] = []
+        receiver = lambda memory_ids, **_: told.extend(memory_ids)  # noqa: E731
+        memory_written.connect(receiver)
+        with django_capture_on_commit_callbacks(execute=True):
+            story.roll(BAD)
+        memory_written.disconnect(receiver)
+        assert good.pk in told
+
+
+class TestUndo:
+    @pytest.mark.parametrize("is_swept", [True, False])
+    def test_the_older_stands_alone_again(self, story: Story, is_swept: bool) -> None:
+        bad, good = story.record(BAD, "holds ETH"), story.record(GOOD, "holds ETH")
+        story.sweep()
+        before = standing()
+        rollback = story.roll(BAD)
+        if is_swept:
+            story.sweep()
+        story.unroll(rollback)
+        story.sweep()
+        assert states(bad, good) == [SETTLED, RETIRED]
+        assert standing() == before
+        story.roll(BAD)
+        story.sweep()
+        assert states(bad, good) == [GONE, SETTLED]
+
+    def test_who_restores_it_by_hand_gets_one_fact_too(self, story: Story) -> None:
+        bad, good = story.record(BAD, "holds ETH"), story.record(GOOD, "holds ETH")
+        story.sweep()
+        story.roll(BAD)
+        story.sweep()
+        story.restore(bad)
+        story.sweep()
+        assert states(bad, good) == [SETTLED, RETIRED]
+
+    def test_a_fact_that_nobody_repeated_settles_at_once(self, story: Story) -> None:
+        story.record(BAD, "holds ETH")
+        story.record(GOOD, "prefers weekly charts")
+        story.sweep()
+        before = standing()
+        story.unroll(story.roll(BAD))
+        assert standing() == before
+
+    def test_what_repeated_a_fact_that_goes_again_stands(self, story: Story) -> None:
+        old = story.record("key:old00000", "holds ETH")
+        story.sweep()
+        story.since = story.tick()
+        bad = agent(story.owner, "bad00000")
+        typed = write(person(story.owner), "holds SOL", now=story.since - MINUTE, typed=True)
+        delete_memories(principal=bad, owner=story.owner, ids=[typed.pk], now=story.tick())
+        rollback = story.roll(BAD)
+        good = story.record(GOOD, "holds SOL")
+        story.sweep()
+        assert states(old, good) == [SETTLED, RETIRED]
+        assert story.unroll(rollback).counts["unretired"] == 1
+        story.sweep()
+        assert states(good) == [SETTLED]
+
+
+def test_who_deletes_a_fact_forgets_what_repeated_it(story: Story) -> None:
+    first, again = story.record(BAD, "holds ETH"), story.record(GOOD, "holds ETH")
+    story.sweep()
+    delete_memories(principal=story.olga, owner=EVERYONE, ids=[first.pk], now=story.tick())
+    story.sweep()
+    assert states(first, again) == [GONE, RETIRED]
+
+
+def test_pages_show_what_is_unretired(story: Story, client: Client, olga: Any) -> None:
+    story.now = story.since = timezone.now() - timedelta(hours=1)
+    story.record(BAD, "holds ETH")
+    good = story.record(GOOD, "Holds ETH.")
+    story.sweep()
+    client.force_login(olga)
+    asked = {"writer": BAD, "since": story.since.isoformat(), "show": "unretired"}
+    page = client.get("/ops/writes/roll-back/", asked).content.decode()
+    assert re.search(r'aria-current="true">Un-retired <span class="n">.*?1', page)
+    assert f"/memories/{good.pk}/" in page
+    assert "Holds ETH." in page
+    page = client.get(f"/ops/writes/{story.roll(BAD).pk}/").content.decode()
+    assert "back to the pending facts, because what they repeated goes" in page
+
+
+TEXTS = ("holds ETH", "Holds ETH.", "prefers weekly charts", "prefers daily charts")
+WRITERS = (BAD, GOOD, "key:else0000")
+SOURCES = (Source.AGENT_RECORDED, Source.USER_EXPLICIT, Source.USER_MANUAL)
+RECORDED = st.tuples(st.sampled_from(WRITERS), st.sampled_from(TEXTS), st.sampled_from(SOURCES), st.booleans())
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(st.lists(RECORDED, min_size=1, max_size=8), st.lists(st.sampled_from(WRITERS), min_size=1, max_size=3))
+def test_streams_with_roll_backs_keep_every_promise(
+    ana: Any, olga: Any, now: datetime, stream: list[Any], rolled: list[str]
+) -> None:
+    """R-50 goes on through roll-backs and their undoing: nobody else's words are lost, every decision is one event."""
+    with contextlib.suppress(Undone), transaction.atomic():
+        play(Story(ana, olga, now), stream, rolled)
+        raise Undone
+
+
+class Undone(Exception):
+    """Takes an example's rows back."""
+
+
+def play(story: Story, stream: list[Any], rolled: list[str]) -> None:
+    """Record a stream with some sweeps, roll writers back one after another, and undo it all, the last first."""
+    for writer, text, source, is_swept in stream:
+        story.record(writer, text, source)
+        if is_swept:
+            story.sweep()
+    story.sweep()
+    before = standing()
+    rollbacks = []
+    for writer in rolled:
+        if not preview_roll_back(writer=writer, since=story.since, now=story.now).plan.is_empty:
+            rollbacks.append(story.roll(writer))
+            story.sweep()
+            check_promises(count=len(stream))
+    for rollback in reversed(rollbacks):
+        story.unroll(rollback)
+        story.sweep()
+        check_promises(count=len(stream))
+    assert standing() == before
+
+
+def check_promises(*, count: int) -> None:
+    """Assert what R-50 and P-07 ask for, right after a sweep."""
+    facts = list(Memory.objects.all())
+    assert len(facts) == count
+    live = [fact for fact in facts if fact.deleted_at is None]
+    assert not any(fact.fact_state == FactState.RETIRED for fact in facts if fact.source == Source.USER_MANUAL)
+    assert not any(fact.fact_state == FactState.PENDING for fact in live)
+    stand = [fact for fact in live if fact.fact_state == FactState.SETTLED]
+    assert keys_of(stand) == keys_of(live)
+    recorded = [fact_key(fact.content) for fact in stand if fact.source != Source.USER_MANUAL]
+    assert len(recorded) == len(set(recorded))
+    ends = ConsolidationEvent.objects.filter(kind__in=RETIRING, undone_by__isnull=True)
+    retired = [fact.pk for fact in facts if fact.fact_state == FactState.RETIRED]
+    assert sorted(ends.values_list("fact_id", flat=True)) == sorted(retired)
+
+
+def keys_of(facts: Collection[Memory]) -> set[str]:
+    return {fact_key(fact.content) for fact in facts}
