@@ -318,7 +318,7 @@ def test_rows_of_other_products_bring_no_hard_constraint_in(person: Client, ana:
     upload(person, json.dumps(row).encode())
     assert newest().plan["verdicts"] == {"rejected": 1}
     page = page_of(person, newest())
-    assert "a hard constraint needs a person" in page
+    assert "a hard constraint comes only with an export" in page
     assert "constraints/" not in page
 
 
