@@ -16,7 +16,7 @@ from memory_app.embeddings import pgvector
 from memory_app.embeddings.adapters import EmbeddingProvider, ProviderDown, TextsRefused
 from memory_app.embeddings.core import Vector, clean_text, is_too_short, pack, text_digest
 from memory_app.embeddings.models import MemoryVector
-from memory_app.embeddings.selectors import to_embed
+from memory_app.embeddings.selectors import known_dimensions, note_dimensions, to_embed
 from memory_app.memories.core import EmbeddingState
 from memory_app.memories.models import Memory
 from memory_app.memories.selectors import find_refused
@@ -76,6 +76,8 @@ def embed_batch(
     except ProviderDown:
         store(outcomes | outcomes_of(texts, [None] * len(texts)), label=provider.label, now=now, also=also)
         raise
+    if answered := [vector for vector in vectors if vector is not None]:
+        note_dimensions(provider.label, answered[0])
     return store(outcomes | outcomes_of(texts, vectors), label=provider.label, now=now, also=also)
 
 
@@ -83,6 +85,8 @@ def decide_alone(rows: Sequence[Memory], *, label: str) -> dict[int, Outcome]:
     """Return what needs no provider: texts that are skipped, and those whose stored vector is right."""
     refused = find_refused(rows)
     stored = vectors_of([row.pk for row in rows]).filter(model=label)
+    if dimensions := known_dimensions(label):
+        stored = stored.filter(dimensions=dimensions)
     known = dict(stored.values_list("object_id", "text_sha256"))
     outcomes = {}
     for row in rows:

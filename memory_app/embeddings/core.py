@@ -4,7 +4,7 @@ A vector is float32 with length 1, so that the cosine of two is their dot produc
 machine. Cosines only rank; no threshold is ever put on one (spec, technology).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 
 import numpy as np
@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 Vector = NDArray[np.float32]
 """One vector, or one a row."""
+Slice = tuple[NDArray[np.int64], Vector]
+"""Ids of memories, and the vector of each as a row."""
 
 STORED = np.dtype("<f4")
 MIN_BYTES = 3  # of UTF-8: one Chinese character is a word, two Latin letters are none
@@ -64,11 +66,25 @@ def unpack(blobs: Sequence[bytes | memoryview], *, dimensions: int) -> Vector:
 
 
 def nearest_of(ids: Sequence[int] | NDArray[np.int64], matrix: Vector, query: Vector, limit: int) -> dict[int, float]:
-    """Return the cosines, -1 to 1, of the memories nearest to the query, best first, ties by id, at most `limit`.
+    """Return the cosines, -1 to 1, of the memories nearest to the query, best first, ties by id, at most `limit`."""
+    return nearest_of_slices([(np.asarray(ids, dtype=np.int64), matrix)], query, limit)
 
-    Cosines are rounded to six places. The product takes one thread: BLAS takes all, and on a busy machine waits for
-    the last of them ten times longer than it works.
+
+def nearest_of_slices(slices: Iterable[Slice], query: Vector, limit: int) -> dict[int, float]:
+    """Return the nearest of all slices, as `nearest_of` would of one matrix; holds one slice at a time."""
+    best_ids, best = np.empty(0, np.int64), np.empty(0, np.float32)
+    for ids, rows in slices:
+        best_ids, best = np.concatenate((best_ids, ids)), np.concatenate((best, cosines_of(rows, query)))
+        places = np.lexsort((best_ids, -best))[: max(limit, 0)]
+        best_ids, best = best_ids[places], best[places]
+    return dict(zip(best_ids.tolist(), best.tolist(), strict=True))
+
+
+def cosines_of(rows: Vector, query: Vector) -> Vector:
+    """Return the cosine of each row with the query, rounded to six places.
+
+    The product takes one thread: BLAS takes all, and on a busy machine waits for the last of them ten times longer
+    than it works.
     """
-    cosines = np.round(np.clip(np.einsum("ij,j->i", matrix, query), -1, 1), 6)
-    places = np.lexsort((np.asarray(ids), -cosines))[: max(limit, 0)]
-    return dict(zip(np.asarray(ids)[places].tolist(), cosines[places].tolist(), strict=True))
+    cosines: Vector = np.round(np.clip(np.einsum("ij,j->i", rows, query), -1, 1), 6)
+    return cosines

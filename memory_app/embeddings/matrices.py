@@ -28,6 +28,11 @@ class Matrix:
     rows: Vector
 
 
+def fits(size: int) -> bool:
+    """Say whether a matrix of this many bytes may be kept; a larger one would drive out all others in vain."""
+    return size <= MAX_BYTES
+
+
 def recall_matrix(key: tuple[Any, ...]) -> Matrix | None:
     """Return the matrix of exactly this version, None when it is not here."""
     with _lock:
@@ -38,7 +43,9 @@ def recall_matrix(key: tuple[Any, ...]) -> Matrix | None:
 
 
 def keep_matrix(key: tuple[Any, ...], matrix: Matrix) -> None:
-    """Keep a matrix; those that were not asked for the longest leave beyond MAX_BYTES, this one too."""
+    """Keep a matrix that fits; those that were not asked for the longest leave beyond MAX_BYTES."""
+    if not fits(matrix.rows.nbytes):
+        return
     with _lock:
         _kept[key] = matrix
         while sum(each.rows.nbytes for each in _kept.values()) > MAX_BYTES:

@@ -7,7 +7,7 @@ else (S1, graceful degradation).
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -18,15 +18,17 @@ from django.db.models import Count, F, Max, Q, QuerySet, Sum
 from memory_app.embeddings import pgvector
 from memory_app.embeddings.adapters import Misconfigured, ProviderDown
 from memory_app.embeddings.core import (
+    STORED,
     Vector,
     clean_text,
     nearest_of,
+    nearest_of_slices,
     text_digest,
-    unpack,
 )
-from memory_app.embeddings.matrices import Matrix, keep_matrix, recall_matrix
+from memory_app.embeddings.matrices import Matrix, fits, keep_matrix, recall_matrix
 from memory_app.embeddings.models import MemoryVector
 from memory_app.embeddings.providers import current_provider
+from memory_app.embeddings.slices import read_rows, read_slices, slice_of
 from memory_app.memories.core import EmbeddingState
 from memory_app.memories.models import Memory, MemoryQuerySet
 from memory_app.search.core.document import Kind
@@ -104,6 +106,7 @@ def ask_provider(label: str, text: str) -> Vector:
     except (ProviderDown, Misconfigured):
         cache.set(down_mark(label), 1, DOWN_SECONDS)
         raise
+    note_dimensions(label, vector)
     vector.flags.writeable = False
     return vector
 
@@ -113,13 +116,30 @@ def down_mark(label: str) -> str:
     return f"embeddings-down-{text_digest(label)[:16]}"
 
 
+def note_dimensions(label: str, vector: Vector) -> None:
+    """Keep for all processes the length of what this model answers now; behind another address it may be another."""
+    cache.set(dimensions_mark(label), vector.size, None)
+
+
+def known_dimensions(label: str) -> int | None:
+    """Return the length of this model's last answer, None when no process remembers one. Asks nobody."""
+    known: int | None = cache.get(dimensions_mark(label))
+    return known
+
+
+def dimensions_mark(label: str) -> str:
+    """Return the name under which all processes keep the length of this model's answers."""
+    return f"embeddings-dimensions-{text_digest(label)[:16]}"
+
+
 def find_nearest(
     *, owner_id: int, query: Vector, limit: int, live_only: bool = True, using: str = "default"
 ) -> dict[int, float]:
     """Return the cosines of this owner's nearest memories, best first, ties by id: exact, by today's model.
 
     `live_only` leaves out what is deleted, held or retired; a search as of an earlier time wants those too. Two small
-    queries, where the database compares or the process has the vectors already.
+    queries, where the database compares or the process has the vectors already. Belongs inside `time_limit`; raises
+    SearchTooSlow.
     """
     provider = current_provider()
     if provider is None or limit < 1:
@@ -135,6 +155,9 @@ def find_nearest(
             if is_all or len(kept) >= limit:
                 return dict(islice(kept.items(), limit))
     found = load_matrix(vectors, query.size, (using, owner_id, provider.label))
+    if found is None:
+        wanted = vectors if live is None else vectors.filter(object_id__in=live.filter(owner_id=owner_id))
+        return nearest_of_slices(read_slices(wanted.filter(dimensions=query.size), query.size), query, limit)
     if live is None:
         return nearest_of(found.ids, found.rows, query, limit)
     if most < len(found.ids):
@@ -161,12 +184,15 @@ def has_vectors(owner_id: int) -> bool:
     return bool(MemoryVector.objects.filter(owner_id=owner_id, model=label, kind=Kind.MEMORY).exists())
 
 
-def load_matrix(vectors: "QuerySet[Any]", dimensions: int, key: tuple[Any, ...]) -> Matrix:
+def load_matrix(vectors: "QuerySet[Any]", dimensions: int, key: tuple[Any, ...]) -> Matrix | None:
     """Return the vectors of this length as one matrix, read again only when another process or this one changed them.
 
-    Number, newest and sum of the ids are their version, because a vector is never changed in place.
+    Number, newest and sum of the ids are their version, because a vector is never changed in place. None where they
+    are too many to keep.
     """
     version = vectors.aggregate(rows=Count("pk"), newest=Max("pk"), total=Sum("pk"))
+    if not fits(version["rows"] * dimensions * STORED.itemsize):
+        return None
     key = (*key, dimensions, *version.values())
     found = recall_matrix(key)
     if found is None:
@@ -178,9 +204,8 @@ def load_matrix(vectors: "QuerySet[Any]", dimensions: int, key: tuple[Any, ...])
 
 def read_matrix(vectors: "QuerySet[Any]", dimensions: int) -> Matrix:
     """Return the vectors, all of this length, as one matrix. One query."""
-    found = list(vectors.values_list("object_id", "vector"))
-    ids = np.fromiter((object_id for object_id, _blob in found), dtype=np.int64, count=len(found))
-    return Matrix(ids, unpack([blob for _object_id, blob in found], dimensions=dimensions))
+    rows = list(chain.from_iterable(read_rows(vectors, dimensions)))
+    return Matrix(*slice_of(rows, dimensions))
 
 
 def only_ids(matrix: Matrix, ids: Sequence[int]) -> Matrix:
@@ -195,10 +220,18 @@ def to_embed() -> MemoryQuerySet:
     return rows
 
 
-def outdated(label: str) -> "tuple[QuerySet[Any], QuerySet[Any]]":
-    """Return the vectors of other models: two ranges, each of which walks an index."""
+def outdated(label: str) -> "list[QuerySet[Any]]":
+    """Return the vectors of other models, two ranges that walk an index, and this model's that no query is compared to.
+
+    The latter are of another length than its answers are now; no index knows lengths, so only the last MOST_COUNTED
+    memories are looked at, which a backfill reaches last.
+    """
     vectors = MemoryVector.objects.filter(kind=Kind.MEMORY)
-    return vectors.filter(model__lt=label), vectors.filter(model__gt=label)
+    found: list[QuerySet[Any]] = [vectors.filter(model__lt=label), vectors.filter(model__gt=label)]
+    if dimensions := known_dimensions(label):
+        last = vectors.filter(model=label).order_by("-object_id").values("pk")[:MOST_COUNTED]
+        found.append(vectors.filter(pk__in=last).exclude(dimensions=dimensions))
+    return found
 
 
 def count_work(label: str, *, failed: bool, most: int = MOST_COUNTED) -> int:
@@ -210,7 +243,7 @@ def count_work(label: str, *, failed: bool, most: int = MOST_COUNTED) -> int:
 
 
 def count_states_to(most: int = MOST_COUNTED) -> dict[str, BoundedCount]:
-    """Return how many memories are in each state of S1, by its word, and `outdated`: how many vectors of other models.
+    """Return how many memories are in each state of S1, by its word, and how many vectors are `outdated`.
 
     No count reads more than `most` rows. Without a provider nothing is out of date.
     """

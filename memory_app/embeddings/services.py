@@ -1,4 +1,4 @@
-"""Runs that embed: what is pending, and again what failed or is of another model. Source: S1 (hybrid retrieval)."""
+"""Runs that embed: what is pending, and again what failed or is out of date. Source: S1 (hybrid retrieval)."""
 
 import time
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from memory_app.embeddings.adapters import EmbeddingProvider
 from memory_app.embeddings.batches import Counts, drop_unneeded, embed_batch
 from memory_app.embeddings.models import MemoryVector
 from memory_app.embeddings.providers import current_provider, is_enabled
-from memory_app.embeddings.selectors import BACKFILL, EMBED, count_work, to_embed
+from memory_app.embeddings.selectors import BACKFILL, EMBED, count_work, known_dimensions, to_embed
 from memory_app.memories.core import EmbeddingState
 from memory_app.search.core.document import Kind
 from minara_site.access.principal import Principal
@@ -40,7 +40,7 @@ def embed_pending(*, now: datetime, claim: Claim | None = None, limit: int | Non
 
 
 def backfill_embeddings(*, now: datetime, claim: Claim | None = None, limit: int | None = None) -> dict[str, int]:
-    """Embed what is pending, failed or of another model; return how many were embedded, skipped, failed, changed.
+    """Embed what is pending, failed or out of date; return how many were embedded, skipped, failed, changed.
 
     `changed` got another text meanwhile and wait for the next run. With the provider disabled, or while another run
     embeds, nothing is done. After its turn the rest is left to a run that is asked for; when nothing could be embedded
@@ -116,11 +116,17 @@ def state_batches(state: EmbeddingState, size: int) -> Iterator[list[int]]:
 
 
 def outdated_batches(label: str, size: int) -> Iterator[list[int]]:
-    """Yield the rows whose vector is of another model, each once, along the index; drop it where none is needed."""
+    """Yield the rows whose vector is of another model, or of another length than this model's answers are now.
+
+    Each once, along the index; the vector is dropped where none is needed.
+    """
     vectors = MemoryVector.objects.filter(kind=Kind.MEMORY)
     others = vectors.exclude(model=label).order_by().values_list("model", flat=True).distinct()
-    for model in list(others):
-        rows = vectors.filter(model=model).order_by("object_id").values_list("object_id", flat=True)
+    groups = [vectors.filter(model=model) for model in others]
+    if dimensions := known_dimensions(label):
+        groups.append(vectors.filter(model=label).exclude(dimensions=dimensions))
+    for group in groups:
+        rows = group.order_by("object_id").values_list("object_id", flat=True)
         last = 0
         while ids := list(rows.filter(object_id__gt=last)[:size]):
             drop_unneeded(ids)

@@ -17,5 +17,5 @@ def embed_pending(*, now: datetime, claim: Claim | None = None) -> dict[str, int
 
 
 def backfill(*, now: datetime, claim: Claim | None = None) -> dict[str, int]:
-    """Embed what is pending, failed or of another model; running it again tries only what failed."""
+    """Embed what is pending, failed or out of date; running it again tries only what failed."""
     return services.backfill_embeddings(now=now, claim=claim)

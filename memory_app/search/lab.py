@@ -40,6 +40,7 @@ class Fallback(StrEnum):
 
     DISABLED = "disabled"
     FAILED = "failed"
+    TOO_SLOW = "too_slow"
     NO_VECTORS = "no_vectors"
     WORDS_ONLY = "words_only"
 
@@ -67,7 +68,7 @@ def compare_arms(
     parsed = read_query(query)
     ranker = Ranker(parsed.node, extract_finance_entities(query))
     request = request_of(parsed, owner, ranker, as_of=as_of)
-    meaning = read_meaning(request, parsed, fusion)
+    meaning = read_meaning(request, parsed, fusion, using=using)
     with time_limit(using):
         engine = engine_of(owner, as_of, using=using)
         orders = find_orders(engine, request, ranker, meaning, limit=limit, using=using)
@@ -85,7 +86,7 @@ def find_orders(
     engine: Engine, request: SearchRequest, ranker: Ranker, meaning: Meaning | None, *, limit: int, using: str
 ) -> dict[Fusion, list[Ranked]]:
     """Return the three orders of one pool, or that of the words alone."""
-    pool = meaning and gather(engine, request, ranker, meaning, limit=limit, using=using)
+    pool = meaning and gather(engine, request, ranker, meaning, limit=limit)
     if not (meaning and pool):
         return {Fusion.TEXT: find_accepted(engine, request, ranker, limit=limit, using=using)}
     fuser = Fuser(pool, ranker)
@@ -103,6 +104,8 @@ def why_words_alone(parsed: Query, request: SearchRequest, meaning: Meaning | No
         return Fallback.WORDS_ONLY
     if meaning is None:
         return Fallback.FAILED
+    if meaning.cosines is None:
+        return Fallback.TOO_SLOW
     return None if has_vectors(request.owner_id) else Fallback.NO_VECTORS
 
 

@@ -156,6 +156,8 @@ def fallback_words(fallback: Fallback, *, owner: Owner) -> str:
             return _("Meaning is off: EMBEDDING_PROVIDER is disabled. Words alone find.")
         case Fallback.FAILED:
             return _("The embedding provider did not answer. Words alone find until it does.")
+        case Fallback.TOO_SLOW:
+            return _("Comparing the vectors took too long. Words alone find for the moment.")
         case Fallback.WORDS_ONLY:
             return _("With AND, OR and NOT, without words, and across all owners words alone find.")
         case Fallback.NO_VECTORS:

@@ -66,10 +66,6 @@ class PastSearch:
         found = self.now.load(unchanged, request) if unchanged else {}
         return found | {each: self.changed[each] for each in ids if each in self.changed}
 
-    def kept(self, request: SearchRequest, node: Node | None) -> set[int]:
-        """Return the ids of unchanged rows that the request allows."""
-        return self.now.kept(request, node)
-
 
 Engine = SearchBackend | PastSearch
 

@@ -1,11 +1,13 @@
 """The search: parse, look up by words and by meaning, rank, mark. One function for the page, the API and the tool."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+import structlog
+from django.core.cache import cache
 from django.db import DEFAULT_DB_ALIAS
 from django.db.models import Q, QuerySet
 from django.db.models.expressions import RawSQL
@@ -18,7 +20,7 @@ from memory_app.memories.core import Category, Source
 from memory_app.memories.models import Memory
 from memory_app.memories.selectors import find_refused
 from memory_app.search.adapters import backend, time_limit
-from memory_app.search.adapters.sql import midnight
+from memory_app.search.adapters.sql import SearchTooSlow, midnight
 from memory_app.search.core.fusion import DEPTH, Fuser, Neighbours, Pool, ids_around, widened
 from memory_app.search.core.highlight import Highlighter, Segment
 from memory_app.search.core.parser import MAX_QUERY_CHARS, parse_query
@@ -36,6 +38,10 @@ MOST_MATCHES = 4_000
 MOST_CHOSEN = 200
 MOST_NEAR = 5_000
 """How many memories the meaning arm knows; the spread of the cosines and the neighbours are told from these."""
+SLOW_SECONDS = 30
+"""How long an owner's vectors are left alone after reading them took too long, as a provider that failed is."""
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True)
@@ -81,12 +87,14 @@ class SearchResult:
 
 @dataclass(frozen=True)
 class Meaning:
-    """What was meant: the vector of the query's plain words, and how it joins them; `is_exact` as in Query."""
+    """What was meant by the query's plain words, and how it joins them.
 
-    vector: Vector
+    `cosines` are of the memories that may be found, nearest first; None when reading the vectors took too long.
+    """
+
     words: str
-    is_exact: bool
     fusion: Fusion
+    cosines: Mapping[int, float] | None
 
 
 def search_memories(
@@ -104,8 +112,9 @@ def search_memories(
 ) -> SearchResult:
     """Return the live memories of an owner that a query finds, by their words and by their meaning.
 
-    Without vectors, provider or answer of the provider the words alone find, exactly as with the fusion `text` (trust
-    R-44); so they do across all owners, with operators, and in the order of time. `as_of` finds what was live then.
+    Without vectors, provider or answer of the provider, and where the vectors take too long to read, the words alone
+    find, exactly as with the fusion `text` (trust R-44); so they do across all owners, with operators, and in the order
+    of time. `as_of` finds what was live then.
     Raises Invalid for a query that is too long or no text, and SearchTooSlow.
     """
     parsed = read_query(query, category=category, source=source)
@@ -113,7 +122,7 @@ def search_memories(
         return SearchResult(parsed, (), parsed.notes)
     ranker = Ranker(parsed.node, extract_finance_entities(query))
     request = request_of(parsed, owner, ranker, sort=sort, as_of=as_of)
-    meaning = read_meaning(request, parsed, fusion)
+    meaning = read_meaning(request, parsed, fusion, using=using)
     with time_limit(using):
         engine = engine_of(owner, as_of, using=using)
         ranked = find_accepted(engine, request, ranker, limit=limit, using=using, meaning=meaning)
@@ -131,12 +140,19 @@ def request_of(
     return SearchRequest(owner_id_of(owner), parsed.node, parsed.literal, parsed.filters, order, as_of)
 
 
-def read_meaning(request: SearchRequest, parsed: Query, fusion: Fusion) -> Meaning | None:
-    """Return what was meant, None where words alone order. May ask the provider: not inside a transaction."""
+def read_meaning(
+    request: SearchRequest, parsed: Query, fusion: Fusion, *, using: str = DEFAULT_DB_ALIAS
+) -> Meaning | None:
+    """Return what was meant, None where words alone order. May ask the provider: not inside a transaction.
+
+    The time that it takes is not the words': what stops it costs them nothing.
+    """
     if fusion is Fusion.TEXT or request.owner_id is None or request.sort is Sort.RECENT or not parsed.words:
         return None
     vector = embed_query(parsed.words)
-    return None if vector is None else Meaning(vector, parsed.words, parsed.is_exact, fusion)
+    if vector is None:
+        return None
+    return Meaning(parsed.words, fusion, find_cosines_in_time(request, vector, is_exact=parsed.is_exact, using=using))
 
 
 def engine_of(owner: Owner, as_of: datetime | None, *, using: str) -> Engine:
@@ -159,7 +175,7 @@ def find(
 ) -> list[Ranked]:
     """Return the hits of a request in its order."""
     if meaning is not None:
-        pool = gather(engine, request, ranker, meaning, limit=limit, using=using)
+        pool = gather(engine, request, ranker, meaning, limit=limit)
         if pool is not None:
             return Fuser(pool, ranker).order(meaning.fusion, most=limit)
     extra = len(engine.changed) if isinstance(engine, PastSearch) else 0  # they come first, whatever their time
@@ -171,11 +187,9 @@ def find(
     return ranker.by_entities(scored, facts)[:limit]
 
 
-def gather(
-    engine: Engine, request: SearchRequest, ranker: Ranker, meaning: Meaning, *, limit: int, using: str
-) -> Pool | None:
+def gather(engine: Engine, request: SearchRequest, ranker: Ranker, meaning: Meaning, *, limit: int) -> Pool | None:
     """Return what words and meaning find, with neighbours; None without a vector to compare with."""
-    cosines = find_cosines(engine, request, meaning, using=using)
+    cosines = meaning.cosines
     if not cosines:
         return None
     depth = max(limit, DEPTH)
@@ -188,13 +202,29 @@ def gather(
     return Pool(scored, cosines, facts, neighbours, meaning.words, depth)
 
 
-def find_cosines(engine: Engine, request: SearchRequest, meaning: Meaning, *, using: str) -> dict[int, float]:
-    """Return the cosine of each memory that may be found, nearest first, at most MOST_NEAR."""
+def find_cosines_in_time(
+    request: SearchRequest, vector: Vector, *, is_exact: bool, using: str
+) -> Mapping[int, float] | None:
+    """Return what `find_cosines` does within a time limit of its own; None when it was reached, now or just before."""
+    slow_mark = f"meaning-slow-{request.owner_id}"
+    if cache.get(slow_mark):
+        return None
+    try:
+        with time_limit(using):
+            return find_cosines(request, vector, is_exact=is_exact, using=using)
+    except SearchTooSlow:
+        cache.set(slow_mark, 1, SLOW_SECONDS)
+        log.warning("meaning_too_slow", owner=request.owner_id)
+        return None
+
+
+def find_cosines(request: SearchRequest, vector: Vector, *, is_exact: bool, using: str) -> dict[int, float]:
+    """Return the cosine of each memory that may be found, nearest first, at most MOST_NEAR; `is_exact` as in Query."""
     is_now = request.as_of is None
     owner_id = request.owner_id or 0
-    near = find_nearest(owner_id=owner_id, query=meaning.vector, limit=MOST_NEAR, live_only=is_now, using=using)
-    if near and (request.filters != Filters() or meaning.is_exact or not is_now):
-        kept = engine.kept(request, request.node if meaning.is_exact else None)
+    near = find_nearest(owner_id=owner_id, query=vector, limit=MOST_NEAR, live_only=is_now, using=using)
+    if near and (request.filters != Filters() or is_exact or not is_now):
+        kept = backend(using).kept(request, request.node if is_exact else None)
         return {each: cosine for each, cosine in near.items() if each in kept}
     return near
 

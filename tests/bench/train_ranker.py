@@ -128,7 +128,7 @@ def read_example(question: "recall.Question", group: str) -> Example:  # type: i
     request = SearchRequest(question.owner.pk, parsed.node, parsed.literal, parsed.filters, Sort.RELEVANCE)
     ranker = Ranker(parsed.node, extract_finance_entities(question.text))
     meaning = read_meaning(request, parsed, Fusion.DEFAULT)
-    pool = meaning and gather(backend("default"), request, ranker, meaning, limit=AMONG, using="default")
+    pool = meaning and gather(backend("default"), request, ranker, meaning, limit=AMONG)
     if pool is None:
         return Example(group, np.zeros((0, len(names()))), np.zeros(0), len(question.evidence))
     fuser = Fuser(pool, ranker)

@@ -13,6 +13,7 @@ from memory_app.embeddings.core import (
     BadVectors,
     is_too_short,
     nearest_of,
+    nearest_of_slices,
     normalise_vectors,
     pack,
     unpack,
@@ -72,6 +73,18 @@ def test_the_nearest_are_those_that_a_plain_loop_finds(raw, limit):
     assert list(found.values()) == sorted(found.values(), reverse=True)
     assert all(abs(cosine - cosines[pk]) < 1e-3 for pk, cosine in found.items())
     assert all(cosines[pk] <= min(found.values()) + 1e-3 for pk in set(ids) - set(found)) if found else True
+
+
+@given(MATRICES, st.integers(0, 6), st.integers(1, 7))
+def test_slices_are_compared_as_one_matrix(raw, limit, size):
+    matrix, ids = normalise_vectors(raw, count=len(raw)), np.arange(len(raw))[::-1]
+    slices = [(ids[at : at + size], matrix[at : at + size]) for at in range(0, len(raw), size)]
+    found = nearest_of_slices(iter(slices), matrix[0], limit)
+    assert list(found.items()) == list(nearest_of(ids, matrix, matrix[0], limit).items())
+
+
+def test_no_slices_have_nothing_near():
+    assert nearest_of_slices([], normalise_vectors([[1, 2]], count=1)[0], 5) == {}
 
 
 def test_ties_come_in_the_order_of_ids():

@@ -4,12 +4,13 @@ from datetime import timedelta
 
 import numpy as np
 import pytest
+from django.core.cache import cache
 
 from memory_app.embeddings.adapters import Misconfigured, ProviderDown
 from memory_app.embeddings.adapters.http import HttpProvider
 from memory_app.embeddings.core import unpack
 from memory_app.embeddings.models import MemoryVector
-from memory_app.embeddings.selectors import count_states_to
+from memory_app.embeddings.selectors import count_states_to, embed_query, find_nearest
 from memory_app.embeddings.services import BACKFILL, EMBED, backfill_embeddings, embed_pending
 from memory_app.memories.core import EmbeddingState as S
 from memory_app.memories.core import FactState
@@ -246,6 +247,41 @@ def test_a_provider_that_refuses_us_changes_no_state_and_says_what_to_do(ana, en
         embed_pending(now=NOON)
     assert "sk-test" not in caught.value.detail
     assert count_states()["pending"] == 1
+
+
+def test_vectors_of_another_length_are_renewed_once_a_query_has_told_it(ana, endpoint):
+    memory = make_memory(ana)
+    embed_pending(now=NOON)
+    endpoint.dimensions = 4
+    query = embed_query("altcoin drawdown")
+    assert (query.size, find_nearest(owner_id=ana.pk, query=query, limit=5)) == (4, {})
+    assert count_states()["outdated"] == 1
+    assert backfill_embeddings(now=LATER) == {**COUNTS, "embedded": 1}
+    assert list(find_nearest(owner_id=ana.pk, query=query, limit=5)) == [memory.pk]
+    assert count_states()["outdated"] == 0
+    assert backfill_embeddings(now=LATER) == COUNTS
+
+
+def test_vectors_of_another_length_are_renewed_once_a_passage_has_told_it(ana, endpoint):
+    make_many(ana, 3)
+    embed_pending(now=NOON)
+    endpoint.dimensions = 4
+    make_memory(ana, "written behind the new address")
+    assert embed_pending(now=LATER) == {**COUNTS, "embedded": 1}
+    assert count_states()["outdated"] == 3
+    assert backfill_embeddings(now=LATER) == {**COUNTS, "embedded": 3}
+    assert set(MemoryVector.objects.values_list("dimensions", flat=True)) == {4}
+    assert backfill_embeddings(now=LATER) == COUNTS
+
+
+def test_no_length_is_another_while_none_is_known_and_nobody_is_asked(ana, endpoint):
+    make_memory(ana)
+    embed_pending(now=NOON)
+    cache.clear()
+    asked = len(endpoint.asked)
+    assert count_states()["outdated"] == 0
+    assert backfill_embeddings(now=LATER) == COUNTS
+    assert len(endpoint.asked) == asked
 
 
 def test_a_limit_ends_the_run_there(ana, endpoint):

@@ -1,5 +1,6 @@
 """The nearest memories of one owner: exact, isolated, live, and the same from the matrix that a process keeps."""
 
+import tracemalloc
 from datetime import timedelta
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from memory_app.embeddings import matrices, pgvector, selectors
+from memory_app.embeddings import matrices, pgvector, selectors, slices
 from memory_app.embeddings.core import normalise_vectors, pack
 from memory_app.embeddings.models import MemoryVector
 from memory_app.embeddings.selectors import embed_query, find_nearest
@@ -15,6 +16,7 @@ from memory_app.embeddings.services import embed_pending
 from memory_app.memories.core import FactState
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Changes, delete_memories, edit_memory
+from memory_app.search.adapters.sql import SearchTooSlow
 from tests.memory_app.memories.factories import NOON, browser, make_many, make_memory
 
 pytestmark = pytest.mark.django_db
@@ -29,15 +31,18 @@ UNRELATED = (
 )
 
 
-@pytest.fixture(params=["direct", "kept", "database"])
+@pytest.fixture(params=["direct", "kept", "slices", "database"])
 def way(request, db, monkeypatch):
-    """Read the vectors anew each time, keep the matrix as of an owner with many, or let the database compare."""
+    """Read the vectors anew, keep the matrix as of an owner with many, read one after the other, or ask the database."""
     if request.param != "database":
         monkeypatch.setattr(pgvector, "compares", lambda _using: False)
     elif not pgvector.compares("default"):
         pytest.skip("this database has no extension `vector`; .ci/run has a server with it")
     if request.param == "kept":
         monkeypatch.setattr(selectors, "KEPT_FROM", 0)
+    if request.param == "slices":
+        monkeypatch.setattr(matrices, "MAX_BYTES", 0)
+        monkeypatch.setattr(slices, "SLICE_BYTES", 1)
     matrices._kept.clear()
     return request.param
 
@@ -130,13 +135,16 @@ def test_a_vector_that_is_renewed_at_the_same_instant_is_another_version(ana, en
     assert find_nearest(owner_id=ana.pk, query=query_of(1, 0), limit=1) == {memory.pk: 0}
 
 
-def test_a_kept_matrix_is_read_once(ana, endpoint, way):
+def test_a_kept_matrix_is_read_once(ana, endpoint, way, monkeypatch):
+    reads, read = [], slices.open_cursor
+    monkeypatch.setattr(slices, "open_cursor", lambda *given: reads.append(given) or read(*given))
     put_vector(make_memory(ana), [1, 0])
     nearest(ana, query_of(1, 0))
+    reads.clear()
     with CaptureQueriesContext(connection) as queries:
         nearest(ana, query_of(1, 0))
-    blobs = [query for query in queries if '"vector"' in query["sql"]]
-    assert (len(queries), len(blobs)) == {"direct": (3, 1), "kept": (2, 0), "database": (2, 0)}[way]
+    assert len(reads) == {"direct": 1, "kept": 0, "slices": 1, "database": 0}[way]
+    assert len(queries) <= 2 + len(reads)
 
 
 def test_matrices_leave_when_room_is_needed(monkeypatch):
@@ -148,7 +156,33 @@ def test_matrices_leave_when_room_is_needed(monkeypatch):
         matrices.recall_matrix(("a",))
     assert [matrices.recall_matrix((name,)) is not None for name in "abc"] == [True, False, True]
     matrices.keep_matrix(("huge",), matrices.Matrix(np.zeros(1, np.int64), np.zeros((1, 1000), np.float32)))
-    assert matrices.recall_matrix(("huge",)) is None
+    assert [matrices.recall_matrix((name,)) is not None for name in ("a", "c", "huge")] == [True, True, False]
+
+
+def test_vectors_that_are_too_many_to_keep_take_the_memory_of_a_slice(ana, endpoint, monkeypatch):
+    monkeypatch.setattr(pgvector, "compares", lambda _using: False)
+    monkeypatch.setattr(matrices, "MAX_BYTES", 1_000_000)
+    monkeypatch.setattr(slices, "SLICE_BYTES", 250_000)
+    matrices._kept.clear()
+    dice = np.random.default_rng(1)
+    for memory, values in zip(make_many(ana, 250), dice.normal(size=(250, 8_000)), strict=True):
+        put_vector(memory, values)
+    tracemalloc.start()
+    assert len(nearest(ana, query_of(*dice.normal(size=8_000)), 250)) == 250
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2_000_000  # of 8 000 000
+    assert not matrices._kept
+
+
+def test_vectors_that_take_too_long_to_read_are_left_unread(ana, endpoint, monkeypatch):
+    monkeypatch.setattr(pgvector, "compares", lambda _using: False)
+    monkeypatch.setattr(slices, "TIME_LIMIT_SECONDS", -1)
+    put_vector(make_memory(ana), [1, 0])
+    with pytest.raises(SearchTooSlow):
+        nearest(ana, query_of(1, 0))
+    monkeypatch.undo()
+    assert len(nearest(ana, query_of(1, 0))) == 1
 
 
 def test_the_local_model_finds_a_memory_by_its_meaning_in_another_language(ana, enable):

@@ -83,6 +83,8 @@ def test_runs_that_writes_ask_for_hide_no_backfill(operator, endpoint):
 
 
 def test_the_page_costs_as_many_queries_with_much_as_with_little(operator, ana, endpoint):
+    make_memory(ana)
+    embed_pending(now=NOON)  # from now on the length of the vectors is known
     operator.get(PAGE)
     with CaptureQueriesContext(connection) as few:
         operator.get(PAGE)
@@ -90,7 +92,7 @@ def test_the_page_costs_as_many_queries_with_much_as_with_little(operator, ana, 
     embed_pending(now=NOON)
     with CaptureQueriesContext(connection) as many:
         operator.get(PAGE)
-    assert len(many) == len(few) <= 12, [q["sql"][:150] for q in many]
+    assert len(many) == len(few) <= 13, [q["sql"][:150] for q in many]
 
 
 @pytest.mark.parametrize("who", ["ana", "sam"])

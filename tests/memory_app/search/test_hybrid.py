@@ -5,6 +5,7 @@ from datetime import timedelta
 from math import exp
 
 import pytest
+from django.core.cache import cache
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -13,6 +14,8 @@ from memory_app.embeddings.models import MemoryVector
 from memory_app.embeddings.services import embed_pending
 from memory_app.memories.core import Category, Source
 from memory_app.memories.models import Memory
+from memory_app.search import selectors
+from memory_app.search.adapters import postgresql, sqlite
 from memory_app.search.answers import hit_record
 from memory_app.search.core.request import Fusion, Sort
 from memory_app.search.selectors import search_memories
@@ -70,6 +73,38 @@ def test_with_a_provider_that_fails_it_is_byte_identical_to_words_alone(ana, lib
     embeddings.ask_provider.cache_clear()
     endpoint.status = 500
     assert answers(ana) == answers(ana, fusion=Fusion.TEXT)
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    """Let the database take for ever over the vectors; the reads that were begun."""
+    begun = []
+
+    def read_for_ever(**asked):
+        begun.append(asked["owner_id"])
+        with connection.cursor() as cursor:
+            cursor.execute("WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n")
+
+    for engine in (sqlite, postgresql):
+        monkeypatch.setattr(engine, "TIME_LIMIT_SECONDS", 0.5)
+    monkeypatch.setattr(selectors, "find_nearest", read_for_ever)
+    return begun
+
+
+def test_with_vectors_that_take_too_long_it_is_byte_identical_to_words_alone(ana, library, embed, slow):
+    embed()
+    assert answers(ana) == answers(ana, fusion=Fusion.TEXT)
+    assert search_memories(owner=ana, query="BTC stop").hits
+
+
+def test_vectors_that_took_too_long_are_left_alone_for_a_while_and_only_that_owners(ana, ben, library, embed, slow):
+    embed()
+    for owner in (ana, ana, ben):
+        search_memories(owner=owner, query="BTC stop")
+    assert slow == [ana.pk, ben.pk]
+    cache.clear()
+    search_memories(owner=ana, query="BTC stop")
+    assert slow == [ana.pk, ben.pk, ana.pk]
 
 
 def test_vectors_of_another_model_are_not_compared(ana, library, embed):

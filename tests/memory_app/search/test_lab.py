@@ -8,6 +8,8 @@ from django.test.utils import CaptureQueriesContext
 
 from memory_app.embeddings.models import MemoryVector
 from memory_app.memories.core import Category
+from memory_app.search import selectors
+from memory_app.search.adapters.sql import SearchTooSlow
 from memory_app.search.answers import FEATURES
 from memory_app.search.core.request import Fusion
 from memory_app.search.core.weights import WEIGHTS
@@ -120,6 +122,17 @@ def test_says_why_words_alone_find(browser, ana, library, embed, enable, endpoin
     enable("openai", base_url=endpoint.url, api_key="sk-test")
     assert "did not answer" in lab(browser, q="BTC")
     assert MemoryVector.objects.count() == len(TEXTS)
+
+
+def test_says_that_the_vectors_took_too_long(browser, ana, library, embed, monkeypatch):
+    def stop(**_asked):
+        raise SearchTooSlow
+
+    embed()
+    monkeypatch.setattr(selectors, "find_nearest", stop)
+    found = compare_arms(owner=ana, query="BTC")
+    assert (found.fallback, list(found.columns)) == (Fallback.TOO_SLOW, [Fusion.TEXT])
+    assert "Comparing the vectors took too long." in lab(browser, q="BTC")
 
 
 @pytest.mark.parametrize("query", ['"no such words" losses', "category:lesson losses", "before:2001 losses"])
