@@ -213,14 +213,17 @@ def render(node: Node) -> str:
 
 @contextmanager
 def time_limit(connection: BaseDatabaseWrapper) -> Iterator[None]:
-    """Stop a statement after TIME_LIMIT_SECONDS. Raises SearchTooSlow."""
-    goes_on = connection.in_atomic_block  # the caller's transaction, which is not to inherit the limit
+    """Stop a statement after TIME_LIMIT_SECONDS, and compile none: for BEST that takes longer than to run it.
+
+    Raises SearchTooSlow.
+    """
+    goes_on = connection.in_atomic_block  # the caller's transaction, which is not to inherit this
     try:
         with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
-            cursor.execute(f"SET LOCAL statement_timeout = {round(1000 * TIME_LIMIT_SECONDS)}")
+            cursor.execute(f"SET LOCAL statement_timeout = {round(1000 * TIME_LIMIT_SECONDS)}; SET LOCAL jit = off")
             yield
             if goes_on:
-                cursor.execute("SET LOCAL statement_timeout = DEFAULT")
+                cursor.execute("SET LOCAL statement_timeout = DEFAULT; SET LOCAL jit = DEFAULT")
     except OperationalError as error:
         if getattr(error.__cause__, "sqlstate", "") == QUERY_CANCELED:
             raise SearchTooSlow from error

@@ -192,6 +192,19 @@ def test_stops_a_query_that_takes_too_long(ana, library, monkeypatch):
     assert search_memories(owner=ana, query="slippage").hits
 
 
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite compiles nothing")
+def test_postgresql_compiles_no_search_and_the_callers_transaction_goes_on_as_it_was(db):
+    def setting():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT current_setting('jit'), current_setting('statement_timeout')")
+            return cursor.fetchone()
+
+    before = setting()
+    with adapters.time_limit("default"):
+        assert setting() == ("off", "2s")
+    assert setting() == before
+
+
 def test_says_why(ana, library):
     (hit,) = [
         hit for hit in search_memories(owner=ana, query="BTC trail 8%", explain=True).hits if "trail" in hit.content
