@@ -35,7 +35,7 @@ from memory_app.search.core.document import Kind
 from memory_app.search.core.parser import MAX_QUERY_CHARS
 from minara_site.kernel.jobs.models import JobRun
 from minara_site.web.keyset import Count as BoundedCount
-from minara_site.web.keyset import count_rows
+from minara_site.web.keyset import count_each
 
 EMBED = "embeddings.embed_pending"
 BACKFILL = "embeddings.backfill"
@@ -239,7 +239,7 @@ def count_work(label: str, *, failed: bool, most: int = MOST_COUNTED) -> int:
     rows: list[QuerySet[Any]] = [to_embed().filter(embedding_state=EmbeddingState.PENDING)]
     if failed:
         rows += [to_embed().filter(embedding_state=EmbeddingState.FAILED), *outdated(label)]
-    return sum(count_rows(each, most).number for each in rows)
+    return sum(count.number for count in count_each(*rows, most=most))
 
 
 def count_states_to(most: int = MOST_COUNTED) -> dict[str, BoundedCount]:
@@ -247,9 +247,11 @@ def count_states_to(most: int = MOST_COUNTED) -> dict[str, BoundedCount]:
 
     No count reads more than `most` rows. Without a provider nothing is out of date.
     """
-    rows = to_embed().order_by()
     provider = current_provider()
-    counts = {state.value: count_rows(rows.filter(embedding_state=state), most) for state in EmbeddingState}
-    found = [count_rows(vectors, most) for vectors in outdated(provider.label)] if provider else []
-    old = sum(count.number for count in found)
-    return counts | {"outdated": BoundedCount(min(old, most), old <= most and all(count.is_exact for count in found))}
+    states = {state.value: to_embed().filter(embedding_state=state) for state in EmbeddingState}
+    old = outdated(provider.label) if provider else []
+    counts = count_each(*states.values(), *old, most=most)
+    by_state, of_old = dict(zip(states, counts, strict=False)), counts[len(states) :]
+    together = sum(count.number for count in of_old)
+    is_exact = together <= most and all(count.is_exact for count in of_old)
+    return by_state | {"outdated": BoundedCount(min(together, most), is_exact)}

@@ -17,16 +17,15 @@ from memory_app.search.core.highlight import Highlighter
 from memory_app.search.core.query import Note, Query
 from memory_app.search.core.rank import Ranked, Ranker
 from memory_app.search.core.request import Fusion, SearchRequest, Sort
+from memory_app.search.meaning import Meaning, read_meaning
 from memory_app.search.past import Engine
 from memory_app.search.selectors import (
     Hit,
-    Meaning,
     engine_of,
     find_accepted,
     gather,
     leave_out_refused,
     notes_of_then,
-    read_meaning,
     read_query,
     request_of,
     to_hit,

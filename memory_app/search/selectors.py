@@ -1,32 +1,29 @@
 """The search: parse, look up by words and by meaning, rank, mark. One function for the page, the API and the tool."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-import structlog
-from django.core.cache import cache
 from django.db import DEFAULT_DB_ALIAS
 from django.db.models import Q, QuerySet
 from django.db.models.expressions import RawSQL
 from django.utils.translation import gettext as _
 
-from memory_app.embeddings.core import Vector
-from memory_app.embeddings.selectors import embed_query, find_nearest
 from memory_app.held.core import Kind
 from memory_app.memories.core import Category, Source
 from memory_app.memories.models import Memory
 from memory_app.memories.selectors import find_refused
 from memory_app.search.adapters import backend, time_limit
-from memory_app.search.adapters.sql import SearchTooSlow, midnight
+from memory_app.search.adapters.sql import midnight
 from memory_app.search.core.fusion import DEPTH, Fuser, Neighbours, Pool, ids_around, widened
 from memory_app.search.core.highlight import Highlighter, Segment
 from memory_app.search.core.parser import MAX_QUERY_CHARS, parse_query
 from memory_app.search.core.query import Filters, Node, Note, NoteCode, Query
 from memory_app.search.core.rank import Fused, Ranked, Ranker, Scored
 from memory_app.search.core.request import Facts, Fusion, SearchRequest, Sort
+from memory_app.search.meaning import Meaning, read_meaning
 from memory_app.search.past import Engine, PastSearch, count_deleted_since, search_past
 from minara_site.kernel.core.tickers import extract_finance_entities
 from minara_site.kernel.errors import FieldError, Invalid
@@ -36,12 +33,6 @@ from minara_site.kernel.plain_text import storable_problem
 
 MOST_MATCHES = 4_000
 MOST_CHOSEN = 200
-MOST_NEAR = 5_000
-"""How many memories the meaning arm knows; the spread of the cosines and the neighbours are told from these."""
-SLOW_SECONDS = 30
-"""How long an owner's vectors are left alone after reading them took too long, as a provider that failed is."""
-
-log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True)
@@ -85,18 +76,6 @@ class SearchResult:
     notes: tuple[Note, ...]
 
 
-@dataclass(frozen=True)
-class Meaning:
-    """What was meant by the query's plain words, and how it joins them.
-
-    `cosines` are of the memories that may be found, nearest first; None when reading the vectors took too long.
-    """
-
-    words: str
-    fusion: Fusion
-    cosines: Mapping[int, float] | None
-
-
 def search_memories(
     *,
     owner: Owner,
@@ -138,21 +117,6 @@ def request_of(
     """Return what the engine is asked; with nothing to rank by, the newest come first."""
     order = sort if ranker.terms else Sort.RECENT
     return SearchRequest(owner_id_of(owner), parsed.node, parsed.literal, parsed.filters, order, as_of)
-
-
-def read_meaning(
-    request: SearchRequest, parsed: Query, fusion: Fusion, *, using: str = DEFAULT_DB_ALIAS
-) -> Meaning | None:
-    """Return what was meant, None where words alone order. May ask the provider: not inside a transaction.
-
-    The time that it takes is not the words': what stops it costs them nothing.
-    """
-    if fusion is Fusion.TEXT or request.owner_id is None or request.sort is Sort.RECENT or not parsed.words:
-        return None
-    vector = embed_query(parsed.words)
-    if vector is None:
-        return None
-    return Meaning(parsed.words, fusion, find_cosines_in_time(request, vector, is_exact=parsed.is_exact, using=using))
 
 
 def engine_of(owner: Owner, as_of: datetime | None, *, using: str) -> Engine:
@@ -200,33 +164,6 @@ def gather(engine: Engine, request: SearchRequest, ranker: Ranker, meaning: Mean
     if missing:
         facts = facts | engine.load(list(missing), request)
     return Pool(scored, cosines, facts, neighbours, meaning.words, depth)
-
-
-def find_cosines_in_time(
-    request: SearchRequest, vector: Vector, *, is_exact: bool, using: str
-) -> Mapping[int, float] | None:
-    """Return what `find_cosines` does within a time limit of its own; None when it was reached, now or just before."""
-    slow_mark = f"meaning-slow-{request.owner_id}"
-    if cache.get(slow_mark):
-        return None
-    try:
-        with time_limit(using):
-            return find_cosines(request, vector, is_exact=is_exact, using=using)
-    except SearchTooSlow:
-        cache.set(slow_mark, 1, SLOW_SECONDS)
-        log.warning("meaning_too_slow", owner=request.owner_id)
-        return None
-
-
-def find_cosines(request: SearchRequest, vector: Vector, *, is_exact: bool, using: str) -> dict[int, float]:
-    """Return the cosine of each memory that may be found, nearest first, at most MOST_NEAR; `is_exact` as in Query."""
-    is_now = request.as_of is None
-    owner_id = request.owner_id or 0
-    near = find_nearest(owner_id=owner_id, query=vector, limit=MOST_NEAR, live_only=is_now, using=using)
-    if near and (request.filters != Filters() or is_exact or not is_now):
-        kept = backend(using).kept(request, request.node if is_exact else None)
-        return {each: cosine for each, cosine in near.items() if each in kept}
-    return near
 
 
 def find_accepted(

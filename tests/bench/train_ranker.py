@@ -121,7 +121,8 @@ def read_example(question: "recall.Question", group: str) -> Example:  # type: i
     from memory_app.search.core.fusion import Fuser
     from memory_app.search.core.rank import Ranker
     from memory_app.search.core.request import Fusion, SearchRequest, Sort
-    from memory_app.search.selectors import backend, gather, read_meaning, read_query
+    from memory_app.search.meaning import read_meaning
+    from memory_app.search.selectors import backend, gather, read_query
     from minara_site.kernel.core.tickers import extract_finance_entities
 
     parsed = read_query(question.text)

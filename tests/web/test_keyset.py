@@ -11,7 +11,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from minara_site.access.models import AccessEntry
-from minara_site.web.keyset import BadCursor, Order, count_rows, paginate
+from minara_site.web.keyset import BadCursor, Count, Order, count_each, count_rows, paginate
 from tests.web.conftest import make_entries
 
 NEWEST, OLDEST, BY_ID = Order("at"), Order("at", descending=False), Order("id")
@@ -150,3 +150,11 @@ class TestCount:
             count = count_rows(AccessEntry.objects.all(), most=7)
         assert (count.number, count.is_exact) == (7, False)
         assert "LIMIT 8" in queries[0]["sql"]
+
+    def test_counts_several_in_one_statement(self, ana: Any) -> None:
+        entries = make_entries(ana, 8)
+        first = AccessEntry.objects.filter(pk__in=[each.pk for each in entries[:3]])
+        with CaptureQueriesContext(connection) as queries:
+            counts = count_each(AccessEntry.objects.order_by("at"), first, AccessEntry.objects.filter(pk=0), most=7)
+        assert counts == [Count(7, is_exact=False), Count(3, is_exact=True), Count(0, is_exact=True)]
+        assert len(queries) == 1

@@ -2,15 +2,13 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import chain
 from typing import Any
 
-from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.models import QuerySet
 
 from memory_app.doctor.core import Line, State
 from minara_site.web.filters import Text
-from minara_site.web.keyset import Count
+from minara_site.web.keyset import Count, count_each
 
 MOST_ON_A_PAGE = 20_000
 EVERY_ROW = 2**62
@@ -25,12 +23,7 @@ class Look:
 
     def count(self, *tables: "QuerySet[Any]") -> list[Count]:
         """Return how many rows each of these has, in one statement."""
-        most = EVERY_ROW if self.most is None else self.most
-        asked = [rows.order_by().values("pk")[: most + 1].query.sql_with_params() for rows in tables]
-        columns = ", ".join(f"(SELECT COUNT(*) FROM ({sql}) counted)" for sql, _values in asked)  # noqa: S608
-        with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
-            cursor.execute(f"SELECT {columns}", list(chain.from_iterable(values for _sql, values in asked)))
-            return [Count(min(number, most), number <= most) for number in cursor.fetchone()]
+        return count_each(*tables, most=EVERY_ROW if self.most is None else self.most)
 
 
 def line_of(name: str, label: Text, count: Count, *, watched: bool = False, hint: Text = "") -> Line:

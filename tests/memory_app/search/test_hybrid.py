@@ -14,7 +14,7 @@ from memory_app.embeddings.models import MemoryVector
 from memory_app.embeddings.services import embed_pending
 from memory_app.memories.core import Category, Source
 from memory_app.memories.models import Memory
-from memory_app.search import selectors
+from memory_app.search import meaning
 from memory_app.search.adapters import postgresql, sqlite
 from memory_app.search.answers import hit_record
 from memory_app.search.core.request import Fusion, Sort
@@ -87,7 +87,7 @@ def slow(monkeypatch):
 
     for engine in (sqlite, postgresql):
         monkeypatch.setattr(engine, "TIME_LIMIT_SECONDS", 0.5)
-    monkeypatch.setattr(selectors, "find_nearest", read_for_ever)
+    monkeypatch.setattr(meaning, "find_nearest", read_for_ever)
     return begun
 
 

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from memory_app.embeddings.models import MemoryVector
 from memory_app.memories.core import Category
-from memory_app.search import selectors
+from memory_app.search import meaning
 from memory_app.search.adapters.sql import SearchTooSlow
 from memory_app.search.answers import FEATURES
 from memory_app.search.core.request import Fusion
@@ -129,7 +129,7 @@ def test_says_that_the_vectors_took_too_long(browser, ana, library, embed, monke
         raise SearchTooSlow
 
     embed()
-    monkeypatch.setattr(selectors, "find_nearest", stop)
+    monkeypatch.setattr(meaning, "find_nearest", stop)
     found = compare_arms(owner=ana, query="BTC")
     assert (found.fallback, list(found.columns)) == (Fallback.TOO_SLOW, [Fusion.TEXT])
     assert "Comparing the vectors took too long." in lab(browser, q="BTC")
