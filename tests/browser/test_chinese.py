@@ -1,5 +1,5 @@
-"""The console in Simplified Chinese, each page and state without a Latin word that is no identifier; axe finds nothing,
-and nothing is too wide at two widths (screens U-27, U-29)."""
+"""The console in Simplified Chinese, at two widths: each page and state without a Latin word that is no identifier, axe
+finds nothing, nothing is too wide (screens U-27, U-29)."""
 
 import re
 from datetime import timedelta
@@ -63,8 +63,7 @@ def faults_here(console: Any) -> list[str]:
     left = [f"“{word}” in “{text}”" for word, text in words if word not in known]
     language = page.evaluate("document.documentElement.lang")
     wrong = [] if language == "zh-Hans" else [f"is in {language}"]
-    axe = axe_faults(page) if page.viewport_size["width"] == WIDE else []  # names and colours know no width
-    return [f"{page.url}: {fault}" for fault in (*left, *wrong, *axe, *width_faults(page))]
+    return [f"{page.url}: {fault}" for fault in (*left, *wrong, *axe_faults(page), *width_faults(page))]
 
 
 def crawl(console: Any, *paths: str, follow: bool = True) -> set[str]:
