@@ -4,6 +4,7 @@ SHELL := /bin/sh
 VENV := .venv
 BIN := $(VENV)/bin
 TOOLS := build/tools
+COMPILE := $(TOOLS)/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
 SOURCES := minara_site memory_app learning_app profile_app
 PROCESSES ?= 2
 CHROMIUM ?= /usr/bin/chromium
@@ -58,9 +59,9 @@ sbom: $(VENV)/.dev ## list what production installs, as CycloneDX in build/sbom.
 
 lock: ## turn requirements/*.in into hash-locked *.txt
 	@test -x $(TOOLS)/bin/uv || { $(FIND_PYTHON) "$$python" -m venv $(TOOLS) && $(TOOLS)/bin/pip install -q uv; }
-	for name in base local-embeddings dev; do \
-	  $(TOOLS)/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
-	    requirements/$$name.in -o requirements/$$name.txt || exit 1; \
+	$(COMPILE) requirements/dev.in -o requirements/dev.txt
+	for name in base local-embeddings market; do \
+	  $(COMPILE) requirements/$$name.in -c requirements/dev.txt -o requirements/$$name.txt || exit 1; \
 	done
 
 # The stamps say which requirements the environment holds; a newer file installs again.

@@ -4,7 +4,9 @@ from memory_app.edges.api import router as edges
 from memory_app.facts.api import router as facts
 from memory_app.memories.api import router as memories
 from memory_app.pages.api import router as pages
+from memory_app.roles.api import router as roles
+from memory_app.roles.reflect_api import router as reflect
 from memory_app.search.api import router as search
 from memory_app.user_profile.api import router as user_profile
 
-routers = (memories, facts, search, user_profile, pages, edges)
+routers = (memories, facts, search, user_profile, pages, edges, roles, reflect)

@@ -11,9 +11,12 @@ from memory_app.doctor.services import FIX
 from memory_app.edges.services import replay_edges
 from memory_app.embeddings import tasks as embeddings
 from memory_app.facts import tasks as facts
+from memory_app.facts.judge import JUDGE
 from memory_app.facts.services.record import CONSOLIDATE
 from memory_app.held.rescan import rescan
 from memory_app.memories import tasks as memories
+from memory_app.roles import tasks as roles
+from memory_app.roles.services.triggers import REFLECT, START
 from memory_app.why import tasks as why
 from minara_site.kernel.jobs.table import Job
 
@@ -65,6 +68,25 @@ JOBS = (
         every=timedelta(minutes=5),
         reports=True,
         summary=_("Settles recorded facts, retires repeated ones and looks for contradictions."),
+    ),
+    Job(
+        JUDGE,
+        facts.judge,
+        every=timedelta(hours=1),
+        reports=True,
+        summary=_("Asks a model which of two contradicting facts stands, if MEMORY_CONSOLIDATION_ENABLED says so."),
+    ),
+    Job(
+        START,
+        roles.start_due,
+        every=timedelta(minutes=1),
+        summary=_("Starts the reflection of the roles whose time has come, or that something new concerns."),
+    ),
+    Job(
+        REFLECT,
+        roles.reflect,
+        reports=True,
+        summary=_("Judges the decisions of a role that are old enough, and draws lessons from those that were wrong."),
     ),
     Job(
         "edges.replay",

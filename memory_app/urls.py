@@ -12,6 +12,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("search/", include("memory_app.search.urls")),
     path("assets/", include("memory_app.pages.urls")),
     path("user-profile/", include("memory_app.user_profile.urls")),
+    path("roles/", include("memory_app.roles.urls")),
+    path("role-memory/", include("memory_app.roles.memory_urls")),
     path("ops/embeddings/", include("memory_app.embeddings.urls")),
     path("ops/doctor/", include("memory_app.doctor.urls")),
     path("ops/writes/", include("memory_app.writes.urls")),

@@ -18,7 +18,9 @@ from minara_site.access.only_once import AnsweredBefore, only_once
 from minara_site.access.pages import page
 from minara_site.access.policy import Act
 from minara_site.agent.api import router as tools_router
-from minara_site.kernel.errors import FieldError, Invalid, Malformed, MinaraError, NotFound
+from minara_site.console.budgets.api import router as budget_router
+from minara_site.console.prices.api import router as prices_router
+from minara_site.kernel.errors import SAID_BEFORE, FieldError, Invalid, Malformed, MinaraError, NotFound
 from minara_site.kernel.plain_text import storable_problem
 from minara_site.web.errors import problem_of, problem_response, server_error, too_large
 from minara_site.web.json_body import read_json
@@ -89,7 +91,7 @@ def answer_again(request: HttpRequest, repeated: AnsweredBefore) -> HttpResponse
 @api.exception_handler(ValidationError)
 def answer_validation_error(request: HttpRequest, error: ValidationError) -> HttpResponse:
     """Name each wrong field; wrong paging is malformed, everything else invalid."""
-    fields = tuple(FieldError(field_name(each["loc"]), each["msg"]) for each in error.errors)
+    fields = tuple(FieldError(field_name(each["loc"]), each["msg"].removeprefix(SAID_BEFORE)) for each in error.errors)
     asked = {each["loc"][-1] for each in error.errors if each["loc"][0] == "query"}
     kind = Malformed if asked & PAGING else Invalid
     detail = _("Correct %(fields)s.") % {"fields": ", ".join(dict.fromkeys(each.field for each in fields))}
@@ -134,5 +136,5 @@ def answer_failure(request: HttpRequest, error: Exception) -> HttpResponse:
     return server_error(request)
 
 
-for router in (*memory_routers, *profile_routers, tools_router):
+for router in (*memory_routers, *profile_routers, prices_router, budget_router, tools_router):
     api.add_router("", router)

@@ -8,18 +8,24 @@ import os
 import re
 import secrets
 from collections.abc import Iterable
+from decimal import Decimal
 from enum import StrEnum
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 from urllib.parse import urlsplit
 
-from pydantic import Field, ValidationError, field_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict, SettingsError
 
 Network = IPv4Network | IPv6Network
-SECRETS = {"DATABASE_URL", "EMBEDDING_API_KEY", "GATEWAY_AUTH_TOKEN", "MINARA_SECRET_KEY"}
-NOT_REPEATED = SECRETS | {"EMBEDDING_BASE_URL"}  # it is refused when a secret stands in it
+Usd = Annotated[Decimal, Field(ge=0, le=1_000_000, max_digits=14, decimal_places=8)]
+SECRETS = {"ANTHROPIC_API_KEY", "DATABASE_URL", "EMBEDDING_API_KEY", "GATEWAY_AUTH_TOKEN", "MINARA_SECRET_KEY"}
+NOT_REPEATED = SECRETS | {
+    "ANTHROPIC_BASE_URL",
+    "EMBEDDING_BASE_URL",
+    "MARKET_BASE_URL",
+}  # it is refused when a secret stands in it
 HOST = r"[a-z0-9.-]+|\[[a-f0-9:.]+\]"
 PUBLIC_URL = re.compile(rf"https?://({HOST})(:[0-9]+)?")
 ALLOWED_HOST = re.compile(rf"\*|{HOST}")
@@ -45,10 +51,32 @@ class EmbeddingProviderName(StrEnum):
     VOYAGE = "voyage"
 
 
+class MarketSourceName(StrEnum):
+    """Where candles are fetched."""
+
+    DISABLED = "disabled"
+    HTTP = "http"
+    CCXT = "ccxt"
+
+
+class ModelPriceSetting(BaseModel):
+    """What a model costs in USD per million tokens; caching costs what Anthropic's does unless it is said."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    input: Usd
+    output: Usd
+    cache_read: Usd | None = None
+    cache_write: Usd | None = None
+
+
 class Config(BaseSettings):
     """The environment, typed. Field names are the variables' names in lower case."""
 
     model_config = SettingsConfigDict(env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True)
+
+    # Django looks for it at each read of `settings.MINARA`; for what is missing pydantic takes forty times as long.
+    _mask_wrapped: ClassVar[bool] = True
 
     minara_data_dir: Path = Field(
         default=Path("data"),
@@ -177,6 +205,131 @@ class Config(BaseSettings):
         default=False,
         description="true or false: nobody is at the terminal, so that no hard constraint is imported. Read by bundle.",
     )
+    anthropic_api_key: str = Field(
+        default="",
+        description="Key of the Messages API. Without one, what needs no model works. Read by llm.",
+    )
+    anthropic_base_url: str = Field(
+        default="",
+        description="Another endpoint of the Messages API, set together with its key. Read by llm.",
+    )
+    minara_model_fast: str = Field(
+        default="claude-haiku-5-5",
+        min_length=1,
+        max_length=80,
+        description="The model of frequent, small questions. Read by llm.",
+    )
+    minara_model_main: str = Field(
+        default="claude-sonnet-5-5",
+        min_length=1,
+        max_length=80,
+        description="The model of rare, hard questions. Read by llm.",
+    )
+    minara_model_prices: dict[str, ModelPriceSetting] = Field(
+        default_factory=dict,
+        description='Prices of further models in USD per million tokens, as JSON: {"name": {"input": 1, "output": 5}}. '
+        "A model without a price is not called. Read by llm.",
+    )
+    minara_model_timeout_seconds: int = Field(
+        default=60, ge=1, le=600, description="Seconds that a model may take to answer, 1 to 600. Read by llm."
+    )
+    minara_model_retries: int = Field(
+        default=2, ge=0, le=8, description="Further tries when a model is busy or fails, 0 to 8. Read by llm."
+    )
+    minara_budget_learning_daily_usd: Usd = Field(
+        default=Decimal(1),
+        description="USD that calls of the category learning may cost in a day. Read by llm.",
+    )
+    minara_budget_learning_monthly_usd: Usd = Field(
+        default=Decimal(20),
+        description="USD that calls of the category learning may cost in a month. Read by llm.",
+    )
+    minara_budget_agent_daily_usd: Usd = Field(
+        default=Decimal(10),
+        description="USD that calls of the category agent may cost in a day. Read by llm.",
+    )
+    minara_budget_agent_monthly_usd: Usd = Field(
+        default=Decimal(200),
+        description="USD that calls of the category agent may cost in a month. Read by llm.",
+    )
+    minara_budget_workflow_daily_usd: Usd = Field(
+        default=Decimal(5),
+        description="USD that calls of the category workflow may cost in a day. Read by llm.",
+    )
+    minara_budget_workflow_monthly_usd: Usd = Field(
+        default=Decimal(100),
+        description="USD that calls of the category workflow may cost in a month. Read by llm.",
+    )
+    minara_budget_experiment_daily_usd: Usd = Field(
+        default=Decimal(5),
+        description="USD that calls of the category experiment may cost in a day. Read by llm.",
+    )
+    minara_budget_experiment_monthly_usd: Usd = Field(
+        default=Decimal(50),
+        description="USD that calls of the category experiment may cost in a month. Read by llm.",
+    )
+    minara_daily_cap_usd: Usd | None = Field(
+        default=None, description="USD that all model calls together may cost in a day; empty is no cap. Read by llm."
+    )
+    minara_budget_soft_threshold: float = Field(
+        default=0.8,
+        gt=0,
+        le=1,
+        description="Share of a cap from which on a warning is logged, once a day and month, up to 1. Read by llm.",
+    )
+    memory_consolidation_enabled: bool = Field(
+        default=False,
+        description="true or false: a model judges facts that contradict each other. Read by facts.",
+    )
+    memory_consolidation_guidance: str = Field(
+        default="",
+        max_length=500,
+        description="What that model should prefer, in your words, at most 500 characters; no rule of the code "
+        "gives way to it. Read by facts.",
+    )
+    noise_band_pct: float = Field(
+        default=0.5,
+        ge=0,
+        le=50,
+        description="Percent of price change within which luck and skill look alike, 0 to 50. Read by roles.",
+    )
+    minara_skill_modules: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(),
+        description="Python modules whose SKILLS declare further roles, comma separated. Read by roles.",
+    )
+    market_source: MarketSourceName = Field(
+        default=MarketSourceName.DISABLED,
+        description="disabled, http or ccxt: where `minara market fetch` and its job get candles. Read by market.",
+    )
+    market_base_url: str = Field(
+        default="",
+        description="Where klines like Binance's are, for http: https://api.binance.com/api/v3. Read by market.",
+    )
+    market_exchange: str = Field(
+        default="binance", max_length=40, description="Name of the exchange, for ccxt. Read by market."
+    )
+    market_symbols: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(), description="What is fetched, comma separated: BTC/USDT,ETH/USDT. Read by market."
+    )
+    market_interval: str = Field(
+        default="1h",
+        pattern=r"^[1-9][0-9]{0,2}[mhd]$",
+        description="Length of a fetched candle: 5m, 1h, 1d. Read by market.",
+    )
+    minara_news_url: str = Field(
+        default="",
+        description="Address of headlines as JSON, with {asset}, {since} and {until} in it. Read by roles.",
+    )
+    minara_onchain_url: str = Field(
+        default="",
+        description="Address of on-chain figures as JSON, with {asset}, {since} and {until} in it. Read by roles.",
+    )
+    minara_limit_model_actions_per_hour: int = Field(
+        default=60,
+        ge=0,
+        le=1_000_000,
+        description="Acts that call models, of one key or person in an hour, 0 is no limit. Read by access.",
+    )
     minara_job_workers: int = Field(
         default=1, ge=1, le=32, description="Job worker processes of one `minara worker`, 1 to 32. Read by jobs."
     )
@@ -193,6 +346,12 @@ class Config(BaseSettings):
         """Read a comma separated list; a network may be written with host bits."""
         parts = value.replace(",", " ").split() if isinstance(value, str) else value
         return [ip_network(part, strict=False) for part in parts] if isinstance(parts, Iterable) else value
+
+    @field_validator("minara_skill_modules", "market_symbols", mode="before")
+    @classmethod
+    def split_names(cls, value: object) -> object:
+        """Read a comma separated list."""
+        return value.replace(",", " ").split() if isinstance(value, str) else value
 
     @field_validator("minara_allowed_hosts", mode="before")
     @classmethod
@@ -231,13 +390,13 @@ class Config(BaseSettings):
             raise ValueError("names port 0")
         return value
 
-    @field_validator("embedding_base_url")
+    @field_validator("embedding_base_url", "anthropic_base_url", "market_base_url")
     @classmethod
-    def check_embedding_base_url(cls, value: str) -> str:
+    def check_base_url(cls, value: str) -> str:
         """Accept no address with a password or a key in it: settings are shown."""
         parts = urlsplit(value)
-        if "@" in parts.netloc or parts.query:
-            raise ValueError("must hold no password and no query; EMBEDDING_API_KEY is for the key")
+        if "@" in parts.netloc or parts.query or parts.fragment:
+            raise ValueError("must hold no password, no query and no #; a key has a variable of its own")
         return value
 
     @field_validator("minara_log_level")
@@ -264,7 +423,10 @@ class Config(BaseSettings):
 def load_config() -> Config:
     """Read the environment. Raises ConfigError with one line that names the first wrong variable."""
     try:
-        return Config()
+        config = Config()
+    except SettingsError as error:  # a list or a table that is no JSON; its message names the field and repeats nothing
+        field = re.search(r'field "(\w+)"', str(error))
+        raise ConfigError(f"{field[1].upper() if field else 'environment'}: must be JSON") from None
     except ValidationError as error:
         first = error.errors()[0]
         name = str(first["loc"][0]).upper() if first["loc"] else "environment"
@@ -272,6 +434,23 @@ def load_config() -> Config:
         raise ConfigError(f"{name}: {first['msg'].removeprefix('Value error, ')}{got}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f".env: cannot be read: {error}") from None
+    refuse_key_of_another_place(config)
+    return config
+
+
+def refuse_key_of_another_place(config: Config) -> None:
+    """Refuse a key of the shell with an address of `.env`, and the other way round: it would go to a stranger.
+
+    Raises ConfigError.
+    """
+    in_shell = {name.lower() for name, value in os.environ.items() if value}
+    is_set = [name for name in ("anthropic_api_key", "anthropic_base_url") if getattr(config, name)]
+    if len({name in in_shell for name in is_set}) > 1:
+        places = ["the environment" if name in in_shell else ".env" for name in is_set]
+        raise ConfigError(
+            f"ANTHROPIC_BASE_URL: comes from {places[1]} and ANTHROPIC_API_KEY from {places[0]}; "
+            "set both in the same place, so that no key is sent to an address that it is not meant for"
+        )
 
 
 def open_data_folder(config: Config) -> Path:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 
+from tests.messages_api import KEY, MessagesApi, serve
 from tests.site import Site
 
 NOON = datetime(2026, 6, 12, 12, 0, tzinfo=UTC)
@@ -139,3 +140,12 @@ def site(tmp_path: Path, migrated_site: Site) -> Iterator[Site]:
         yield made
     finally:
         made.close()
+
+
+@pytest.fixture
+def models(settings: Any) -> Iterator[MessagesApi]:
+    """Models that answer from a local server, which the settings name; tests tell it what to answer."""
+    with serve() as api:
+        chosen = {"anthropic_api_key": KEY, "anthropic_base_url": api.url}
+        settings.MINARA = settings.MINARA.model_copy(update=chosen)
+        yield api

@@ -16,6 +16,8 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 from uuid import uuid4
 
+from minara_site.config import Config
+
 ROOT = Path(__file__).resolve().parent.parent
 SERVER_URL = os.environ.get("DATABASE_URL", "")
 
@@ -57,7 +59,7 @@ class Site:
         self.url = urlunsplit(parts._replace(path=f"/{self.database}")) if SERVER_URL else ""
         self.started: list[subprocess.Popen[str]] = []
         self.environment = {
-            **{name: value for name, value in os.environ.items() if not name.startswith(("MINARA_", "GATEWAY_"))},
+            **{name: value for name, value in os.environ.items() if name.lower() not in Config.model_fields},
             "DJANGO_SETTINGS_MODULE": settings,
             "MINARA_DATA_DIR": str(folder),
             "DATABASE_URL": self.url,

@@ -40,6 +40,7 @@ def render_banner(wanted: Wanted) -> str:
             "# " + _("An export of Minara"),
             "",
             _("Each file is one memory; `minara memory import` reads the tree back."),
+            _("What lies in trade-cases and assets is for reading: an import leaves it alone."),
             _("A file that is changed counts as typed by whoever imports it, also when the export is signed."),
             *([masked] if wanted.is_masked else []),
             "",

@@ -47,6 +47,7 @@ REASONS: dict[Reason, Promise] = {
 KINDS: dict[str, Promise] = {
     "memory": _("memories"),
     "user_profile": _("user profile"),
+    "trade_case": _("trade cases"),
     "asset": _("pages of assets"),
 }
 LEFT_OUT: dict[str, Promise] = {

@@ -11,9 +11,14 @@ from memory_app.doctor.core import Line, Report, Section, State
 from memory_app.doctor.sections.house import house_section
 from memory_app.doctor.sections.look import Look
 from memory_app.doctor.sections.memory import memory_section
+from memory_app.doctor.sections.roles import roles_section
 
 SectionFunction = Callable[[Look], Section]
-SECTIONS: tuple[tuple[str, SectionFunction], ...] = (("house", house_section), ("memory", memory_section))
+SECTIONS: tuple[tuple[str, SectionFunction], ...] = (
+    ("house", house_section),
+    ("memory", memory_section),
+    ("role_memory", roles_section),
+)
 
 log = structlog.get_logger(__name__)
 

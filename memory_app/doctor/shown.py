@@ -1,6 +1,7 @@
 """The doctor's runs in words: what a dry run saw, what an applied one did."""
 
 from dataclasses import dataclass
+from decimal import Decimal
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
@@ -8,10 +9,12 @@ from django.utils.translation import gettext_lazy
 
 from memory_app.doctor.core import State
 from memory_app.doctor.fixes import FIXES, FixName
+from memory_app.doctor.fixes.contract import UNKNOWN_COST
 from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.web.filters import Text
+from minara_site.web.moments import cost_words
 
-IDS = "ids"
+IDS, COST = "ids", "cost_usd"
 STATE_WORDS: dict[State, str | Promise] = {
     State.OK: gettext_lazy("Healthy"),
     State.WATCH: gettext_lazy("Needs a look"),
@@ -22,6 +25,7 @@ FIX_WORDS: dict[str, str | Promise] = {
     FixName.EMBEDDINGS: gettext_lazy("Vectors"),
     FixName.EDGES: gettext_lazy("Edges"),
     FixName.SEARCH_INDEX: gettext_lazy("Search index"),
+    FixName.REFLECT_PENDING: gettext_lazy("Reflections"),
 }
 COUNT_WORDS: dict[str, str | Promise] = {
     "pending": gettext_lazy("pending, to be embedded"),
@@ -32,9 +36,17 @@ COUNT_WORDS: dict[str, str | Promise] = {
     "left": gettext_lazy("left to the next run, which is asked for"),
     "added": gettext_lazy("edges to add"),
     "memories": gettext_lazy("memories that lack one"),
+    "decisions": gettext_lazy("decisions that lack one"),
     "documents": gettext_lazy("documents to write"),
     "triggers": gettext_lazy("triggers to restore"),
     "index": gettext_lazy("problems of the index"),
+    "due": gettext_lazy("decisions that are due"),
+    "roles": gettext_lazy("roles with such decisions"),
+    "right": gettext_lazy("were right: nothing to learn"),
+    "lesson": gettext_lazy("taught a lesson"),
+    "no_lesson": gettext_lazy("were classified and taught none"),
+    "unknown": gettext_lazy("have no known outcome yet"),
+    "shadowed": gettext_lazy("decided in shadow, nothing written"),
 }
 DONE_WORDS: dict[str, str | Promise] = {
     "added": gettext_lazy("edges added"),
@@ -44,14 +56,22 @@ DONE_WORDS: dict[str, str | Promise] = {
 }
 
 
+REFLECTED_WORDS: dict[str, str | Promise] = {
+    "skipped": gettext_lazy("too old, skipped"),
+    "failed": gettext_lazy("failed, tried again later"),
+    "left": gettext_lazy("left: no model could be asked"),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class ShownFix:
-    """A fix of a run: what it would do or did, as pairs of count and words, and some ids."""
+    """A fix of a run: what it would do or did, as pairs of count and words, some ids, and what it may cost in words."""
 
     title: Text
     summary: Text
     counts: list[tuple[int, Text]]
     ids: list[str]
+    cost: str = ""
 
     @property
     def is_empty(self) -> bool:
@@ -106,8 +126,16 @@ def shown_run(run: JobRun) -> ShownRun:
 def shown_fix(name: FixName, run: JobRun) -> ShownFix:
     """Return what a run says of one fix; counts of nothing are left out."""
     words = COUNT_WORDS | DONE_WORDS if run.arguments.get("apply") else COUNT_WORDS
+    words |= REFLECTED_WORDS if name is FixName.REFLECT_PENDING else {}
     own = [(key.partition("."), value) for key, value in (run.result or {}).items()]
     found = {what: value for (fix, _dot, what), value in own if fix == name}
-    ids = str(found.pop(IDS, ""))
+    ids, cost = str(found.pop(IDS, "")), str(found.pop(COST, ""))
     counts = [(count, words.get(what, what)) for what, count in found.items() if count]
-    return ShownFix(FIX_WORDS[name], FIXES[name].summary, counts, ids.split(", ") if ids else [])
+    return ShownFix(FIX_WORDS[name], FIXES[name].summary, counts, ids.split(", ") if ids else [], cost_sentence(cost))
+
+
+def cost_sentence(cost: str) -> str:
+    """Return what a fix that asks a model may cost, empty for one that asks none."""
+    if cost == UNKNOWN_COST:
+        return _("What asking the model costs is not known: it has no price in the table.")
+    return _("Asking the model costs about %(cost)s.") % {"cost": cost_words(Decimal(cost))} if cost else ""

@@ -20,4 +20,6 @@ def run_fixes(
         result |= {f"{name}.{what}": count for what, count in foreseen.counts.items()}
         if foreseen.sample:
             result[f"{name}.ids"] = ", ".join(map(str, foreseen.sample))
+        if foreseen.cost_usd:
+            result[f"{name}.cost_usd"] = foreseen.cost_usd
     return result

@@ -48,6 +48,7 @@ class SourceTable(StrEnum):
     """The table of what an edge begins at."""
 
     MEMORIES = "memories"
+    ROLE_MEMORY = "role_memory"
 
 
 class NodeKind(StrEnum):

@@ -1,4 +1,4 @@
-"""Keeps the edges in step with the memories; the `memories` room calls this module from its model.
+"""Keeps the edges in step with memories and entries of role memory; their rooms call this module from their models.
 
 A replay costs no row: what stands is compared with what should stand, and only the difference is written (trust R-31).
 """
@@ -6,15 +6,16 @@ A replay costs no row: what stands is compared with what should stand, and only 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from django.db import DEFAULT_DB_ALIAS, connections
 
-from memory_app.edges.core import SourceTable, extract_edges
+from memory_app.edges.core import Edge, SourceTable
 from memory_app.edges.models import MemoryEdge
 
 SLICE = 500
 LINKED_FIELDS = frozenset({"content", "tickers", "scenario_id", "owner", "owner_id"})
+LINKED_ENTRY_FIELDS = frozenset({"asset", "decision", "owner", "owner_id"})
 INSERT = """
     INSERT INTO memory_edges (owner_id, src_table, src_id, dst_entity_kind, dst_entity_key, edge_type)
     VALUES (%s, %s, %s, %s, %s, %s)
@@ -24,13 +25,15 @@ Row = tuple[int, str, int, str, str, str]
 
 
 class Linkable(Protocol):
-    """What the edges need to know of a memory."""
+    """What the edges need to know of a row."""
 
+    src_table: ClassVar[SourceTable]
     pk: int
     owner_id: int
-    content: str
-    scenario_id: str
-    tickers: list[str]
+
+    @property
+    def said_edges(self) -> tuple[Edge, ...]:
+        """What its text says of the entities that it mentions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,26 +44,26 @@ class Written:
     removed: int = 0
 
 
-def insert_edges(memories: Iterable[Linkable], *, using: str = DEFAULT_DB_ALIAS) -> None:
-    """Write the edges of memories that are new, in the caller's transaction."""
-    insert(sorted(row for memory in memories for row in edge_rows(memory)), using=using)
+def insert_edges(rows: Iterable[Linkable], *, using: str = DEFAULT_DB_ALIAS) -> None:
+    """Write the edges of rows that are new, in the caller's transaction."""
+    insert(sorted(edge for row in rows for edge in edge_rows(row)), using=using)
 
 
-def write_edges(memories: Iterable[Linkable], *, using: str = DEFAULT_DB_ALIAS) -> Written:
-    """Write the edges of these memories, in the caller's transaction; those that no longer follow go."""
+def write_edges(rows: Iterable[Linkable], *, using: str = DEFAULT_DB_ALIAS) -> Written:
+    """Write the edges of these rows of one table, in the caller's transaction; those that no longer follow go."""
     added = removed = 0
-    remaining = iter(memories)
+    remaining = iter(rows)
     while chosen := list(islice(remaining, SLICE)):
         changed = write_slice(chosen, using=using)
         added, removed = added + changed.added, removed + changed.removed
     return Written(added, removed)
 
 
-def write_slice(memories: Sequence[Linkable], *, using: str) -> Written:
+def write_slice(rows: Sequence[Linkable], *, using: str) -> Written:
     """Write the difference between the edges that stand and those that should."""
-    wanted = {row for memory in memories for row in edge_rows(memory)}
-    stored = find_rows([memory.pk for memory in memories], using=using)
-    stale = [edge_id for row, edge_id in stored.items() if row not in wanted]
+    wanted = {edge for row in rows for edge in edge_rows(row)}
+    stored = find_rows(rows, using=using)
+    stale = [edge_id for edge, edge_id in stored.items() if edge not in wanted]
     missing = sorted(wanted - stored.keys())
     if stale:
         MemoryEdge.objects.using(using).filter(pk__in=stale).delete()
@@ -75,14 +78,15 @@ def insert(rows: Sequence[Row], *, using: str) -> None:
             cursor.executemany(INSERT, rows)
 
 
-def edge_rows(memory: Linkable) -> Iterable[Row]:
-    """Return the rows that a memory should have."""
-    for edge in extract_edges(memory.content, memory.scenario_id, memory.tickers):
-        yield memory.owner_id, SourceTable.MEMORIES, memory.pk, edge.kind, edge.key, edge.edge_type
+def edge_rows(row: Linkable) -> Iterable[Row]:
+    """Return the edges that a row should have."""
+    for edge in row.said_edges:
+        yield row.owner_id, row.src_table, row.pk, edge.kind, edge.key, edge.edge_type
 
 
-def find_rows(memory_ids: Sequence[int], *, using: str) -> dict[Row, int]:
-    """Return the rows that stand, with their ids. One query."""
-    rows = MemoryEdge.objects.using(using).filter(src_table=SourceTable.MEMORIES, src_id__in=memory_ids)
+def find_rows(rows: Sequence[Linkable], *, using: str) -> dict[Row, int]:
+    """Return the edges of these rows of one table that stand, with their ids. One query."""
+    table = rows[0].src_table if rows else SourceTable.MEMORIES
+    edges = MemoryEdge.objects.using(using).filter(src_table=table, src_id__in=[row.pk for row in rows])
     columns = ("owner_id", "src_table", "src_id", "dst_entity_kind", "dst_entity_key", "edge_type")
-    return {row[1:]: row[0] for row in rows.values_list("pk", *columns)}
+    return {edge[1:]: edge[0] for edge in edges.values_list("pk", *columns)}

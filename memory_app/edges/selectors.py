@@ -14,6 +14,8 @@ from memory_app.edges.core import RANK, EdgeType, NodeKind, SourceTable, pair_ke
 from memory_app.edges.models import MemoryEdge
 from memory_app.memories.models import Memory
 from memory_app.memories.selectors import find_refused
+from memory_app.roles.models import RoleMemory
+from memory_app.roles.selectors import find_refused as find_refused_decisions
 from minara_site.kernel.core.assets import AssetClass, classify
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.ownership import OwnedQuerySet, Owner
@@ -130,6 +132,17 @@ def read_memories_of(edges: Iterable[MemoryEdge]) -> dict[int, Memory]:
     rows = list(Memory.objects.live().filter(pk__in={edge.src_id for edge in edges}).select_related("owner"))
     refused = find_refused(rows)
     return {row.pk: row for row in rows if row.pk not in refused}
+
+
+def list_decisions_about(*, owner: Owner, node: Node, most: int) -> list[RoleMemory]:
+    """Return the newest decisions of roles that mention an entity; what the guard holds or refuses is left out."""
+    edges = MemoryEdge.objects.for_owner(owner).filter(
+        src_table=SourceTable.ROLE_MEMORY, dst_entity_kind=node.kind, dst_entity_key=node.key
+    )
+    rows = RoleMemory.objects.for_owner(owner).filter(pk__in=edges.values("src_id"), held_at__isnull=True)
+    found = list(rows.order_by("-decided_at", "-pk")[:most])
+    refused = find_refused_decisions(found)
+    return [row for row in found if row.pk not in refused]
 
 
 def list_edges_of(memory: Memory) -> list[MemoryEdge]:

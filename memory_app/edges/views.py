@@ -18,13 +18,14 @@ from memory_app.edges.selectors import (
     Neighbourhood,
     Node,
     get_entity_neighbourhood,
+    list_decisions_about,
     list_entity_edges,
     open_node,
     read_memories_of,
     top_entities,
 )
 from memory_app.edges.words import EDGE_WORDS, words_of
-from memory_app.held.masking import memory_for
+from memory_app.held.masking import decision_for, memory_for
 from memory_app.memories.core import provenance_word
 from memory_app.memories.models import Memory
 from memory_app.pages.selectors import open_owner
@@ -39,6 +40,7 @@ from minara_site.web.responses import render_page
 
 SHOWN = 40
 MOST_ROWS = 50
+MOST_DECISIONS = 10
 MOST_CHARS = 100
 NEWEST = Order("src_id")
 
@@ -119,6 +121,10 @@ def node_context(request: PageRequest, owner: User, node: Node) -> dict[str, Any
         "types": type_links(around, chosen),
         "neighbours": list_neighbours(around),
         "rows": [list_edge(request, edge, memories[edge.src_id]) for edge in listed.items if edge.src_id in memories],
+        "decisions": [
+            decision_for(request.user, each)
+            for each in list_decisions_about(owner=owner, node=node, most=MOST_DECISIONS)
+        ],
         "next_cursor": listed.next_cursor,
         "is_continued": bool(request.GET.get("cursor")),
         "short": short_name(node.key),

@@ -16,13 +16,19 @@ from memory_app.embeddings import pgvector
 from memory_app.embeddings.adapters import EmbeddingProvider, ProviderDown, TextsRefused
 from memory_app.embeddings.core import Vector, clean_text, is_too_short, pack, text_digest
 from memory_app.embeddings.models import MemoryVector
-from memory_app.embeddings.selectors import known_dimensions, note_dimensions, to_embed
+from memory_app.embeddings.selectors import known_dimensions, note_dimensions
+from memory_app.embeddings.sources import MEMORIES, Source
 from memory_app.memories.core import EmbeddingState
-from memory_app.memories.models import Memory
-from memory_app.memories.selectors import find_refused
+from memory_app.memories.selectors import find_refused as find_refused_memories
+from memory_app.roles.selectors import find_refused as find_refused_entries
 from memory_app.search.core.document import Kind
 
 PLAIN_WORD = "BTC"  # what no provider that works at all refuses
+FIND_REFUSED: dict[Kind, Callable[[Sequence[Any]], set[int]]] = {
+    Kind.MEMORY: find_refused_memories,
+    Kind.ROLE_MEMORY: find_refused_entries,
+}
+"""What today's rules of the guard refuse of each table."""
 
 
 class Outcome(NamedTuple):
@@ -40,7 +46,7 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many memories were embedded, skipped, could not be embedded, or changed meanwhile."""
+    """How many texts were embedded, skipped, could not be embedded, or changed meanwhile."""
 
     embedded: int = 0
     skipped: int = 0
@@ -52,7 +58,7 @@ class Counts:
 
     @property
     def total(self) -> int:
-        """How many memories were looked at."""
+        """How many texts were looked at."""
         return sum(self.as_dict().values())
 
     def as_dict(self) -> dict[str, int]:
@@ -61,36 +67,41 @@ class Counts:
 
 
 def embed_batch(
-    provider: EmbeddingProvider, ids: Sequence[int], *, now: datetime, also: Callable[[], None] | None = None
+    provider: EmbeddingProvider,
+    ids: Sequence[int],
+    *,
+    now: datetime,
+    source: Source = MEMORIES,
+    also: Callable[[], None] | None = None,
 ) -> Counts:
     """Give these rows their state and vector; `also` is done in the transaction that writes them.
 
     Raises ProviderDown, with the rows marked as failed (S1: transient API error), also when the provider refuses
     whatever it is sent; and Misconfigured, with none changed.
     """
-    rows = list(to_embed().filter(pk__in=ids))
-    outcomes = decide_alone(rows, label=provider.label)
-    texts = {row.pk: clean_text(row.content) for row in rows if row.pk not in outcomes}
+    rows = list(source.to_embed.filter(pk__in=ids))
+    outcomes = decide_alone(rows, source, label=provider.label)
+    texts = {row.pk: clean_text(row.searched_text) for row in rows if row.pk not in outcomes}
     try:
         vectors = embed_texts(provider, list(texts.values()))
     except ProviderDown:
-        store(outcomes | outcomes_of(texts, [None] * len(texts)), label=provider.label, now=now, also=also)
+        store(outcomes | outcomes_of(texts, [None] * len(texts)), source, label=provider.label, now=now, also=also)
         raise
     if answered := [vector for vector in vectors if vector is not None]:
         note_dimensions(provider.label, answered[0])
-    return store(outcomes | outcomes_of(texts, vectors), label=provider.label, now=now, also=also)
+    return store(outcomes | outcomes_of(texts, vectors), source, label=provider.label, now=now, also=also)
 
 
-def decide_alone(rows: Sequence[Memory], *, label: str) -> dict[int, Outcome]:
+def decide_alone(rows: Sequence[Any], source: Source, *, label: str) -> dict[int, Outcome]:
     """Return what needs no provider: texts that are skipped, and those whose stored vector is right."""
-    refused = find_refused(rows)
-    stored = vectors_of([row.pk for row in rows]).filter(model=label)
+    refused = FIND_REFUSED[source.kind](rows)
+    stored = vectors_of([row.pk for row in rows], source).filter(model=label)
     if dimensions := known_dimensions(label):
         stored = stored.filter(dimensions=dimensions)
     known = dict(stored.values_list("object_id", "text_sha256"))
     outcomes = {}
     for row in rows:
-        text = clean_text(row.content)
+        text = clean_text(row.searched_text)
         if row.held_at or row.pk in refused or is_too_short(text):
             outcomes[row.pk] = Outcome(text, EmbeddingState.SKIPPED)
         elif known.get(row.pk) == text_digest(text):
@@ -140,29 +151,37 @@ def check_takes_anything(provider: EmbeddingProvider) -> None:
 
 
 def store(
-    outcomes: Mapping[int, Outcome], *, label: str, now: datetime, also: Callable[[], None] | None = None
+    outcomes: Mapping[int, Outcome],
+    source: Source,
+    *,
+    label: str,
+    now: datetime,
+    also: Callable[[], None] | None = None,
 ) -> Counts:
     """Write the outcomes of those rows that still say what was embedded; a row that is gone or changed is left."""
     with transaction.atomic():
         if also:
             also()
-        rows = list(Memory.objects.filter(pk__in=outcomes).order_by("pk").select_for_update(of=("self",)))
-        lost = find_lost(outcomes, label=label)
-        standing = [row for row in rows if clean_text(row.content) == outcomes[row.pk].text and row.pk not in lost]
-        replace_vectors(standing, outcomes, label=label, now=now)
+        rows = list(source.rows.filter(pk__in=outcomes).order_by("pk").select_for_update(of=("self",)))
+        lost = find_lost(outcomes, source, label=label)
+        said = {row.pk: clean_text(row.searched_text) for row in rows}
+        standing = [row for row in rows if said[row.pk] == outcomes[row.pk].text and row.pk not in lost]
+        replace_vectors(standing, outcomes, source, label=label, now=now)
         for state in {outcome.state for outcome in outcomes.values()}:
             chosen = [row.pk for row in standing if outcomes[row.pk].state == state]
-            Memory.objects.filter(pk__in=chosen).update(embedding_state=state)
+            source.rows.filter(pk__in=chosen).update(embedding_state=state)
     return count_outcomes([outcomes[row.pk] for row in standing], of=len(outcomes))
 
 
-def find_lost(outcomes: Mapping[int, Outcome], *, label: str) -> set[int]:
+def find_lost(outcomes: Mapping[int, Outcome], source: Source, *, label: str) -> set[int]:
     """Return the rows whose stored vector was right and is gone: their text was edited meanwhile, and put back."""
     right = {pk for pk, outcome in outcomes.items() if outcome.is_stored}
-    return right - set(vectors_of(list(right)).filter(model=label).values_list("object_id", flat=True))
+    return right - set(vectors_of(list(right), source).filter(model=label).values_list("object_id", flat=True))
 
 
-def replace_vectors(rows: Iterable[Memory], outcomes: Mapping[int, Outcome], *, label: str, now: datetime) -> None:
+def replace_vectors(
+    rows: Iterable[Any], outcomes: Mapping[int, Outcome], source: Source, *, label: str, now: datetime
+) -> None:
     """Insert the new vectors in place of older ones, under new ids; what is skipped keeps none."""
     stored, vectors, replaced = [], [], []
     for row in rows:
@@ -170,16 +189,16 @@ def replace_vectors(rows: Iterable[Memory], outcomes: Mapping[int, Outcome], *, 
         if vector is not None or state == EmbeddingState.SKIPPED:
             replaced.append(row.pk)
         if vector is not None:
-            stored.append(vector_row(row, text, vector, label=label, now=now))
+            stored.append(vector_row(row, source, text, vector, label=label, now=now))
             vectors.append(vector)
-    vectors_of(replaced).delete()
+    vectors_of(replaced, source).delete()
     pgvector.fill(MemoryVector.objects.bulk_create(stored), vectors, using=DEFAULT_DB_ALIAS)
 
 
-def vector_row(row: Memory, text: str, vector: Vector, *, label: str, now: datetime) -> MemoryVector:
-    """Return the unsaved vector of a memory."""
+def vector_row(row: Any, source: Source, text: str, vector: Vector, *, label: str, now: datetime) -> MemoryVector:
+    """Return the unsaved vector of a row."""
     return MemoryVector(
-        kind=Kind.MEMORY,
+        kind=source.kind,
         object_id=row.pk,
         owner_id=row.owner_id,
         model=label,
@@ -190,18 +209,18 @@ def vector_row(row: Memory, text: str, vector: Vector, *, label: str, now: datet
     )
 
 
-def drop_unneeded(ids: Sequence[int]) -> None:
+def drop_unneeded(ids: Sequence[int], source: Source) -> None:
     """Take the vectors from those of the rows that are deleted or retired; should one come back, it waits again."""
     with transaction.atomic():
-        rows = Memory.objects.filter(pk__in=ids).order_by("pk").select_for_update(of=("self",))
-        unneeded = [row.pk for row in rows if row.deleted_at or row.retired_at]
-        vectors_of(unneeded).delete()
-        Memory.objects.filter(pk__in=unneeded).update(embedding_state=EmbeddingState.PENDING)
+        rows = source.rows.exclude(source.needed).filter(pk__in=ids) if source.needed else source.rows.none()
+        unneeded = [row.pk for row in rows.order_by("pk").select_for_update(of=("self",))]
+        vectors_of(unneeded, source).delete()
+        source.rows.filter(pk__in=unneeded).update(embedding_state=EmbeddingState.PENDING)
 
 
-def vectors_of(ids: Sequence[int]) -> "QuerySet[Any]":
-    """Return the vectors of these memories."""
-    vectors: QuerySet[Any] = MemoryVector.objects.filter(kind=Kind.MEMORY, object_id__in=ids)
+def vectors_of(ids: Sequence[int], source: Source) -> "QuerySet[Any]":
+    """Return the vectors of these rows."""
+    vectors: QuerySet[Any] = MemoryVector.objects.filter(kind=source.kind, object_id__in=ids)
     return vectors
 
 

@@ -6,7 +6,8 @@ from django.utils import timezone
 
 from memory_app.embeddings.providers import is_enabled
 from memory_app.embeddings.services import request_embedding
-from minara_site.kernel.events import memory_written
+from memory_app.embeddings.sources import ENTRIES
+from minara_site.kernel.events import memory_written, role_memory_changed
 
 
 def embed_soon(memory_ids: tuple[int, ...], **facts: Any) -> None:
@@ -15,6 +16,13 @@ def embed_soon(memory_ids: tuple[int, ...], **facts: Any) -> None:
         request_embedding(memory_ids, now=timezone.now())
 
 
+def embed_entries_soon(entry_ids: tuple[int, ...], **facts: Any) -> None:
+    """Ask for a run that embeds these entries of role memory; with the provider disabled, do nothing at all."""
+    if is_enabled():
+        request_embedding(entry_ids, now=timezone.now(), source=ENTRIES)
+
+
 def listen() -> None:
     """Hear what is written; called once a process."""
     memory_written.connect(embed_soon, dispatch_uid="embeddings")
+    role_memory_changed.connect(embed_entries_soon, dispatch_uid="embeddings")

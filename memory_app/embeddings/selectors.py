@@ -4,7 +4,7 @@ Nothing here opens a transaction, and a provider that is off, broken or slow cos
 else (S1, graceful degradation).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, islice
@@ -29,8 +29,9 @@ from memory_app.embeddings.matrices import Matrix, fits, keep_matrix, recall_mat
 from memory_app.embeddings.models import MemoryVector
 from memory_app.embeddings.providers import current_provider
 from memory_app.embeddings.slices import read_rows, read_slices, slice_of
+from memory_app.embeddings.sources import SOURCES, Source
 from memory_app.memories.core import EmbeddingState
-from memory_app.memories.models import Memory, MemoryQuerySet
+from memory_app.memories.models import Memory
 from memory_app.search.core.document import Kind
 from memory_app.search.core.parser import MAX_QUERY_CHARS
 from minara_site.kernel.jobs.models import JobRun
@@ -53,12 +54,14 @@ log = structlog.get_logger(__name__)
 class Overview:
     """What operators see: `label` is empty while the provider is disabled, `is_down` when a query failed a moment ago.
 
-    `states` has the states of S1 and `outdated`; runs come newest first.
+    `states` has the states of S1 and `outdated` of both tables, `decisions` those of role memory alone; runs come
+    newest first.
     """
 
     label: str
     is_down: bool
     states: Mapping[str, BoundedCount]
+    decisions: Mapping[str, BoundedCount]
     runs: Sequence[JobRun]
 
     @property
@@ -76,7 +79,9 @@ def load_overview() -> Overview:
         for job in (EMBED, BACKFILL)
     )
     runs = JobRun.objects.filter(Q(pk__in=embedding) | Q(pk__in=backfills)).order_by("-created_at", "-pk")
-    return Overview(label, bool(label and cache.get(down_mark(label))), count_states_to(), list(runs))
+    by_source = count_states_by_source()
+    is_down = bool(label and cache.get(down_mark(label)))
+    return Overview(label, is_down, add_states(by_source.values()), by_source[Kind.ROLE_MEMORY], list(runs))
 
 
 def embed_query(text: str) -> Vector | None:
@@ -214,19 +219,13 @@ def only_ids(matrix: Matrix, ids: Sequence[int]) -> Matrix:
     return matrix if chosen.all() else Matrix(matrix.ids[chosen], matrix.rows[chosen])
 
 
-def to_embed() -> MemoryQuerySet:
-    """Return the rows that have, or should have, a state of their own: neither deleted nor retired."""
-    rows: MemoryQuerySet = Memory.objects.filter(deleted_at__isnull=True, retired_at__isnull=True)
-    return rows
-
-
-def outdated(label: str) -> "list[QuerySet[Any]]":
+def outdated(label: str, source: Source) -> "list[QuerySet[Any]]":
     """Return the vectors of other models, two ranges that walk an index, and this model's that no query is compared to.
 
     The latter are of another length than its answers are now; no index knows lengths, so only the last MOST_COUNTED
-    memories are looked at, which a backfill reaches last.
+    rows of a table are looked at, which a backfill reaches last.
     """
-    vectors = MemoryVector.objects.filter(kind=Kind.MEMORY)
+    vectors = MemoryVector.objects.filter(kind=source.kind)
     found: list[QuerySet[Any]] = [vectors.filter(model__lt=label), vectors.filter(model__gt=label)]
     if dimensions := known_dimensions(label):
         last = vectors.filter(model=label).order_by("-object_id").values("pk")[:MOST_COUNTED]
@@ -236,22 +235,49 @@ def outdated(label: str) -> "list[QuerySet[Any]]":
 
 def count_work(label: str, *, failed: bool, most: int = MOST_COUNTED) -> int:
     """Return about how many rows a run has before it, at most `most` of each sort."""
-    rows: list[QuerySet[Any]] = [to_embed().filter(embedding_state=EmbeddingState.PENDING)]
-    if failed:
-        rows += [to_embed().filter(embedding_state=EmbeddingState.FAILED), *outdated(label)]
+    rows: list[QuerySet[Any]] = []
+    for source in SOURCES:
+        rows.append(source.to_embed.filter(embedding_state=EmbeddingState.PENDING))
+        if failed:
+            rows += [source.to_embed.filter(embedding_state=EmbeddingState.FAILED), *outdated(label, source)]
     return sum(count.number for count in count_each(*rows, most=most))
 
 
 def count_states_to(most: int = MOST_COUNTED) -> dict[str, BoundedCount]:
-    """Return how many memories are in each state of S1, by its word, and how many vectors are `outdated`.
+    """Return how many rows are in each state of S1, by its word, and how many vectors are `outdated`.
 
-    No count reads more than `most` rows. Without a provider nothing is out of date.
+    No count reads more than `most` rows of a table. Without a provider nothing is out of date.
     """
+    return add_states(count_states_by_source(most).values())
+
+
+def count_states_by_source(most: int = MOST_COUNTED) -> dict[Kind, dict[str, BoundedCount]]:
+    """Return for each table what `count_states_to` returns of all. One statement."""
     provider = current_provider()
-    states = {state.value: to_embed().filter(embedding_state=state) for state in EmbeddingState}
-    old = outdated(provider.label) if provider else []
-    counts = count_each(*states.values(), *old, most=most)
-    by_state, of_old = dict(zip(states, counts, strict=False)), counts[len(states) :]
-    together = sum(count.number for count in of_old)
-    is_exact = together <= most and all(count.is_exact for count in of_old)
-    return by_state | {"outdated": BoundedCount(min(together, most), is_exact)}
+    old = {source.kind: outdated(provider.label, source) if provider else [] for source in SOURCES}
+    asked = [
+        rows
+        for source in SOURCES
+        for rows in (*(source.to_embed.filter(embedding_state=state) for state in EmbeddingState), *old[source.kind])
+    ]
+    counts = iter(count_each(*asked, most=most))
+    return {
+        source.kind: {
+            **{state.value: next(counts) for state in EmbeddingState},
+            "outdated": add_counts([next(counts) for _vectors in old[source.kind]], most=most),
+        }
+        for source in SOURCES
+    }
+
+
+def add_states(counted: Iterable[Mapping[str, BoundedCount]]) -> dict[str, BoundedCount]:
+    """Return the counts of several tables together, by state."""
+    tables = list(counted)
+    return {state: add_counts([each[state] for each in tables]) for state in tables[0]}
+
+
+def add_counts(counts: Sequence[BoundedCount], most: int | None = None) -> BoundedCount:
+    """Return counts together, at most `most`."""
+    together = sum(count.number for count in counts)
+    is_exact = all(count.is_exact for count in counts) and (most is None or together <= most)
+    return BoundedCount(together if most is None else min(together, most), is_exact)

@@ -15,9 +15,9 @@ from memory_app.embeddings.adapters import EmbeddingProvider
 from memory_app.embeddings.batches import Counts, drop_unneeded, embed_batch
 from memory_app.embeddings.models import MemoryVector
 from memory_app.embeddings.providers import current_provider, is_enabled
-from memory_app.embeddings.selectors import BACKFILL, EMBED, count_work, known_dimensions, to_embed
+from memory_app.embeddings.selectors import BACKFILL, EMBED, count_work, known_dimensions
+from memory_app.embeddings.sources import MEMORIES, SOURCES, Source
 from memory_app.memories.core import EmbeddingState
-from memory_app.search.core.document import Kind
 from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.errors import Conflict
@@ -29,7 +29,9 @@ ON_WRITE = "event:memory_written"
 LEASE = "embeddings"
 UNDER_WAY = (RunState.QUEUED, RunState.RUNNING)
 TURN_SECONDS = 30  # then other jobs of the worker have theirs
-MOST_LOOKED_AT = 200  # of the memories of one event
+MOST_LOOKED_AT = 200  # of the rows of one event
+
+Batch = tuple[Source, list[int]]
 
 log = structlog.get_logger(__name__)
 
@@ -58,8 +60,9 @@ def run(job: str, *, now: datetime, claim: Claim | None, limit: int | None) -> d
     end = time.monotonic() + min(TURN_SECONDS, settings.MINARA.minara_job_timeout_seconds / 2)
     total = count_work(provider.label, failed=job == BACKFILL)
     with only_one(claim, now=now) as is_ours:
-        for ids in batches_of(job, provider) if is_ours else ():
-            counts += embed_batch(provider, ids[: None if limit is None else limit - counts.total], now=now)
+        for source, ids in batches_of(job, provider) if is_ours else ():
+            chosen = ids[: None if limit is None else limit - counts.total]
+            counts += embed_batch(provider, chosen, source=source, now=now)
             report_progress(claim, counts.total, total)
             if counts.total == limit:
                 break
@@ -88,39 +91,41 @@ def only_one(claim: Claim | None, *, now: datetime) -> Iterator[bool]:
         release_lease(LEASE, holder=holder)
 
 
-def batches_of(job: str, provider: EmbeddingProvider) -> Iterator[list[int]]:
-    """Yield the ids of what a job embeds, batch by batch."""
+def batches_of(job: str, provider: EmbeddingProvider) -> Iterator[Batch]:
+    """Yield the ids of what a job embeds, batch by batch; memories come first, because searches wait for them."""
     yield from pending_batches(provider.batch_size)
     if job == BACKFILL:
-        yield from outdated_batches(provider.label, provider.batch_size)
+        for source in SOURCES:
+            yield from ((source, ids) for ids in outdated_batches(source, provider.label, provider.batch_size))
         yield from state_batches(EmbeddingState.FAILED, provider.batch_size)
 
 
-def pending_batches(size: int) -> Iterator[list[int]]:
+def pending_batches(size: int) -> Iterator[Batch]:
     """Yield what is pending until nothing is: what is written or edited meanwhile, too."""
     found = True
     while found:
         found = False
-        for ids in state_batches(EmbeddingState.PENDING, size):
+        for batch in state_batches(EmbeddingState.PENDING, size):
             found = True
-            yield ids
+            yield batch
 
 
-def state_batches(state: EmbeddingState, size: int) -> Iterator[list[int]]:
+def state_batches(state: EmbeddingState, size: int) -> Iterator[Batch]:
     """Yield the rows of a state, each once, along the index."""
-    rows = to_embed().filter(embedding_state=state).order_by("pk").values_list("pk", flat=True)
-    last = 0
-    while ids := list(rows.filter(pk__gt=last)[:size]):
-        yield ids
-        last = ids[-1]
+    for source in SOURCES:
+        rows = source.to_embed.filter(embedding_state=state).order_by("pk").values_list("pk", flat=True)
+        last = 0
+        while ids := list(rows.filter(pk__gt=last)[:size]):
+            yield source, ids
+            last = ids[-1]
 
 
-def outdated_batches(label: str, size: int) -> Iterator[list[int]]:
+def outdated_batches(source: Source, label: str, size: int) -> Iterator[list[int]]:
     """Yield the rows whose vector is of another model, or of another length than this model's answers are now.
 
     Each once, along the index; the vector is dropped where none is needed.
     """
-    vectors = MemoryVector.objects.filter(kind=Kind.MEMORY)
+    vectors = MemoryVector.objects.filter(kind=source.kind)
     others = vectors.exclude(model=label).order_by().values_list("model", flat=True).distinct()
     groups = [vectors.filter(model=model) for model in others]
     if dimensions := known_dimensions(label):
@@ -129,7 +134,7 @@ def outdated_batches(label: str, size: int) -> Iterator[list[int]]:
         rows = group.order_by("object_id").values_list("object_id", flat=True)
         last = 0
         while ids := list(rows.filter(object_id__gt=last)[:size]):
-            drop_unneeded(ids)
+            drop_unneeded(ids, source)
             yield ids
             last = ids[-1]
 
@@ -147,10 +152,10 @@ def start_backfill(*, principal: Principal, now: datetime) -> tuple[JobRun, bool
     return made, True
 
 
-def request_embedding(memory_ids: tuple[int, ...], *, now: datetime) -> bool:
-    """Ask for a run at the next tick when one of these memories waits for its vector; say whether it was asked for.
+def request_embedding(ids: tuple[int, ...], *, now: datetime, source: Source = MEMORIES) -> bool:
+    """Ask for a run at the next tick when one of these rows waits for its vector; say whether it was asked for.
 
     One run that is to come is enough for all that is written until then. What is missed here, the schedule finds.
     """
-    waiting = to_embed().filter(pk__in=memory_ids[:MOST_LOOKED_AT], embedding_state=EmbeddingState.PENDING)
+    waiting = source.to_embed.filter(pk__in=ids[:MOST_LOOKED_AT], embedding_state=EmbeddingState.PENDING)
     return waiting.exists() and request_run_later(EMBED, not_before=now, now=now, requested_by=ON_WRITE)

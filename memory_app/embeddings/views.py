@@ -18,6 +18,7 @@ from minara_site.kernel.errors import Conflict
 from minara_site.kernel.jobs.models import JobRun
 from minara_site.kernel.jobs.selectors import is_worker_seen
 from minara_site.web.charts import SegmentedBar, segmented_bar
+from minara_site.web.filters import Text
 from minara_site.web.lists.page import total_words
 from minara_site.web.responses import render_page, see_other, toast
 
@@ -63,12 +64,18 @@ def show(request: PageRequest, context: dict[str, Any], *, status: int = HTTPSta
         "title": _("Embeddings"),
         "found": found,
         "bar": bar_of(found),
-        "states": [(words, hint, total_words(found.states[state])) for state, (words, hint) in STATES.items()],
+        "states": [shown_state(found, state, words, hint) for state, (words, hint) in STATES.items()],
         "outdated": total_words(found.states["outdated"]),
         "runs": [(run, requester_words(run, names)) for run in found.runs],
         "has_worker": is_worker_seen(now=timezone.now()),
     }
     return render_page(request, "memory_app/embeddings/page.html", context, status=status)
+
+
+def shown_state(found: Overview, state: EmbeddingState, words: Text, hint: Text) -> tuple[Text, Text, str, str]:
+    """Return a state with how many texts are in it, and how many of them are decisions, empty when none is."""
+    decisions = found.decisions[state]
+    return words, hint, total_words(found.states[state]), total_words(decisions) if decisions.number else ""
 
 
 def requester_words(run: JobRun, names: dict[str, str]) -> str:
@@ -84,4 +91,4 @@ def requester_words(run: JobRun, names: dict[str, str]) -> str:
 def bar_of(found: Overview) -> SegmentedBar:
     """Return the states as parts of a bar."""
     parts = [(str(words), found.states[state].number) for state, (words, _hint) in STATES.items()]
-    return segmented_bar(parts, _("Memories by the state of their vector"))
+    return segmented_bar(parts, _("Memories and decisions by the state of their vector"))

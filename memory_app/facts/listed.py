@@ -1,19 +1,38 @@
 """Facts, pairs and events as pages show them: each text as its reader may see it, and what this reader may do."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
-from memory_app.facts.core import UNDOABLE, EventKind
-from memory_app.facts.models import ConsolidationEvent, FactConflict
+from django.db.models import QuerySet
+
+from memory_app.facts.core import UNDOABLE, Decider, EventKind
+from memory_app.facts.core.decision import DecisionKind
+from memory_app.facts.core.judging import MOST_INVALID
+from memory_app.facts.models import ConsolidationEvent, FactConflict, FactVerdict
 from memory_app.facts.selectors import find_retirements, find_undone
 from memory_app.facts.services.rows import is_protected
-from memory_app.facts.words import EVENTS, reason_words
-from memory_app.held.masking import memory_for
+from memory_app.facts.words import EVENTS, VERDICTS, reason_words
+from memory_app.held.masking import mask, memory_for
 from memory_app.memories.core import FactState
 from memory_app.memories.models import Memory
 from memory_app.memories.selectors import name_actors
+from minara_site.access.models import User
 from minara_site.access.principal import Principal
 from minara_site.web.filters import Text
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictShown:
+    """What a model said about a pair, as its reader may see it; `others` are what a person may decide instead."""
+
+    kind: str
+    words: Text
+    reason: str
+    model: str
+    cost_usd: Decimal
+    is_shadow: bool
+    others: tuple[DecisionKind, ...]
 
 
 @dataclass(frozen=True)
@@ -25,6 +44,7 @@ class ListedFact:
     event: ConsolidationEvent | None = None
     other: Memory | None = None
     why: str = ""
+    verdict: VerdictShown | None = None
 
     @property
     def pk(self) -> int:
@@ -44,11 +64,17 @@ class ListedConflict:
     conflict: FactConflict
     older: ListedFact
     newer: ListedFact
+    verdict: VerdictShown | None = None
 
     @property
     def pk(self) -> int:
         """The id."""
         return self.conflict.pk
+
+    @property
+    def is_unreadable(self) -> bool:
+        """Whether a model was asked and never gave an answer that can be read."""
+        return self.verdict is None and self.conflict.invalid_answers >= MOST_INVALID
 
     @property
     def owner_id(self) -> int:
@@ -70,6 +96,7 @@ class ListedEvent:
     fact: Memory | None
     other: Memory | None
     may_undo: bool
+    verdict: VerdictShown | None = None
 
     @property
     def pk(self) -> int:
@@ -88,10 +115,14 @@ class ListedEvent:
 
 
 def shape_facts(facts: Sequence[Memory], *, principal: Principal) -> list[ListedFact]:
-    """Return facts as rows. No query unless some are retired, then two."""
+    """Return facts as rows. No query unless some are retired, then three at most."""
     events = find_retirements([fact.pk for fact in facts if fact.fact_state == FactState.RETIRED])
     others = load_facts((event.other_id for event in events.values()), principal=principal)
-    return [shape_fact(fact, principal=principal, event=events.get(fact.pk), others=others) for fact in facts]
+    verdicts = verdicts_of_events(events.values(), reader=principal.owner)
+    return [
+        shape_fact(fact, principal=principal, event=events.get(fact.pk), others=others, verdicts=verdicts)
+        for fact in facts
+    ]
 
 
 def shape_fact(
@@ -100,6 +131,7 @@ def shape_fact(
     principal: Principal,
     event: ConsolidationEvent | None = None,
     others: dict[int, Memory] | None = None,
+    verdicts: dict[int, VerdictShown] | None = None,
 ) -> ListedFact:
     """Return one fact as a row."""
     return ListedFact(
@@ -108,22 +140,73 @@ def shape_fact(
         event=event,
         other=(others or {}).get(event.other_id or 0) if event else None,
         why=reason_words(event.reason) if event else "",
+        verdict=(verdicts or {}).get(event.pk) if event else None,
     )
 
 
-def shape_conflicts(conflicts: Iterable[FactConflict], *, principal: Principal) -> list[ListedConflict]:
-    """Return pairs as rows; they carry their facts."""
+def shape_conflicts(conflicts: Sequence[FactConflict], *, principal: Principal) -> list[ListedConflict]:
+    """Return pairs as rows; they carry their facts. One query, for what models said."""
+    verdicts = verdicts_of([each.pk for each in conflicts], reader=principal.owner)
     return [
-        ListedConflict(each, shape_fact(each.older, principal=principal), shape_fact(each.newer, principal=principal))
+        ListedConflict(
+            each,
+            shape_fact(each.older, principal=principal),
+            shape_fact(each.newer, principal=principal),
+            verdicts.get(each.pk),
+        )
         for each in conflicts
     ]
 
 
+def verdicts_of(conflict_ids: Collection[int], *, reader: User) -> dict[int, VerdictShown]:
+    """Return by pair what a model said about it. One query at most."""
+    rows = with_facts().filter(conflict__in=conflict_ids) if conflict_ids else ()
+    return {row.conflict_id: verdict_for(reader, row) for row in rows}
+
+
+def verdicts_of_events(events: Iterable[ConsolidationEvent], *, reader: User) -> dict[int, VerdictShown]:
+    """Return by event the verdict that it carried out. One query at most."""
+    ids = [event.pk for event in events if event.decider == Decider.MODEL]
+    rows = with_facts().filter(event__in=ids) if ids else ()
+    return {row.event_id: verdict_for(reader, row) for row in rows if row.event_id}
+
+
+def with_facts() -> "QuerySet[FactVerdict]":
+    """Return verdicts with the facts of their pairs."""
+    verdicts: QuerySet[FactVerdict] = FactVerdict.objects.select_related("conflict__older", "conflict__newer")
+    return verdicts
+
+
+def choices_beside(row: FactVerdict) -> tuple[DecisionKind, ...]:
+    """Return what may be decided instead of a verdict: nothing that would retire what a user typed."""
+    pair = row.conflict
+    forbidden = {
+        DecisionKind.SUPERSEDE: is_protected(pair.older),
+        DecisionKind.KEEP_OLDER: is_protected(pair.newer),
+    }
+    return tuple(kind for kind in DecisionKind if kind != row.kind and not forbidden.get(kind))
+
+
+def verdict_for(reader: User, row: FactVerdict) -> VerdictShown:
+    """Return a verdict as this person may see it: of somebody else's, secrets are masked."""
+    reason = reason_words(row.reason)
+    return VerdictShown(
+        kind=row.kind,
+        words=VERDICTS[row.kind],
+        reason=reason if row.owner_id == reader.pk else mask(reason),
+        model=row.model,
+        cost_usd=row.cost_usd,
+        is_shadow=row.is_shadow,
+        others=choices_beside(row),
+    )
+
+
 def shape_events(events: Sequence[ConsolidationEvent], *, principal: Principal) -> list[ListedEvent]:
-    """Return events as rows. Four queries at most."""
+    """Return events as rows. Five queries at most."""
     names = name_actors({event.actor for event in events}, reader=principal.owner)
     facts = load_facts((pk for event in events for pk in (event.fact_id, event.other_id)), principal=principal)
     undone = find_undone([event.pk for event in events if event.kind in UNDOABLE])
+    verdicts = verdicts_of_events(events, reader=principal.owner)
     return [
         ListedEvent(
             event=event,
@@ -131,6 +214,7 @@ def shape_events(events: Sequence[ConsolidationEvent], *, principal: Principal) 
             fact=facts.get(event.fact_id),
             other=facts.get(event.other_id or 0),
             may_undo=event.kind in UNDOABLE and event.pk not in undone and event.fact_id in facts,
+            verdict=verdicts.get(event.pk),
         )
         for event in events
     ]

@@ -6,6 +6,8 @@ from django.db import models
 from django.db.models import F, Q
 
 from memory_app.facts.core import ConflictState, Decider, EventKind
+from memory_app.facts.core.decision import VERDICTS
+from minara_site.kernel.llm.models import usd_field
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 
 
@@ -43,7 +45,10 @@ class ConsolidationEvent(models.Model):
 
 
 class FactConflict(models.Model):
-    """Two settled facts of an owner that may contradict each other, waiting for a decision. `similarity` is 0 to 1."""
+    """Two settled facts of an owner that may contradict each other, waiting for a decision. `similarity` is 0 to 1.
+
+    `invalid_answers` counts the answers of a model about it that could not be read.
+    """
 
     owner = owner_key()
     older = models.ForeignKey("memory_app.Memory", on_delete=models.CASCADE, related_name="+")
@@ -52,6 +57,7 @@ class FactConflict(models.Model):
     state = models.CharField(max_length=9, default=ConflictState.OPEN)
     found_at = models.DateTimeField()
     decided_at = models.DateTimeField(null=True)
+    invalid_answers = models.PositiveSmallIntegerField(default=0)
 
     objects: ClassVar[Any] = OwnedQuerySet.as_manager()
 
@@ -68,3 +74,32 @@ class FactConflict(models.Model):
                 fields=["owner", "-found_at", "-id"], condition=Q(state=ConflictState.OPEN), name="fact_conflicts_open"
             ),
         ]
+
+
+class FactVerdict(models.Model):
+    """What a model said about a conflict pair, once a pair. `event` is the decision that came of it, None in shadow.
+
+    `kind` is a `DecisionKind`, or `unsure`: then the pair waits for a person. `reason` is the model's own sentence,
+    which may quote the facts: so it goes with them, and `event`, which outlives them, has a code in its place.
+    `usage_id` is the paid call in `llm_usage`.
+    """
+
+    owner = owner_key()
+    conflict = models.OneToOneField(FactConflict, on_delete=models.CASCADE, related_name="verdict")
+    at = models.DateTimeField()
+    kind = models.CharField(max_length=12)
+    reason = models.CharField(max_length=500, blank=True)
+    model = models.CharField(max_length=80)
+    cost_usd = usd_field()
+    usage_id = models.BigIntegerField(null=True)
+    is_shadow = models.BooleanField(default=False)
+    event = models.OneToOneField(ConsolidationEvent, on_delete=models.CASCADE, null=True, related_name="verdict")
+
+    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
+
+    class Meta:
+        db_table = "fact_verdicts"
+        constraints: ClassVar = [
+            models.CheckConstraint(condition=Q(kind__in=VERDICTS), name="fact_verdict_kind_known"),
+        ]
+        indexes: ClassVar = [models.Index(fields=["owner", "-at", "-id"], name="fact_verdicts_newest")]

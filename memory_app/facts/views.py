@@ -13,7 +13,7 @@ from memory_app.facts.listed import shape_conflicts, shape_events, shape_facts
 from memory_app.facts.listing import CONFLICTS, EVENT_LIST, FACTS, count_tabs, spec_for
 from memory_app.facts.models import ConsolidationEvent
 from memory_app.facts.selectors import list_conflicts, list_events, list_facts
-from memory_app.facts.services import apply_decision, undo_event
+from memory_app.facts.services import apply_decision, override_decision, undo_event
 from memory_app.facts.services.record import CONSOLIDATE
 from memory_app.facts.words import DONE, reason_words
 from memory_app.search.selectors import limited
@@ -89,6 +89,22 @@ def undo(request: PageRequest, event_id: int) -> HttpResponse:
         request, _("The fact is settled again.") if event.kind == EventKind.UNRETIRED else _("The pair is open again.")
     )
     return back(request, "facts:list")
+
+
+@page(Act.FACTS_CHANGE, methods=("POST",))
+def override(request: PageRequest, event_id: int, kind: str) -> HttpResponse:
+    """Decide otherwise than a model did, in one step. One undo takes it back."""
+    if kind not in list(DecisionKind):
+        raise Invalid(_("Choose which of the two stays, or keep both."), code="unknown_decision")
+    event = override_decision(
+        principal=request.principal,
+        owner=request.principal.reaches(Act.FACTS_CHANGE),
+        event_id=event_id,
+        kind=kind,
+        now=timezone.now(),
+    )
+    toast(request, DONE[DecisionKind(kind)], undo_url(event))
+    return back(request, "facts:events")
 
 
 def chosen_owner(request: PageRequest) -> Owner:

@@ -3,7 +3,8 @@
 from django.utils.translation import gettext_lazy as _
 
 from memory_app.facts.core import EventKind
-from memory_app.facts.core.decision import DecisionKind, Problem
+from memory_app.facts.core.decision import UNSURE, DecisionKind, Problem
+from memory_app.facts.core.judging import HELD_BY_GUARD, JUDGED
 from memory_app.facts.services.retire import CORRECTED
 from memory_app.memories.core import FactState
 from minara_site.web.filters import Text
@@ -30,8 +31,17 @@ PROBLEMS: dict[Problem, Text] = {
     Problem.NOT_SETTLED: _("One of the two is not a settled fact any more."),
     Problem.DECIDED: _("This pair was decided meanwhile."),
 }
-REASONS: dict[str, Text] = {CORRECTED: _("Corrected by the owner")} | {
-    str(each): words for each, words in PROBLEMS.items()
+REASONS: dict[str, Text] = {
+    CORRECTED: _("Corrected by the owner"),
+    JUDGED: "",  # the verdict says it, as long as its facts are there
+    HELD_BY_GUARD: _("The guard holds what the model wrote: it carries instructions or secrets."),
+    **{each.value: words for each, words in PROBLEMS.items()},
+}
+VERDICTS: dict[str, Text] = {
+    DecisionKind.SUPERSEDE.value: _("the newer replaces the older"),
+    DecisionKind.KEEP_OLDER.value: _("the older stays"),
+    DecisionKind.KEEP_BOTH.value: _("both stay"),
+    UNSURE: _("cannot tell"),
 }
 DONE: dict[DecisionKind, Text] = {
     DecisionKind.SUPERSEDE: _("The newer fact replaces the older one."),

@@ -8,3 +8,9 @@ class Kind(StrEnum):
 
     MEMORY = "memory"
     USER_PROFILE = "user_profile"
+    ROLE_DECISION = "role_decision"
+    ROLE_LESSON = "role_lesson"
+
+
+ROLE_KINDS = frozenset({Kind.ROLE_DECISION, Kind.ROLE_LESSON})
+"""The two texts of an entry of role memory."""

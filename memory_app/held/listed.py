@@ -7,12 +7,13 @@ from functools import cached_property
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from memory_app.held.core import Kind
+from memory_app.held.core import ROLE_KINDS, Kind
 from memory_app.held.masking import mask, mask_secrets, mask_value
 from memory_app.held.selectors import HeldText, load_texts
 from memory_app.memories.confirming import find_unconfirmed, is_by_person
 from memory_app.memories.destinations import Destination
 from memory_app.memories.selectors import name_actors
+from memory_app.roles.core import Status
 from memory_app.search.core.highlight import Segment, cut
 from minara_site.access.principal import Principal
 from minara_site.kernel.core.diff import Segment as Change
@@ -58,7 +59,22 @@ class ListedHold:
         if self.hold.kind == Kind.USER_PROFILE:
             entry = self.held.entry if self.held else None
             return _("Profile entry %(key)s") % {"key": entry.key} if entry else _("Profile entry")
+        if self.hold.kind == Kind.ROLE_DECISION:
+            return _("Decision %(id)d") % {"id": self.hold.object_id}
+        if self.hold.kind == Kind.ROLE_LESSON:
+            return _("Lesson of decision %(id)d") % {"id": self.hold.object_id}
         return _("Memory %(id)d") % {"id": self.hold.object_id}
+
+    @property
+    def is_of_role(self) -> bool:
+        """Whether it is a text of role memory."""
+        return self.hold.kind in ROLE_KINDS
+
+    @property
+    def goes_when_discarded(self) -> bool:
+        """Whether a discard deletes the decision that it is; a reflection, and what it is about, stays held."""
+        decision = self.held.decision if self.held else None
+        return self.hold.kind == Kind.ROLE_DECISION and decision is not None and decision.status != Status.REFLECTED
 
     @property
     def reason(self) -> Text:
@@ -117,7 +133,7 @@ class ListedHold:
 
 
 def shape_holds(holds: Sequence[Hold], *, principal: Principal, query: str = "") -> list[ListedHold]:
-    """Return holds as this reader sees them. Five queries at most, whatever their number."""
+    """Return holds as this reader sees them. Seven queries at most, whatever their number."""
     texts = load_texts(holds)
     names = name_actors({hold.actor for hold in holds} | {hold.decided_by for hold in holds}, reader=principal.owner)
     return [
@@ -136,7 +152,7 @@ def shape_holds(holds: Sequence[Hold], *, principal: Principal, query: str = "")
 def find_doubts(listed: ListedHold) -> tuple[Destination, ...]:
     """Return the addresses in a held text that an agent wrote and its owner never did."""
     memory = listed.held.memory if listed.held else None
-    source = memory.source if memory else "user_manual"
+    source = memory.source if memory else None if listed.is_of_role else "user_manual"
     if listed.held is None or is_by_person(source=source, actor=listed.hold.actor):
         return ()
     return find_unconfirmed({listed.pk: listed.text}, owner=listed.hold.owner).get(listed.pk, ())

@@ -3,12 +3,15 @@
 An operator judges what kind of secret it is, not what it says; its owner reads it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import replace
+from typing import Any
 
+from memory_app.memories.core import leaves
 from memory_app.memories.models import Memory
 from memory_app.memories.selectors import HistoryEntry
+from memory_app.roles.models import RoleMemory
 from memory_app.search.core.highlight import Segment
 from memory_app.search.selectors import Hit
 from memory_app.user_profile.models import UserProfileEntry, guarded_text
@@ -49,6 +52,34 @@ def version_for(reader: User, memory: Memory, entry: HistoryEntry) -> HistoryEnt
         return entry
     before = None if entry.before is None else mask(entry.before)
     return replace(entry, content=mask(entry.content), fact_type=mask(entry.fact_type), before=before)
+
+
+def decision_for(reader: User, entry: RoleMemory) -> RoleMemory:
+    """Return a decision of a role as this person may see it; of somebody else's a copy that is not to be stored."""
+    if entry.owner_id == reader.pk:
+        return entry
+    shown = copy(entry)
+    shown.decision, shown.outcome_note = mask(entry.decision), mask(entry.outcome_note)
+    shown.narrative, shown.lesson = mask(entry.narrative), mask(entry.lesson)
+    if has_secret("\n".join(leaves(entry.inputs))):
+        shown.inputs = mask_leaves("", entry.inputs)
+    if has_secret("\n".join(leaves(entry.evidence))):
+        shown.evidence = mask_leaves("", entry.evidence)
+    return shown
+
+
+def has_secret(text: str) -> bool:
+    """Say whether today's rules find a secret in the text."""
+    return any(found.reason is Reason.SECRET for found in guard.judge(text).findings)
+
+
+def mask_leaves(name: str, value: Any) -> Any:
+    """Return nested data, at most a few levels deep, with the secrets in its texts masked; names may tell them."""
+    if isinstance(value, Mapping):
+        return {key: mask_leaves(key, part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [mask_leaves(name, part) for part in value]
+    return mask_value(name, value) if isinstance(value, str) else value
 
 
 def mask_value(key: str, value: str) -> str:

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from memory_app.held.core import Kind
 from memory_app.memories.models import Memory, MemoryRevision
+from memory_app.roles.models import RoleMemory
 from memory_app.user_profile.models import UserProfileEntry
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard import selectors as guard
@@ -18,7 +19,7 @@ from minara_site.kernel.ownership import Owner
 
 @dataclass(frozen=True)
 class HeldText:
-    """A text that waits, as the guard judged it: spans count in it. Either `memory` or `entry` is the row.
+    """A text that waits, as the guard judged it: spans count in it. `memory`, `entry` or `decision` is the row.
 
     `replaces` is what stands, or stood until this was written; None for something new.
     """
@@ -27,6 +28,7 @@ class HeldText:
     replaces: str | None = None
     memory: Memory | None = None
     entry: UserProfileEntry | None = None
+    decision: RoleMemory | None = None
 
 
 def list_holds(*, owner: Owner) -> "QuerySet[Hold]":
@@ -50,12 +52,17 @@ def get_holds(*, owner: Owner, hold_ids: Iterable[int]) -> list[Hold]:
 
 
 def load_texts(holds: Sequence[Hold]) -> dict[int, HeldText]:
-    """Return the texts that wait, by the id of their hold; decided ones have none. At most three queries."""
+    """Return the texts that wait, by the id of their hold; decided ones have none. At most five queries."""
     ids: defaultdict[str, dict[int, Hold]] = defaultdict(dict)
     for hold in holds:
         if hold.decision is None:
             ids[hold.kind][hold.object_id] = hold
-    return load_memories(ids[Kind.MEMORY]) | load_entries(ids[Kind.USER_PROFILE])
+    return (
+        load_memories(ids[Kind.MEMORY])
+        | load_entries(ids[Kind.USER_PROFILE])
+        | load_decisions(ids[Kind.ROLE_DECISION])
+        | load_lessons(ids[Kind.ROLE_LESSON])
+    )
 
 
 def load_memories(holds: dict[int, Hold]) -> dict[int, HeldText]:
@@ -85,3 +92,15 @@ def load_entries(holds: dict[int, Hold]) -> dict[int, HeldText]:
         holds[entry.pk].pk: HeldText(entry.guarded_text, entry.value or None, entry=entry)
         for entry in UserProfileEntry.objects.filter(pk__in=holds)
     }
+
+
+def load_decisions(holds: dict[int, Hold]) -> dict[int, HeldText]:
+    """Return the texts of held decisions of roles; `holds` by the id of the entry."""
+    rows = RoleMemory.objects.filter(pk__in=holds) if holds else ()
+    return {holds[row.pk].pk: HeldText(row.guarded_text, decision=row) for row in rows}
+
+
+def load_lessons(holds: dict[int, Hold]) -> dict[int, HeldText]:
+    """Return the held lessons with their narratives; `holds` by the id of the entry."""
+    rows = RoleMemory.objects.filter(pk__in=holds) if holds else ()
+    return {holds[row.pk].pk: HeldText(row.guarded_lesson, decision=row) for row in rows}

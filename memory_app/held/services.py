@@ -8,15 +8,23 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from memory_app.facts.services import carry_out_corrections
-from memory_app.held.core import Kind
+from memory_app.held.core import ROLE_KINDS, Kind
 from memory_app.held.selectors import find_replaced, get_holds
 from memory_app.memories.services import discard_memories, lock_memories, release_memories
+from memory_app.roles.services.guarded import (
+    discard_decisions,
+    release_decisions,
+    release_lessons,
+)
+from memory_app.roles.services.guarded import (
+    lock_entries as lock_decisions,
+)
 from memory_app.user_profile.services import discard_value, lock_entries, release_value
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.errors import FieldError, Invalid
-from minara_site.kernel.events import memory_written, send_after_commit
+from minara_site.kernel.events import memory_written, role_memory_changed, send_after_commit
 from minara_site.kernel.guard.models import Decision, Hold
 from minara_site.kernel.guard.services import settle_holds
 from minara_site.kernel.ownership import EVERYONE, Owner
@@ -43,9 +51,12 @@ def release_holds(*, principal: Principal, hold_ids: Sequence[int], now: datetim
     with transaction.atomic():
         holds = choose_holds(EVERYONE, hold_ids)
         memories, entries = lock_memories(ids_of(holds, Kind.MEMORY)), lock_entries(ids_of(holds, Kind.USER_PROFILE))
+        lock_decisions([*ids_of(holds, Kind.ROLE_DECISION), *ids_of(holds, Kind.ROLE_LESSON)])
         settle_holds(holds, decision=Decision.RELEASED, actor=principal.actor, now=now, note=note)
         release_memories(memories)
         carry_out_corrections(memories, now=now)
+        release_decisions(ids_of(holds, Kind.ROLE_DECISION))
+        release_lessons(ids_of(holds, Kind.ROLE_LESSON))
         for hold in holds:
             if hold.kind == Kind.USER_PROFILE:
                 release_value(entries[hold.object_id], actor=hold.actor, now=now)
@@ -58,6 +69,8 @@ def discard_holds(
 ) -> list[Hold]:
     """Throw texts away, all or nothing: an edit gives way to what stood, a new memory goes to the trash, a value goes.
 
+    A decision of a role is deleted unless something was reflected on it; that, and a lesson, stays held for good,
+    because a reflection is written once.
     `owner` is whose holds the caller reaches. Raises NotFound, Invalid for too many, and Conflict when one was
     decided before.
     """
@@ -65,10 +78,12 @@ def discard_holds(
     with transaction.atomic():
         holds = choose_holds(owner, hold_ids)
         memories, entries = lock_memories(ids_of(holds, Kind.MEMORY)), lock_entries(ids_of(holds, Kind.USER_PROFILE))
+        lock_decisions([*ids_of(holds, Kind.ROLE_DECISION), *ids_of(holds, Kind.ROLE_LESSON)])
         settle_holds(holds, decision=Decision.DISCARDED, actor=principal.actor, now=now, note=note)
         discard_memories(principal=principal, memories=memories, edited=find_replaced(holds), now=now, reason=note)
         for entry in entries.values():
             discard_value(entry)
+        discard_decisions(ids_of(holds, Kind.ROLE_DECISION))
         record_decisions(holds, actor=principal.actor, now=now, note=note)
     return holds
 
@@ -102,5 +117,8 @@ def record_decisions(holds: Sequence[Hold], *, actor: str, now: datetime, note: 
                 "count": len(own),
             },
         )
+        ids = tuple(hold.object_id for hold in own)
         if kind == Kind.MEMORY:
-            send_after_commit(memory_written, owner_id=owner_id, memory_ids=tuple(hold.object_id for hold in own))
+            send_after_commit(memory_written, owner_id=owner_id, memory_ids=ids)
+        elif kind in ROLE_KINDS:
+            send_after_commit(role_memory_changed, owner_id=owner_id, entry_ids=ids)

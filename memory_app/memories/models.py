@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 from django.db import models, router, transaction
 from django.db.models import Q
 
+from memory_app.edges.core import Edge, SourceTable, extract_edges
 from memory_app.edges.index import LINKED_FIELDS, insert_edges, write_edges
 from memory_app.memories.core import (
     Category,
@@ -18,7 +19,8 @@ from memory_app.memories.core import (
     is_editable,
     provenance_word,
 )
-from memory_app.search.index import INDEXED_FIELDS, SLICE, index_memories, reindex_memories
+from memory_app.search.core.document import Document, memory_document
+from memory_app.search.index import INDEXED_FIELDS, MEMORIES, SLICE, index_rows, reindex_rows
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 
 DERIVED_FROM = INDEXED_FIELDS | LINKED_FIELDS
@@ -74,7 +76,7 @@ class MemoryQuerySet(OwnedQuerySet):
         link = write_edges if kwargs.get("update_conflicts") else insert_edges
         with transaction.atomic(using=self.db):
             rows: list[Memory] = super().bulk_create(objs, *args, **kwargs)
-            index_memories(rows, using=self.db)
+            index_rows(rows, using=self.db)
             link(rows, using=self.db)
         return rows
 
@@ -92,7 +94,7 @@ class MemoryQuerySet(OwnedQuerySet):
             for start in range(0, len(ids), SLICE):
                 chosen = ids[start : start + SLICE]
                 changed += models.QuerySet.update(self.filter(pk__in=chosen), **fields)
-                reindex_memories(chosen, using=self.db)
+                reindex_rows(MEMORIES, chosen, using=self.db)
                 write_edges(self.model.objects.using(self.db).filter(pk__in=chosen), using=self.db)
         return changed
 
@@ -138,6 +140,7 @@ class Memory(models.Model):
     )
 
     objects: ClassVar[Any] = MemoryQuerySet.as_manager()
+    src_table: ClassVar = SourceTable.MEMORIES
 
     class Meta:
         db_table = "memories"
@@ -228,7 +231,7 @@ class Memory(models.Model):
         with transaction.atomic(using=using, savepoint=False):
             super().save(*args, **kwargs)
             if fields is None or not DERIVED_FROM.isdisjoint(fields):
-                index_memories([self], using=using)
+                index_rows([self], using=using)
                 link([self], using=using)
 
     @property
@@ -239,6 +242,21 @@ class Memory(models.Model):
         if self.held_at is not None:
             return State.HELD
         return State.LIVE if self.retired_at is None else State.RETIRED
+
+    @property
+    def searched_text(self) -> str:
+        """What is embedded of it."""
+        return self.content
+
+    @property
+    def search_document(self) -> Document:
+        """What the search index holds for it."""
+        return memory_document(self.pk, self.owner_id, self.content, self.category)
+
+    @property
+    def said_edges(self) -> tuple[Edge, ...]:
+        """What it says of the entities that it mentions."""
+        return extract_edges(self.content, self.scenario_id, self.tickers)
 
     @property
     def guarded_text(self) -> str:

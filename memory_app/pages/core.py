@@ -40,19 +40,28 @@ class Asset:
     asset_class: AssetClass
 
 
+class RowKind(StrEnum):
+    """Which table an entry stands in."""
+
+    MEMORY = "memory"
+    DECISION = "decision"
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One thing known about an asset. `kind`, `provenance` and `note` are words of ours, `text` is stored content.
 
-    `at` is given where the time matters: the line begins with its UTC date.
+    `row_id` is the id of the memory, or of the decision of a role. `at` is given where the time matters: the line
+    begins with its UTC date.
     """
 
     kind: str
     provenance: str
-    memory_id: int
+    row_id: int
     text: str
     note: str = ""
     at: datetime | None = None
+    row: RowKind = RowKind.MEMORY
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +120,7 @@ def render_section(section: Section) -> str:
 def render_entry(entry: Entry) -> str:
     """Return the one line of an entry: when, what kind of thing, where it comes from, and then what it says."""
     date = f"{entry.at.astimezone(UTC).date().isoformat()} " if entry.at else ""
-    origin = ", ".join(filter(None, (entry.note, entry.provenance, f"memory {entry.memory_id}")))
+    origin = ", ".join(filter(None, (entry.note, entry.provenance, f"{entry.row} {entry.row_id}")))
     return f"- {date}[{entry.kind}] ({origin}) {plain_line(entry.text)}".rstrip()
 
 

@@ -18,8 +18,21 @@ from memory_app.memories.core import USER_WRITTEN, Category, FactState, Source
 from memory_app.memories.models import Memory, MemoryQuerySet
 from memory_app.memories.selectors import newest_accepted
 from memory_app.pages.cache import PAGES, PageKey
-from memory_app.pages.core import Asset, CompiledPage, Entry, Heading, Section, find_asset, join_parts, render_page
+from memory_app.pages.core import (
+    Asset,
+    CompiledPage,
+    Entry,
+    Heading,
+    RowKind,
+    Section,
+    find_asset,
+    join_parts,
+    render_page,
+)
 from memory_app.pages.models import CompiledPageVersion
+from memory_app.roles.models import RoleMemory
+from memory_app.roles.selectors import newest_reflected
+from memory_app.roles.words import pnl_words
 from minara_site.access.models import User
 from minara_site.kernel.core.assets import CLASSES, AssetGroup
 from minara_site.kernel.errors import NotFound
@@ -29,6 +42,8 @@ from minara_site.kernel.ownership import Owner
 MOST_CONSTRAINTS = 20
 MOST_STATEMENTS = 20
 MOST_EVENTS = 30
+MOST_DECISIONS = 20
+DECISION = "decision"
 
 HARD_CONSTRAINT = "constraint.hard"
 IS_HARD_CONSTRAINT = Q(fact_type__iexact=HARD_CONSTRAINT)
@@ -160,7 +175,30 @@ def event_part(asked: Asked) -> Section:
     return Section(Heading.TIMELINE, tuple(replace(entry_of(row), at=row.updated_at) for row in found))
 
 
-PARTS: tuple[Callable[[Asked], Section], ...] = (hard_constraint_part, statement_part, event_part)
+def decision_part(asked: Asked) -> Section:
+    """Return the reflected decisions of declared roles about the asset, newest reflection first.
+
+    What is pending or held never is among them; a held lesson takes its decision off the page.
+    """
+    found = newest_reflected(asked.owner.pk, asked.asset.symbol, MOST_DECISIONS)
+    return Section(Heading.TIMELINE, tuple(map(entry_of_decision, found)))
+
+
+def entry_of_decision(decision: RoleMemory) -> Entry:
+    """Return a reflected decision as an entry: what came of it, and what it taught, or else what was said of it."""
+    change = "" if decision.pnl_pct is None else pnl_words(decision.pnl_pct)
+    return Entry(
+        kind=DECISION,
+        provenance=decision.role_id,
+        row_id=decision.pk,
+        text=decision.lesson or decision.narrative or decision.decision,
+        note=", ".join(filter(None, (decision.outcome, decision.classification, change))),
+        at=decision.reflected_at,
+        row=RowKind.DECISION,
+    )
+
+
+PARTS: tuple[Callable[[Asked], Section], ...] = (hard_constraint_part, statement_part, event_part, decision_part)
 
 
 def entry_of(row: Memory) -> Entry:

@@ -4,13 +4,13 @@ from typing import Any
 
 from django.db import connection
 
-from minara_site.kernel.events import fact_recorded, memory_written
+from minara_site.kernel.events import fact_recorded, memory_written, role_memory_changed
 
-EVENTS = (memory_written, fact_recorded)
+EVENTS = (memory_written, fact_recorded, role_memory_changed)
 RAISE = """
-    INSERT INTO compiled_page_versions (owner_id, version) VALUES (%s, 1)
+    INSERT INTO compiled_page_versions (owner_id, version) SELECT id, 1 FROM access_user WHERE id = %s
     ON CONFLICT (owner_id) DO UPDATE SET version = compiled_page_versions.version + 1
-"""  # in SQL: every write of a memory pays for it, and the ORM would take ten times as long
+"""  # an owner may be gone by now; in SQL: each write of a memory pays for it, and the ORM takes ten times as long
 
 
 def listen() -> None:

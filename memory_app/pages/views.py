@@ -12,8 +12,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory_app.edges.words import CLASS_WORDS
-from memory_app.memories.confirming import find_unconfirmed_memories
-from memory_app.pages.core import CompiledPage, Heading, find_asset
+from memory_app.memories.confirming import find_unconfirmed, find_unconfirmed_memories
+from memory_app.memories.destinations import Destination
+from memory_app.pages.core import CompiledPage, Heading, RowKind, find_asset
 from memory_app.pages.selectors import Asked, list_assets, load_page, open_asset, open_owner
 from minara_site.access.access_log import record_view
 from minara_site.access.models import User
@@ -86,15 +87,17 @@ def frame_context(request: PageRequest, owner: User, title: str) -> dict[str, An
 def page_context(request: PageRequest, asked: Asked, compiled: CompiledPage) -> dict[str, Any]:
     """Return a compiled page for the template."""
     is_agents = request.GET.get("show") == Show.AGENT
-    texts = {entry.memory_id: entry.text for entry in compiled.entries}
-    doubts = {} if is_agents else find_unconfirmed_memories(texts, owner=asked.owner)
+    doubts = {} if is_agents else find_doubts(compiled, owner=asked.owner)
     size = compiled.markdown.encode()
     return {
         "compiled": compiled,
         "class_words": CLASS_WORDS[compiled.asset.asset_class],
         "group_words": GROUP_WORDS[compiled.asset.asset_class.group],
         "parts": [
-            (HEADING_WORDS[section.heading], [(entry, doubts.get(entry.memory_id, ())) for entry in section.entries])
+            (
+                HEADING_WORDS[section.heading],
+                [(entry, doubts.get((entry.row, entry.row_id), ())) for entry in section.entries],
+            )
             for section in compiled.sections
         ],
         "show": Show.AGENT if is_agents else Show.PARTS,
@@ -103,6 +106,15 @@ def page_context(request: PageRequest, asked: Asked, compiled: CompiledPage) -> 
         "sha256": hashlib.sha256(size).hexdigest(),
         "api_url": request.build_absolute_uri(api_path(asked, is_own=asked.owner == request.user)),
     }
+
+
+def find_doubts(compiled: CompiledPage, *, owner: User) -> dict[tuple[RowKind, int], tuple[Destination, ...]]:
+    """Return by entry the addresses that only an agent wrote."""
+    texts = {kind: {each.row_id: each.text for each in compiled.entries if each.row is kind} for kind in RowKind}
+    memories = find_unconfirmed_memories(texts[RowKind.MEMORY], owner=owner)
+    decisions = find_unconfirmed(texts[RowKind.DECISION], owner=owner)
+    found = {(RowKind.MEMORY, row_id): each for row_id, each in memories.items()}
+    return found | {(RowKind.DECISION, row_id): each for row_id, each in decisions.items()}
 
 
 def api_path(asked: Asked, *, is_own: bool) -> str:

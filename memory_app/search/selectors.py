@@ -17,6 +17,7 @@ from memory_app.memories.models import Memory
 from memory_app.memories.selectors import find_refused
 from memory_app.search.adapters import backend, time_limit
 from memory_app.search.adapters.sql import midnight
+from memory_app.search.core.document import Kind as DocumentKind
 from memory_app.search.core.fusion import DEPTH, Fuser, Neighbours, Pool, ids_around, widened
 from memory_app.search.core.highlight import Highlighter, Segment
 from memory_app.search.core.parser import MAX_QUERY_CHARS, parse_query
@@ -232,9 +233,33 @@ def narrow(rows: "QuerySet[Any]", *, owner: Owner, query: str) -> "QuerySet[Any]
     return rows.filter(kept_by(parsed.filters))
 
 
-def matching(rows: "QuerySet[Any]", owner_id: int | None, node: Node) -> "QuerySet[Any]":
-    """Keep the memories whose words match."""
-    sql, values = backend(rows.db).matching(owner_id, node)
+def narrow_entries(rows: "QuerySet[Any]", *, owner: Owner, query: str) -> "QuerySet[Any]":
+    """Keep the entries of role memory that a query finds, whatever their order and state. Raises Invalid.
+
+    Days are of `decided_at`. Entries have neither category nor source: who asks for one finds nothing.
+    """
+    parsed = read_query(query)
+    filters = parsed.filters
+    if filters.categories or filters.sources:
+        return rows.none()
+    if parsed.node is not None:
+        rows = matching(rows, owner_id_of(owner), parsed.node, DocumentKind.ROLE_MEMORY)
+    elif parsed.literal:
+        rows = rows.filter(Q(decision__icontains=parsed.literal) | is_learned(parsed.literal))
+    return rows.filter(within(filters, "decided_at"))
+
+
+def is_learned(literal: str) -> Q:
+    """Return the condition that what an entry taught has this text in it; what the guard holds of that is not read."""
+    learned = Q(narrative__icontains=literal) | Q(lesson__icontains=literal)
+    return Q(lesson_held_at__isnull=True) & learned
+
+
+def matching(
+    rows: "QuerySet[Any]", owner_id: int | None, node: Node, kind: DocumentKind = DocumentKind.MEMORY
+) -> "QuerySet[Any]":
+    """Keep the rows whose words match, memories or those of another kind."""
+    sql, values = backend(rows.db).matching(owner_id, node, kind)
     return rows.filter(pk__in=RawSQL(sql, values))  # noqa: S611 the values are parameters
 
 
@@ -278,10 +303,16 @@ def kept_by(filters: Filters) -> Q:
         kept &= Q(source__in=filters.sources)
     if filters.not_sources:
         kept &= Q(source__isnull=True) | ~Q(source__in=filters.not_sources)
+    return kept & within(filters, "updated_at")
+
+
+def within(filters: Filters, moment: str) -> Q:
+    """Return the days of a query as a condition on this column."""
+    kept = Q()
     if filters.after:
-        kept &= Q(updated_at__gte=midnight(filters.after))
+        kept &= Q(**{f"{moment}__gte": midnight(filters.after)})
     if filters.before:
-        kept &= Q(updated_at__lt=midnight(filters.before))
+        kept &= Q(**{f"{moment}__lt": midnight(filters.before)})
     return kept
 
 

@@ -4,7 +4,7 @@ Rows go in, text comes out; the same rows give the same bytes on every machine. 
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from operator import attrgetter
@@ -22,6 +22,8 @@ from minara_site.kernel.core.tokens import estimate_tokens
 MAX_OBSERVATIONS = 50
 RESERVED_FOR_USER_WRITTEN = 30
 MAX_PERSONALIZATION = 20
+MAX_LESSONS = 12
+MAX_LESSONS_OF_A_ROLE = 3
 
 SYSTEM_NOTE = (
     "[System note: The following is recalled memory context, NOT new\n"
@@ -36,6 +38,7 @@ class SectionName(StrEnum):
     PERSONALIZATION = "personalization"
     USER_PROFILE = "user_profile"
     OBSERVATIONS = "observations"
+    LESSONS = "lessons"
     CLOSING = "closing"
 
 
@@ -55,6 +58,16 @@ class MemoryRow:
     category: str
     content: str
     updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class LessonRow:
+    """What a role learned of one of its decisions; `known_at` is when the market had answered it."""
+
+    id: int
+    role_id: str
+    lesson: str
+    known_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +107,7 @@ class Block:
 
     sections: tuple[Section, ...]
     memory_ids: tuple[int, ...]
+    lesson_ids: tuple[int, ...] = ()
 
     @property
     def text(self) -> str:
@@ -124,10 +138,29 @@ def newest_first(rows: Iterable[MemoryRow]) -> list[MemoryRow]:
     return sorted(rows, key=attrgetter("updated_at", "id"), reverse=True)
 
 
-def render_memory_block(profile: Iterable[ProfileEntry], observations: Sequence[MemoryRow]) -> Block:
+def choose_lessons(newest: Iterable[LessonRow]) -> tuple[LessonRow, ...]:
+    """Return the lessons of `## Lessons`: of each role the newest three, of all the newest twelve, newest first.
+
+    A role that decides often leaves places to the others.
+    """
+    chosen: list[LessonRow] = []
+    for row in sorted(newest, key=attrgetter("known_at", "id"), reverse=True):
+        if sum(row.role_id == each.role_id for each in chosen) < MAX_LESSONS_OF_A_ROLE:
+            chosen.append(row)
+    return tuple(chosen[:MAX_LESSONS])
+
+
+def render_memory_block(
+    profile: Iterable[ProfileEntry], observations: Sequence[MemoryRow], lessons: Sequence[LessonRow] = ()
+) -> Block:
     """Return the block; a section without rows is left out, the fence and its note always stand."""
-    sections = (profile_section(profile), memories_section(SectionName.OBSERVATIONS, "Observations", observations))
-    return fenced_block(MEMORY_CONTEXT, SYSTEM_NOTE, sections, observations)
+    sections = (
+        profile_section(profile),
+        memories_section(SectionName.OBSERVATIONS, "Observations", observations),
+        lessons_section(lessons),
+    )
+    block = fenced_block(MEMORY_CONTEXT, SYSTEM_NOTE, sections, observations)
+    return replace(block, lesson_ids=tuple(row.id for row in lessons))
 
 
 def fenced_block(tag: str, note: str, sections: Iterable[Section], rows: Sequence[MemoryRow]) -> Block:
@@ -150,6 +183,13 @@ def memories_section(name: SectionName, heading: str, rows: Sequence[MemoryRow])
     """Return memories under their heading, one line each."""
     dropped = sum(count_dropped(row.content) for row in rows)
     return Section(name, section_text(heading, map(memory_line, rows)), len(rows), dropped)
+
+
+def lessons_section(rows: Sequence[LessonRow]) -> Section:
+    """Return `## Lessons`, one line each, the role in front (S0: lessons go back to the skill that owns the role)."""
+    lines = [f"[{fence_label(row.role_id)}] {fence_text(row.lesson)}" for row in rows]
+    dropped = sum(count_dropped(row.lesson) for row in rows)
+    return Section(SectionName.LESSONS, section_text("Lessons", lines), len(rows), dropped)
 
 
 def section_text(heading: str, lines: Iterable[str]) -> str:

@@ -12,14 +12,17 @@ from django.db.models.query import RawQuerySet
 from memory_app.memories.core import IMPORT_ACTOR, USER_WRITTEN, Category, FactState, Source
 from memory_app.memories.models import Memory, MemoryQuerySet
 from memory_app.memories.selectors import find_refused, newest_accepted, retention_cutoff
+from memory_app.roles.selectors import recent_lessons
 from memory_app.snapshot.core import (
     MAX_OBSERVATIONS,
     MAX_PERSONALIZATION,
     Block,
     LeftOut,
     LeftOutReason,
+    LessonRow,
     MemoryRow,
     ProfileEntry,
+    choose_lessons,
     choose_observations,
     prefer,
     render_memory_block,
@@ -32,6 +35,7 @@ from minara_site.kernel.ownership import Owner
 from minara_site.web.keyset import Count
 
 CHANGES_THE_NEXT_PROMPT = Q(tool_call__startswith="memory_") | Q(tool_call__startswith="user_profile_")
+MOST_LESSONS_READ = 60  # the newest of all roles, of which a prompt carries at most twelve
 MOST_WRITES = 10_000  # audit rows that are read to count what waits
 CHANGES_NOTHING = (  # what is purged was deleted long before, what is discarded was never read
     "memory_purged",
@@ -116,10 +120,18 @@ def read_union(ranks: Sequence[tuple[Rank, MemoryQuerySet]], limit: int) -> "Raw
     return Memory.objects.raw(" UNION ALL ".join(selects), values)
 
 
-def load_memory_block(*, owner: Owner, without: Collection[int]) -> Block:
+def load_memory_block(*, owner: Owner, without: Collection[int], as_of: datetime) -> Block:
     """Return the memory block of a session that begins now."""
     profile = [ProfileEntry(entry.key, entry.value) for entry in read_entries(owner=owner)]
-    return render_memory_block(profile, load_observation_rows(owner=owner, without=without))
+    observations = load_observation_rows(owner=owner, without=without)
+    return render_memory_block(profile, observations, load_lesson_rows(owner=owner, as_of=as_of))
+
+
+def load_lesson_rows(*, owner: Owner, as_of: datetime) -> tuple[LessonRow, ...]:
+    """Return the lessons that a prompt carries: none whose outcome the market had not shown by then (S0)."""
+    assert isinstance(owner, User)  # a prompt is one person's
+    newest = recent_lessons(owner_id=owner.pk, role_id=None, as_of=as_of, most=MOST_LESSONS_READ)
+    return choose_lessons(LessonRow(row.pk, row.role_id, row.lesson, row.outcome_at or as_of) for row in newest)
 
 
 def load_prompt_ids(*, owner: Owner) -> frozenset[int]:

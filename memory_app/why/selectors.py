@@ -6,6 +6,7 @@ Everything is bounded: the newest of each kind is shown, and counts stop.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from typing import Any, Generic, TypeVar
 
 from django.db.models import F, Q
@@ -62,6 +63,16 @@ class Decided:
     other_id: int | None
     is_about_it: bool
     is_undone: bool
+    verdict: "Judged | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a model said when it decided, its name, and what that cost."""
+
+    reason: str
+    model: str
+    cost_usd: Decimal
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +169,8 @@ def list_decisions(memory: Memory) -> tuple[Decided, ...]:
     """Return the newest decisions that name this memory, the newest first."""
     named = Q(fact_id=memory.pk) | Q(other_id=memory.pk)
     events = ConsolidationEvent.objects.for_owner(memory.owner).filter(named).order_by("-at", "-pk")
-    rows = events.values("at", "kind", "decider", "actor", "reason", "fact_id", "other_id", "undone_by")
+    said = ("verdict__reason", "verdict__model", "verdict__cost_usd")
+    rows = events.values("at", "kind", "decider", "actor", "reason", "fact_id", "other_id", "undone_by", *said)
     return tuple(decided(memory.pk, row) for row in rows[:SHOWN])
 
 
@@ -174,7 +186,15 @@ def decided(memory_id: int, row: Mapping[str, Any]) -> Decided:
         other_id=row["other_id" if is_about_it else "fact_id"],
         is_about_it=is_about_it,
         is_undone=row["undone_by"] is not None,
+        verdict=judged(row),
     )
+
+
+def judged(row: Mapping[str, Any]) -> Judged | None:
+    """Return what a model said when it took this decision, None where somebody else did."""
+    if row["verdict__model"] is None:
+        return None
+    return Judged(row["verdict__reason"], row["verdict__model"], row["verdict__cost_usd"])
 
 
 def list_conflicts(memory: Memory) -> tuple[int, ...]:

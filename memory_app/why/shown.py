@@ -22,6 +22,7 @@ from minara_site.access.principal import Principal
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.models import Decision
 from minara_site.web.guard_words import SENTENCES
+from minara_site.web.moments import cost_words
 from minara_site.web.words import sentences
 
 TOOL_ORIGIN = "tool:"
@@ -83,7 +84,7 @@ def steps_of(memory: Memory, belief: Belief, *, names: Mapping[str, str], reader
     other = shown_other(corrects, belief, reader)
     written = Step(memory.created_at, written_words(memory, names), "t-person", corrects, other)
     steps = [written, *guard_steps(memory, belief, names)]
-    steps += [decision_step(each, belief, names, reader) for each in reversed(belief.decisions)]
+    steps += [decision_step(each, memory, belief, names, reader) for each in reversed(belief.decisions)]
     return sorted(steps, key=lambda step: step.at)
 
 
@@ -129,15 +130,31 @@ def verdict_words(memory: Memory) -> str:
     return _("Scan clean by older rules; today's rules judge it again")
 
 
-def decision_step(each: Decided, belief: Belief, names: Mapping[str, str], reader: User) -> Step:
+def decision_step(each: Decided, memory: Memory, belief: Belief, names: Mapping[str, str], reader: User) -> Step:
     """Return a decision about a fact as a step."""
     words = (IT_WENT if each.is_about_it else THE_OTHER_WENT).get(each.kind) or IT_WENT[each.kind]
-    by = DECIDERS.get(each.decider) or _("by %(name)s") % {"name": names.get(each.actor, each.actor)}
+    by = decided_by(each, names)
     text = f"{words}{_(', ')}{by}"
     if each.is_undone:
         text += _(", since undone")
     other = shown_other(each.other_id, belief, reader)
-    return Step(each.at, text, "t-read", each.other_id, other, reason_words(each.reason))
+    return Step(each.at, text, "t-read", each.other_id, other, reason_of(each, memory, reader))
+
+
+def decided_by(each: Decided, names: Mapping[str, str]) -> str:
+    """Return who decided: a rule, a model by its name and what it cost, or a person."""
+    if each.verdict:
+        words = {"model": each.verdict.model, "cost": cost_words(each.verdict.cost_usd)}
+        return _("by the model %(model)s for %(cost)s") % words
+    return str(DECIDERS.get(each.decider) or _("by %(name)s") % {"name": names.get(each.actor, each.actor)})
+
+
+def reason_of(each: Decided, memory: Memory, reader: User) -> str:
+    """Return why something was decided; of somebody else's facts, secrets in a model's sentence are masked."""
+    if not each.verdict:
+        return reason_words(each.reason)
+    reason = reason_words(each.verdict.reason)
+    return reason if memory.owner_id == reader.pk else mask(reason)
 
 
 def shown_other(memory_id: int | None, belief: Belief, reader: User) -> Memory | None:

@@ -86,6 +86,17 @@ class Act(StrEnum):
     EXPORT_CONSTRAINTS = "export_constraints"
     IMPORT_PREVIEW = "import_preview"
     IMPORT_APPLY = "import_apply"
+    ROLES_READ = "roles_read"
+    ROLES_REFLECT = "roles_reflect"
+    ROLES_REFLECT_ALL = "roles_reflect_all"
+    ROLE_MEMORY_READ = "role_memory_read"
+    ROLE_MEMORY_WRITE = "role_memory_write"
+    ROLE_OUTCOME = "role_outcome"
+    PRICES_WRITE = "prices_write"
+    BUDGET_READ = "budget_read"
+    BUDGET_CHANGE = "budget_change"
+    GOVERNANCE_READ = "governance_read"
+    GOVERNANCE_CHANGE = "governance_change"
 
 
 @dataclass(frozen=True)
@@ -160,6 +171,17 @@ POLICY: dict[Act, Rule] = {
     Act.EXPORT_CONSTRAINTS: Rule(OWNERS, others=True, fresh=True),
     Act.IMPORT_PREVIEW: Rule(OWNERS, others=True),
     Act.IMPORT_APPLY: Rule(OWNERS, others=True, fresh=True),
+    Act.ROLES_READ: Rule(OWNERS, Scope.LEARNING_READ, others=True),
+    Act.ROLES_REFLECT: Rule(OWNERS, Scope.LEARNING_WRITE, others=True),  # of a user: their own entries
+    Act.ROLES_REFLECT_ALL: Rule(OPERATORS, others=True),
+    Act.ROLE_MEMORY_READ: Rule(OWNERS, Scope.LEARNING_READ, others=True),
+    Act.ROLE_MEMORY_WRITE: Rule(OWNERS, Scope.LEARNING_WRITE),
+    Act.ROLE_OUTCOME: Rule(OWNERS, Scope.LEARNING_WRITE, others=True),
+    Act.PRICES_WRITE: Rule(OWNERS, Scope.TRADING_WRITE),
+    Act.BUDGET_READ: Rule(OPERATORS, Scope.OPERATOR),
+    Act.BUDGET_CHANGE: Rule(OPERATORS, fresh=True),
+    Act.GOVERNANCE_READ: Rule(OPERATORS),
+    Act.GOVERNANCE_CHANGE: Rule(OPERATORS, fresh=True),
 }
 
 ENROLMENT = frozenset({Act.SECURITY, Act.SECURITY_CHANGE, Act.SIGN_OUT})  # open to operators who must still enrol

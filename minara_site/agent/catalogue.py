@@ -10,11 +10,13 @@ from pydantic import BaseModel, ValidationError
 
 from memory_app.memories.tools import MemoryReadArgs, MemoryWriteArgs, memory_read, memory_write
 from memory_app.pages.tools import MemoryCompiledPageArgs, memory_compiled_page
+from memory_app.roles.tools import RecordDecisionArgs
+from memory_app.roles.tools import record as record_decision
 from memory_app.search.tools import MemorySearchArgs, memory_search
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.services import record_audit
-from minara_site.kernel.errors import FieldError, Invalid, NotFound
+from minara_site.kernel.errors import SAID_BEFORE, FieldError, Invalid, NotFound
 
 MAX_REASONING_CHARS = 2_000
 REASONING = {
@@ -80,6 +82,15 @@ TOOLS: dict[str, Tool] = {
             Act.COMPILED_READ,
             memory_compiled_page,
         ),
+        Tool(
+            "record_decision",
+            "Record a decision of one of your roles before its outcome is known, with what it was based on. It is "
+            "judged later; what it taught comes back as a lesson of that role. A wrong role_id answers the known ones.",
+            RecordDecisionArgs,
+            Act.ROLE_MEMORY_WRITE,
+            record_decision,
+            is_read_only=False,
+        ),
     )
 }
 
@@ -125,6 +136,9 @@ def parse_arguments(tool: Tool, given: dict[str, Any]) -> BaseModel:
     try:
         return tool.arguments.model_validate(given)
     except ValidationError as error:
-        wrong = tuple(FieldError(".".join(map(str, each["loc"])), each["msg"]) for each in error.errors())
+        wrong = tuple(
+            FieldError(".".join(map(str, each["loc"])), each["msg"].removeprefix(SAID_BEFORE))
+            for each in error.errors()
+        )
         names = ", ".join(dict.fromkeys(each.field for each in wrong))
         raise Invalid(_("Correct %(fields)s.") % {"fields": names}, errors=wrong) from None

@@ -17,7 +17,9 @@ pages = [
 urlpatterns = [
     path("", home.home, name="home"),
     path("ops/jobs/", include("minara_site.console.jobs.urls")),
+    path("ops/budgets/", include("minara_site.console.budgets.urls")),
     path("ops/audit-log/", include("minara_site.console.audit_log.urls")),
+    path("ops/governance/", include("minara_site.console.governance.urls")),
     path("ops/scan-rules/", include("minara_site.console.scan_rules.urls")),
     path("", include((pages, "console"))),
     path("ops/users/", include("minara_site.console.users.urls")),

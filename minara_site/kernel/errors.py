@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, ClassVar
 
+SAID_BEFORE = "Value error, "  # pydantic's words before a sentence of ours
+
 
 @dataclass(frozen=True)
 class FieldError:

@@ -47,6 +47,7 @@ def logging_config(level: str, *, as_json: bool) -> dict[str, Any]:
             "django.request": {"level": "ERROR"},
             "django.security.DisallowedHost": {"level": "CRITICAL"},  # anybody can cause it; the request log has a line
             "mcp": {"level": "WARNING"},
+            "anthropic": {"level": "WARNING"},  # below it writes what models are asked
             "httpx2": {"level": "WARNING"},  # at INFO it names every address that is called
             "httpcore2": {"level": "WARNING"},  # at DEBUG it writes the headers of answers
             "fido2": {"level": "WARNING"},  # at INFO it names the passkeys

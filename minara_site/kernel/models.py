@@ -2,23 +2,34 @@
 
 from minara_site.kernel.audit_log.models import AuditEntry, AuditSeal
 from minara_site.kernel.conversations.models import Session, Turn
+from minara_site.kernel.governance.models import CapabilitySwitch, CircuitBreaker, ShadowDecision
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.idempotency.models import IdempotentCall
 from minara_site.kernel.instance.models import InstanceMeta
 from minara_site.kernel.jobs.models import BusyMark, JobRun, Lease, WorkerSeen
 from minara_site.kernel.limits.models import RateCount
+from minara_site.kernel.llm.models import BudgetReservation, BudgetWindow, LlmUsage
+from minara_site.kernel.market.models import PriceBar, PricePoint
 
 __all__ = [
     "AuditEntry",
     "AuditSeal",
+    "BudgetReservation",
+    "BudgetWindow",
     "BusyMark",
+    "CapabilitySwitch",
+    "CircuitBreaker",
     "Hold",
     "IdempotentCall",
     "InstanceMeta",
     "JobRun",
     "Lease",
+    "LlmUsage",
+    "PriceBar",
+    "PricePoint",
     "RateCount",
     "Session",
+    "ShadowDecision",
     "Turn",
     "WorkerSeen",
 ]

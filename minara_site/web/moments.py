@@ -70,3 +70,10 @@ def money_words(value: Decimal | None) -> str:
     if value is None:
         return _("Not enough data")
     return f"{MINUS if value < 0 else ''}${abs(value):,.2f}"
+
+
+def cost_words(value: Decimal) -> str:
+    """Return what a model call cost: "$1.20", below a cent two digits that count: "$0.00041"."""
+    if value == 0 or value >= Decimal("0.01"):
+        return money_words(value)
+    return f"${value:.{1 - value.adjusted()}f}"

@@ -78,10 +78,19 @@ NAV = (
         ),
     ),
     NavGroup(
+        _("Learning"),
+        (
+            NavItem(_("Roles"), "roles:list", "role", Act.ROLES_READ, "r"),
+            NavItem(_("Role memory"), "role_memory:list", "reflect", Act.ROLE_MEMORY_READ, "d"),
+        ),
+    ),
+    NavGroup(
         _("Operations"),
         (
             NavItem(_("Writes"), "writes:page", "diff", Act.WRITES_READ, "w"),
             NavItem(_("Jobs"), "jobs:list", "jobs", Act.JOBS_READ, "j"),
+            NavItem(_("Budgets"), "budgets:list", "budget", Act.BUDGET_READ),
+            NavItem(_("Governance"), "governance:page", "method", Act.GOVERNANCE_READ),
             NavItem(_("Audit log"), "audit_log:list", "log", Act.AUDIT_LOG, "l"),
             NavItem(_("Embeddings"), "embeddings:page", "spark", Act.EMBEDDINGS),
             NavItem(_("Scan rules"), "scan_rules:page", "shield", Act.SCAN_RULES),

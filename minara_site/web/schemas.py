@@ -51,7 +51,8 @@ class OwnerQuery(Strict):
     @classmethod
     def refuse_unknown(cls, values: Any, info: ValidationInfo) -> Any:
         """Refuse a parameter that nobody knows: django-ninja would drop it. Raises Invalid."""
-        unknown = sorted(set(info.context["request"].GET) - set(cls.model_fields)) if info.context else []
+        known = {field.alias or name for name, field in cls.model_fields.items()}
+        unknown = sorted(set(info.context["request"].GET) - known) if info.context else []
         if unknown:
             problem = _("There is no such parameter here.")
             raise Invalid(problem, errors=tuple(FieldError(name[:80], problem) for name in unknown[:20]))

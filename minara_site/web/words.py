@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from django.utils import translation
 from django.utils.translation import gettext as _
 
 
@@ -13,3 +14,8 @@ def enumeration(parts: Iterable[str]) -> str:
 def sentences(first: str, second: str) -> str:
     """Return two sentences; Chinese puts no blank between them."""
     return _("%(first)s %(second)s") % {"first": first, "second": second}
+
+
+def declared_words(text: str) -> str:
+    """Return what a module of Python says about itself in the reader's language, where the catalogue has it."""
+    return translation.gettext(text)

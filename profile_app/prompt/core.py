@@ -48,6 +48,7 @@ class Prompt:
     memory_context: str
     sections: tuple[SectionRecord, ...]
     memory_ids: tuple[int, ...] = ()
+    lesson_ids: tuple[int, ...] = ()
 
     @property
     def text(self) -> str:
@@ -93,6 +94,7 @@ def assemble_prompt(*, personalization: Block | None, memory: Block) -> Prompt:
         memory_context=memory.text,
         sections=tuple(record for name, block in blocks if block for record in records_of(name, block)),
         memory_ids=tuple(memory_id for _, block in blocks if block for memory_id in block.memory_ids),
+        lesson_ids=memory.lesson_ids,
     )
 
 

@@ -31,6 +31,7 @@ class SessionSnapshot(models.Model):
     sections = models.JSONField()  # SectionRecord, in order
     left_out = models.JSONField()  # [[reason, count]]
     memory_ids = models.JSONField()
+    lesson_ids = models.JSONField(default=list)  # of role_memory
     sha256 = models.CharField(max_length=64)
     size_bytes = models.PositiveIntegerField()
     tokens = models.PositiveIntegerField()
@@ -67,4 +68,5 @@ class SessionSnapshot(models.Model):
             memory_context=self.memory_context,
             sections=from_json(self.sections),
             memory_ids=tuple(self.memory_ids),
+            lesson_ids=tuple(self.lesson_ids),
         )

@@ -28,6 +28,7 @@ SECTION_LABELS: dict[SectionName, Text] = {
     SectionName.PERSONALIZATION: gettext_lazy("Personalization"),
     SectionName.USER_PROFILE: gettext_lazy("User profile"),
     SectionName.OBSERVATIONS: gettext_lazy("Observations"),
+    SectionName.LESSONS: gettext_lazy("Lessons"),
     SectionName.OPENING: FENCES,
     SectionName.CLOSING: FENCES,
 }

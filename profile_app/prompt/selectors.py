@@ -24,16 +24,16 @@ class Assembled:
     left_out: tuple[LeftOut, ...]
 
 
-def load_next_prompt(*, owner: Owner) -> Prompt:
-    """Return what a session of this owner that begins now would read. Five queries."""
+def load_next_prompt(*, owner: Owner, now: datetime) -> Prompt:
+    """Return what a session of this owner that begins now would read. Six queries."""
     rows = load_personalization_rows(owner=owner)
-    memory = load_memory_block(owner=owner, without=[row.id for row in rows])
+    memory = load_memory_block(owner=owner, without=[row.id for row in rows], as_of=now)
     return assemble_prompt(personalization=render_personalization(rows), memory=memory)
 
 
 def load_prompt(*, owner: Owner, now: datetime) -> Assembled:
     """Return the prompt of a session that begins now, and what it leaves out."""
-    prompt = load_next_prompt(owner=owner)
+    prompt = load_next_prompt(owner=owner, now=now)
     return Assembled(prompt, count_left_out(owner=owner, carried=len(prompt.memory_ids), now=now))
 
 

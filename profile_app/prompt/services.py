@@ -31,6 +31,7 @@ def start_session(*, owner: User, title: str, actor: str, now: datetime) -> Sess
             sections=to_json(prompt.sections),
             left_out=[[each.reason, each.count] for each in assembled.left_out],
             memory_ids=prompt.memory_ids,
+            lesson_ids=prompt.lesson_ids,
             sha256=prompt.sha256,
             size_bytes=prompt.size_bytes,
             tokens=prompt.tokens,

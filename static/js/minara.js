@@ -67,13 +67,13 @@
   /* while the text of the row under the cursor is still on its way, no key decides about the one before */
   function isCurrentShown() {
     const row = find("[data-row].cursor");
-    return !row || row.id === `hold-${find("[data-shown-hold]")?.dataset.shownHold}`;
+    return !row || row.id === find("[data-shown-row]")?.dataset.shownRow;
   }
 
   /* a queue: the row whose text is shown is the current one */
   function showCurrent(pane) {
-    const shown = find("[data-shown-hold]", pane);
-    const link = shown && find(`#hold-${shown.dataset.shownHold} [data-open]`);
+    const shown = find("[data-shown-row]", pane);
+    const link = shown && find(`#${shown.dataset.shownRow} [data-open]`);
     findAll("[data-row] [aria-current]").forEach((other) => { if (other !== link) other.removeAttribute("aria-current"); });
     if (link) link.ariaCurrent = "true";
   }
@@ -171,7 +171,7 @@
     const list = chosenList();
     if (list && press(find(`.bulk [data-bulk-key="${name}"]`, list))) return true;
     const target = find(`main [data-key="${name}"]`) ?? find(`[data-key="${name}"]`);
-    if (!target || (target.closest("#hold") && !isCurrentShown())) return false;
+    if (!target || (target.closest("[data-pane]") && !isCurrentShown())) return false;
     if (target.matches("input, textarea")) { target.focus(); target.select(); } else target.click();
     return true;
   }
@@ -266,7 +266,7 @@
     const form = event.target.closest("[data-theme-form]");
     if (form) turnTheme(form);
     const link = event.target.closest("[data-row] [data-open]");
-    if (link && !find("#hold")?.offsetParent) {  // a narrow window has no place beside the list
+    if (link && !find("[data-pane]")?.offsetParent) {  // a narrow window has no place beside the list
       event.preventDefault();
       location.assign(link.href);
     }
@@ -280,7 +280,7 @@
   });
   document.addEventListener("htmx:afterSettle", (event) => {
     watchToasts();
-    if (event.target.id === "hold") showCurrent(event.target);
+    if (event.target.matches?.("[data-pane]")) showCurrent(event.target);
     findAll("[data-list]").forEach((list) => { showCounts(list); showChoice(list); });
     const form = find("[data-inline]");
     if (form) {

@@ -1,9 +1,14 @@
 """The OpenAPI document, frozen. After a wanted change: `python -m tests.api.document` writes it anew."""
 
+from collections import defaultdict
+
 import pytest
+from pydantic import BaseModel
 
 from tests.api.client import Agent
 from tests.api.document import FROZEN, current_document, text_of
+
+OURS = ("memory_app", "minara_site", "profile_app", "learning_app")
 
 
 @pytest.mark.django_db
@@ -56,3 +61,17 @@ def test_says_how_every_operation_fails(stranger: Agent) -> None:
             assert {"4XX", "5XX"} <= set(operation["responses"]), f"{method} {path}"
     described = set(document["components"]["schemas"]["ProblemDocument"]["properties"])
     assert described == {*stranger.get("/v1/memory").json(), "current"}
+
+
+def test_no_two_shapes_share_a_name() -> None:
+    """The later one would stand in the document for both."""
+    places = defaultdict(set)
+    for each in descendants(BaseModel):
+        if each.__module__.startswith(OURS) and "[" not in each.__name__:
+            places[each.__name__].add(each.__module__)
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
+def descendants(base: type[BaseModel]) -> set[type[BaseModel]]:
+    """Return every class that is made of this one."""
+    return {each for child in base.__subclasses__() for each in (child, *descendants(child))}

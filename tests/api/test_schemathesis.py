@@ -31,10 +31,13 @@ ALWAYS = CHECKS.get_by_names(
 )
 REFUSES_WRONG = CHECKS.get_by_names(["negative_data_rejection"])
 NEEDS_LUCK = {
+    "GET /v1/budget",  # for operators, and Ana calls
     "GET /v1/edges",
     "POST /v1/memory/bulk",
+    "POST /v1/prices",  # names of assets
+    "POST /v1/role-memory",  # names of roles
     "POST /v1/tools/{name}",
-}  # ids and arguments that the document cannot tell
+}  # ids, names and arguments that the document cannot tell
 
 
 @pytest.fixture(params=[pytest.param(FEW, id="few"), pytest.param(MANY, id="many", marks=pytest.mark.soak)])

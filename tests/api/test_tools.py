@@ -18,6 +18,7 @@ def test_lists_anthropic_definitions(agent: Agent) -> None:
         "memory_search",
         "memory_read",
         "memory_compiled_page",
+        "record_decision",
     ]
     for tool in body["data"]:
         assert set(tool) == {"name", "description", "input_schema"}

@@ -24,6 +24,8 @@ NAMES = (
     "http",
     "embeddings",
     "hybrid",
+    "market",
+    "roles",
     "bundle",
 )
 RECALL = "recall"

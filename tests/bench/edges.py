@@ -99,7 +99,7 @@ def replay(texts: list[str]) -> Figure:
     begun = time.perf_counter()
     counts = replay_edges(now=timezone.now())
     taken = time.perf_counter() - begun
-    assert counts == {"memories": len(rows), "added": 0, "removed": 0}
+    assert counts == {"memories": len(rows), "decisions": 0, "added": 0, "removed": 0}
     return Figure(
         name=f"replay of the edges of {len(rows):,} memories",
         value=len(rows) / taken,

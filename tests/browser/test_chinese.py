@@ -13,6 +13,7 @@ from playwright.sync_api import expect
 from memory_app.memories.core import Category, Source
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Changes, delete_memories, edit_memory
+from memory_app.roles.core import Classification
 from memory_app.user_profile.services import set_entry
 from minara_site.access.keys.services import create_key
 from minara_site.access.models import ApiKey, User
@@ -36,6 +37,8 @@ IDENTIFIERS = {
     *"API SHA-256 BM25 UTC AND OR NOT source prefix operator revoke n J K X English".split(),
     *"PIN JavaScript RRF MCP Code Cursor zip MiB arbitrum 0x long SOL memory_write memory_compiled_page".split(),
     *"mem0 get_all OpenMemory Letta af minara.db".split(),
+    *Classification,
+    *"ANTHROPIC_API_KEY MINARA_SKILL_MODULES MEMORY_CONSOLIDATION_ENABLED asset get_price relative_performance".split(),
     *"BTC EUR/USD risk risk_tolerance home_language conservative".split(),
 }
 CODE = "script, style, svg, kbd, code, pre, .mono, .cat, .ticker, .bytes, .fence, .p, .avatar, #id_time_zone option, noscript"

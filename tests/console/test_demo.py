@@ -2,6 +2,7 @@
 
 import time
 from datetime import datetime, timedelta
+from decimal import Decimal
 from io import StringIO
 from typing import Any
 
@@ -16,6 +17,11 @@ from memory_app.memories.models import Memory, MemoryRevision
 from memory_app.memories.services import Draft, write_memory
 from memory_app.pages.models import CompiledPageVersion
 from memory_app.pages.selectors import Asked, list_assets, load_page, open_asset
+from memory_app.roles.core import Classification, Outcome, SkipReason, Status
+from memory_app.roles.models import RoleMemory
+from memory_app.roles.probes import find_outcome
+from memory_app.roles.registry import registry
+from memory_app.roles.selectors import list_manual_due, recent_lessons
 from memory_app.search.models import SearchDocument
 from memory_app.user_profile.models import UserProfileEntry
 from memory_app.user_profile.services import set_entry
@@ -30,6 +36,9 @@ from minara_site.console.demo.services import MEI, OLGA, load_demo, remove_demo
 from minara_site.console.models import DemoObject
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.conversations.models import Session, Turn
+from minara_site.kernel.governance.models import ShadowDecision
+from minara_site.kernel.guard.models import Hold
+from minara_site.kernel.llm.models import BudgetWindow, LlmUsage
 from profile_app.prompt.models import SessionSnapshot
 from tests.console.snapshot_of_tables import table_hashes
 
@@ -84,6 +93,49 @@ def test_fills_the_pages_of_assets(default: Any, now: datetime) -> None:
         assert [len(section.entries) > 1 for section in page.sections] == [True, True], symbol
     assert "比特币" in page.markdown
     assert {group for group, _assets in list_assets(owner=default).items()} >= {"crypto", "stock", "index", "forex"}
+
+
+def test_role_memory_shows_every_state_and_class(default: Any, now: datetime) -> None:
+    load_demo(now=now, actor="command:demo")
+    entries = RoleMemory.objects.filter(owner=default)
+    assert {*entries.values_list("status", flat=True)} == {*Status}
+    assert {*entries.values_list("outcome", flat=True)} == {None, *Outcome}
+    assert {*entries.values_list("classification", flat=True)} == {None, *Classification}
+    assert {*entries.exclude(skip_reason="").values_list("skip_reason", flat=True)} == {*SkipReason}
+    assert entries.filter(is_backdated=True).count() == entries.exclude(last_error="").count() == 1
+    assert Hold.objects.filter(kind="role_decision").count() == entries.filter(held_at__isnull=False).count() == 1
+    assert list_manual_due(owner=default, now=now).count() == 3
+    assert ShadowDecision.objects.count() == 1
+    assert not [entry for entry in entries.filter(lesson__gt="") if not recent_lessons_hold(entry, now)]
+
+
+def recent_lessons_hold(entry: RoleMemory, now: datetime) -> bool:
+    found = recent_lessons(owner_id=entry.owner_id, role_id=entry.role_id, as_of=now, most=10)
+    return entry.pk in [each.pk for each in found]
+
+
+def test_outcomes_are_those_of_the_prices(default: Any, now: datetime) -> None:
+    load_demo(now=now, actor="command:demo")
+    judged = RoleMemory.objects.filter(outcome_by="price_delta")
+    assert judged.count() > 10
+    for entry in judged:
+        found = find_outcome(entry, registry().find(entry.role_id), now=now)
+        assert (found.outcome, found.pnl_pct) == (entry.outcome, pytest.approx(entry.pnl_pct))
+        assert (found.entry_quote.price, found.exit_quote.price) == (entry.entry_price, entry.exit_price)
+
+
+def test_the_windows_of_the_budget_equal_its_calls(default: Any, now: datetime) -> None:
+    real = BudgetWindow.objects.create(category="learning", window=f"{now:%Y-%m}", spent_usd="0.5", calls=4)
+    load_demo(now=now, actor="command:demo")
+    calls = LlmUsage.objects.all()
+    assert len(calls) > 8
+    for row in BudgetWindow.objects.exclude(pk=real.pk):
+        inside = [call for call in calls if str(call.date).startswith(row.window)]
+        assert (row.spent_usd, row.calls) == (sum(call.cost_usd for call in inside), len(inside))
+    remove_demo(now=now, actor="command:demo")
+    left = BudgetWindow.objects.get()
+    assert (left.pk, left.spent_usd, left.calls) == (real.pk, Decimal("0.5"), 4)
+    assert not LlmUsage.objects.exists()
 
 
 def test_everything_is_dated_before_now(default: Any, now: datetime) -> None:

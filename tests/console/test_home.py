@@ -201,7 +201,7 @@ def test_days_are_those_of_the_reader(olga: Any, ana: Any) -> None:
 
 def test_counts_stop_at_a_bound(ana: Any) -> None:
     write_memory(owner_id=ana.pk, draft=draft("one"), now=timezone.now())
-    own = load_own(ana)
+    own = load_own(ana, now=timezone.now())
     assert (own.memories.number, own.memories.is_exact) == (1, True)
     stopped = bounded(MOST_COUNTED + 1)
     assert (stopped.number, stopped.is_exact) == (MOST_COUNTED, False)

@@ -8,6 +8,9 @@ JSON: dict[str, dict[str, Any]] = {
     "POST /v1/memory": {"statement": "I hold ETH for years"},
     "POST /v1/memory/bulk": {"action": "delete", "ids": ["memory_id"]},
     "PATCH /v1/memory/{int:memory_id}": {"statement": "I hold BTC for years"},
+    "POST /v1/role-memory": {"role_id": "analysis.thesis.review", "inputs": {}, "decision": "The thesis holds"},
+    "POST /v1/role-memory/{int:entry_id}/outcome": {"correct": True},
+    "POST /v1/prices": {"symbol": "BTC", "price": "61250.5", "ts": "2026-06-01T12:00:00Z"},
     "POST /v1/tools/{name}": {"limit": 5},
     "PUT /v1/user-profile/{key}": {"value": "Europe/Rome"},
     "POST /v1/sessions": {"title": "Morning"},
@@ -20,6 +23,7 @@ JSON: dict[str, dict[str, Any]] = {
 }
 FORMS: dict[str, dict[str, Any]] = {
     "POST /settings/theme/": {"theme": "dark"},
+    "POST /ops/budgets/<str:category>/<str:window>/raise/": {"cap_usd": "50", "reason": "A backlog"},
     "POST /ops/jobs/start/": {"job": "memories.purge_expired"},
     "POST /settings/keys/new/": {"label": "laptop", "scopes": ["memory:read"], "expires_days": "30"},
     "POST /settings/keys/<str:prefix>/revoke/": {"word": "revoke"},
@@ -47,6 +51,7 @@ FORMS: dict[str, dict[str, Any]] = {
         "new_password1": "staple tango rhubarb",
         "new_password2": "staple tango rhubarb",
     },
+    "POST /role-memory/<int:entry_id>/outcome/": {"correct": "yes"},
     "POST /user-profile/warn/": {"key": "home_language", "value": "Italian"},
     "POST /user-profile/add/": {"key": "home_language", "value": "Italian"},
     "POST /user-profile/<str:key>/edit/": {"value": "Europe/Rome", "updated_at": "entry_stamp"},

@@ -102,6 +102,7 @@ ARGUMENTS = {
     "memory_search": {"query": "common"},
     "memory_read": {"limit": 5},
     "memory_compiled_page": {"asset": "BTC"},
+    "record_decision": {"role_id": "analysis.thesis.review", "inputs": {}, "decision": "The thesis holds"},
 }
 
 

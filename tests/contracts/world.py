@@ -12,10 +12,11 @@ from django.test import Client
 from django.utils import timezone
 
 from memory_app.bundle.models import BundleTransfer
-from memory_app.facts.models import ConsolidationEvent, FactConflict
+from memory_app.facts.models import ConsolidationEvent, FactConflict, FactVerdict
 from memory_app.memories.core import Category, FactState, Provenance, Source
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Changes, Draft, delete_memories, edit_memory, write_memory
+from memory_app.roles.services.record import DecisionDraft, record_decision
 from memory_app.user_profile.services import set_entry
 from memory_app.why.core import Door
 from memory_app.why.services import log_search_of
@@ -34,6 +35,7 @@ from tests.contracts.bodies import QUERIES
 from tests.fixtures import make_user
 
 ANAS, BENS = "quokkaana", "wombatben"  # words that stand nowhere else
+ROLE = "analysis.thesis.review"  # one whose outcomes people mark
 READ_SCOPES = frozenset(scope for scope in Scope if scope.endswith(":read"))
 WRITE_SCOPES = frozenset(scope for scope in Scope if scope.endswith(":write"))
 MISSING_ID = 987_654_321
@@ -133,7 +135,10 @@ def seed(user: Any, canary: str) -> Tenant:
     Memory.objects.filter(pk__in=facts).update(fact_state=FactState.SETTLED)
     pair = FactConflict.objects.create(owner=user, older_id=facts[0], newer_id=facts[1], similarity=0.5, found_at=now)
     kept = ConsolidationEvent.objects.create(
-        owner=user, at=now, kind="kept_both", decider="person", actor=me.actor, fact_id=facts[1], other_id=facts[0]
+        owner=user, at=now, kind="kept_both", decider="model", actor="job:test", fact_id=facts[1], other_id=facts[0]
+    )
+    FactVerdict.objects.create(
+        owner=user, conflict=pair, at=now, kind="keep_both", reason=canary, model="test", cost_usd=0, event=kept
     )
     entry = set_entry(owner=user, key=f"{canary}_zone", value=f"{canary}/Lisbon", actor=me.actor, now=now).entry
     session = start_session(owner=user, title=f"{canary} talk", actor=me.actor, now=now).session
@@ -165,6 +170,14 @@ def seed(user: Any, canary: str) -> Tenant:
         plan_sha256="0" * 64,
         expires_at=now + timedelta(days=1),
     )
+    decision = record_decision(
+        owner_id=user.pk,
+        draft=DecisionDraft(ROLE, {"thesis": canary}, f"{canary} still holds"),
+        actor=me.actor,
+        origin="",
+        is_replay=False,
+        now=now,
+    )
     log_search_of(owner_id=user.pk, actor=me.actor, query=canary, ids=typed[1:3], now=now, door=Door.PAGE)
     samples = {
         "memory_id": typed[0],
@@ -189,9 +202,13 @@ def seed(user: Any, canary: str) -> Tenant:
         "step": "hidden",
         "run_id": run.pk,
         "fix_run_id": fix_run.pk,
-        "entry_id": record_audit(now=now, actor=me.actor, tool_call="probe", owner_id=user.pk).pk,
+        "audit_entry_id": record_audit(now=now, actor=me.actor, tool_call="probe", owner_id=user.pk).pk,
         "suffix": "csv",
+        "category": "learning",
+        "window": f"{now:%Y-%m}",
         "asset": "BTC",
+        "role_id": ROLE,
+        "entry_id": decision.pk,
         "rollback_id": rollback.pk,
         "export_id": export.pk,
         "import_id": taken.pk,

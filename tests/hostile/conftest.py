@@ -1,6 +1,7 @@
 """The two tenants of the permission tests, and who attacks them."""
 
 import pytest
+from django.conf import settings
 
 from tests.contracts.conftest import shared_world, world
 from tests.contracts.world import World
@@ -8,6 +9,8 @@ from tests.hostile.inputs import CI_SHARE
 from tests.hostile.knock import Knocker
 
 __all__ = ["shared_world", "world"]
+
+FEWER = 3
 
 
 @pytest.fixture
@@ -42,5 +45,9 @@ def stranger(world: World) -> Knocker:
 
 @pytest.fixture(params=[pytest.param(CI_SHARE, id="some"), pytest.param(1, id="all", marks=pytest.mark.soak)])
 def share(request: pytest.FixtureRequest) -> int:
-    """Every how manieth row of a corpus is sent: all of them only by `make soak`."""
-    return request.param
+    """Every how manieth row of a corpus is sent: all of them only by `make soak`.
+
+    The run on PostgreSQL sends fewer: most texts end at a parser that knows no database.
+    """
+    is_second_run = bool(settings.MINARA.database_url) and request.param > 1
+    return request.param * FEWER if is_second_run else request.param

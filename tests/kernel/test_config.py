@@ -17,7 +17,7 @@ def render_example() -> str:
     """Return what `.env.example` has to hold."""
     parts = [HEAD]
     for name, field in Config.model_fields.items():
-        default = "" if field.default in ("", ()) else str(field.default)
+        default = "" if field.default in ("", (), None) or field.default_factory else str(field.default)
         default = default.lower() if field.annotation is bool else default
         parts.append(f"# {field.description}\n# {name.upper()}={default}\n")
     return "\n".join(parts)
@@ -60,6 +60,11 @@ def test_every_variable_says_who_reads_it(name):
         ("MINARA_SESSION_IDLE_HOURS", "1.5", "valid integer"),
         ("MINARA_LIMIT_READS_PER_MINUTE", "-1", "greater than or equal to 0"),
         ("MINARA_LIMIT_WRITES_PER_MINUTE", "many", "valid integer"),
+        ("MINARA_MODEL_PRICES", '{"canary": ', "must be JSON"),
+        ("MINARA_MODEL_PRICES", '{"m": {"input": 1}}', "Field required"),
+        ("MINARA_MODEL_PRICES", '{"m": {"input": -1, "output": 1}}', "greater than or equal to 0"),
+        ("ANTHROPIC_BASE_URL", "https://u:canary@h", "must hold no password"),
+        ("ANTHROPIC_BASE_URL", "https://h/#canary", "must hold no password"),
         ("MINARA_TRUSTED_PROXIES", "10.0.0.0/8, proxy.example", "'proxy.example' does not appear to be"),
     ],
 )
@@ -77,6 +82,36 @@ def test_names_the_wrong_variable_in_one_line(monkeypatch, name, value, line):
 def test_an_empty_variable_is_the_default(monkeypatch):
     monkeypatch.setenv("MINARA_JOB_WORKERS", "")
     assert load_config().minara_job_workers == 1
+
+
+@pytest.mark.parametrize(
+    ("in_file", "in_shell", "said"),
+    [
+        ("ANTHROPIC_API_KEY=canary", {"ANTHROPIC_BASE_URL": "https://a.example"}, "from the environment and"),
+        ("ANTHROPIC_BASE_URL=https://a.example", {"ANTHROPIC_API_KEY": "canary"}, "from .env and"),
+        ("ANTHROPIC_BASE_URL=https://a.example", {"anthropic_api_key": "canary"}, "from .env and"),
+        ("ANTHROPIC_API_KEY=a\nANTHROPIC_BASE_URL=https://a.example", {"ANTHROPIC_API_KEY": "canary"}, "from .env and"),
+        ("ANTHROPIC_API_KEY=canary\nANTHROPIC_BASE_URL=https://a.example", {}, ""),
+        ("ANTHROPIC_API_KEY=canary\nANTHROPIC_BASE_URL=https://a.example", {"ANTHROPIC_API_KEY": ""}, ""),
+        ("", {"ANTHROPIC_API_KEY": "canary", "ANTHROPIC_BASE_URL": "https://a.example"}, ""),
+        ("ANTHROPIC_API_KEY=a", {"ANTHROPIC_API_KEY": "canary", "ANTHROPIC_BASE_URL": "https://a.example"}, ""),
+        ("ANTHROPIC_API_KEY=canary", {}, ""),
+        ("", {"ANTHROPIC_BASE_URL": "https://a.example"}, ""),
+    ],
+)
+def test_a_key_and_an_address_of_the_models_come_from_the_same_place(tmp_path, monkeypatch, in_file, in_shell, said):
+    (tmp_path / ".env").write_text(in_file)
+    monkeypatch.setitem(Config.model_config, "env_file", tmp_path / ".env")
+    for name, value in in_shell.items():
+        monkeypatch.setenv(name, value)
+    if not said:
+        load_config()
+        return
+    with pytest.raises(ConfigError) as refusal:
+        load_config()
+    assert str(refusal.value).startswith(f"ANTHROPIC_BASE_URL: comes {said} ANTHROPIC_API_KEY from ")
+    assert "set both in the same place" in str(refusal.value)
+    assert "canary" not in str(refusal.value)
 
 
 def test_splits_hosts_at_commas(monkeypatch):

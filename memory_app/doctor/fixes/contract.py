@@ -19,6 +19,7 @@ from minara_site.web.filters import Text
 
 TOOL_CALL = "doctor.fix."
 SAMPLE = 10
+UNKNOWN_COST = "unknown"
 
 
 class FixName(StrEnum):
@@ -27,14 +28,19 @@ class FixName(StrEnum):
     EMBEDDINGS = "embeddings"
     EDGES = "edges"
     SEARCH_INDEX = "search_index"
+    REFLECT_PENDING = "reflect_pending"
 
 
 @dataclass(frozen=True, slots=True)
 class Foreseen:
-    """What a fix would do: counts by name, and some of the ids that it is about."""
+    """What a fix would do: counts by name, and some of the ids of memories that it is about.
+
+    `cost_usd` is what asking a model may cost, UNKNOWN_COST where that has no price, empty for a fix that asks none.
+    """
 
     counts: dict[str, int]
     sample: tuple[int, ...] = ()
+    cost_usd: str = ""
 
     @property
     def is_empty(self) -> bool:

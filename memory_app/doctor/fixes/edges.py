@@ -1,33 +1,35 @@
 """Adds the edges that the extractor finds and the table lacks. S1's replay; here it never takes one away."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from django.db import DEFAULT_DB_ALIAS, connections, transaction
 from django.utils.translation import gettext_lazy as _
 
 from memory_app.doctor.fixes.contract import SAMPLE, Fix, FixName, Foreseen, Journal
-from memory_app.edges.index import INSERT, Row, edge_rows, find_rows
-from memory_app.edges.services import next_ids, tell
+from memory_app.edges.index import INSERT, Linkable, Row, edge_rows, find_rows
+from memory_app.edges.services import slices, tell
 from memory_app.memories.models import Memory
-from minara_site.kernel.jobs.services import Claim, report_progress
+from minara_site.kernel.jobs.services import Claim
 
 
 def foresee(claim: Claim | None) -> Foreseen:
-    """Read every memory and count the edges that are missing."""
-    added, lacking = 0, list[int]()
-    for ids in slices(claim):
-        missing = missing_rows(list(Memory.objects.filter(pk__in=ids).order_by("pk")))
+    """Read every memory and decision and count the edges that are missing; the sample is of memories."""
+    added, memories, decisions = 0, list[int](), list[int]()
+    for source, ids in slices(claim):
+        missing = missing_rows(list(source.objects.filter(pk__in=ids).order_by("pk")))
         added += len(missing)
+        lacking = memories if source is Memory else decisions
         lacking += dict.fromkeys(row[2] for row in missing)
-    return Foreseen({"added": added, "memories": len(lacking)}, tuple(lacking[:SAMPLE]))
+    counts = {"added": added, "memories": len(memories), "decisions": len(decisions)}
+    return Foreseen(counts, tuple(memories[:SAMPLE]))
 
 
 def apply(journal: Journal, claim: Claim | None) -> dict[str, int]:
     """Add what is missing, in slices, each its own transaction."""
     added = 0
-    for ids in slices(claim):
+    for source, ids in slices(claim):
         with transaction.atomic():
-            rows = list(Memory.objects.select_for_update(of=("self",)).filter(pk__in=ids).order_by("pk"))
+            rows = list(source.objects.select_for_update(of=("self",)).filter(pk__in=ids).order_by("pk"))
             if missing := missing_rows(rows):
                 journal.write()
                 insert(missing)
@@ -37,20 +39,11 @@ def apply(journal: Journal, claim: Claim | None) -> dict[str, int]:
     return {"added": added}
 
 
-def slices(claim: Claim | None) -> Iterator[list[int]]:
-    """Yield the ids of all memories in slices, and say between two how far it is."""
-    total, done, last_id = Memory.objects.count(), 0, 0
-    while ids := next_ids(last_id):
-        yield ids
-        done, last_id = done + len(ids), ids[-1]
-        report_progress(claim, done, total)
-
-
-def missing_rows(memories: Sequence[Memory]) -> list[Row]:
-    """Return the edges that these memories should have and do not."""
-    wanted = {row for memory in memories for row in edge_rows(memory)}
-    stored = find_rows([memory.pk for memory in memories], using=DEFAULT_DB_ALIAS)
-    return sorted(wanted - stored.keys(), key=lambda row: (row[2], row))
+def missing_rows(rows: Sequence[Linkable]) -> list[Row]:
+    """Return the edges that these rows of one table should have and do not."""
+    wanted = {edge for row in rows for edge in edge_rows(row)}
+    stored = find_rows(rows, using=DEFAULT_DB_ALIAS)
+    return sorted(wanted - stored.keys(), key=lambda edge: (edge[2], edge))
 
 
 def insert(rows: Sequence[Row]) -> None:
@@ -59,4 +52,4 @@ def insert(rows: Sequence[Row]) -> None:
         cursor.executemany(INSERT, rows)
 
 
-EDGES = Fix(FixName.EDGES, _("Adds the edges that memories should have and do not."), foresee, apply)
+EDGES = Fix(FixName.EDGES, _("Adds the edges that memories and decisions should have and do not."), foresee, apply)

@@ -11,10 +11,9 @@ from memory_app.doctor.fixes.contract import SAMPLE, Fix, FixName, Foreseen, Jou
 from memory_app.embeddings.adapters import EmbeddingProvider
 from memory_app.embeddings.batches import Counts, embed_batch
 from memory_app.embeddings.providers import current_provider
-from memory_app.embeddings.selectors import to_embed
 from memory_app.embeddings.services import LEASE, TURN_SECONDS, pending_batches, state_batches
+from memory_app.embeddings.sources import MEMORIES, SOURCES
 from memory_app.memories.core import EmbeddingState
-from memory_app.memories.models import MemoryQuerySet
 from minara_site.kernel.jobs.leases import acquire_lease, release_lease, renew_lease
 from minara_site.kernel.jobs.services import Claim, report_progress, request_run
 
@@ -22,12 +21,12 @@ STATES = (EmbeddingState.PENDING, EmbeddingState.FAILED)
 
 
 def foresee(claim: Claim | None) -> Foreseen:
-    """Count what waits for a vector; without a provider nothing would be done."""
+    """Count what waits for a vector; without a provider nothing would be done. The sample is of memories."""
     if current_provider() is None:
         return Foreseen(dict.fromkeys(STATES, 0))
-    rows = to_embed()
-    counts = {state.value: rows.filter(embedding_state=state).count() for state in STATES}
-    sample = waiting().order_by("pk").values_list("pk", flat=True)[:SAMPLE]
+    counts = {state.value: count_waiting(state) for state in STATES}
+    memories = MEMORIES.to_embed.filter(embedding_state__in=STATES)
+    sample = memories.order_by("pk").values_list("pk", flat=True)[:SAMPLE]
     return Foreseen(counts, tuple(sample))
 
 
@@ -48,21 +47,21 @@ def apply(journal: Journal, claim: Claim | None) -> dict[str, int]:
 
 def embed_waiting(provider: EmbeddingProvider, journal: Journal, claim: Claim | None) -> dict[str, int]:
     """Embed what is pending, then once more what failed, while nobody else does. Raises ProviderDown."""
-    counts, size, total = Counts(), provider.batch_size, waiting().count()
+    counts, size, total = Counts(), provider.batch_size, count_waiting(*STATES)
     end = time.monotonic() + min(TURN_SECONDS, settings.MINARA.minara_job_timeout_seconds / 2)
-    for ids in chain(pending_batches(size), state_batches(EmbeddingState.FAILED, size)):
+    for source, ids in chain(pending_batches(size), state_batches(EmbeddingState.FAILED, size)):
         if not keep_lease(journal):
             break
-        counts += embed_batch(provider, ids, now=journal.now, also=journal.write)
+        counts += embed_batch(provider, ids, source=source, now=journal.now, also=journal.write)
         report_progress(claim, counts.total, total)
         if claim and time.monotonic() > end:
             return counts.as_dict() | (hand_on(claim, journal) if counts.embedded else {})
     return counts.as_dict()
 
 
-def waiting() -> MemoryQuerySet:
-    """Return the rows that this fix embeds."""
-    return to_embed().filter(embedding_state__in=STATES)
+def count_waiting(*states: EmbeddingState) -> int:
+    """Return how many rows this fix embeds."""
+    return sum(source.to_embed.filter(embedding_state__in=states).count() for source in SOURCES)
 
 
 def keep_lease(journal: Journal) -> bool:
@@ -81,7 +80,7 @@ def holder_of(journal: Journal) -> str:
 
 def hand_on(claim: Claim, journal: Journal) -> dict[str, int]:
     """Ask for another run of this fix when something is left; return how much."""
-    left = waiting().count()
+    left = count_waiting(*STATES)
     if not left:
         return {}
     arguments = {**claim.arguments, "names": [journal.name]}
@@ -90,5 +89,8 @@ def hand_on(claim: Claim, journal: Journal) -> dict[str, int]:
 
 
 EMBEDDINGS = Fix(
-    FixName.EMBEDDINGS, gettext_lazy("Embeds the memories whose vector is pending or failed."), foresee, apply
+    FixName.EMBEDDINGS,
+    gettext_lazy("Embeds the memories and decisions whose vector is pending or failed."),
+    foresee,
+    apply,
 )

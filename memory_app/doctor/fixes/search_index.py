@@ -1,6 +1,6 @@
 """Writes the search documents that are missing or out of date, and the index over them.
 
-Documents without a memory stay, because a fix deletes no row: `minara search rebuild` takes them.
+Documents without a row stay, because a fix deletes no row: `minara search rebuild` takes them.
 """
 
 from collections.abc import Iterator
@@ -11,20 +11,21 @@ from django.utils.translation import gettext_lazy as _
 from memory_app.doctor.fixes.contract import SAMPLE, Fix, FixName, Foreseen, Journal
 from memory_app.search import schema
 from memory_app.search.adapters import backend
-from memory_app.search.core.document import Document
-from memory_app.search.index import documents, write
+from memory_app.search.core.document import Document, Kind
+from memory_app.search.index import INDEXED, documents, write
 from minara_site.kernel.jobs.services import Claim
 
 USING = DEFAULT_DB_ALIAS
 
 
 def foresee(claim: Claim | None) -> Foreseen:
-    """Read every memory and its document, and count what is out of step."""
-    stale = [document.object_id for document in stale_documents()]
+    """Read every row and its document, and count what is out of step; the sample is of memories."""
+    stale = [(document.kind, document.object_id) for document in stale_documents()]
     missing = schema.missing_triggers(connections[USING])
     broken = backend(USING).index_problems()
     counts = {"documents": len(stale), "triggers": len(missing), "index": len(broken)}
-    return Foreseen(counts, tuple(stale[:SAMPLE]))
+    memories = [object_id for kind, object_id in stale if kind is Kind.MEMORY]
+    return Foreseen(counts, tuple(memories[:SAMPLE]))
 
 
 def apply(journal: Journal, claim: Claim | None) -> dict[str, int]:
@@ -42,8 +43,9 @@ def apply(journal: Journal, claim: Claim | None) -> dict[str, int]:
 
 def stale_documents() -> Iterator[Document]:
     """Yield the documents as they should be where they are missing or otherwise."""
-    for pairs in documents(USING):
-        yield from (expected for expected, stored in pairs if stored != expected)
+    for table in INDEXED:
+        for pairs in documents(table, USING):
+            yield from (expected for expected, stored in pairs if stored != expected)
 
 
 SEARCH_INDEX = Fix(

@@ -6,19 +6,17 @@ from datetime import timedelta
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.migrations.executor import MigrationExecutor
-from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext as _
 
 from memory_app.doctor.core import Line, Section, State
 from memory_app.doctor.sections.look import Look, line_of
-from memory_app.memories.models import Memory
-from memory_app.search.core.document import Kind
-from memory_app.search.index import index_problems, newest_index_problems
-from memory_app.search.models import SearchDocument
+from memory_app.search.index import INDEXED, index_problems, newest_index_problems, orphans
 from minara_site.kernel.audit_log.verification import verify_newest
 from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.kernel.jobs.selectors import is_worker_seen
+from minara_site.kernel.llm.endpoint import read_models
 from minara_site.kernel.machine import read_storage, read_versions
+from minara_site.kernel.market.selectors import load_status
 
 MEGABYTE = 1024 * 1024
 LITTLE_SPACE = 0.1  # of the disk
@@ -32,10 +30,12 @@ def house_section(look: Look) -> Section:
         *version_lines(),
         migration_line(),
         worker_line(look),
+        models_line(),
         *queue_lines(look),
         *file_lines(),
         index_line(look),
         audit_chain_line(),
+        *price_lines(look),
     )
     return Section("house", _("House"), lines)
 
@@ -65,6 +65,14 @@ def worker_line(look: Look) -> Line:
     return Line(
         "worker", _("Worker"), words=_("not seen within the last minute"), state=State.BAD, hint=hint, is_public=True
     )
+
+
+def models_line() -> Line:
+    """Return which models are asked; nobody has to set one up."""
+    models = read_models()
+    words = _("none") if models.missing else ", ".join(models.names)
+    state = State.WATCH if models.missing and models.is_wanted else State.OK
+    return Line("models", _("Models"), words=words, state=state, hint=models.missing)
 
 
 def queue_lines(look: Look) -> tuple[Line, ...]:
@@ -120,16 +128,15 @@ def file_lines() -> tuple[Line, ...]:
 
 
 def index_line(look: Look) -> Line:
-    """Return how far the search index and the triggers are out of step, for a page by the newest memories only."""
+    """Return how far the search index and the triggers are out of step, for a page by the newest rows only."""
     problems = index_problems() if look.most is None else newest_index_problems()
     hint = index_hint() if problems else ""
     return line_of_problems("search_index_problems", _("Search index out of step"), len(problems), hint)
 
 
 def index_hint() -> str:
-    """Return which command mends the index: a fix deletes no row, so it leaves a document without its memory."""
-    documents = SearchDocument.objects.filter(kind=Kind.MEMORY)
-    if documents.filter(~Exists(Memory.objects.filter(pk=OuterRef("object_id")))).exists():
+    """Return which command mends the index: a fix deletes no row, so it leaves a document without its row."""
+    if any(orphans(table) for table in INDEXED):
         return _("Texts of purged memories are still indexed. Run: minara search rebuild")
     return _("Run: minara doctor --fix --apply --only search_index")
 
@@ -139,6 +146,24 @@ def audit_chain_line() -> Line:
     broken = verify_newest().broken is not None
     hint = _("The newest seal does not fit. Look at the audit log, and compare it with a backup.")
     return line_of_problems("audit_chain_breaks", _("Breaks of the audit chain, newest seal"), int(broken), hint)
+
+
+def price_lines(look: Look) -> tuple[Line, ...]:
+    """Return how old the newest price of each symbol is, and who said it; nothing while the instance has no prices."""
+    status = load_status(now=look.now)
+    if not status.newest and not status.missing:
+        return ()
+    return (
+        Line(
+            "prices",
+            _("Newest prices"),
+            words=status.in_words(look.now),
+            state=State.WATCH if status.late or status.missing else State.OK,
+            hint=_("MARKET_SOURCE gives nothing new. Look at the runs of market.fetch, or run: minara market fetch")
+            if status.late or status.missing
+            else "",
+        ),
+    )
 
 
 def line_of_problems(name: str, label: str, count: int, hint: str) -> Line:

@@ -1,13 +1,12 @@
 """Decisions on a conflict pair, and the invariants that no decider can override. Source: S1 (hard invariants), R-50.
 
-A person decides now; a model does so once the roles bring one (`Judge`). Both hand in the same `Decision`, and what
-it may do is checked here.
+A person decides, or a model (`memory_app.facts.judge`). Both hand in the same `Decision`, and what it may do is
+checked here.
 """
 
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
 
 MAX_REASON_CHARS = 500
 
@@ -18,6 +17,11 @@ class DecisionKind(StrEnum):
     SUPERSEDE = "supersede"  # the newer replaces the older
     KEEP_OLDER = "keep_older"  # the newer is retired
     KEEP_BOTH = "keep_both"
+
+
+UNSURE = "unsure"
+"""What a model says when it cannot tell: then the pair waits for a person."""
+VERDICTS = (*DecisionKind, UNSURE)
 
 
 class Problem(StrEnum):
@@ -58,13 +62,6 @@ class Decision:
     older_id: int
     newer_id: int
     reason: str = ""
-
-
-class Judge(Protocol):
-    """Whoever judges a pair; None leaves it to a person. Raises Unavailable."""
-
-    def __call__(self, pair: Pair) -> Decision | None:
-        """Return the decision."""
 
 
 def find_problem(decision: Decision, pair: Pair) -> Problem | None:

@@ -78,7 +78,11 @@ class Command(BaseCommand):
 def foreseen(names: list[FixName]) -> list[dict[str, Any]]:
     """Return what each fix would do."""
     found = foresee_fixes(names).items()
-    return [{"name": name, "counts": each.counts, "ids": list(each.sample)} for name, each in found]
+    return [
+        {"name": name, "counts": each.counts, "ids": list(each.sample)}
+        | ({"cost_usd": each.cost_usd} if each.cost_usd else {})
+        for name, each in found
+    ]
 
 
 def applied(name: FixName) -> dict[str, Any]:
@@ -102,4 +106,5 @@ def fix_line(record: dict[str, Any], *, apply: bool) -> str:
     counts = ", ".join(f"{what} {count}" for what, count in record["counts"].items())
     ids = ", ".join(map(str, record.get("ids", ())))
     about = _(" (for example %(ids)s)") % {"ids": ids} if ids else ""
-    return f"{'applied' if apply else 'would  '}  {record['name']}: {counts}{about}"
+    cost = _("; asking the model: USD %(cost)s") % {"cost": record["cost_usd"]} if record.get("cost_usd") else ""
+    return f"{'applied' if apply else 'would  '}  {record['name']}: {counts}{about}{cost}"

@@ -11,7 +11,7 @@ from memory_app.search.adapters import postgresql, sqlite
 from memory_app.search.adapters.postgresql import PostgresqlSearch
 from memory_app.search.adapters.sql import Sql
 from memory_app.search.adapters.sqlite import SqliteSearch
-from memory_app.search.core.document import Document
+from memory_app.search.core.document import Document, Kind
 from memory_app.search.core.query import Node, Term
 from memory_app.search.core.request import Facts, Matches, SearchRequest
 
@@ -32,7 +32,7 @@ class SearchBackend(Protocol):
         """Return the best live matches by the engine's own rank."""
 
     def frequencies(self, owner_id: int | None, terms: Sequence[Term]) -> list[int]:
-        """Return how many of the owner's documents hold each term."""
+        """Return how many of the owner's memories hold each term."""
 
     def load(self, ids: Sequence[int], request: SearchRequest) -> dict[int, Facts]:
         """Return what the hits show of these memories, by id; what the request does not allow is left out."""
@@ -40,8 +40,8 @@ class SearchBackend(Protocol):
     def kept(self, request: SearchRequest, node: Node | None) -> set[int]:
         """Return the ids that the request allows, whatever their words; a `node` they must match."""
 
-    def matching(self, owner_id: int | None, node: Node) -> Sql:
-        """Return the query for the ids of an owner's memories that match, live or not."""
+    def matching(self, owner_id: int | None, node: Node, kind: Kind = Kind.MEMORY) -> Sql:
+        """Return the query for the ids of an owner's rows of a kind that match, live or not."""
 
     def write(self, documents: Sequence[Document]) -> None:
         """Insert the documents or bring them up to date; unchanged ones are not touched."""

@@ -27,7 +27,7 @@ from memory_app.search.adapters.sql import (
     upsert,
 )
 from memory_app.search.core.bm25 import is_phrase
-from memory_app.search.core.document import Document, category_token, owner_token
+from memory_app.search.core.document import Document, Kind, category_token, owner_token
 from memory_app.search.core.query import AllOf, AnyOf, Node, Term, terms_of
 from memory_app.search.core.request import Facts, Matches, SearchRequest, Sort
 from minara_site.kernel.core.porter import stem
@@ -110,9 +110,10 @@ class PostgresqlSearch:
         return (f"{INDEX} {MEMORIES}", f"{where} AND {kept}"), [match, *values, *more_values]
 
     def frequencies(self, owner_id: int | None, terms: Sequence[Term]) -> list[int]:
-        """Return how many of the owner's documents hold each term."""
+        """Return how many of the owner's memories hold each term."""
         own, values = owned(owner_id)
-        count = f"(SELECT count(*) FROM search_document d WHERE d.words @@ %s::tsquery AND {own})"
+        where = f"d.words @@ %s::tsquery AND d.kind = 'memory' AND {own}"
+        count = f"(SELECT count(*) FROM search_document d WHERE {where})"
         given = [value for term in terms for value in (match_expression(owner_id, term), *values)]
         return list(self.rows((f"SELECT {', '.join([count] * len(terms))}", given))[0])
 
@@ -148,11 +149,11 @@ class PostgresqlSearch:
         matching = None if node is None else self.matching(request.owner_id, node)
         return {row[0] for row in self.rows(kept_ids(self.connection, request, matching))}
 
-    def matching(self, owner_id: int | None, node: Node) -> Sql:
-        """Return the query for the ids of an owner's memories that match, live or not."""
+    def matching(self, owner_id: int | None, node: Node, kind: Kind = Kind.MEMORY) -> Sql:
+        """Return the query for the ids of an owner's rows of a kind that match, live or not."""
         own, values = owned(owner_id)
-        statement = f"SELECT d.object_id {INDEX} WHERE d.words @@ %s::tsquery AND d.kind = 'memory' AND {own}"
-        return statement, [match_expression(owner_id, node), *values]
+        statement = f"SELECT d.object_id {INDEX} WHERE d.words @@ %s::tsquery AND d.kind = '{kind}' AND {own}"
+        return statement, [match_expression(owner_id, node, kind=kind), *values]
 
     def index_problems(self) -> list[str]:
         """Compare the words of each document with those that its text has now."""
@@ -189,9 +190,11 @@ def vector(owner: str, body: str, category: str) -> str:
     return " ".join(f"'{lexeme}':{','.join(found)}" for lexeme, found in places.items() if lexeme)
 
 
-def match_expression(owner_id: int | None, node: Node, categories: frozenset[str] = frozenset()) -> str:
+def match_expression(
+    owner_id: int | None, node: Node, categories: frozenset[str] = frozenset(), kind: Kind = Kind.MEMORY
+) -> str:
     """Return the tsquery. Every lexeme in it is letters and digits, quoted, and bound to its weight."""
-    parts = [] if owner_id is None else [f"'{owner_token(owner_id)}':A"]
+    parts = [] if owner_id is None else [f"'{owner_token(owner_id, kind)}':A"]
     names = sorted(filter(None, (stem(category_token(category)) for category in categories)))
     if names:
         parts.append(" | ".join(f"'{name}':B" for name in names).join("()"))

@@ -22,12 +22,11 @@ from memory_app.search.adapters.sql import (
     unworded,
     upsert,
 )
-from memory_app.search.core.document import Document, category_token, owner_token
+from memory_app.search.core.document import ROLE_MEMORY_WORD, Document, Kind, category_token, owner_token
 from memory_app.search.core.query import AllOf, AnyOf, Node, Term
 from memory_app.search.core.request import Facts, Matches, SearchRequest, Sort
 
 UPSERT = upsert(("owner_id", "owner", "body", "category"), "%s, %s, %s, %s")
-ANY_OWNER = 'owner : "u" *'
 STEPS_BETWEEN_LOOKS = 10_000
 INDEX = "FROM search_index CROSS JOIN search_document d ON d.id = search_index.rowid"
 MEMORIES = "CROSS JOIN memories m ON m.id = d.object_id AND m.owner_id = d.owner_id"
@@ -70,9 +69,9 @@ class SqliteSearch:
         return Matches.of(self.rows((statement, [*total_values, match, *values, most])))
 
     def frequencies(self, owner_id: int | None, terms: Sequence[Term]) -> list[int]:
-        """Return how many of the owner's documents hold each term."""
+        """Return how many of the owner's memories hold each term."""
         counts = ", ".join(["(SELECT count(*) FROM search_index WHERE search_index MATCH %s)"] * len(terms))
-        return list(self.rows((f"SELECT {counts}", [match_expression(owner_id, term) for term in terms]))[0])
+        return list(self.rows((f"SELECT {counts}", [counted_expression(owner_id, term) for term in terms]))[0])
 
     def load(self, ids: Sequence[int], request: SearchRequest) -> dict[int, Facts]:
         """Return what the hits show of these memories, by id; what the request does not allow is left out."""
@@ -87,11 +86,11 @@ class SqliteSearch:
         matching = None if node is None else self.matching(request.owner_id, node)
         return {row[0] for row in self.rows(kept_ids(self.connection, request, matching))}
 
-    def matching(self, owner_id: int | None, node: Node) -> Sql:
-        """Return the query for the ids of an owner's memories that match, live or not."""
+    def matching(self, owner_id: int | None, node: Node, kind: Kind = Kind.MEMORY) -> Sql:
+        """Return the query for the ids of an owner's rows of a kind that match, live or not."""
         own, values = owned(owner_id)
-        statement = f"SELECT d.object_id {INDEX} WHERE search_index MATCH %s AND d.kind = 'memory' AND {own}"
-        return statement, [match_expression(owner_id, node), *values]
+        statement = f"SELECT d.object_id {INDEX} WHERE search_index MATCH %s AND d.kind = '{kind}' AND {own}"
+        return statement, [match_expression(owner_id, node, kind=kind), *values]
 
     def rows(self, query: Sql) -> list[tuple[Any, ...]]:
         """Run a query."""
@@ -129,9 +128,17 @@ class SqliteSearch:
             cursor.execute("INSERT INTO search_index(search_index, rank) VALUES (%s, %s)", [name, rank])
 
 
-def match_expression(owner_id: int | None, node: Node, categories: frozenset[str] = frozenset()) -> str:
+def counted_expression(owner_id: int | None, term: Term) -> str:
+    """Return the MATCH text for the memories that hold a term: across all owners no token keeps other kinds out."""
+    match = match_expression(owner_id, term)
+    return match if owner_id is not None else f'({match}) NOT category : "{ROLE_MEMORY_WORD}"'
+
+
+def match_expression(
+    owner_id: int | None, node: Node, categories: frozenset[str] = frozenset(), kind: Kind = Kind.MEMORY
+) -> str:
     """Return the MATCH text. Every word in it is letters and digits, quoted, and bound to its column."""
-    owner = ANY_OWNER if owner_id is None else f'owner : "{owner_token(owner_id)}"'
+    owner = f'owner : "{kind.owner_mark}" *' if owner_id is None else f'owner : "{owner_token(owner_id, kind)}"'
     narrowing = [] if owner_id is None else [owner]
     names = sorted(filter(None, map(category_token, categories)))
     if names:

@@ -16,7 +16,9 @@ from minara_site.access.policy import SCOPES_IN_USE, Role, Scope
 SCOPE_WORDS = {
     Scope.MEMORY_READ: _("read and search memories, start sessions, read the prompt"),
     Scope.MEMORY_WRITE: _("write, correct, delete and restore memories"),
-    Scope.LEARNING_WRITE: _("record what was said in a session"),
+    Scope.LEARNING_READ: _("read roles, their decisions and lessons"),
+    Scope.LEARNING_WRITE: _("record sessions, decisions of roles and their outcomes"),
+    Scope.TRADING_WRITE: _("post prices"),
     Scope.OPERATOR: _("act as operator: reach every owner's data"),
 }
 LIVES_DAYS = (7, 30, 90, 365)

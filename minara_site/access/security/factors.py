@@ -61,8 +61,9 @@ def factor_exists() -> Exists:
 
 def has_factor(user: User) -> bool:
     """Say whether somebody has an app or a passkey; no query when the row came through `factor_exists`."""
-    if "has_factor" in vars(user):
-        return bool(vars(user)["has_factor"])
+    known: bool | None = getattr(user, "has_factor", None)  # also through the lazy user of a request
+    if known is not None:
+        return known
     found: bool = Authenticator.objects.filter(user=user, type__in=FACTORS).exists()
     return found
 

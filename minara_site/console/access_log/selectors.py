@@ -17,6 +17,8 @@ SUBJECTS: dict[str, str | Promise] = {
     "memory": _("a memory"),
     "memories": _("memories in a list or a search"),
     "facts": _("facts"),
+    "role_memory": _("decisions of roles"),
+    "shadows": _("what was decided in shadow"),
     "hold": _("a held text"),
     "holds": _("held texts in a list"),
     "prompt": _("what the agent reads"),
@@ -70,6 +72,8 @@ def address_of(entry: AccessEntry) -> str:
         return reverse("memories:one", args=[entry.object_id])
     if entry.kind == "hold" and entry.object_id.isdigit():
         return reverse("held:one", args=[entry.object_id])
+    if entry.kind == "role_memory" and entry.object_id.isdigit():
+        return reverse("role_memory:one", args=[entry.object_id])
     if entry.kind == "compiled" and entry.object_id:
         return reverse("pages:one", args=[entry.object_id])
     if entry.kind == "prompt":

@@ -42,14 +42,14 @@ def chain_context(request: PageRequest) -> dict[str, Any]:
 
 
 @page(Act.AUDIT_LOG)
-def entry(request: PageRequest, entry_id: int) -> HttpResponse:
+def entry(request: PageRequest, audit_entry_id: int) -> HttpResponse:
     """Show one act with everything that was recorded of it."""
-    found = get_entry(entry_id)
+    found = get_entry(audit_entry_id)
     row = shape_entries([found], reader=request.user)[0]
     context = {
         "title": row.words or found.tool_call,
         "row": row,
-        "seal": find_seal(entry_id),
+        "seal": find_seal(audit_entry_id),
         "details": json.dumps(found.details, indent=2, ensure_ascii=False, sort_keys=True) if found.details else "",
     }
     return render_page(request, "console/audit_log/entry.html", context)

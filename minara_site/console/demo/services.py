@@ -36,6 +36,8 @@ from minara_site.console.demo.content import (
     DemoMemory,
     DemoSession,
 )
+from minara_site.console.demo.decisions import DECISIONS, MEI_DECISIONS
+from minara_site.console.demo.roles import load_roles, remove_roles
 from minara_site.console.demo.trails import find_conflict, forget_trails, keep_searches, sweep_facts
 from minara_site.console.models import DemoObject
 from minara_site.kernel.audit_log.services import record_audit
@@ -95,6 +97,7 @@ def load_demo(*, now: datetime, actor: str) -> int:
             find_conflict(owner, *conflict)
         for owner, searches in ((default, SEARCHES), (mei, MEI_SEARCHES)):
             mark("search_log", *keep_searches(owner, searches, actor=AGENT_KEY, now=now))
+        load_roles([(default, DECISIONS), (mei, MEI_DECISIONS)], now=now)
     return written
 
 
@@ -231,6 +234,7 @@ def remove_demo(*, now: datetime, actor: str) -> int:
         ids = [memory.pk for memory in memories]
         forget_trails(ids)
         forget_memories(ids)
+        remove_roles()
         for table, model in MARKED.items():
             marked = DemoObject.objects.filter(table=table).values_list("object_id", flat=True)
             model.objects.filter(pk__in=list(marked)).delete()

@@ -10,11 +10,13 @@ from django.db.models import Exists, F, IntegerField, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from memory_app.memories.models import Memory
+from memory_app.roles.selectors import list_manual_due
 from minara_site.access.models import ApiKey, User
 from minara_site.console.models import DemoObject, FirstStep, Step
 from minara_site.kernel.guard.selectors import list_holds
 from minara_site.kernel.jobs.models import JobRun, RunState, WorkerSeen
 from minara_site.kernel.jobs.selectors import SEEN_WITHIN
+from minara_site.kernel.llm.selectors import windows_to_look_at
 from minara_site.kernel.ownership import EVERYONE, Owner
 from minara_site.web.keyset import Count as BoundedCount
 
@@ -46,6 +48,7 @@ class Own:
     has_used_key: bool
     has_seen_prompt: bool
     has_hidden_steps: bool
+    outcomes_due: BoundedCount
 
 
 @dataclass(frozen=True)
@@ -64,30 +67,34 @@ class Instance:
     people: BoundedCount
     failed: BoundedCount
     held: BoundedCount
+    outcomes_due: BoundedCount
     has_worker: bool
     has_demo: bool
+    has_tight_budget: bool
     days: Sequence[Day]
     newest_failed: Sequence[JobRun]
     newest_people: Sequence[User]
 
 
-def load_own(user: User) -> Own:
+def load_own(user: User, *, now: datetime) -> Own:
     """Return what this person has and has done. One query."""
-    return read_own(read_row(user, own_columns(user)))
+    return read_own(read_row(user, own_columns(user, now)))
 
 
 def load_own_and_instance(user: User, *, now: datetime) -> tuple[Own, Instance]:
     """Return what an operator has, and the whole instance. Three queries."""
     begins = list(days_before(now))
-    row = read_row(user, {**own_columns(user), **instance_columns(now), **day_columns(begins, now)})
+    row = read_row(user, {**own_columns(user, now), **instance_columns(now), **day_columns(begins, now)})
     people = User.objects.with_role().filter(is_active=True).order_by(F("last_visit_at").desc(nulls_last=True), "pk")
     instance = Instance(
         memories=bounded(row["all_memories"]),
         people=bounded(row["people"]),
         failed=bounded(row["failed"]),
         held=bounded(row["held"]),
+        outcomes_due=bounded(row["all_outcomes_due"]),
         has_worker=row["has_worker"],
         has_demo=row["has_demo"],
+        has_tight_budget=row["has_tight_budget"],
         days=[Day(begin, bounded(row[f"day_{place}"])) for place, begin in enumerate(begins)],
         newest_failed=list(failed_runs(now).order_by("-created_at", "-pk")[:MOST_FAILED]),
         newest_people=list(people[:MOST_PEOPLE]),
@@ -101,7 +108,7 @@ def read_row(user: User, columns: Mapping[str, Any]) -> dict[str, Any]:
     return row
 
 
-def own_columns(user: User) -> dict[str, Any]:
+def own_columns(user: User, now: datetime) -> dict[str, Any]:
     """Return what `Own` is read from."""
     own = Memory.objects.for_owner(user).live()
     keys = ApiKey.objects.for_owner(user).filter(revoked_at=None)
@@ -113,6 +120,7 @@ def own_columns(user: User) -> dict[str, Any]:
         "has_used_key": Exists(keys.filter(last_used_at__isnull=False)),
         "has_seen_prompt": Exists(steps.filter(step=Step.PROMPT_SEEN)),
         "has_hidden_steps": Exists(steps.filter(step=Step.HIDDEN)),
+        "outcomes_due": CountOf(list_manual_due(owner=user, now=now)),
     }
 
 
@@ -125,6 +133,7 @@ def read_own(row: Mapping[str, Any]) -> Own:
         has_used_key=row["has_used_key"],
         has_seen_prompt=row["has_seen_prompt"],
         has_hidden_steps=row["has_hidden_steps"],
+        outcomes_due=bounded(row["outcomes_due"]),
     )
 
 
@@ -135,7 +144,9 @@ def instance_columns(now: datetime) -> dict[str, Any]:
         "people": CountOf(User.objects.filter(is_active=True)),
         "failed": CountOf(failed_runs(now)),
         "held": CountOf(list_holds(owner=EVERYONE)),
+        "all_outcomes_due": CountOf(list_manual_due(owner=EVERYONE, now=now)),
         "has_worker": Exists(WorkerSeen.objects.filter(seen_at__gte=now - SEEN_WITHIN)),
+        "has_tight_budget": Exists(windows_to_look_at(now=now)),
         "has_demo": Q(Exists(DemoObject.objects.all())) | Q(Exists(Memory.objects.filter(is_demo=True))),
     }
 

@@ -14,6 +14,7 @@ from memory_app.writes.selectors.lights import load_lights
 from memory_app.writes.shown import ShownLight, show_lights
 from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act, Role
+from minara_site.console.budgets.shown import ShownWindow, show_window
 from minara_site.console.home.feed import Feed, load_feed
 from minara_site.console.home.first_steps import list_first_steps, show_steps_again, take_step
 from minara_site.console.home.selectors import (
@@ -25,6 +26,7 @@ from minara_site.console.home.selectors import (
 )
 from minara_site.console.models import Step
 from minara_site.kernel.errors import NotFound
+from minara_site.kernel.llm.selectors import load_budget
 from minara_site.kernel.ownership import EVERYONE, Owner
 from minara_site.web.charts import Value, sparkline
 from minara_site.web.context import tell_waiting
@@ -55,8 +57,9 @@ def home(request: PageRequest) -> HttpResponse:
         tell_waiting(request, instance.held.number)
         context |= own_context(request, own) | feed_context(request, EVERYONE, now) | instance_context(instance)
         context["lights"] = list_lights(request, now)
+        context["budgets"] = list_tight_budgets(now) if instance.has_tight_budget else []
         return render_page(request, "console/home/operator.html", context)
-    context |= own_context(request, load_own(request.user)) | feed_context(request, request.user, now)
+    context |= own_context(request, load_own(request.user, now=now)) | feed_context(request, request.user, now)
     context["newest"] = list_newest_memories(owner=request.user)
     return render_page(request, "console/home/owner.html", context)
 
@@ -80,7 +83,7 @@ def first_steps_again(request: PageRequest) -> HttpResponse:
 def own_context(request: PageRequest, own: Own) -> dict[str, Any]:
     """Return what the page says about the reader's own memory."""
     steps = list_first_steps(request.user, own)
-    prompt = load_next_prompt(owner=request.user)
+    prompt = load_next_prompt(owner=request.user, now=timezone.now())
     return {
         "own": own,
         "steps": steps,
@@ -88,6 +91,7 @@ def own_context(request: PageRequest, own: Own) -> dict[str, Any]:
         "prompt": prompt,
         "bar": bar_of(prompt),
         "own_total": total_words(own.memories),
+        "outcomes_due": own.outcomes_due,
     }
 
 
@@ -104,6 +108,12 @@ def list_lights(request: PageRequest, now: datetime) -> list[ShownLight]:
     return show_lights(lights, {each.writer: actor_words(each.writer, {}, request.user) for each in lights})
 
 
+def list_tight_budgets(now: datetime) -> list[ShownWindow]:
+    """Return the windows of the budget that are past their warning or used up. Two queries."""
+    tight = [each for each in load_budget(now=now) if each.is_beyond_soft]
+    return [show_window(each, now=now, actors={}) for each in tight]
+
+
 def instance_context(instance: Instance) -> dict[str, Any]:
     """Return the state of the instance, counts in words."""
     return {
@@ -111,6 +121,7 @@ def instance_context(instance: Instance) -> dict[str, Any]:
         "memories_total": total_words(instance.memories),
         "people_total": total_words(instance.people),
         "failed_total": total_words(instance.failed),
+        "outcomes_due": instance.outcomes_due,
         "people": [(person, ROLES[person.role]) for person in instance.newest_people],
         "written_today": total_words(instance.days[-1].memories),
         "spark": sparkline(

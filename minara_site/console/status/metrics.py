@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from minara_site.console.status.selectors import Status
+from minara_site.kernel.llm.selectors import Standing
 from minara_site.kernel.machine import peak_memory, processor_seconds
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -83,5 +84,27 @@ def metrics_of(status: Status) -> list[Metric]:
             "Processor time of the answering process.",
             processor_seconds(),
             "counter",
+        ),
+    ]
+
+
+def budget_metrics(standings: Iterable[Standing]) -> list[Metric]:
+    """Return what model calls have cost and may cost in the running day and month, in USD."""
+    rows = [(each.totals, {"category": each.window.category, "window": each.window.span.value}) for each in standings]
+    return [
+        Metric(
+            "minara_budget_spent_usd",
+            "What model calls have cost in the running UTC day or month.",
+            [Sample(float(totals.spent), labels) for totals, labels in rows],
+        ),
+        Metric(
+            "minara_budget_reserved_usd",
+            "What model calls under way may cost at worst.",
+            [Sample(float(totals.reserved), labels) for totals, labels in rows],
+        ),
+        Metric(
+            "minara_budget_cap_usd",
+            "What both may come to.",
+            [Sample(float(totals.cap), labels) for totals, labels in rows if totals.cap is not None],
         ),
     ]

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from minara_site.console.status.selectors import Judged, Queue, Ran, Status
 from minara_site.kernel.db import is_sqlite
 from minara_site.kernel.jobs.models import RunState
+from minara_site.kernel.llm.endpoint import Models
 from minara_site.kernel.machine import Storage, Versions
 from minara_site.web.filters import Text
 from minara_site.web.lists import total_words
@@ -42,7 +43,7 @@ class Section:
 def sections_of(status: Status, *, now: datetime) -> list[Section]:
     """Return the page."""
     return [
-        Section("work", _("Work"), work_facts(status.queue, now)),
+        Section("work", _("Work"), [*work_facts(status.queue, now), models_fact(status.models)]),
         Section("memory", _("Memory"), memory_facts(status.judged, status.index_problems)),
         Section("storage", _("Storage"), storage_facts(status.storage, status.waiting_migrations)),
         Section("versions", _("Versions"), version_facts(status.versions)),
@@ -69,6 +70,13 @@ def work_facts(queue: Queue, now: datetime) -> list[Fact]:
         Fact(_("Runs now"), total_words(queue.running)),
         Fact(_("Failed in 7 days"), total_words(queue.failed), WATCH if queue.failed.number else GOOD),
     ]
+
+
+def models_fact(models: Models) -> Fact:
+    """Return which models are asked; without one, what needs none works."""
+    if not models.missing:
+        return Fact(_("Models"), ", ".join(models.names), GOOD)
+    return Fact(_("Models"), _("none"), WATCH if models.is_wanted else "", models.missing)
 
 
 def memory_facts(judged: Judged, index_problems: list[str]) -> list[Fact]:

@@ -16,6 +16,7 @@ from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.jobs.models import JobRun, RunState, WorkerSeen
 from minara_site.kernel.jobs.selectors import SEEN_WITHIN
 from minara_site.kernel.jobs.table import Job, load_jobs
+from minara_site.kernel.llm.endpoint import Models, read_models
 from minara_site.kernel.machine import Storage, Versions, read_storage, read_versions
 from minara_site.web.keyset import Count, count_rows
 
@@ -62,6 +63,7 @@ class Status:
     storage: Storage
     waiting_migrations: int
     queue: Queue
+    models: Models
     jobs: list[Ran]
     judged: Judged
     index_problems: list[str]
@@ -74,6 +76,7 @@ def load_status(*, now: datetime) -> Status:
         storage=read_storage(),
         waiting_migrations=count_waiting_migrations(),
         queue=load_queue(now=now),
+        models=read_models(),
         jobs=load_jobs_that_ran(),
         judged=load_judged(),
         index_problems=newest_index_problems(),

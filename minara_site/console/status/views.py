@@ -8,9 +8,10 @@ from django.utils.translation import gettext as _
 from minara_site.access.key_pages import key_page
 from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
-from minara_site.console.status.metrics import CONTENT_TYPE, metrics_of, written
+from minara_site.console.status.metrics import CONTENT_TYPE, budget_metrics, metrics_of, written
 from minara_site.console.status.page import sections_of, tone_of
 from minara_site.console.status.selectors import load_status
+from minara_site.kernel.llm.selectors import load_budget
 from minara_site.web.responses import render_page
 
 
@@ -31,4 +32,6 @@ def status(request: PageRequest) -> HttpResponse:
 @key_page(Act.METRICS)
 def metrics(request: HttpRequest) -> HttpResponse:
     """Answer the same to a scraper."""
-    return HttpResponse(written(metrics_of(load_status(now=timezone.now()))), content_type=CONTENT_TYPE)
+    now = timezone.now()
+    found = [*metrics_of(load_status(now=now)), *budget_metrics(load_budget(now=now))]
+    return HttpResponse(written(found), content_type=CONTENT_TYPE)

@@ -323,6 +323,12 @@ def classify(symbol: str) -> AssetClass | None:
     return CLASSES.get(symbol)
 
 
+def group_of(symbol: str) -> AssetGroup | None:
+    """Return the group of a canonical symbol, of a price such as `ETH/BTC` that of its asset; None if unclassified."""
+    asset_class = classify(symbol) or classify(symbol.partition("/")[0])
+    return asset_class.group if asset_class else None
+
+
 def is_forex_pair(symbol: str) -> bool:
     """Say whether a symbol is two different currencies, as in EURUSD."""
     base, quote = symbol[:3], symbol[3:]

@@ -20,12 +20,15 @@ LEARNINGS = "learnings"
 FENCE_TAGS = (MEMORY_CONTEXT, PERSONALIZATION, LEARNINGS)
 OPENING_MARK, CLOSING_MARK = "\u2039", "\u203a"
 
-_LINE_BREAK = re.compile("\r\n|[\t-\r\x1c-\x1e\x85\u2028\u2029]")
-_DROPPED = re.compile(f"[\x00-\x1f\x7f-\x9f\ud800-\udfff{BIDI}{TAGS}]")
+_BREAKS = "\t-\r\x1c-\x1e\x85\u2028\u2029"
+_UNSAFE = f"\x00-\x1f\x7f-\x9f\ud800-\udfff{BIDI}{TAGS}"
+_LINE_BREAK = re.compile(f"\r\n|[{_BREAKS}]")
+_DROPPED = re.compile(f"[{_UNSAFE}]")
 
 _LESS = "<\uff1c\ufe64\u226e\u02c2\u1438\u27e8\u2329\u3008\u276e\u276c"
 _GREATER = ">\uff1e\ufe65\u226f\u02c3\u1433\u27e9\u232a\u3009\u276f\u276d"
 _MAY_OPEN = re.compile(f"[{_LESS}]|&(?:[lL][tT]|#)|%3[cC]|\\\\(?:u00|x)3[cC]")
+_NEEDS_WORK = re.compile(f"[{_BREAKS}{_UNSAFE}{_LESS}&%\\\\]")  # all that the three above may find, in one look
 _UNIT = re.compile(
     r"&(?:[lL][tT];?|#0*[0-9]{1,7};?|#[xX]0*[0-9a-fA-F]{1,6};?|[A-Za-z][A-Za-z0-9]{1,31};)"
     r"|%[0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|.",
@@ -71,6 +74,8 @@ def fence_text(text: str) -> str:
     Line breaks and tabs become spaces; controls, bidi controls, tag characters and surrogates are dropped; brackets
     of fence look-alikes become quotation marks. Applying it twice changes nothing more. Linear in the text's length.
     """
+    if not _NEEDS_WORK.search(text):
+        return text.strip()
     return _defuse(_DROPPED.sub("", _LINE_BREAK.sub(" ", text))).strip()
 
 

@@ -4,12 +4,24 @@ A lease is a row, so that it holds between all processes; it ends when it is rel
 that a dead holder blocks nobody for longer. A holder that works longer must renew.
 """
 
+import threading
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
+
+import structlog
+from django.db import DatabaseError, InterfaceError, connections
+from django.db.models import Exists
+from django.utils import timezone
 
 from minara_site.kernel.jobs.models import Lease
+
+RENEWALS = 3  # within the time of a lease, so that one that is late loses nothing
+
+log = structlog.get_logger(__name__)
 
 
 def acquire_lease(name: str, *, holder: str, seconds: float, now: datetime) -> bool:
@@ -31,6 +43,11 @@ def release_lease(name: str, *, holder: str) -> bool:
     return Lease.objects.filter(name=name, holder=holder).delete()[0] == 1
 
 
+def find_lease(name: str, *, now: datetime) -> Lease | None:
+    """Return the lease while somebody has it. Reads only, so that it waits for no writer."""
+    return Lease.objects.filter(name=name, expires_at__gt=now).first()
+
+
 @contextmanager
 def held_lease(name: str, *, seconds: float, now: datetime) -> Iterator[str | None]:
     """Hold the lease during the block. Yields the holder, for `renew_lease`, or None when somebody else has it."""
@@ -42,3 +59,65 @@ def held_lease(name: str, *, seconds: float, now: datetime) -> Iterator[str | No
         yield holder
     finally:
         release_lease(name, holder=holder)
+
+
+@dataclass(frozen=True, slots=True)
+class KeptLease:
+    """A lease that a second thread renews. `lost` is set once somebody else has it."""
+
+    name: str
+    holder: str
+    lost: threading.Event
+
+    @property
+    def is_held(self) -> Exists:
+        """The condition that the lease is still this holder's, for the WHERE of what must be written under it."""
+        return Exists(Lease.objects.filter(name=self.name, holder=self.holder))
+
+
+@contextmanager
+def kept_lease(name: str, *, seconds: float, now: datetime) -> Iterator[KeptLease | None]:
+    """Hold the lease during the block however long it takes; None says that somebody else has it."""
+    if find_lease(name, now=now):
+        yield None
+        return
+    with held_lease(name, seconds=seconds, now=now) as holder:
+        if holder is None:
+            yield None
+            return
+        renew = partial(renew_now, name, holder, seconds)
+        with renewed(renew, every=seconds / RENEWALS) as lost:
+            yield KeptLease(name, holder, lost)
+
+
+def renew_now(name: str, holder: str, seconds: float) -> bool:
+    """Renew the holder's lease at the clock's time."""
+    return renew_lease(name, holder=holder, seconds=seconds, now=timezone.now())
+
+
+@contextmanager
+def renewed(renew: Callable[[], bool], *, every: float) -> Iterator[threading.Event]:
+    """Call `renew` from a second thread every so many seconds until the block ends, or until it says no.
+
+    Yields what is set once it said no.
+    """
+    done, lost = threading.Event(), threading.Event()
+    thread = threading.Thread(target=renew_until, args=(renew, every, done, lost), name="lease", daemon=True)
+    thread.start()
+    try:
+        yield lost
+    finally:
+        done.set()
+        thread.join(timeout=1)
+
+
+def renew_until(renew: Callable[[], bool], every: float, done: threading.Event, lost: threading.Event) -> None:
+    """Renew until it is done or lost; a database that does not answer is asked again the next time."""
+    while not done.wait(every):
+        try:
+            if not renew():
+                lost.set()
+                break
+        except (DatabaseError, InterfaceError) as error:
+            log.warning("lease_not_renewed", error=type(error).__name__)
+    connections.close_all()

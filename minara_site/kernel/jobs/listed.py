@@ -9,6 +9,8 @@ from minara_site.kernel.idempotency import tasks as idempotency
 from minara_site.kernel.jobs import tasks as jobs
 from minara_site.kernel.jobs.table import Job
 from minara_site.kernel.limits import tasks as limits
+from minara_site.kernel.llm import tasks as llm
+from minara_site.kernel.market import tasks as market
 
 JOBS = (
     Job(
@@ -37,6 +39,19 @@ JOBS = (
         limits.delete_ended,
         every=timedelta(hours=1),
         summary=_("Forgets counters of limits whose time is over."),
+    ),
+    Job(
+        "budget.delete_expired",
+        llm.delete_expired,
+        every=timedelta(hours=1),
+        summary=_("Deletes what was reserved for model calls that never ended; it stopped counting after 15 minutes."),
+    ),
+    Job(
+        market.FETCH,
+        market.fetch,
+        every=market.FETCH_EVERY,
+        reports=True,
+        summary=_("Fetches the candles that have closed, from MARKET_SOURCE."),
     ),
     Job(
         "jobs.forget",

@@ -6,20 +6,20 @@ content and is neither stored nor logged.
 
 import os
 import socket
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import structlog
-from django.db import DatabaseError, InterfaceError, OperationalError, connections
+from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from minara_site.kernel.errors import MinaraError, Unavailable
 from minara_site.kernel.jobs import services
+from minara_site.kernel.jobs.leases import RENEWALS, renewed
 from minara_site.kernel.jobs.services import Cancelled, Claim, ClaimLost
 from minara_site.kernel.jobs.table import Job, find_job
 
@@ -117,26 +117,12 @@ def find_place(error: BaseException) -> str:
     return f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
 
 
-@contextmanager
-def keep_lease(claim: Claim) -> Iterator[None]:
+def keep_lease(claim: Claim) -> AbstractContextManager[object]:
     """Renew the lease from a second thread until the block ends."""
-    done = threading.Event()
-    thread = threading.Thread(target=renew_until, args=(claim, done), name="lease", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join(timeout=1)
+    return renewed(partial(renew, claim), every=services.LEASE_SECONDS / RENEWALS)
 
 
-def renew_until(claim: Claim, done: threading.Event) -> None:
-    """Renew the lease and the cluster's sign of life three times per lease; end when the claim is lost."""
-    while not done.wait(services.LEASE_SECONDS / 3):
-        try:
-            services.record_worker_seen(cluster_name, now=timezone.now())
-            if not services.renew_claim(claim, now=timezone.now()):
-                break
-        except (DatabaseError, InterfaceError) as error:
-            log.warning("lease_not_renewed", error=type(error).__name__)
-    connections.close_all()
+def renew(claim: Claim) -> bool:
+    """Renew the lease and the cluster's sign of life; False says that the claim is lost."""
+    services.record_worker_seen(cluster_name, now=timezone.now())
+    return services.renew_claim(claim, now=timezone.now())

@@ -27,13 +27,17 @@ from minara_site.web import texts
 from minara_site.web.badges import Badge, source_of, state_of
 from minara_site.web.filters import Text, changed_query
 from minara_site.web.lists import ListSpec
-from minara_site.web.moments import age, day, day_and_time, exact, money_words, number_words
+from minara_site.web.moments import age, cost_words, day, day_and_time, exact, money_words, number_words
 from minara_site.web.nav import Crumb, crumbs_for
+from minara_site.web.words import declared_words
 
 register = template.Library()
 NOTHING = SafeString("")
 SPRITE = "img/icons.svg"
 ICON_SIZES = {"": "i", "s": "i i-s", "l": "i i-l"}
+
+
+register.filter("declared", declared_words)
 
 
 @register.simple_tag
@@ -145,6 +149,12 @@ def score(value: float | None) -> str:
 def money(value: Decimal | None) -> str:
     """Return dollars and cents."""
     return money_words(value)
+
+
+@register.simple_tag
+def cost(value: Decimal) -> str:
+    """Return what a model call cost, in dollars."""
+    return cost_words(value)
 
 
 @register.inclusion_tag("parts/field.html")

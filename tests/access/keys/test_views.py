@@ -68,7 +68,7 @@ class TestMaking:
 
     def test_offers_only_what_something_asks_for(self, anas):
         offered = [value for value, _label in anas.get(LIST + "new/").context["form"].fields["scopes"].choices]
-        assert offered == ["memory:read", "memory:write", "learning:write"]
+        assert offered == ["memory:read", "memory:write", "learning:read", "learning:write", "trading:write"]
 
     def test_works_with_the_call_that_it_shows(self, anas):
         (text,) = set(KEY.findall(text_of(anas.post(LIST + "new/", FORM))))

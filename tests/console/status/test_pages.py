@@ -118,3 +118,18 @@ class TestMetrics:
     def test_escape_what_would_end_a_label(self):
         text = written([Metric("a", "b", [Sample(1, {"job": 'x"\n\\'})]), Metric("none", "c", [])])
         assert text == '# HELP a b\n# TYPE a gauge\na{job="x\\"\\n\\\\"} 1\n'
+
+
+def test_says_which_models_are_asked_or_what_is_missing(client, olga, settings):
+    client.force_login(olga)
+    fact = facts_on(client.get(PAGE))["Models"]
+    assert (fact.value, fact.tone, fact.hint) == ("none", "", "No model can be called: set ANTHROPIC_API_KEY.")
+    settings.MINARA = settings.MINARA.model_copy(update={"anthropic_base_url": "http://127.0.0.1:1"})
+    fact = facts_on(client.get(PAGE))["Models"]
+    assert fact.tone == "watch"
+    assert "without ANTHROPIC_API_KEY" in fact.hint
+    settings.MINARA = settings.MINARA.model_copy(update={"anthropic_api_key": "canary-key"})
+    response = client.get(PAGE)
+    fact = facts_on(response)["Models"]
+    assert (fact.value, fact.tone, fact.hint) == ("claude-haiku-5-5, claude-sonnet-5-5", "good", "")
+    assert "canary-key" not in response.content.decode()

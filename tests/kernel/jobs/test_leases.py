@@ -1,10 +1,21 @@
 """A lease is held by one, frees itself, and tells the second at once."""
 
+import threading
 from datetime import timedelta
 
 import pytest
+from django.db import OperationalError
+from django.utils import timezone
 
-from minara_site.kernel.jobs.leases import acquire_lease, held_lease, release_lease, renew_lease
+from minara_site.kernel.jobs.leases import (
+    acquire_lease,
+    find_lease,
+    held_lease,
+    kept_lease,
+    release_lease,
+    renew_lease,
+    renewed,
+)
 from minara_site.kernel.jobs.models import Lease
 
 pytestmark = pytest.mark.django_db
@@ -62,3 +73,64 @@ def test_a_block_holds_and_frees_even_when_it_fails(now):
     with pytest.raises(RuntimeError):
         hold_and_fail(now)
     assert not Lease.objects.exists()
+
+
+def test_a_lease_is_found_while_somebody_has_it(now):
+    take(now)
+    found = find_lease("reflect:7", now=now + MINUTE - MOMENT)
+    assert found is not None
+    assert found.holder == "ana"
+    assert find_lease("reflect:7", now=now + MINUTE) is None
+    assert find_lease("reflect:8", now=now) is None
+
+
+def test_a_kept_lease_is_refused_to_the_second_and_freed_at_the_end(now):
+    with kept_lease("reflect:7", seconds=60, now=now) as kept:
+        assert kept is not None
+        with kept_lease("reflect:7", seconds=60, now=now) as second:
+            assert second is None
+        assert Lease.objects.filter(kept.is_held).exists()
+        Lease.objects.update(holder="ben")
+        assert not Lease.objects.filter(kept.is_held).exists()
+    assert Lease.objects.get().holder == "ben"
+    assert release_lease("reflect:7", holder="ben")
+
+
+def test_what_is_renewed_again_and_again_ends_with_the_block():
+    calls, thrice = [], threading.Event()
+
+    def renew() -> bool:
+        calls.append(threading.current_thread())
+        if len(calls) == 2:
+            raise OperationalError
+        if len(calls) >= 3:
+            thrice.set()
+        return True
+
+    with renewed(renew, every=0.001) as lost:
+        assert thrice.wait(20)
+        assert not lost.is_set()
+    assert not calls[0].is_alive()
+    assert calls[0] is not threading.current_thread()
+
+
+def test_what_cannot_be_renewed_is_lost():
+    with renewed(lambda: False, every=0.001) as lost:
+        assert lost.wait(20)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_kept_lease_outlives_its_own_time_and_says_when_it_is_lost():
+    begun = timezone.now()
+    with kept_lease("reflect:7", seconds=0.3, now=begun) as kept:
+        assert kept is not None
+        first = Lease.objects.get().expires_at
+        deadline = threading.Event()
+        for _look in range(400):
+            if Lease.objects.get().expires_at > first:
+                break
+            deadline.wait(0.05)
+        assert Lease.objects.get().expires_at > first
+        Lease.objects.update(holder="ben")
+        assert kept.lost.wait(20)
+    assert Lease.objects.get().holder == "ben"

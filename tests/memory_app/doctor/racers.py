@@ -7,8 +7,8 @@ from typing import Any
 
 from memory_app.doctor.fixes import FIXES, FixName, edges
 from memory_app.doctor.services import apply_fixes
+from memory_app.edges import services as replay
 from memory_app.edges.models import MemoryEdge
-from memory_app.edges.services import next_ids
 from memory_app.memories.core import Category, Provenance, Source
 from memory_app.memories.services import Draft, write_memories
 from minara_site.access.models import User
@@ -37,14 +37,15 @@ def seed_and_die(place: str) -> None:
     """Apply the fix in slices of 5 memories and die at a place of the first slice, or behind it."""
     seed()
     insert = edges.insert
-    edges.next_ids = lambda last_id: next_ids(last_id)[:SLICE]
+    next_ids = replay.next_ids
+    replay.next_ids = lambda last_id, source: next_ids(last_id, source)[:SLICE]
     match place:
         case "between line and change":
             edges.insert = die
         case "after the change":
             edges.insert = lambda rows: (insert(rows), die())
         case "after the first slice":
-            edges.report_progress = die
+            replay.report_progress = die
     heal()
 
 

@@ -74,7 +74,7 @@ def test_fix_alone_changes_nothing_and_apply_does(ana):
     before = table_hashes()
     code, printed = run("--fix", "--only", "edges")
     assert (code, table_hashes()) == (0, before)
-    assert f"edges: added 1, memories 1 (for example {memory.pk})" in printed
+    assert f"edges: added 1, memories 1, decisions 0 (for example {memory.pk})" in printed
     assert "run again with --apply" in printed
     code, printed = run("--fix", "--apply", "--only", "edges")
     assert (code, MemoryEdge.objects.count()) == (0, 1)
@@ -117,7 +117,7 @@ def test_json_stays_json_when_a_provider_is_down(ana, refusing):
         ("--apply",),
         ("--only", "edges"),
         ("--fix", "--only", "vacuum"),
-        ("--fix", "--apply", "--only", "edges,reflect_pending"),
+        ("--fix", "--apply", "--only", "edges,methodology_demotion"),
     ],
 )
 def test_a_wrong_call_ends_with_2_and_changes_nothing(ana, arguments):

@@ -15,7 +15,7 @@ from tests.memory_app.memories.factories import make_many, make_memory
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
-MOST_QUERIES = 20
+MOST_QUERIES = 22
 
 
 @pytest.fixture(autouse=True)
@@ -105,7 +105,7 @@ def test_without_a_choice_the_default_set_is_looked_at(operator):
 
 
 def test_an_unknown_fix_is_told_and_nothing_is_asked_for(operator):
-    answer = operator.post("/ops/doctor/look/", {"only": "reflect_pending"})
+    answer = operator.post("/ops/doctor/look/", {"only": "methodology_demotion"})
     assert answer.status_code == 422
     assert "comes with its tables" in answer.content.decode()
     assert not JobRun.objects.exists()

@@ -26,13 +26,17 @@ from tests.memory_app.memories.factories import NOON, browser, make_many, make_m
 pytestmark = pytest.mark.django_db
 DAY = timedelta(days=1)
 NAMES = {  # what programs read: a name may come, none may change or go
-    "house": "minara database migrations_waiting worker runs_waiting runs_failed data_folder database_megabytes "
-    "disk_free_megabytes search_index_problems audit_chain_breaks",
+    "house": "minara database migrations_waiting worker models runs_waiting runs_failed data_folder "
+    "database_megabytes disk_free_megabytes search_index_problems audit_chain_breaks",
     "memory": "memories_live memories_held memories_deleted trash_past_retention category_preference "
     "category_observation category_trade_outcome category_lesson category_personalization category_alert "
     "category_reference category_fact embedding_provider embedding_pending embedding_embedded embedding_failed "
     "embedding_skipped facts_pending facts_settled facts_retired fact_conflicts_open edges entities_top "
     "sessions_running snapshots_dirty snapshot_writes_waiting holds_open judged_by_other_rules",
+    "role_memory": "role_memory_pending role_memory_pending_72h role_memory_late role_memory_outcomes_waited_for "
+    "role_memory_reflected role_memory_skipped role_memory_lessons role_memory_held role_memory_embedding_pending "
+    "role_memory_embedding_embedded role_memory_embedding_failed role_memory_embedding_skipped "
+    "role_memory_judged_by_other_rules",
 }
 
 
@@ -49,7 +53,11 @@ def counts(**options):
 def test_an_empty_store_with_a_worker_is_healthy(db):
     WorkerSeen.objects.create(name="host:1", seen_at=NOON)
     found = load_report(now=NOON)
-    assert [(section.name, section.state) for section in found.sections] == [("house", "ok"), ("memory", "ok")]
+    assert [(section.name, section.state) for section in found.sections] == [
+        ("house", "ok"),
+        ("memory", "ok"),
+        ("role_memory", "ok"),
+    ]
 
 
 def test_has_the_names_that_programs_read(db):
@@ -221,3 +229,14 @@ def test_little_room_is_a_warning(monkeypatch, db):
 
     monkeypatch.setattr(house, "read_storage", lambda: Storage(1, 1, 1, disk_free=5, disk_total=100))
     assert lines("house")["disk_free_megabytes"].state is State.WATCH
+
+
+def test_says_which_models_are_asked_or_what_is_missing(settings):
+    found = lines("house")["models"]
+    assert (found.state, found.hint) == (State.OK, "No model can be called: set ANTHROPIC_API_KEY.")
+    settings.MINARA = settings.MINARA.model_copy(
+        update={"anthropic_api_key": "canary-key", "minara_model_main": "other-model"}
+    )
+    found = lines("house")["models"]
+    assert found.state is State.WATCH
+    assert "MINARA_MODEL_PRICES" in found.hint

@@ -114,7 +114,7 @@ class TestReplay:
             remember(ana, text)
             remember(ben, text)
         before = all_edges()
-        assert replay_edges(now=now) == {"memories": 8, "added": 0, "removed": 0}
+        assert replay_edges(now=now) == {"memories": 8, "decisions": 0, "added": 0, "removed": 0}
         assert all_edges() == before
 
     def test_mends_what_is_missing_and_what_is_too_many(self, ana, now):
@@ -123,7 +123,7 @@ class TestReplay:
         MemoryEdge.objects.filter(src_id=memories[0].pk).delete()
         MemoryEdge.objects.create(owner=ana, src_table="memories", src_id=memories[1].pk, dst_entity_kind="ticker",
                                   dst_entity_key="DOGE", edge_type="holds")  # fmt: skip
-        assert replay_edges(now=now) == {"memories": 2, "added": 1, "removed": 1}
+        assert replay_edges(now=now) == {"memories": 2, "decisions": 0, "added": 1, "removed": 1}
         assert [edges_of(memory) for memory in memories] == wanted
 
     def test_leaves_the_memories_as_they_are(self, ana, now):
@@ -137,7 +137,7 @@ class TestReplay:
         for number in range(5):
             remember(ana, f"long BTC {number}")
         MemoryEdge.objects.all().delete()
-        assert replay_edges(now=now) == {"memories": 5, "added": 5, "removed": 0}
+        assert replay_edges(now=now) == {"memories": 5, "decisions": 0, "added": 5, "removed": 0}
 
     def test_is_a_job_that_may_run_twice(self):
         job = find_job("edges.replay")

@@ -6,8 +6,9 @@ from collections import Counter
 from datetime import UTC, datetime
 from typing import Any
 
+from memory_app.facts.judge import judge_conflicts
 from memory_app.facts.models import ConsolidationEvent
-from memory_app.facts.services import consolidate_pending
+from memory_app.facts.services import consolidate_pending, find_conflicts
 from memory_app.memories.core import Category, Provenance, Source
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Draft, write_memories
@@ -43,6 +44,24 @@ def sweep_slowly(slice_size: int) -> int:
 def say_slice(**event: Any) -> None:
     """Print a line for a slice that stands."""
     print("slice", flush=True)
+
+
+def judge(begin: float) -> int:
+    """Judge at this moment; return how many pairs this process decided."""
+    while time.time() < begin:
+        time.sleep(0.001)
+    return int(judge_conflicts(now=NOON).get("decided", 0))
+
+
+def contradict(count: int) -> int:
+    """Store so many pairs of facts that contradict each other; return how many were found."""
+    owner = User.objects.get(is_default=True)
+    provenance = Provenance(Source.AGENT_RECORDED, "key:test")
+    texts = [f"wants report number{n}x every {day}" for n in range(count) for day in ("Monday", "Friday")]
+    drafts = [Draft(Category.FACT, text, provenance) for text in texts]
+    write_memories(owner_id=owner.pk, drafts=drafts, now=NOON, actor="test", tool_call="test")
+    consolidate_pending(now=NOON)
+    return find_conflicts(now=NOON)
 
 
 def outcome() -> str:

@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from tests.messages_api import serve
 from tests.site import Site
 
 pytestmark = pytest.mark.processes
@@ -45,3 +46,17 @@ def test_a_sweep_that_is_killed_goes_on_where_it_was(site: Site) -> None:
     assert left > 0
     assert int(site.call(f"{RACERS}:sweep", 50, 0.0).split()[-1]) == left
     assert outcome(site) == DONE
+
+
+def test_two_judges_at_once_pay_for_each_pair_once(site: Site) -> None:
+    with serve() as models:
+        models.answer = {"verdict": "keep_both", "reason": "Both days may hold."}
+        models.seconds = 0.05
+        site.environment |= {**models.environment, "MEMORY_CONSOLIDATION_ENABLED": "true"}
+        pairs = int(site.call(f"{RACERS}:contradict", 3).split()[-1])
+        begin = time.time() + START_SECONDS
+        racers = [site.act(f"{RACERS}:judge", begin) for _process in range(2)]
+        decided = [int(process.communicate(timeout=300)[0].split()[-1]) for process in racers]
+        assert sum(decided) == pairs >= 3
+        assert models.calls == pairs
+    assert site.query("SELECT COUNT(*), COUNT(DISTINCT conflict_id) FROM fact_verdicts") == [(pairs, pairs)]

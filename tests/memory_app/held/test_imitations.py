@@ -4,6 +4,7 @@ import re
 
 import pytest
 from django.db import transaction
+from django.utils import timezone
 
 from memory_app.memories.models import Memory
 from memory_app.user_profile.models import UserProfileEntry
@@ -80,9 +81,9 @@ def test_there_are_twenty():
 def test_a_text_that_imitates_our_markers_changes_nothing(text, ana, agent):
     with transaction.atomic():
         write_both(agent, PLAIN)
-        plain = STRUCTURE.findall(load_next_prompt(owner=ana).text)
+        plain = STRUCTURE.findall(load_next_prompt(owner=ana, now=timezone.now()).text)
         transaction.set_rollback(True)
-    empty = STRUCTURE.findall(load_next_prompt(owner=ana).text)
+    empty = STRUCTURE.findall(load_next_prompt(owner=ana, now=timezone.now()).text)
     is_held = guard.judge(text).is_held
     typed, noted = write_both(agent, text)
     assert (typed.category, typed.source, typed.is_editable) == ("personalization", "user_manual", True)
@@ -96,7 +97,7 @@ def test_a_text_that_imitates_our_markers_changes_nothing(text, ana, agent):
             "tool:memory_write" if row is noted else "",
         )
     assert Hold.objects.open().count() == (2 if is_held else 0)
-    assert STRUCTURE.findall(load_next_prompt(owner=ana).text) == (empty if is_held else plain)
+    assert STRUCTURE.findall(load_next_prompt(owner=ana, now=timezone.now()).text) == (empty if is_held else plain)
 
 
 def test_what_is_stored_changes_no_permission_hold_key_scope_setting_or_role(ana, olga, agent):

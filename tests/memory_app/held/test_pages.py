@@ -131,7 +131,7 @@ class TestQueue:
         hold = hold_text(ana)
         ask = {"HX-Request": "true"}
         alone = page.get(path("one", hold.pk), headers={**ask, "HX-Target": "hold"}).content.decode()
-        assert alone.lstrip().startswith("<header data-shown-hold")
+        assert alone.lstrip().startswith("<header data-shown-row")
         queue = page.get(path("list"), headers={**ask, "HX-Target": "held"}).content.decode()
         assert 'id="held"' in queue
         assert "<html" not in queue

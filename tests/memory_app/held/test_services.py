@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from django.db import transaction
+from django.utils import timezone
 
 from memory_app.held.rescan import rescan
 from memory_app.held.selectors import get_hold, list_holds, load_texts
@@ -123,7 +124,7 @@ def assert_unread(ana, text):
     needle = max(text.split(), key=len)
     read = [row.content for row in read_memories(owner=ana, category=None, limit=200)]
     assert not any(needle in content for content in read)
-    assert needle not in load_next_prompt(owner=ana).text
+    assert needle not in load_next_prompt(owner=ana, now=timezone.now()).text
     assert not any(needle in hit.content for hit in search_memories(owner=ana, query=f'"{needle}"', limit=50).hits)
     assert not any(needle in entry.value for entry in read_entries(owner=ana))
 

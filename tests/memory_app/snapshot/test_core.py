@@ -9,22 +9,30 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_app.snapshot.core import (
+    MAX_LESSONS,
+    MAX_LESSONS_OF_A_ROLE,
     MAX_OBSERVATIONS,
     RESERVED_FOR_USER_WRITTEN,
+    LessonRow,
     MemoryRow,
     ProfileEntry,
     SectionName,
+    choose_lessons,
     choose_observations,
     render_memory_block,
 )
 from tests.shared import corpus
 
 NOON = datetime(2026, 6, 12, 12, tzinfo=UTC)
-HEADERS = ["## User Profile", "## Observations"]
+HEADERS = ["## User Profile", "## Observations", "## Lessons"]
 
 
 def row(pk, content="text", category="observation", seconds=0):
     return MemoryRow(pk, category, content, NOON + timedelta(seconds=seconds))
+
+
+def lesson(pk, text="wait for the close", role="market.spot.momentum", seconds=0):
+    return LessonRow(pk, role, text, NOON + timedelta(seconds=seconds))
 
 
 def test_renders_the_block_of_the_source_to_the_byte():
@@ -115,11 +123,33 @@ def as_read(text):
     )
 
 
+def test_lessons_follow_the_observations_their_role_in_front():
+    block = render_memory_block([], [row(1)], [lesson(9, "size down in chop"), lesson(4)])
+    assert block.text.splitlines()[-4:] == [
+        "## Lessons",
+        "[market.spot.momentum] size down in chop",
+        "[market.spot.momentum] wait for the close",
+        "</memory-context>",
+    ]
+    assert (block.memory_ids, block.lesson_ids) == ((1,), (9, 4))
+
+
+def test_a_role_that_decides_often_leaves_places_to_the_others():
+    rows = [lesson(pk, seconds=pk) for pk in range(50)] + [lesson(100 + n, role=f"a.role_{n}") for n in range(20)]
+    chosen = choose_lessons(rows)
+    assert [each.id for each in chosen[:MAX_LESSONS_OF_A_ROLE]] == [49, 48, 47]
+    assert [each.id for each in chosen[MAX_LESSONS_OF_A_ROLE:]] == list(range(119, 110, -1))
+    assert len(chosen) == MAX_LESSONS
+
+
+ENTRY = ProfileEntry("key", "value")
 FIELDS = {
-    "content": lambda text: render_memory_block([ProfileEntry("key", "value")], [row(1, text), row(2)]),
-    "category": lambda text: render_memory_block([ProfileEntry("key", "value")], [row(1, category=text), row(2)]),
-    "profile key": lambda text: render_memory_block([ProfileEntry(text, "value")], [row(1), row(2)]),
-    "profile value": lambda text: render_memory_block([ProfileEntry("key", text)], [row(1), row(2)]),
+    "content": lambda text: render_memory_block([ENTRY], [row(1, text), row(2)], [lesson(1)]),
+    "category": lambda text: render_memory_block([ENTRY], [row(1, category=text), row(2)], [lesson(1)]),
+    "profile key": lambda text: render_memory_block([ProfileEntry(text, "value")], [row(1), row(2)], [lesson(1)]),
+    "profile value": lambda text: render_memory_block([ProfileEntry("key", text)], [row(1), row(2)], [lesson(1)]),
+    "lesson": lambda text: render_memory_block([ENTRY], [row(1), row(2)], [lesson(1, text)]),
+    "role": lambda text: render_memory_block([ENTRY], [row(1), row(2)], [lesson(1, role=text)]),
 }
 
 
@@ -133,9 +163,9 @@ def check_stays_inside(render, text):
     assert block.split("\n") == lines
     assert (lines[0], lines[-1]) == ("<memory-context>", "</memory-context>")
     assert [line for line in lines if line.startswith("#")] == HEADERS
-    assert sum(line.startswith("[") for line in lines) == 1 + 2  # the system note and two rows
+    assert sum(line.startswith("[") for line in lines) == 1 + 3  # the system note, two rows and a lesson
     assert sum(line.startswith("- ") for line in lines) == 1
-    assert len(lines) == 9
+    assert len(lines) == 11
     assert not re.search("[\0\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]", block)
     block.encode()
 

@@ -12,9 +12,11 @@ from django.db import connection
 from memory_app.memories.core import Category, FactState, Source
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Changes, delete_memories, edit_memory, restore_memories
+from memory_app.roles.models import RoleMemory
 from memory_app.user_profile.services import set_entry
 from minara_site.kernel.conversations.services import NewTurn, record_turn
 from minara_site.kernel.errors import Conflict, Gone, Invalid, NotFound
+from minara_site.kernel.guard import core as guard
 from profile_app.prompt.core import section_texts
 from profile_app.prompt.models import SessionSnapshot
 from profile_app.prompt.selectors import (
@@ -290,3 +292,56 @@ def database_bytes():
         cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     path = Path(connection.settings_dict["NAME"])
     return b"".join(file.read_bytes() for file in (path, path.with_name(f"{path.name}-wal")) if file.exists())
+
+
+class TestLessons:
+    """A lesson is visible only to sessions that begin after the market had answered (S0)."""
+
+    def test_is_carried_from_the_moment_its_outcome_was_known(self, ana, ben, now):
+        taught = make_lesson(ana, "size down in chop", at=now)
+        make_lesson(ben, "of somebody else", at=now - TICK)
+        make_lesson(ana, "held by the guard", at=now - TICK, lesson_held_at=now)
+        assert "## Lessons" not in load_prompt(owner=ana, now=now - TICK).prompt.text
+        snapshot = begin(ana, now)
+        assert snapshot.memory_context.splitlines()[-3:] == [
+            "## Lessons",
+            "[market.spot.momentum] size down in chop",
+            "</memory-context>",
+        ]
+        assert list(snapshot.lesson_ids) == [taught.pk]
+
+    def test_what_teaches_nothing_is_not_carried(self, ana, now):
+        for fields in (
+            {"status": "pending", "reflected_at": None, "outcome": None, "lesson": "", "classification": None},
+            {"classification": "variance", "lesson": ""},
+        ):
+            make_lesson(ana, "", at=now, **fields)
+        assert load_prompt(owner=ana, now=now).prompt.lesson_ids == ()
+
+    def test_a_running_session_does_not_change(self, ana, now):
+        before = begin(ana, now)
+        make_lesson(ana, "learned meanwhile", at=now)
+        assert get_frozen_prompt(owner=ana, session_id=before.pk).prompt.text == before.prompt.text
+
+
+def make_lesson(owner, text, *, at, **fields):
+    """Store a reflected decision that taught this."""
+    known = {
+        "role_id": "market.spot.momentum",
+        "skill_id": "market.spot.momentum",
+        "inputs": {"asset": "BTC", "direction": "bullish"},
+        "decision": "long BTC",
+        "decided_at": at - timedelta(hours=24),
+        "status": "reflected",
+        "outcome": "wrong",
+        "outcome_at": at,
+        "classification": "logic_error",
+        "narrative": "chased a breakout",
+        "lesson": text,
+        "reflected_at": at,
+        "actor": "key:test",
+        "content_hash": "0" * 64,
+        "created_at": at,
+        "rules_version": guard.RULES.version,
+    }
+    return RoleMemory.objects.create(owner=owner, **(known | fields))

@@ -1,0 +1,71 @@
+"""`minara recall ROLE`: the newest lessons of a role. Source: S0 (/recall)."""
+
+import json
+from argparse import ArgumentParser, ArgumentTypeError
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.core.serializers.json import DjangoJSONEncoder
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from memory_app.roles.models import RoleMemory
+from memory_app.roles.records import entry_record
+from memory_app.roles.registry import registry
+from memory_app.roles.selectors import recent_lessons
+from minara_site.access.models import DEFAULT_USERNAME
+from minara_site.access.users import get_user
+from minara_site.kernel.core.hidden import visible
+from minara_site.kernel.errors import MinaraError
+
+MOST_LESSONS = 200
+
+
+class Command(BaseCommand):
+    """Print what a role learned."""
+
+    help = "Print the newest lessons of a role, newest outcome first."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the role, whose lessons, and how they are printed."""
+        parser.add_argument("role", help="the id of a role, such as market.spot.momentum")
+        parser.add_argument("--user", default=DEFAULT_USERNAME, help="whose lessons are printed")
+        parser.add_argument("--limit", type=parse_limit, default=10, metavar="1-200", help="how many at most")
+        parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Print the lessons. Raises CommandError for an unknown role or user."""
+        role_id: str = options["role"]
+        if registry().find(role_id) is None:
+            known = ", ".join(each.id for each in registry().all())
+            raise CommandError(
+                _("No skill declares the role %(id)s. Known are: %(known)s.") % {"id": role_id, "known": known}
+            )
+        try:
+            owner = get_user(options["user"])
+        except MinaraError as error:
+            raise CommandError(error.detail) from None
+        lessons = recent_lessons(owner_id=owner.pk, role_id=role_id, as_of=timezone.now(), most=options["limit"])
+        if options["as_json"]:
+            records = [entry_record(entry) for entry in lessons]
+            self.stdout.write(json.dumps(records, cls=DjangoJSONEncoder, ensure_ascii=False, indent=2))
+            return
+        for entry in lessons:
+            self.stdout.write(line_of(entry))
+        if not lessons:
+            self.stdout.write(_("This role has no lessons yet."))
+
+
+def parse_limit(text: str) -> int:
+    """Return how many lessons are printed. Raises ArgumentTypeError for a number that is none, or out of range."""
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_LESSONS:
+        raise ArgumentTypeError(_("write a number from 1 to %(most)d") % {"most": MOST_LESSONS})
+    return int(text)
+
+
+def line_of(entry: RoleMemory) -> str:
+    """Return a lesson on one line: when its outcome was known, its decision, the asset, the class, the words."""
+    pnl = "" if entry.pnl_pct is None else f"{entry.pnl_pct:+.2f}%"
+    known = f"{entry.outcome_at:%Y-%m-%d}"
+    words = visible(" ".join(entry.lesson.split()))
+    return f"{known}  {entry.pk:>8}  {entry.asset:<10} {pnl:>9}  {entry.classification:<12}  {words}"

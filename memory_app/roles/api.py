@@ -1,0 +1,304 @@
+"""`/v1/roles` and `/v1/role-memory`: declared roles, their decisions and lessons. Shapes: the contract."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from django.db.models import QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from ninja import Query, Router, Schema, Status
+from pydantic import AfterValidator, Field
+
+from memory_app.held.core import Kind
+from memory_app.held.masking import decision_for
+from memory_app.roles.core import Classification, Direction, Outcome, SkipReason, Trigger
+from memory_app.roles.core import Status as EntryStatus
+from memory_app.roles.core.declarations import DeclaredRole
+from memory_app.roles.core.moments import as_utc
+from memory_app.roles.models import RoleMemory
+from memory_app.roles.records import entry_record, role_record
+from memory_app.roles.registry import registry
+from memory_app.roles.selectors import count_pending, find_refused, get_entry, list_entries, list_lessons
+from memory_app.roles.services.outcome import mark_outcome
+from memory_app.roles.services.record import DecisionDraft, record_decision
+from memory_app.search.core.parser import MAX_QUERY_CHARS
+from memory_app.search.selectors import limited, narrow_entries
+from minara_site.access.access_log import record_view, record_views
+from minara_site.access.api_auth import allow
+from minara_site.access.pages import PageRequest
+from minara_site.access.policy import Act
+from minara_site.kernel.errors import NotFound
+from minara_site.kernel.guard.selectors import find_held
+from minara_site.kernel.market.core import normalise_symbol
+from minara_site.web.keyset import Order, Page, paginate, read_number, write_number
+from minara_site.web.schemas import Data, HeldOut, Items, OwnerQuery, PageQuery, Strict
+
+router = Router(tags=["roles"])
+
+NEWEST = Order("decided_at")
+NEWEST_OUTCOME = Order("outcome_at")
+EntryId = Annotated[int, Field(ge=1, le=2**63 - 1)]
+
+
+class SkillOut(Schema):
+    """The skill that owns a role."""
+
+    id: str
+    label: str
+
+
+class ProbeOut(Schema):
+    """How the outcome is found: `price_delta`, `custom` or `manual`, with what belongs to that kind."""
+
+    kind: str
+    asset_field: str | None = None
+    window_hours: float | None = None
+    tolerance_hours: float | None = None
+    probe_id: str | None = None
+
+
+class PostHocOut(Schema):
+    """Which evidence is collected: `refetch_source`, `news_snapshot` or `onchain_snapshot`."""
+
+    kind: str
+    tool: str | None = None
+    param_mapper: str | None = None
+    asset_field: str | None = None
+
+
+class PolicyOut(Schema):
+    """When decisions are judged, by what, and with which evidence."""
+
+    outcome_probe: ProbeOut
+    min_age_hours: float
+    max_age_hours: float
+    triggers: list[Trigger]
+    cron_expr: str | None
+    post_hoc_probes: list[PostHocOut]
+
+
+class RoleOut(Schema):
+    """A declared role; `pending` counts the decisions of the owner that wait."""
+
+    id: str
+    label: str
+    skill: SkillOut
+    failure_modes: list[str]
+    policy: PolicyOut
+    pending: int
+
+
+class RoleMemoryOut(Schema):
+    """A decision of a role, and what came of it. What the guard holds is there without its words."""
+
+    id: int
+    role_id: str
+    inputs: dict[str, Any]
+    decision: str
+    decided_at: datetime
+    status: EntryStatus
+    outcome: Outcome | None
+    pnl_pct: float | None
+    class_: Annotated[Classification | None, Field(alias="class")]
+    narrative: str | None
+    lesson: str | None
+    reflected_at: datetime | None
+    asset: str | None
+    direction: Direction | None
+    outcome_at: datetime | None
+    skip_reason: SkipReason | None
+    backdated: bool
+    held: bool
+    lesson_held: bool
+
+
+class RecordedOut(Schema):
+    """The id of a recorded decision."""
+
+    id: int
+
+
+class RecordedHeldOut(RecordedOut):
+    """The id of a decision that the guard holds, and why."""
+
+    held: HeldOut
+
+
+class NewDecision(Strict):
+    """A decision that a role made."""
+
+    role_id: Annotated[str, Field(max_length=120)]
+    inputs: dict[str, Any]
+    decision: str
+    decided_at: datetime | None = None
+
+
+class MarkedOutcome(Strict):
+    """What came of a decision of a manual role; `pnl_pct` is in percent, in its direction."""
+
+    correct: Annotated[bool, Field(strict=True)]
+    pnl_pct: float | None = None
+    note: str = ""
+
+
+class EntryQuery(PageQuery):
+    """Filters of the list."""
+
+    q: Annotated[
+        str | None,
+        Field(max_length=MAX_QUERY_CHARS, description="What to find in asset, decision, narrative and lesson."),
+    ] = None
+    role: Annotated[str | None, Field(max_length=120)] = None
+    asset: Annotated[str | None, Field(max_length=32)] = None
+    status: EntryStatus | None = None
+    class_: Annotated[Classification | None, Field(alias="class")] = None
+    outcome: Outcome | None = None
+
+
+class LessonQuery(PageQuery):
+    """Which lessons: those that a decision made at `as_of` may know; now, when it is left out."""
+
+    as_of: Annotated[datetime, AfterValidator(as_utc)] | None = None
+
+
+@router.get("/roles", summary="List roles", auth=allow(Act.ROLES_READ), response=Data[Items[RoleOut]])
+def list_roles(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
+    """List the roles that skills declare, by id."""
+    owner, declared = request.principal.reads(Act.ROLES_READ, query.owner), registry().all()
+    first = read_number(query.cursor, scope="v1/roles") or 0
+    last = first + query.limit
+    pending = count_pending(owner=owner)
+    items = [role_record(each, pending=pending.get(each.id, 0)) for each in declared[first:last]]
+    more = write_number(last, scope="v1/roles") if last < len(declared) else None
+    return {"data": {"items": items, "next_cursor": more}}
+
+
+@router.get(
+    "/roles/{role_id}/lessons",
+    summary="List the lessons of a role",
+    auth=allow(Act.ROLES_READ),
+    response=Data[Items[RoleMemoryOut]],
+    by_alias=True,
+)
+def lessons(request: PageRequest, role_id: str, query: Query[LessonQuery]) -> dict[str, Any]:
+    """List decisions that taught something, newest outcome first; only those whose outcome was known by `as_of`.
+
+    A page is shorter by what the guard's newest rules refuse.
+    """
+    role, now = open_role(role_id), timezone.now()
+    owner = request.principal.reads(Act.ROLES_READ, query.owner)
+    rows = list_lessons(owner=owner, role_id=role.id, as_of=min(query.as_of or now, now))
+    page = paginate(rows, NEWEST_OUTCOME, cursor=query.cursor, limit=query.limit, scope=f"v1/lessons/{role.id}")
+    return shown(request, page)
+
+
+@router.get(
+    "/role-memory",
+    summary="List decisions",
+    auth=allow(Act.ROLE_MEMORY_READ),
+    response=Data[Items[RoleMemoryOut]],
+    by_alias=True,
+)
+def list_(request: PageRequest, query: Query[EntryQuery]) -> dict[str, Any]:
+    """List decisions, newest first; `q` narrows to those that the search finds, held ones are left out.
+
+    A page is shorter by what the guard's newest rules refuse.
+    """
+    owner = request.principal.reads(Act.ROLE_MEMORY_READ, query.owner)
+    rows: QuerySet[Any] = list_entries(
+        owner=owner,
+        role_id=query.role,
+        asset=(normalise_symbol(query.asset) or query.asset) if query.asset else None,
+        status=query.status,
+        classification=query.class_,
+        outcome=query.outcome,
+    )
+    if query.q:
+        rows = narrow_entries(rows, owner=owner, query=query.q)
+    with limited(query.q):
+        found = paginate(rows, NEWEST, cursor=query.cursor, limit=query.limit, scope="v1/role-memory")
+    return shown(request, found)
+
+
+@router.get(
+    "/role-memory/{int:entry_id}",
+    summary="Read a decision",
+    auth=allow(Act.ROLE_MEMORY_READ),
+    response=Data[RoleMemoryOut],
+    by_alias=True,
+)
+def read(request: PageRequest, entry_id: int, query: Query[OwnerQuery]) -> dict[str, Any]:
+    """Read one decision; what the guard holds of it is there without its words."""
+    owner = request.principal.reads(Act.ROLE_MEMORY_READ, query.owner)
+    entry = get_entry(owner=owner, entry_id=entry_id)
+    record_view(
+        principal=request.principal,
+        owner_id=entry.owner_id,
+        kind="role_memory",
+        object_id=str(entry.pk),
+        now=timezone.now(),
+    )
+    is_refused = bool(find_refused([entry]))
+    return {"data": entry_record(decision_for(request.principal.owner, entry), is_refused=is_refused)}
+
+
+@router.post(
+    "/role-memory",
+    summary="Record a decision of a role",
+    auth=allow(Act.ROLE_MEMORY_WRITE),
+    response={201: Data[RecordedOut], 202: Data[RecordedHeldOut]},
+)
+def create(request: PageRequest, payload: NewDecision) -> Status[dict[str, Any]]:
+    """Record a decision; its outcome and its lesson come later. 202 says that the guard holds it."""
+    entry = record_decision(
+        owner_id=request.principal.owner.pk,
+        draft=DecisionDraft(payload.role_id, payload.inputs, payload.decision, payload.decided_at),
+        actor=request.principal.actor,
+        origin="",
+        is_replay=request.principal.is_operator,
+        now=timezone.now(),
+    )
+    held = find_held(Kind.ROLE_DECISION, entry.pk) if entry.held_at else None
+    if held:
+        return Status(202, {"data": {"id": entry.pk, "held": held}})
+    return Status(201, {"data": {"id": entry.pk}})
+
+
+@router.post(
+    "/role-memory/{int:entry_id}/outcome",
+    summary="Mark the outcome of a decision",
+    auth=allow(Act.ROLE_OUTCOME),
+    response=Data[RoleMemoryOut],
+    by_alias=True,
+)
+def mark(request: PageRequest, entry_id: int, payload: MarkedOutcome, query: Query[OwnerQuery]) -> dict[str, Any]:
+    """Say what came of a decision of a manual role, once: a right one closes, a wrong one waits for its reflection."""
+    entry = mark_outcome(
+        owner=request.principal.reads(Act.ROLE_OUTCOME, query.owner),
+        entry_id=entry_id,
+        correct=payload.correct,
+        pnl_pct=payload.pnl_pct,
+        note=payload.note,
+        actor=request.principal.actor,
+        now=timezone.now(),
+    )
+    return {"data": entry_record(decision_for(request.principal.owner, entry))}
+
+
+def open_role(role_id: str) -> DeclaredRole:
+    """Return the role. Raises NotFound when no skill declares it."""
+    declared = registry().find(role_id)
+    if declared is None:
+        raise NotFound(_("There is no such role. `GET /v1/roles` names them."))
+    return declared
+
+
+def shown(request: PageRequest, page: Page[RoleMemory]) -> dict[str, Any]:
+    """Answer a page of decisions as this caller may read them, and keep whose an operator read."""
+    owner_ids = {entry.owner_id for entry in page.items}
+    record_views(principal=request.principal, owner_ids=owner_ids, kind="role_memory", now=timezone.now())
+    refused = find_refused(page.items)
+    items = [
+        entry_record(decision_for(request.principal.owner, entry)) for entry in page.items if entry.pk not in refused
+    ]
+    return {"data": {"items": items, "next_cursor": page.next_cursor}}

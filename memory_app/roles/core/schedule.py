@@ -1,0 +1,43 @@
+"""When a role's entries are due, by its cron expression and by their age. Source: S0 (triggers). Pure.
+
+Cron expressions are read in UTC. Of the moments that passed while nothing ran, only the last counts: what was missed
+is made up for once.
+"""
+
+from datetime import UTC, datetime, timedelta
+
+from cronsim import CronSim
+
+from memory_app.roles.core.declarations import ReflectionPolicy
+
+LEAST_WAIT = timedelta(minutes=10)
+MOST_WAIT = timedelta(hours=6)
+FIRST_BACKOFF = timedelta(minutes=15)
+MOST_BACKOFF = timedelta(hours=24)
+
+
+def last_slot(expression: str, now: datetime) -> datetime | None:
+    """Return the last moment of a cron expression at or before now, None when it never comes."""
+    begin = now.astimezone(UTC).replace(second=0, microsecond=0) + timedelta(minutes=1)
+    return next(CronSim(expression, begin, reverse=True), None)
+
+
+def judged_from(policy: ReflectionPolicy, now: datetime) -> datetime:
+    """Return the moment at or before which a decision must have been made to be judged now."""
+    return now - timedelta(hours=policy.min_age_hours)
+
+
+def skipped_before(policy: ReflectionPolicy, now: datetime) -> datetime:
+    """Return the moment before which a decision was made too long ago to be judged."""
+    return now - timedelta(hours=policy.max_age_hours)
+
+
+def wait_for_outcome(decided_at: datetime, policy: ReflectionPolicy, now: datetime) -> timedelta:
+    """Return when to look again for an outcome that is not known: a quarter of the time that it is due already."""
+    due_since = now - decided_at - timedelta(hours=policy.min_age_hours)
+    return min(MOST_WAIT, max(LEAST_WAIT, due_since / 4))
+
+
+def backoff(attempts: int) -> timedelta:
+    """Return how long to leave an entry alone after so many answers that could not be used, at least one."""
+    return min(MOST_BACKOFF, FIRST_BACKOFF * (1 << min(max(attempts, 1) - 1, 10)))

@@ -1,0 +1,177 @@
+"""One decision in parts, as its page shows them: inputs, evidence, prices, model calls, what happened when."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.utils.dateparse import parse_datetime
+from django.utils.translation import gettext as _
+
+from memory_app.roles.core import Outcome, Status
+from memory_app.roles.core.declarations import Manual, MemoryRole, PriceDelta
+from memory_app.roles.core.outcome import tolerance_of
+from memory_app.roles.models import RoleMemory
+from memory_app.roles.words import CLASSES, hours_words, pnl_words, probe_words, ready_at
+from minara_site.kernel.core.assets import group_of
+from minara_site.kernel.governance.core import Capability
+from minara_site.kernel.governance.models import ShadowDecision
+from minara_site.kernel.llm.models import LlmUsage
+from minara_site.web.filters import Text
+from minara_site.web.moments import cost_words
+
+MOST_CALLS = 20
+MOST_INPUT_CHARS = 1_200
+
+
+@dataclass(frozen=True, slots=True)
+class InputRow:
+    """One input of a decision; `is_plain` is a single text, else it is JSON."""
+
+    name: str
+    text: str
+    is_plain: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceRow:
+    """Something that the stages read besides the outcome; `at` is None where no time belongs to it."""
+
+    kind: str
+    label: str
+    at: datetime | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallRow:
+    """A model call about a decision: which stage asked, what it cost."""
+
+    usage: LlmUsage
+    stage: Text
+
+    @property
+    def tokens(self) -> int:
+        """Return how many tokens went in and came out."""
+        usage = self.usage
+        return usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens + usage.output_tokens
+
+    @property
+    def cost(self) -> str:
+        """Return what it cost; a call is worth fractions of a cent."""
+        return cost_words(self.usage.cost_usd)
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A line of what happened; `tone` is the class of its dot, `note` says more."""
+
+    words: Text
+    at: datetime
+    tone: str = ""
+    note: str = ""
+
+
+def list_inputs(inputs: Mapping[str, Any]) -> list[InputRow]:
+    """Return the inputs by name, each as a text."""
+    return [
+        InputRow(str(name), value, is_plain=True)
+        if isinstance(value, str)
+        else InputRow(str(name), json.dumps(value, ensure_ascii=False), is_plain=not isinstance(value, dict | list))
+        for name, value in inputs.items()
+    ]
+
+
+def list_evidence(evidence: Any) -> list[EvidenceRow]:
+    """Return the evidence in the order in which the stages read it; what is no evidence is left out."""
+    rows = [each for each in evidence if isinstance(each, dict)] if isinstance(evidence, list) else []
+    return [
+        EvidenceRow(
+            str(row.get("kind", "")),
+            str(row.get("label", "")),
+            moment_of(row.get("at")),
+            str(row.get("text", "")),
+        )
+        for row in rows
+    ]
+
+
+def moment_of(text: object) -> datetime | None:
+    """Return an ISO time, None for what is none."""
+    try:
+        found = parse_datetime(text) if isinstance(text, str) else None
+    except ValueError:
+        return None
+    return found if found and found.tzinfo else None
+
+
+def list_calls(entry: RoleMemory) -> list[CallRow]:
+    """Return the model calls about a decision, the first one first, repairs and failed tries among them. One query."""
+    usage = LlmUsage.objects.filter(subject=subject_of(entry)).order_by("ts", "id")[:MOST_CALLS]
+    return [CallRow(each, stage_words(each)) for each in usage]
+
+
+def subject_of(entry: RoleMemory) -> str:
+    """Return under which name usage and shadow decisions keep what is about an entry."""
+    return f"role_memory:{entry.pk}"
+
+
+def stage_words(usage: LlmUsage) -> str:
+    """Return which stage a call was for."""
+    stage = _("Stage 2, the lesson") if "lesson" in usage.task or "stage2" in usage.task else _("Stage 1, the class")
+    return _("%(stage)s, asked again") % {"stage": stage} if usage.is_repair else stage
+
+
+def shadow_of(entry: RoleMemory) -> ShadowDecision | None:
+    """Return what the reflection would have written while it was in shadow. One query."""
+    found: ShadowDecision | None = ShadowDecision.objects.filter(
+        capability=Capability.ROLE_REFLECTION, subject=subject_of(entry)
+    ).first()
+    return found
+
+
+def probe_rows(entry: RoleMemory, role: MemoryRole | None) -> list[tuple[Text, Text]]:
+    """Return how the outcome is found: the probe, its window, and how old its prices may be."""
+    if role is None:
+        return []
+    probe = role.reflection_policy.outcome_probe
+    rows: list[tuple[Text, Text]] = [(_("Probe"), probe_words(probe))]
+    if isinstance(probe, PriceDelta):
+        window = timedelta(hours=probe.window_hours)
+        stated = None if probe.tolerance_hours is None else timedelta(hours=probe.tolerance_hours)
+        allowed = tolerance_of(window, group_of(entry.asset) if entry.asset else None, stated=stated)
+        rows.append(
+            (_("Tolerance"), _("a price at most %(span)s old") % {"span": hours_words(allowed.total_seconds() / 3600)})
+        )
+    return rows
+
+
+def is_waiting(entry: RoleMemory, role: MemoryRole | None, now: datetime) -> bool:
+    """Say whether a person has to say what came of a decision, now."""
+    if role is None or not isinstance(role.reflection_policy.outcome_probe, Manual):
+        return False
+    is_open = entry.status == Status.PENDING and not entry.outcome and not entry.held_at
+    return is_open and ready_at(entry, role) <= now
+
+
+def timeline_of(entry: RoleMemory, role: MemoryRole | None, now: datetime) -> Sequence[Moment]:
+    """Return what happened with a decision, and while it waits what comes next, oldest first."""
+    moments = [Moment(_("Decided"), entry.decided_at, "t-person")]
+    if entry.is_backdated:
+        moments.append(Moment(_("Recorded later than it was decided"), entry.created_at))
+    if entry.held_at:
+        moments.append(Moment(_("Held by the guard"), entry.held_at, "t-bad"))
+    if entry.outcome and entry.outcome_at:
+        tone = {Outcome.RIGHT: "t-good", Outcome.WRONG: "t-bad"}.get(Outcome(entry.outcome), "")
+        note = "" if entry.pnl_pct is None else pnl_words(entry.pnl_pct)
+        moments.append(Moment(_("Outcome known"), entry.outcome_at, tone, note))
+    if entry.reflected_at:
+        badge = CLASSES.get(entry.classification) if entry.classification else None  # type: ignore[call-overload]
+        moments.append(Moment(_("Reflected"), entry.reflected_at, "t-read", str(badge.word) if badge else ""))
+    if entry.status == Status.PENDING and role is not None:
+        if (ready := ready_at(entry, role)) > now:
+            moments.append(Moment(_("May be judged"), ready, "t-due"))
+        over = entry.decided_at + timedelta(hours=role.reflection_policy.max_age_hours)
+        moments.append(Moment(_("Skipped when it is not judged by then"), over, "t-due"))
+    return sorted(moments, key=lambda moment: moment.at)

@@ -1,0 +1,152 @@
+"""How the roles stand: what waits, what is due, what was learned, who reflects now. Source: screens 4 (/roles/)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import pairwise
+from typing import Any
+
+from django.db.models import Subquery
+
+from memory_app.memories.listing import MOST_COUNTED, CountOf
+from memory_app.roles.core import Trigger
+from memory_app.roles.core.declarations import MemoryRole
+from memory_app.roles.due import is_due
+from memory_app.roles.models import RoleMemory, RoleMemoryQuerySet, RoleState
+from memory_app.roles.registry import DeclaredRole, registry
+from minara_site.access.models import User
+from minara_site.kernel.jobs.models import Lease
+from minara_site.kernel.ownership import Owner
+from minara_site.web.keyset import Count
+from minara_site.web.lists import total_words
+
+LOCK = "role:"
+STRETCHES = 6  # between the least and the greatest age
+MOST_UNDECLARED = 50
+
+
+@dataclass(frozen=True, slots=True)
+class RoleStanding:
+    """How a role stands for a reader. `declared` is None once no skill declares it; `lease` while it reflects."""
+
+    role_id: str
+    declared: DeclaredRole | None
+    pending: Count
+    due: Count
+    lessons: Count
+    state: RoleState | None
+    lease: Lease | None
+
+    @property
+    def pending_words(self) -> str:
+        """Return how many entries wait."""
+        return total_words(self.pending)
+
+    @property
+    def due_words(self) -> str:
+        """Return how many entries can be judged now."""
+        return total_words(self.due)
+
+    @property
+    def lesson_words(self) -> str:
+        """Return how many lessons agents may read."""
+        return total_words(self.lessons)
+
+
+@dataclass(frozen=True, slots=True)
+class Ages:
+    """A stretch of ages in hours and how many entries are that old; `until` is None for everything older."""
+
+    since: float
+    until: float | None
+    entries: Count
+    may_be_judged: bool
+
+
+def entries_of(owner: Owner, role_id: str) -> RoleMemoryQuerySet:
+    """Return the entries of a role."""
+    entries: RoleMemoryQuerySet = RoleMemory.objects.for_owner(owner).filter(role_id=role_id)
+    return entries
+
+
+def load_standings(owner: Owner, now: datetime) -> list[RoleStanding]:
+    """Return how every role stands, those that are no longer declared last. Three queries."""
+    declared = registry().all()
+    undeclared = list_undeclared(owner, [each.id for each in declared])
+    return read_standings([(each.id, each) for each in declared] + [(pk, None) for pk in undeclared], owner, now)
+
+
+def load_standing(role_id: str, owner: Owner, now: datetime) -> RoleStanding:
+    """Return how one role stands, declared or not. Two queries."""
+    return read_standings([(role_id, registry().find(role_id))], owner, now)[0]
+
+
+def list_undeclared(owner: Owner, declared: Sequence[str]) -> list[str]:
+    """Return the roles that have entries and that no skill declares any more."""
+    left = RoleMemory.objects.for_owner(owner).exclude(role_id__in=declared)
+    return list(left.order_by("role_id").values_list("role_id", flat=True).distinct()[:MOST_UNDECLARED])
+
+
+def read_standings(roles: Sequence[tuple[str, DeclaredRole | None]], owner: Owner, now: datetime) -> list[RoleStanding]:
+    """Return how these roles stand, in their order. Two queries."""
+    if not roles:
+        return []
+    ids = [role_id for role_id, _declared in roles]
+    states = RoleState.objects.in_bulk(ids)
+    columns: dict[str, Any] = {}
+    for place, (role_id, declared) in enumerate(roles):
+        entries, held = entries_of(owner, role_id), Lease.objects.filter(pk=LOCK + role_id, expires_at__gt=now)
+        columns |= {
+            f"holder_{place}": Subquery(held.values("holder")),
+            f"until_{place}": Subquery(held.values("expires_at")),
+        }
+        columns |= {f"pending_{place}": CountOf(entries.pending()), f"lessons_{place}": CountOf(entries.with_lesson())}
+        columns[f"due_{place}"] = CountOf(
+            entries.pending().filter(is_due(declared, trigger=Trigger.MANUAL, now=now)) if declared else entries.none()
+        )
+    row = User.objects.values(**columns)[:1].get()  # any row serves: the counts do not depend on it
+    return [
+        RoleStanding(
+            role_id,
+            declared,
+            bounded(row[f"pending_{place}"]),
+            bounded(row[f"due_{place}"]),
+            bounded(row[f"lessons_{place}"]),
+            states.get(role_id),
+            lease_of(role_id, row[f"holder_{place}"], row[f"until_{place}"]),
+        )
+        for place, (role_id, declared) in enumerate(roles)
+    ]
+
+
+def lease_of(role_id: str, holder: str | None, until: datetime | None) -> Lease | None:
+    """Return the lock of a role as it was read beside the counts; None while it is free."""
+    return Lease(name=LOCK + role_id, holder=holder, expires_at=until) if holder and until else None
+
+
+def load_ages(role: MemoryRole, owner: Owner, now: datetime) -> list[Ages]:
+    """Return how old the pending entries of a role are, in even stretches between its least and greatest age."""
+    policy = role.reflection_policy
+    step = (policy.max_age_hours - policy.min_age_hours) / STRETCHES
+    edges = [policy.min_age_hours + step * number for number in range(STRETCHES + 1)]
+    stretches: list[tuple[float, float | None]] = [(0, edges[0])] if edges[0] > 0 else []
+    stretches += [*pairwise(edges), (edges[-1], None)]
+    pending = entries_of(owner, role.id).pending()
+    columns = {f"ages_{place}": CountOf(aged(pending, each, now)) for place, each in enumerate(stretches)}
+    row = User.objects.values(**columns)[:1].get()
+    return [
+        Ages(since, until, bounded(row[f"ages_{place}"]), may_be_judged=until is not None and since >= edges[0])
+        for place, (since, until) in enumerate(stretches)
+    ]
+
+
+def aged(pending: RoleMemoryQuerySet, stretch: tuple[float, float | None], now: datetime) -> RoleMemoryQuerySet:
+    """Keep what was decided this long ago."""
+    since, until = stretch
+    old = pending.filter(decided_at__lte=now - timedelta(hours=since)) if since else pending
+    return old if until is None else old.filter(decided_at__gt=now - timedelta(hours=until))
+
+
+def bounded(number: int) -> Count:
+    """Return a count that stopped at MOST_COUNTED."""
+    return Count(min(number or 0, MOST_COUNTED), (number or 0) <= MOST_COUNTED)

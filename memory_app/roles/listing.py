@@ -1,0 +1,154 @@
+"""How role memory is listed: its filters, and the form that each reader gets of the list and of the outcome queue."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import cast
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory_app.memories.listing import MOST_COUNTED, CountOf, owner_filter
+from memory_app.roles.core import Status
+from memory_app.roles.core.declarations import is_id
+from memory_app.roles.models import RoleMemoryQuerySet
+from memory_app.roles.registry import registry
+from memory_app.roles.selectors import list_entries
+from memory_app.roles.words import CLASSES, OUTCOMES, STATUSES
+from memory_app.search.selectors import narrow_entries
+from minara_site.access.models import User
+from minara_site.access.principal import Principal
+from minara_site.kernel.market.core import normalise_symbol
+from minara_site.kernel.ownership import EVERYBODY, Owner
+from minara_site.web.filters import Filter, FilterKind, Rows
+from minara_site.web.keyset import Order
+from minara_site.web.lists import Column, Empty, ListSpec, Sort
+from minara_site.web.words import declared_words
+
+ANY_STATUS = "all"
+
+
+def in_status(rows: Rows, status: str) -> Rows:
+    """Keep the entries of one status."""
+    return rows if status == ANY_STATUS else rows.filter(status=status)
+
+
+def about_asset(rows: Rows, text: str) -> Rows:
+    """Keep the decisions about an asset, however it is written."""
+    return rows.filter(asset=normalise_symbol(text) or text)
+
+
+def with_lesson(rows: Rows, _choice: str) -> Rows:
+    """Keep the decisions whose lesson agents may read."""
+    return cast(RoleMemoryQuerySet, rows).with_lesson()
+
+
+STATUS = Filter(
+    "status",
+    gettext_lazy("Status"),
+    FilterKind.TABS,
+    choices=((ANY_STATUS, gettext_lazy("All")), *STATUSES.items()),
+    default=ANY_STATUS,
+    apply=in_status,
+)
+NARROWING = (
+    Filter("asset", gettext_lazy("Asset"), FilterKind.TEXT, apply=about_asset),
+    Filter(
+        "class",
+        gettext_lazy("Class"),
+        FilterKind.CHOICE,
+        lookup="classification",
+        choices=[(name.value, name.value) for name in CLASSES],
+    ),
+    Filter(
+        "lesson",
+        gettext_lazy("Lesson"),
+        FilterKind.ONE,
+        choices=[("yes", gettext_lazy("with a lesson"))],
+        apply=with_lesson,
+    ),
+    Filter("outcome", gettext_lazy("Outcome"), FilterKind.CHOICE, lookup="outcome", choices=list(OUTCOMES.items())),
+    Filter("after", gettext_lazy("Decided after"), FilterKind.DATE, lookup="decided_at__gte"),
+    Filter("before", gettext_lazy("Decided before"), FilterKind.DATE, lookup="decided_at__lt"),
+)
+OLDEST = Sort("oldest", gettext_lazy("oldest first"), Order("decided_at", descending=False))
+NEWEST = Sort("newest", gettext_lazy("newest first"), Order("decided_at"))
+ENTRIES = ListSpec(
+    name="role-memory",
+    caption=gettext_lazy("Role memory"),
+    row="memory_app/roles/_entry_row.html",
+    columns=(
+        Column(gettext_lazy("Decision")),
+        Column(gettext_lazy("Outcome")),
+        Column(gettext_lazy("Class")),
+        Column(gettext_lazy("Lesson, or why there is none")),
+        Column(gettext_lazy("Decided"), sorts=("newest", "oldest"), numeric=True),
+    ),
+    sorts=(NEWEST, OLDEST),
+    has_actions=False,
+    empty=Empty(
+        "role",
+        gettext_lazy("No decisions recorded"),
+        gettext_lazy(
+            "An agent records what it decides in a declared role. When the outcome is known, its lesson stands here."
+        ),
+        action=gettext_lazy("Look at the roles"),
+        url="roles:list",
+    ),
+)
+OUTCOMES_DUE = ListSpec(
+    name="outcomes",
+    caption=gettext_lazy("Decisions that wait for a word"),
+    row="memory_app/roles/_outcome_row.html",
+    columns=(),
+    sorts=(OLDEST, NEWEST),
+    has_actions=False,
+    empty=Empty(
+        "check",
+        gettext_lazy("Nothing waits for you"),
+        gettext_lazy("Decisions whose outcome no probe can find come here once they are old enough to be judged."),
+        action=gettext_lazy("Go to the role memory"),
+        url="role_memory:list",
+    ),
+)
+
+
+def search_filter(owner: Owner) -> Filter:
+    """Return the search box; it understands what the search of memories understands, categories and sources apart."""
+    return Filter(
+        "q",
+        _("Search decisions"),
+        FilterKind.SEARCH,
+        apply=lambda rows, text: narrow_entries(rows, owner=owner, query=text),
+    )
+
+
+def role_filter(asked: Sequence[str]) -> Filter:
+    """Return the choice of roles: those that are declared, and whatever the address names beyond them."""
+    labels = {each.id: declared_words(each.role.label) for each in registry().all()}
+    undeclared = {role_id: role_id for role_id in asked if is_id(role_id) and role_id not in labels}
+    choices = [*labels.items(), *undeclared.items()]
+    return Filter("role", _("Role"), FilterKind.CHOICE, lookup="role_id", choices=choices)
+
+
+def entries_spec(principal: Principal, owner: Owner, *, asked: str, roles: Sequence[str]) -> ListSpec:
+    """Return the list as this reader gets it: operators choose the owner."""
+    filters: tuple[Filter, ...] = (search_filter(owner), STATUS, role_filter(roles), *NARROWING)
+    if principal.is_operator:
+        filters = (*filters, owner_filter(principal.owner, owner, asked))
+    return replace(ENTRIES, filters=filters)
+
+
+def outcomes_spec(principal: Principal, owner: Owner, *, asked: str, roles: Sequence[str]) -> ListSpec:
+    """Return the queue as this reader gets it: operators begin with everybody's."""
+    filters: tuple[Filter, ...] = (role_filter(roles),)
+    if principal.is_operator:
+        filters = (*filters, replace(owner_filter(principal.owner, owner, asked), default=EVERYBODY))
+    return replace(OUTCOMES_DUE, filters=filters)
+
+
+def count_tabs(owner: Owner) -> Mapping[str, int]:
+    """Return how many entries stand behind each tab; a number too large to count is left out. One query."""
+    entries = list_entries(owner=owner, include_held=True)
+    counted = {status.value: CountOf(entries.filter(status=status)) for status in Status}
+    counts = User.objects.values(**counted, **{ANY_STATUS: CountOf(entries)})[:1].get()
+    return {name: number for name, number in counts.items() if number <= MOST_COUNTED}

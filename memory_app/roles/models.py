@@ -1,0 +1,248 @@
+"""The `role_memory` table, and what the reflector keeps of each role. Source: S0 (the four concepts).
+
+Roles themselves are code: `role_id` and `skill_id` are words here, so that rows outlive their role.
+"""
+
+from collections.abc import Iterable
+from typing import Any, ClassVar, Self
+
+from django.db import models, router, transaction
+from django.db.models import Q
+
+from memory_app.edges.core import Edge, SourceTable, extract_edges
+from memory_app.edges.index import LINKED_ENTRY_FIELDS, insert_edges, write_edges
+from memory_app.memories.core import EmbeddingState, leaves
+from memory_app.roles.core import Classification, Direction, Outcome, SkipReason, Status
+from memory_app.search.core.document import Document, entry_document, entry_text
+from memory_app.search.index import ENTRIES, INDEXED_ENTRY_FIELDS, SLICE, index_rows, reindex_rows
+from minara_site.kernel.market.models import price_field
+from minara_site.kernel.ownership import OwnedQuerySet, owner_key
+
+DERIVED_FROM = INDEXED_ENTRY_FIELDS | LINKED_ENTRY_FIELDS
+
+
+class RoleMemoryQuerySet(OwnedQuerySet):
+    """Entries of role memory. What is derived from a row, its search document and its edges, is kept in step here."""
+
+    def pending(self) -> Self:
+        """Keep what waits for its outcome or its reflection and is not held."""
+        return self.filter(status=Status.PENDING, held_at__isnull=True)
+
+    def with_lesson(self) -> Self:
+        """Keep what taught something that agents may read."""
+        taught = self.filter(~Q(lesson=""), status=Status.REFLECTED)  # as the indexes say it, else SQLite uses none
+        return taught.filter(held_at__isnull=True, lesson_held_at__isnull=True)
+
+    def bulk_create(self, objs: Iterable["RoleMemory"], *args: Any, **kwargs: Any) -> list["RoleMemory"]:
+        """Insert many rows, or with `update_conflicts` change them, with what is derived from them."""
+        link = write_edges if kwargs.get("update_conflicts") else insert_edges
+        with transaction.atomic(using=self.db):
+            rows: list[RoleMemory] = super().bulk_create(objs, *args, **kwargs)
+            index_rows(rows, using=self.db)
+            link(rows, using=self.db)
+        return rows
+
+    def update(self, **fields: Any) -> int:
+        """Change many rows, and where that touches what it was derived from, what is derived from them."""
+        if not INDEXED_ENTRY_FIELDS.isdisjoint(fields) or fields.get("held_at", ...) is None:
+            fields.setdefault("embedding_state", EmbeddingState.PENDING)
+        if DERIVED_FROM.isdisjoint(fields):
+            return super().update(**fields)
+        changed = 0
+        with transaction.atomic(using=self.db):
+            ids = list(self.order_by().values_list("pk", flat=True))
+            for start in range(0, len(ids), SLICE):
+                chosen = ids[start : start + SLICE]
+                changed += models.QuerySet.update(self.filter(pk__in=chosen), **fields)
+                reindex_rows(ENTRIES, chosen, using=self.db)
+                if not LINKED_ENTRY_FIELDS.isdisjoint(fields):
+                    write_edges(self.model.objects.using(self.db).filter(pk__in=chosen), using=self.db)
+        return changed
+
+    update.alters_data = True  # type: ignore[attr-defined]
+
+
+class RoleMemory(models.Model):
+    """One decision of a role: what it knew, what it said, what came of it, and what is to be learned.
+
+    A trigger of the database keeps outcome, class, narrative, lesson and `reflected_at` as they were first written
+    (R-01). `outcome_at` is when the market had answered: a lesson is for decisions made after it. `pnl_pct` is the
+    change of the price in percent, in the direction of the decision. `held_at` is set while the guard holds the
+    decision, `lesson_held_at` while it holds the lesson. `classification` waits, with its narrative, for the lesson
+    while the entry is pending, so that a crash between the stages costs no second Stage 1.
+    """
+
+    owner = owner_key()
+    role_id = models.CharField(max_length=120)
+    skill_id = models.CharField(max_length=120)
+    asset = models.CharField(max_length=32, blank=True)
+    direction = models.CharField(max_length=8, blank=True)
+    inputs = models.JSONField()
+    decision = models.TextField()
+    decided_at = models.DateTimeField()
+    is_backdated = models.BooleanField(default=False)
+    status = models.CharField(max_length=10, default=Status.PENDING)
+    skip_reason = models.CharField(max_length=12, blank=True)
+    outcome = models.CharField(max_length=8, null=True)
+    outcome_at = models.DateTimeField(null=True)
+    outcome_by = models.CharField(max_length=80, blank=True)  # the probe, or who marked it
+    outcome_note = models.CharField(max_length=500, blank=True)
+    pnl_pct = models.FloatField(null=True)
+    entry_price = price_field(null=True)
+    entry_price_at = models.DateTimeField(null=True)
+    exit_price = price_field(null=True)
+    exit_price_at = models.DateTimeField(null=True)
+    evidence = models.JSONField(null=True)  # [{kind, label, at, text}] as the stages read it
+    classification = models.CharField(max_length=12, null=True, db_column="class")
+    narrative = models.TextField(blank=True)
+    lesson = models.TextField(blank=True)
+    reflected_at = models.DateTimeField(null=True)
+    stage1_usage_id = models.BigIntegerField(null=True)
+    stage2_usage_id = models.BigIntegerField(null=True)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    next_try_at = models.DateTimeField(null=True)
+    last_error = models.CharField(max_length=300, blank=True)
+    actor = models.CharField(max_length=80)
+    origin = models.CharField(max_length=255, blank=True)
+    content_hash = models.CharField(max_length=64)
+    created_at = models.DateTimeField()
+    held_at = models.DateTimeField(null=True)
+    lesson_held_at = models.DateTimeField(null=True)
+    rules_version = models.CharField(max_length=16, default="", db_default="")
+    embedding_state = models.CharField(
+        max_length=8, default=EmbeddingState.PENDING, db_default=EmbeddingState.PENDING.value
+    )
+    is_demo = models.BooleanField(default=False)
+
+    objects: ClassVar[Any] = RoleMemoryQuerySet.as_manager()
+    src_table: ClassVar = SourceTable.ROLE_MEMORY
+
+    class Meta:
+        db_table = "role_memory"
+        constraints: ClassVar = [
+            models.CheckConstraint(condition=Q(status__in=list(Status)), name="role_memory_status_known"),
+            models.CheckConstraint(
+                condition=Q(outcome__isnull=True) | Q(outcome__in=list(Outcome)), name="role_memory_outcome_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(classification__isnull=True) | Q(classification__in=list(Classification)),
+                name="role_memory_class_known",
+            ),
+            models.CheckConstraint(condition=Q(direction__in=["", *Direction]), name="role_memory_direction_known"),
+            models.CheckConstraint(condition=Q(skip_reason__in=["", *SkipReason]), name="role_memory_skip_known"),
+            models.CheckConstraint(
+                condition=Q(lesson="") | Q(classification__in=[each for each in Classification if each.is_trainable]),
+                name="role_memory_lesson_is_trainable",
+            ),
+            models.CheckConstraint(
+                condition=Q(status=Status.REFLECTED, reflected_at__isnull=False, outcome__isnull=False)
+                | (~Q(status=Status.REFLECTED) & Q(reflected_at__isnull=True, lesson="")),
+                name="role_memory_reflected_whole",
+            ),
+            models.CheckConstraint(condition=~Q(decision=""), name="role_memory_decision_not_empty"),
+            models.CheckConstraint(condition=~Q(actor=""), name="role_memory_actor_known"),
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["owner", "-decided_at", "-id"], name="role_memory_owner_newest"),
+            models.Index(fields=["-decided_at", "-id"], name="role_memory_newest"),
+            models.Index(fields=["owner", "role_id", "-decided_at", "-id"], name="role_memory_owner_role"),
+            models.Index(fields=["owner", "asset", "-decided_at", "-id"], name="role_memory_owner_asset"),
+            models.Index(
+                fields=["role_id", "decided_at", "id"],
+                condition=Q(status=Status.PENDING),
+                name="role_memory_pending",
+            ),
+            models.Index(
+                fields=["role_id", "asset", "decided_at"],
+                condition=Q(status=Status.PENDING),
+                name="role_memory_pending_asset",
+            ),
+            models.Index(
+                fields=["owner", "role_id", "-outcome_at", "-id"],
+                condition=Q(status=Status.REFLECTED) & ~Q(lesson=""),
+                name="role_memory_lessons",
+            ),
+            models.Index(
+                fields=["owner", "-outcome_at", "-id"],
+                condition=Q(status=Status.REFLECTED) & ~Q(lesson=""),
+                name="role_memory_newest_lessons",
+            ),
+            models.Index(
+                fields=["owner", "asset", "-reflected_at", "-id"],
+                condition=Q(status=Status.REFLECTED),
+                name="role_memory_timeline",
+            ),
+            models.Index(fields=["embedding_state", "id"], name="role_memory_embedding_state"),
+            models.Index(fields=["rules_version", "id"], name="role_memory_rules_version"),
+            models.Index(fields=["actor", "-decided_at", "-id"], name="role_memory_actor"),
+            models.Index(fields=["is_demo"], condition=Q(is_demo=True), name="role_memory_demo"),
+        ]
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Store the row and what is derived from it; whether its vector is right, the next embedding finds out."""
+        using = kwargs.get("using") or router.db_for_write(type(self), instance=self)
+        fields = kwargs.get("update_fields")
+        says_more = fields is None or not INDEXED_ENTRY_FIELDS.isdisjoint(fields)
+        links_more = fields is None or not LINKED_ENTRY_FIELDS.isdisjoint(fields)
+        link = insert_edges if self._state.adding else write_edges
+        if says_more:
+            self.embedding_state = EmbeddingState.PENDING
+            kwargs["update_fields"] = fields if fields is None else {*fields, "embedding_state"}
+        with transaction.atomic(using=using, savepoint=False):
+            super().save(*args, **kwargs)
+            if says_more:
+                index_rows([self], using=using)
+            if links_more:
+                link([self], using=using)
+
+    @property
+    def said(self) -> tuple[str, str, str, str]:
+        """What is searched and embedded of it; narrative and lesson are empty while the guard holds the lesson."""
+        learned = ("", "") if self.lesson_held_at else (self.narrative, self.lesson)
+        return self.asset, self.decision, *learned
+
+    @property
+    def searched_text(self) -> str:
+        """What is embedded of it."""
+        return entry_text(*self.said)
+
+    @property
+    def search_document(self) -> Document:
+        """What the search index holds for it."""
+        return entry_document(self.pk, self.owner_id, *self.said)
+
+    @property
+    def said_edges(self) -> tuple[Edge, ...]:
+        """What it says of the entities that it mentions, its asset first of all."""
+        return extract_edges(self.decision, tickers=[self.asset])
+
+    @property
+    def guarded_text(self) -> str:
+        """Everything of the decision that a prompt or an agent may read, as the guard judges it."""
+        return "\n".join([self.decision, *leaves(self.inputs)])
+
+    @property
+    def guarded_lesson(self) -> str:
+        """Everything of the reflection that a prompt or an agent may read, as the guard judges it."""
+        return "\n".join(part for part in (self.lesson, self.narrative) if part)
+
+
+class RoleState(models.Model):
+    """What the reflector keeps of a role: its last trigger and what came of it. `dropped` counts second callers (R-02).
+
+    `cron_slot_at` is the last moment of its cron expression that was acted on. `wanted_by` is the trigger that asks for
+    a sweep which nobody has started yet.
+    """
+
+    role_id = models.CharField(primary_key=True, max_length=120)
+    last_trigger = models.CharField(max_length=16, blank=True)
+    last_triggered_at = models.DateTimeField(null=True)
+    last_finished_at = models.DateTimeField(null=True)
+    last_result = models.JSONField(null=True)  # counts
+    last_error = models.CharField(max_length=300, blank=True)
+    dropped = models.PositiveBigIntegerField(default=0)
+    cron_slot_at = models.DateTimeField(null=True)
+    wanted_by = models.CharField(max_length=16, blank=True)
+
+    class Meta:
+        db_table = "role_states"

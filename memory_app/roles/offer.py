@@ -1,0 +1,63 @@
+"""What a reflection by hand would take: how much is due, what it may cost, what the budget leaves, and why not."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from django.utils.translation import gettext as _
+
+from memory_app.roles.services.requests import estimate_reflection
+from minara_site.kernel.governance.core import Capability, Mode
+from minara_site.kernel.governance.selectors import list_standings
+from minara_site.kernel.llm.core import Category
+from minara_site.kernel.llm.core.windows import EVERY
+from minara_site.kernel.llm.gateway import what_is_missing
+from minara_site.kernel.llm.selectors import load_budget
+from minara_site.web.moments import money_words
+
+LEARNING = Category.LEARNING.value
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What the button promises. `refusal` says why it cannot be pressed, empty when it can.
+
+    In shadow it is paid for and nothing is written.
+    """
+
+    due: int
+    cost: str
+    left: str
+    refusal: str
+    is_shadow: bool
+
+
+def load_offer(role_id: str, *, now: datetime) -> Offer:
+    """Return what reflecting the due entries of all owners would take."""
+    estimate = estimate_reflection(role_id, now=now)
+    left = learning_left(now)
+    missing = what_is_missing()
+    modes = {} if missing else {standing.capability: standing.mode for standing in list_standings()}
+    return Offer(
+        due=estimate.due,
+        cost=_("not known") if estimate.cost_usd is None else money_words(estimate.cost_usd),
+        left=_("no cap") if left is None else money_words(left),
+        refusal=missing or refusal_of(left, modes),
+        is_shadow=modes.get(Capability.ROLE_REFLECTION) is Mode.SHADOW,
+    )
+
+
+def refusal_of(left: Decimal | None, modes: Mapping[Capability, Mode]) -> str:
+    """Return why no reflection can be asked for now, empty when one can."""
+    if Mode.OFF in (modes[Capability.MODEL_CALLS], modes[Capability.ROLE_REFLECTION]):
+        return _("An operator switched it off under Operations, Governance.")
+    if left is not None and left <= 0:
+        return _("The budget of learning is used up for now.")
+    return ""
+
+
+def learning_left(now: datetime) -> Decimal | None:
+    """Return how much the windows that learning counts in leave, the fullest one's; None without a cap."""
+    windows = [standing.totals for standing in load_budget(now=now) if standing.window.category in (LEARNING, EVERY)]
+    return min((each.left for each in windows if each.left is not None), default=None)

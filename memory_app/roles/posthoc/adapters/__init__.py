@@ -1,0 +1,1 @@
+"""The outside of post-hoc probes: endpoints that answer JSON."""

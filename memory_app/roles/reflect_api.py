@@ -1,0 +1,42 @@
+"""`POST /v1/roles/{id}/reflect`: ask for the reflection of what is due of a role. Shapes: the contract."""
+
+from typing import Any
+
+from django.utils import timezone
+from ninja import Query, Router, Schema, Status
+
+from memory_app.roles.services.requests import request_reflection
+from minara_site.access.api_auth import allow
+from minara_site.access.pages import PageRequest
+from minara_site.access.policy import Act
+from minara_site.kernel.ownership import EVERYONE
+from minara_site.web.schemas import Data, OwnerQuery
+
+router = Router(tags=["roles"])
+
+
+class RunOut(Schema):
+    """The run that does what was asked for."""
+
+    run_id: int
+
+
+@router.post(
+    "/roles/{role_id}/reflect",
+    summary="Reflect on what is due of a role",
+    auth=allow(Act.ROLES_REFLECT),
+    response={202: Data[RunOut]},
+)
+def reflect(request: PageRequest, role_id: str, query: Query[OwnerQuery]) -> Status[dict[str, Any]]:
+    """Ask for a sweep over the caller's own decisions; operators name another owner, or `all`.
+
+    Counts as an act that calls models. A sweep that is under way already makes this one drop, which its run tells.
+    """
+    owner = request.principal.reads(Act.ROLES_REFLECT, query.owner)
+    run = request_reflection(
+        role_id=role_id,
+        owner_id=None if owner is EVERYONE else owner.pk,
+        actor=request.principal.actor,
+        now=timezone.now(),
+    )
+    return Status(202, {"data": {"run_id": run.pk}})

@@ -1,0 +1,91 @@
+"""Decisions and lessons under guard: a new scan holds them, an operator releases or discards them. Trust P-02, P-04.
+
+A reflection is written once (R-01), so what is discarded has two ends. A decision that nothing was reflected on is
+deleted, and all that was derived from it goes along. A reflected decision, and every lesson, stays held for good: its
+hold is decided, nobody reads it, and no later scan lets it in.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from memory_app.held.core import Kind
+from memory_app.roles.core import Status
+from memory_app.roles.models import RoleMemory
+from minara_site.kernel.governance.services import forget_shadows
+from minara_site.kernel.guard import core as guard
+from minara_site.kernel.guard.models import Hold
+from minara_site.kernel.guard.selectors import judge_stored
+from minara_site.kernel.guard.services import new_hold, place_holds
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """One of the two texts of an entry that the guard judges; `column` is set while it holds the text."""
+
+    kind: Kind
+    column: str
+    text: Callable[[RoleMemory], str]
+
+
+DECISIONS = Guarded(Kind.ROLE_DECISION, "held_at", lambda entry: entry.guarded_text)
+LESSONS = Guarded(Kind.ROLE_LESSON, "lesson_held_at", lambda entry: entry.guarded_lesson)
+
+
+def lock_entries(ids: Sequence[int]) -> list[RoleMemory]:
+    """Return these entries, locked in the order in which every writer locks; unknown ids are left out."""
+    return list(RoleMemory.objects.filter(pk__in=ids).order_by("pk").select_for_update(of=("self",)))
+
+
+def rescan_entries(rows: Sequence[RoleMemory], *, now: datetime) -> dict[Kind, list[RoleMemory]]:
+    """Judge entries by today's rules and return by kind those that are held by it.
+
+    What is held already waits on for a person, or was discarded by one.
+    """
+    refused = {each.kind: hold_refused(rows, each, now=now) for each in (DECISIONS, LESSONS)}
+    RoleMemory.objects.filter(pk__in=[row.pk for row in rows]).update(rules_version=guard.RULES.version)
+    return refused
+
+
+def hold_refused(rows: Sequence[RoleMemory], guarded: Guarded, *, now: datetime) -> list[RoleMemory]:
+    """Hold what today's rules refuse of this text of the entries; return those that now wait."""
+    texts = {row.pk: guarded.text(row) for row in rows if getattr(row, guarded.column) is None}
+    verdicts = judge_stored(guarded.kind, texts)
+    refused = [row for row in rows if row.pk in verdicts and verdicts[row.pk].is_held]
+    if refused:
+        RoleMemory.objects.filter(pk__in=[row.pk for row in refused]).update(**{guarded.column: now})
+        place_holds([hold_of(row, guarded, verdicts[row.pk], now=now) for row in refused])
+    return refused
+
+
+def hold_of(entry: RoleMemory, guarded: Guarded, verdict: guard.Verdict, *, now: datetime) -> Hold:
+    """Return the unsaved hold of a text of an entry."""
+    return new_hold(
+        kind=guarded.kind,
+        object_id=entry.pk,
+        owner_id=entry.owner_id,
+        text=guarded.text(entry),
+        verdict=verdict,
+        actor=entry.actor,
+        now=now,
+    )
+
+
+def release_decisions(ids: Iterable[int]) -> None:
+    """Let held decisions be read and judged from now on."""
+    RoleMemory.objects.filter(pk__in=list(ids)).update(held_at=None)
+
+
+def release_lessons(ids: Iterable[int]) -> None:
+    """Let held lessons be read from now on."""
+    RoleMemory.objects.filter(pk__in=list(ids)).update(lesson_held_at=None)
+
+
+def discard_decisions(ids: Iterable[int]) -> None:
+    """Delete held decisions that nothing was reflected on, with what a shadow said of them.
+
+    Reflected ones stay held for good.
+    """
+    rows = RoleMemory.objects.filter(pk__in=list(ids)).exclude(status=Status.REFLECTED)
+    forget_shadows([f"role_memory:{pk}" for pk in rows.values_list("pk", flat=True)])
+    rows.delete()

@@ -1,0 +1,107 @@
+"""What one sweep over a role's entries carries along: the role, its lease, the clock, the counts. Source: S0."""
+
+import time
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from memory_app.roles.core import Trigger
+from memory_app.roles.core.declarations import DeclaredRole, ReflectionPolicy
+from memory_app.roles.models import RoleMemory
+from minara_site.kernel.governance.core import Mode
+from minara_site.kernel.jobs.leases import KeptLease
+
+
+class SweepResult(StrEnum):
+    """How a sweep ended. One that was dropped found somebody else at work; one that stopped had no model to ask."""
+
+    DONE = "done"
+    DROPPED = "dropped"
+    STOPPED = "stopped"
+    OFF = "off"
+    LOST = "lost"
+
+
+class Ended(StrEnum):
+    """What became of one entry in a sweep. Of those that need a model and had none, `left` counts how many."""
+
+    RIGHT = "right"
+    LESSON = "lesson"
+    NO_LESSON = "no_lesson"
+    UNKNOWN = "unknown"
+    SKIPPED = "skipped"
+    FAILED = "failed"
+    CHANGED = "changed"
+    LEFT = "left"
+    SHADOWED = "shadowed"
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """What a sweep did: how it ended, why if it stopped, and how many entries ended how."""
+
+    result: SweepResult
+    counts: dict[str, int]
+    reason: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as runs, pages and the command line show it."""
+        reason = {"reason": self.reason} if self.reason else {}
+        return {"result": self.result.value, **self.counts, **reason}
+
+
+class LeaseLost(Exception):
+    """Somebody else reflects on this role by now: this sweep must leave no further effect."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The time that the caller gave, moved on by what has passed since."""
+
+    now: datetime
+    begun: float = field(default_factory=time.monotonic)
+
+    def read(self) -> datetime:
+        """Return the time."""
+        return self.now + timedelta(seconds=time.monotonic() - self.begun)
+
+
+@dataclass(slots=True)
+class Sweeping:
+    """A sweep under way. `stopped` says why no model is asked any more; what is `put_off` is written with its slice.
+
+    `changed` are the entries by owner that were closed and of which nobody was told yet.
+    """
+
+    declared: DeclaredRole
+    trigger: Trigger
+    owner_id: int | None
+    mode: Mode
+    lease: KeptLease
+    clock: Clock
+    counts: Counter[Ended] = field(default_factory=Counter)
+    stopped: str = ""
+    put_off: list[RoleMemory] = field(default_factory=list)
+    changed: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+
+    @property
+    def policy(self) -> ReflectionPolicy:
+        """When the role's decisions are judged, and by what."""
+        return self.declared.policy
+
+    @property
+    def is_shadow(self) -> bool:
+        """Whether nothing may change."""
+        return self.mode is Mode.SHADOW
+
+    def check_lease(self) -> None:
+        """Raise LeaseLost when the lease is known to be somebody else's."""
+        if self.lease.lost.is_set():
+            raise LeaseLost
+
+    def end(self) -> Sweep:
+        """Return what the sweep did."""
+        result = SweepResult.STOPPED if self.stopped else SweepResult.DONE
+        return Sweep(result, {each.value: self.counts[each] for each in Ended if self.counts[each]}, self.stopped)

@@ -1,0 +1,43 @@
+"""What a decision is about: the asset and the direction that its inputs name."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from memory_app.roles.core import Direction
+from minara_site.kernel.errors import FieldError, Invalid
+from minara_site.kernel.market.core import normalise_symbol
+
+
+def find_asset(inputs: Mapping[str, Any], field: str) -> str:
+    """Return the symbol of the asset that the inputs name, empty when they name none."""
+    given = inputs.get(field)
+    return (normalise_symbol(given) or "") if isinstance(given, str) else ""
+
+
+def find_direction(inputs: Mapping[str, Any]) -> Direction | None:
+    """Return the direction that the inputs name, None when they name none."""
+    given = inputs.get("direction")
+    return Direction(given) if isinstance(given, str) and given in list(Direction) else None
+
+
+def read_asset(inputs: Mapping[str, Any], field: str) -> str:
+    """Return the symbol of the asset. Raises Invalid when the inputs name none."""
+    asset = find_asset(inputs, field)
+    if not asset:
+        raise wrong_input(field, _("Name the asset as inputs.%(field)s, such as BTC or EUR/USD.") % {"field": field})
+    return asset
+
+
+def read_direction(inputs: Mapping[str, Any]) -> Direction:
+    """Return the direction. Raises Invalid when the inputs name none."""
+    direction = find_direction(inputs)
+    if direction is None:
+        raise wrong_input("direction", _("Give inputs.direction: bullish, bearish or neutral."))
+    return direction
+
+
+def wrong_input(name: str, problem: str) -> Invalid:
+    """Return the refusal of one input."""
+    return Invalid(problem, errors=(FieldError(f"inputs.{name}", problem),))

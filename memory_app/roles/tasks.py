@@ -1,0 +1,21 @@
+"""What the worker does for roles: start what is due, and reflect. Source: S0 (triggers)."""
+
+from datetime import datetime
+from typing import Any
+
+from memory_app.roles.core import Trigger
+from memory_app.roles.services.reflect import reflect_role
+from memory_app.roles.services.triggers import start_due_roles
+from minara_site.kernel.jobs.services import Claim
+
+
+def start_due(*, now: datetime) -> dict[str, int]:
+    """Start a run for every role whose time has come; running it again starts none."""
+    return {"started": start_due_roles(now=now)}
+
+
+def reflect(
+    *, role_id: str, trigger: str, now: datetime, owner_id: int | None = None, claim: Claim | None = None
+) -> dict[str, Any]:
+    """Sweep a role; running it again finds what is still due, and a second one at the same time drops."""
+    return reflect_role(role_id, trigger=Trigger(trigger), owner_id=owner_id, claim=claim, now=now).as_dict()

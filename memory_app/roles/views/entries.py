@@ -1,0 +1,115 @@
+"""`/role-memory/`: what was decided, what came of it and what was learned; and one decision with all that is known."""
+
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpResponse, QueryDict
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from memory_app.held.masking import mask_leaves
+from memory_app.memories.selectors import name_actors
+from memory_app.roles.details import (
+    is_waiting,
+    list_calls,
+    list_evidence,
+    list_inputs,
+    probe_rows,
+    shadow_of,
+    timeline_of,
+)
+from memory_app.roles.listed import shape_entries, shape_entry
+from memory_app.roles.listing import count_tabs, entries_spec
+from memory_app.roles.picture import load_picture
+from memory_app.roles.reading import find_read
+from memory_app.roles.registry import registry
+from memory_app.roles.selectors import get_entry, list_entries, list_manual_due
+from memory_app.roles.words import decided_words
+from memory_app.search.selectors import limited
+from minara_site.access.access_log import record_view, record_views
+from minara_site.access.models import User
+from minara_site.access.pages import PageRequest, page
+from minara_site.access.policy import Act
+from minara_site.kernel.ownership import EVERYBODY, Owner
+from minara_site.web.filters import changed_query
+from minara_site.web.lists import load_page, render_list
+from minara_site.web.nav import Crumb
+from minara_site.web.responses import render_page
+
+
+@page(Act.ROLE_MEMORY_READ)
+def entry_list(request: PageRequest) -> HttpResponse:
+    """List decisions by status; a blue edge says that the next prompt carries the lesson."""
+    principal, now = request.principal, timezone.now()
+    owner = principal.reads(Act.ROLE_MEMORY_READ, request.GET.get("owner"))
+    asked = request.GET.get("owner", "")
+    spec = entries_spec(principal, owner, asked=asked, roles=request.GET.getlist("role"))
+    with limited(request.GET.get("q")):
+        found = load_page(spec, request, list_entries(owner=owner, include_held=True).select_related("owner"))
+    record_views(principal=principal, owner_ids={row.owner_id for row in found.rows}, kind="role_memory", now=now)
+    read = find_read({row.owner for row in found.rows if row.lesson}, now=now)
+    rows = shape_entries(found.rows, principal=principal, now=now, read=read)
+    shown = found.with_rows(rows).with_tab_counts(count_tabs(owner))
+    return render_list(request, "memory_app/roles/entries.html", shown, list_context(request, owner, now))
+
+
+def list_context(request: PageRequest, owner: Owner, now: datetime) -> dict[str, Any]:
+    """Return what the list says above its rows."""
+    own = owner == request.principal.owner
+    name, words = (owner.username, owner.get_short_name()) if isinstance(owner, User) else (EVERYBODY, _("everybody"))
+    return {
+        "title": _("Role memory") if own else _("Role memory of %(owner)s") % {"owner": words},
+        "owner": owner,
+        "is_shared": name == EVERYBODY,
+        "due": list_manual_due(owner=owner, now=now).count(),
+        "whose": changed_query(QueryDict(), owner=None if own else name),
+    }
+
+
+@page(Act.ROLE_MEMORY_READ)
+def entry_page(request: PageRequest, entry_id: int) -> HttpResponse:
+    """Show one decision: inputs, price, outcome, both stages, why there is no lesson, and where it came from."""
+    principal, now = request.principal, timezone.now()
+    entry = get_entry(owner=principal.reaches(Act.ROLE_MEMORY_READ), entry_id=entry_id)
+    record_view(principal=principal, owner_id=entry.owner_id, kind="role_memory", object_id=str(entry.pk), now=now)
+    declared = registry().find(entry.role_id)
+    role = declared.role if declared else None
+    read = find_read([entry.owner] if entry.lesson else [], now=now)
+    row = shape_entry(entry, principal=principal, now=now, is_read=entry.pk in read)
+    names = name_actors({entry.actor, entry.outcome_by} - {""}, reader=principal.owner)
+    shadow = shadow_of(entry)
+    title = _("Decision %(id)d") % {"id": entry.pk}
+    context = {
+        "title": title,
+        "crumbs": crumbs_of(row.label, entry.role_id, title),
+        "row": row,
+        "entry": row.entry,
+        "declared": declared,
+        "inputs": list_inputs(row.entry.inputs),
+        "evidence": list_evidence(row.entry.evidence),
+        "calls": list_calls(entry),
+        "shadow": shadow,
+        "probe": probe_rows(entry, role),
+        "timeline": timeline_of(entry, role, now),
+        "chart": load_picture(entry, role, now),
+        "noise_band": settings.MINARA.noise_band_pct,
+        "shadow_rows": list_inputs(decided_words(shadow.decision if row.is_own else mask_leaves("", shadow.decision)))
+        if shadow
+        else [],
+        "author": names[entry.actor],
+        "marker": names.get(entry.outcome_by, ""),
+        "may_mark": is_waiting(entry, row.role, now) and principal.may(Act.ROLE_OUTCOME),
+    }
+    return render_page(request, "memory_app/roles/entry.html", context)
+
+
+def crumbs_of(label: str, role_id: str, title: str) -> list[Crumb]:
+    """Return the way to one decision: the list, its role, itself."""
+    return [
+        Crumb(_("Learning")),
+        Crumb(_("Role memory"), reverse("role_memory:list")),
+        Crumb(label, reverse("roles:one", args=[role_id])),
+        Crumb(title),
+    ]

@@ -1,0 +1,141 @@
+"""`/role-memory/outcomes/`: decisions whose outcome a person says, one after the other (screens U-19)."""
+
+from dataclasses import replace
+from http import HTTPStatus
+from typing import Any
+
+from django.http import HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from memory_app.memories.selectors import name_actors
+from memory_app.roles.details import is_waiting, list_inputs
+from memory_app.roles.forms import OutcomeForm
+from memory_app.roles.listed import ListedEntry, shape_entries, shape_entry
+from memory_app.roles.listing import outcomes_spec
+from memory_app.roles.selectors import get_entry, list_manual_due
+from memory_app.roles.services.outcome import mark_outcome
+from minara_site.access.access_log import record_view, record_views
+from minara_site.access.models import User
+from minara_site.access.pages import PageRequest, page
+from minara_site.access.policy import Act
+from minara_site.kernel.ownership import EVERYBODY, Owner
+from minara_site.web.lists import ListPage, load_page
+from minara_site.web.responses import back, render_page, toast, wants_fragment
+
+PANE = "outcome"
+MARKED = "outcomes_marked"  # in the browser session: the day, and how many this person marked on it
+
+
+@page(Act.ROLE_MEMORY_READ)
+def outcome_queue(request: PageRequest) -> HttpResponse:
+    """List what waits for a word; a wide window shows the first of it beside the list."""
+    listed, owner = load_queue(request)
+    chosen = listed.rows[0] if listed.rows else None
+    return render_queue(request, listed, owner, {"chosen": chosen, "is_list": True})
+
+
+@page(Act.ROLE_MEMORY_READ)
+def judge(request: PageRequest, entry_id: int) -> HttpResponse:
+    """Show one decision beside the list; HTMX asks for it alone. Who opens somebody else's leaves a line."""
+    return show_one(request, entry_id, OutcomeForm())
+
+
+@page(Act.ROLE_OUTCOME, methods=("POST",))
+def mark(request: PageRequest, entry_id: int) -> HttpResponse:
+    """Say once what came of a decision, and go on to the next; what cannot be read comes back with the form."""
+    owner = request.principal.reaches(Act.ROLE_OUTCOME)
+    form = OutcomeForm(request.POST)
+    if not form.is_valid():
+        return show_one(request, entry_id, form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+    is_right = form.cleaned_data["correct"] == "yes"
+    mark_outcome(
+        owner=owner,
+        entry_id=entry_id,
+        correct=is_right,
+        pnl_pct=form.cleaned_data["pnl_pct"],
+        note=form.cleaned_data["note"],
+        actor=request.principal.actor,
+        now=timezone.now(),
+    )
+    marked = _("Marked as right.") if is_right else _("Marked as wrong. The next reflection asks why.")
+    toast(request, marked)
+    request.session[MARKED] = [today(), marked_today(request) + 1]
+    return back(request, "role_memory:outcomes")
+
+
+def show_one(request: PageRequest, entry_id: int, form: OutcomeForm, *, status: int = HTTPStatus.OK) -> HttpResponse:
+    """Answer the queue with this decision beside it."""
+    principal, now = request.principal, timezone.now()
+    entry = get_entry(owner=principal.reaches(Act.ROLE_MEMORY_READ), entry_id=entry_id)
+    record_view(principal=principal, owner_id=entry.owner_id, kind="role_memory", object_id=str(entry.pk), now=now)
+    listed, owner = load_queue(request)
+    known = next((row for row in listed.rows if row.pk == entry.pk), None)
+    chosen = known or shape_entry(entry, principal=principal, now=now, query=listed.query)
+    context = {"chosen": chosen, "is_list": False, "form": form}
+    return render_queue(request, listed, owner, context, status=status)
+
+
+def load_queue(request: PageRequest) -> tuple[ListPage, Owner]:
+    """Return the queue that the address asks for, and whose it is."""
+    principal, now = request.principal, timezone.now()
+    asked = request.GET.get("owner") or (EVERYBODY if principal.is_operator else "")
+    owner = principal.reads(Act.ROLE_MEMORY_READ, asked)
+    spec = outcomes_spec(principal, owner, asked=asked, roles=request.GET.getlist("role"))
+    rows = list_manual_due(owner=owner, now=now).select_related("owner")
+    found = replace(load_page(spec, request, rows, ignore=("owner",)), path=reverse("role_memory:outcomes"))
+    owner_ids = {row.owner_id for row in found.rows}
+    record_views(principal=principal, owner_ids=owner_ids, kind="role_memory", now=now)
+    return found.with_rows(shape_entries(found.rows, principal=principal, now=now, query=found.query)), owner
+
+
+def render_queue(
+    request: PageRequest, listed: ListPage, owner: Owner, context: dict[str, Any], *, status: int = HTTPStatus.OK
+) -> HttpResponse:
+    """Answer the page; to HTMX the decision alone, the list, or its next rows."""
+    chosen: ListedEntry | None = context["chosen"]
+    now = timezone.now()
+    context |= {
+        "title": _("Outcomes to mark"),
+        "page": listed,
+        "spec": listed.spec,
+        "next_url": next_url(listed, chosen),
+        "done": marked_today(request),
+        "is_shared": not isinstance(owner, User),
+        "inputs": list_inputs(chosen.entry.inputs) if chosen else [],
+        "author": author_of(request, chosen),
+        "may_mark": chosen is not None and is_waiting(chosen.entry, chosen.role, now),
+    }
+    fragment = "memory_app/roles/_queue.html"
+    if listed.is_continued:
+        fragment = "parts/_list_more.html"
+    elif wants_fragment(request) and request.htmx.target == PANE:
+        fragment = "memory_app/roles/_judge.html"
+    return render_page(request, "memory_app/roles/outcomes.html", context, fragment=fragment, status=status)
+
+
+def author_of(request: PageRequest, chosen: ListedEntry | None) -> str:
+    """Return in words who recorded the chosen decision. Two queries at most."""
+    if chosen is None:
+        return ""
+    return name_actors({chosen.entry.actor}, reader=request.principal.owner)[chosen.entry.actor]
+
+
+def next_url(listed: ListPage, chosen: ListedEntry | None) -> str:
+    """Return where the reader goes on: the decision behind this one, else the first of the others, else the list."""
+    ids = [row.pk for row in listed.rows]
+    place = ids.index(chosen.pk) + 1 if chosen and chosen.pk in ids else 0
+    others = [row for row in [*listed.rows[place:], *listed.rows[:place]] if chosen is None or row.pk != chosen.pk]
+    return others[0].url if others else listed.start_url
+
+
+def today() -> str:
+    """Return the day in the reader's zone."""
+    return timezone.localdate().isoformat()
+
+
+def marked_today(request: PageRequest) -> int:
+    """Return how many outcomes this person marked today in this browser."""
+    day, count = request.session.get(MARKED, ("", 0))
+    return int(count) if day == today() else 0

@@ -1,0 +1,228 @@
+"""`/roles/`: the declared roles and how they stand; and one role with its policy, health and newest lessons."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpResponse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from memory_app.roles.core import Trigger
+from memory_app.roles.core.declarations import Manual, MemoryRole, is_id
+from memory_app.roles.health import Ages, RoleStanding, entries_of, load_ages, load_standing, load_standings
+from memory_app.roles.listed import ListedEntry, shape_entries
+from memory_app.roles.offer import load_offer
+from memory_app.roles.registry import registry
+from memory_app.roles.selectors import list_lessons, recent_lessons
+from memory_app.roles.services.requests import request_reflection
+from memory_app.roles.services.sweeping import Ended
+from memory_app.roles.words import (
+    ENDED,
+    RESULTS,
+    TRIGGERS,
+    cron_words,
+    evidence_words,
+    hours_words,
+    next_cron_at,
+    probe_words,
+    trigger_words,
+)
+from minara_site.access.access_log import record_views
+from minara_site.access.models import User
+from minara_site.access.pages import PageRequest, page
+from minara_site.access.policy import Act
+from minara_site.kernel.errors import NotFound
+from minara_site.kernel.llm.gateway import what_is_missing
+from minara_site.kernel.ownership import EVERYBODY, Owner
+from minara_site.web.columns import ColumnChart, Stretch, column_chart
+from minara_site.web.filters import Text
+from minara_site.web.lists import total_words
+from minara_site.web.responses import render_page, see_other, toast
+from minara_site.web.words import declared_words, enumeration
+
+MOST_LESSONS = 10
+
+
+@page(Act.ROLES_READ)
+def role_list(request: PageRequest) -> HttpResponse:
+    """List the roles with what waits, what is due and what was learned of the reader's entries."""
+    owner, now = read_owner(request), timezone.now()
+    context = {
+        "title": _("Roles"),
+        "rows": [(each, listed_words(each)) for each in load_standings(owner, now)],
+        "whose": whose_words(request, owner),
+        "query": query_of(request, owner),
+        "missing": what_is_missing(),
+    }
+    return render_page(request, "memory_app/roles/roles.html", context)
+
+
+@page(Act.ROLES_READ)
+def role_page(request: PageRequest, role_id: str) -> HttpResponse:
+    """Show one role, also one that is no longer declared as long as entries of it remain."""
+    owner, now = read_owner(request), timezone.now()
+    standing = find_standing(role_id, owner, now)
+    declared = standing.declared
+    context = {
+        "title": declared_words(declared.role.label) if declared else role_id,
+        "standing": standing,
+        "declared": declared,
+        "whose": whose_words(request, owner),
+        "query": query_of(request, owner),
+        "missing": what_is_missing(),
+        "last": last_words(standing) or _("none yet"),
+        "last_trigger": trigger_of(standing),
+        "is_shared": not isinstance(owner, User),
+        "lessons": newest_lessons(request, role_id, owner, now),
+        "as_of": now,
+    }
+    if declared:
+        context |= declared_context(request, declared.role, owner, now)
+    return render_page(request, "memory_app/roles/role.html", context)
+
+
+@page(Act.ROLES_REFLECT_ALL, methods=("POST",))
+def reflect(request: PageRequest, role_id: str) -> HttpResponse:
+    """Ask for the reflection of all entries of a role that are due, and show the run."""
+    if registry().find(role_id) is None:
+        raise NotFound(_("There is no such role."))
+    run = request_reflection(role_id=role_id, owner_id=None, actor=request.principal.actor, now=timezone.now())
+    toast(request, _("The reflection waits for a worker."))
+    return see_other("jobs:run", run.pk)
+
+
+def read_owner(request: PageRequest) -> Owner:
+    """Return whose entries are counted: the reader's own, an operator's of everybody unless the address names one."""
+    principal = request.principal
+    return principal.reads(Act.ROLES_READ, request.GET.get("owner") or (EVERYBODY if principal.is_operator else None))
+
+
+def whose_words(request: PageRequest, owner: Owner) -> str:
+    """Return whose entries the figures are about."""
+    if not isinstance(owner, User):
+        return _("of all owners")
+    return _("your own") if owner == request.principal.owner else _("of %(owner)s") % {"owner": owner.get_short_name()}
+
+
+def query_of(request: PageRequest, owner: Owner) -> str:
+    """Return the beginning of the query that lists the same owner's entries."""
+    if owner == request.principal.owner:
+        return "?"
+    name = owner.username if isinstance(owner, User) else EVERYBODY
+    return f"?{urlencode({'owner': name})}&"
+
+
+def find_standing(role_id: str, owner: Owner, now: datetime) -> RoleStanding:
+    """Return how a role stands. Raises NotFound for one that was never declared, as far as this reader can tell."""
+    if not is_id(role_id):
+        raise NotFound(_("There is no such role."))
+    standing = load_standing(role_id, owner, now)
+    if standing.declared is None and not has_entries(role_id, owner):
+        raise NotFound(_("There is no such role."))
+    return standing
+
+
+def has_entries(role_id: str, owner: Owner) -> bool:
+    """Say whether any decision of this role was recorded."""
+    return bool(entries_of(owner, role_id).exists())
+
+
+def listed_words(standing: RoleStanding) -> dict[str, Text]:
+    """Return what the list says of a role besides its figures."""
+    words: dict[str, Text] = {"last": last_words(standing)}
+    if standing.declared:
+        policy = standing.declared.role.reflection_policy
+        words |= {"probe": probe_words(policy.outcome_probe), "triggers": trigger_words(standing.declared.role)}
+    return words
+
+
+def last_words(standing: RoleStanding) -> str:
+    """Return what came of the last reflection: "3 reflected, 1 skipped", or why it failed; empty before the first."""
+    state = standing.state
+    if state is None or state.last_triggered_at is None:
+        return ""
+    if state.last_error:
+        return _("failed: %(error)s") % {"error": state.last_error}
+    counts = state.last_result or {}
+    said = [
+        _("%(count)s %(what)s") % {"count": value, "what": ENDED[Ended(name)]}
+        for name, value in counts.items()
+        if value and name in set(Ended)
+    ]
+    return enumeration(said) if said else str(RESULTS.get(str(counts.get("result")), _("nothing was due")))
+
+
+def trigger_of(standing: RoleStanding) -> Text:
+    """Return what made the role reflect last."""
+    state = standing.state
+    return TRIGGERS[Trigger(state.last_trigger)] if state and state.last_trigger in set(Trigger) else ""
+
+
+def newest_lessons(request: PageRequest, role_id: str, owner: Owner, now: datetime) -> Sequence[ListedEntry]:
+    """Return the newest lessons of a role: of one owner those that their decisions may use now, else of everybody."""
+    if isinstance(owner, User):
+        found = recent_lessons(owner_id=owner.pk, role_id=role_id, as_of=now, most=MOST_LESSONS)
+    else:
+        newest = list_lessons(owner=owner, role_id=role_id, as_of=now).order_by("-outcome_at", "-pk")
+        found = list(newest.select_related("owner")[:MOST_LESSONS])
+    record_views(principal=request.principal, owner_ids={each.owner_id for each in found}, kind="role_memory", now=now)
+    return shape_entries(found, principal=request.principal, now=now)
+
+
+def declared_context(request: PageRequest, role: MemoryRole, owner: Owner, now: datetime) -> dict[str, Any]:
+    """Return what a declared role shows: its policy in words, how old what waits is, what reflecting costs."""
+    policy = role.reflection_policy
+    cron = policy.cron_expr if Trigger.CRON in policy.triggers else ""
+    may_reflect = request.principal.may(Act.ROLES_REFLECT_ALL)
+    return {
+        "role": role,
+        "probe": probe_words(policy.outcome_probe),
+        "is_marked_by_hand": isinstance(policy.outcome_probe, Manual),
+        "least": hours_words(policy.min_age_hours),
+        "greatest": hours_words(policy.max_age_hours),
+        "triggers": [TRIGGERS[each] for each in policy.triggers],
+        "cron": cron,
+        "cron_words": cron_words(cron) if cron else "",
+        "next_at": next_cron_at(cron, now) if cron else None,
+        "evidence": [evidence_words(each) for each in policy.post_hoc_probes],
+        "ages": ages_chart(load_ages(role, owner, now)),
+        "offer": load_offer(role.id, now=now) if may_reflect else None,
+        "may_reflect": may_reflect,
+    }
+
+
+def ages_chart(ages: Sequence[Ages]) -> ColumnChart:
+    """Return the ages of what waits as columns."""
+    waiting = total_words_of(ages)
+    return column_chart(
+        [stretch_of(each) for each in ages],
+        _("Pending decisions by age: %(count)s, of which %(ready)s are old enough and not too old") % waiting,
+    )
+
+
+def total_words_of(ages: Sequence[Ages]) -> dict[str, int]:
+    """Return how many wait, and how many of them are of the right age."""
+    return {
+        "count": sum(each.entries.number for each in ages),
+        "ready": sum(each.entries.number for each in ages if each.may_be_judged),
+    }
+
+
+def stretch_of(ages: Ages) -> Stretch:
+    """Return one column, named by its ages."""
+    since = age_words(ages.since)
+    if ages.until is None:
+        label = _("over %(since)s") % {"since": since}
+        word = label
+    elif not ages.since and not ages.may_be_judged:
+        label = word = _("under %(until)s") % {"until": age_words(ages.until)}
+    else:
+        label, word = _("%(since)s to %(until)s") % {"since": since, "until": age_words(ages.until)}, since
+    return Stretch(label, word, ages.entries.number, not ages.may_be_judged, total_words(ages.entries))
+
+
+def age_words(hours: float) -> str:
+    """Return an age in three digits at most: "36 h", "10.8 d"."""
+    return hours_words(hours) if hours < 48 else _("%(days)s d") % {"days": f"{hours / 24:.3g}"}  # noqa: PLR2004

@@ -1,0 +1,237 @@
+"""Role memory in words: states, outcomes, classes, triggers, probes, and why an entry has no lesson."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, assert_never
+
+from cronsim import CronSim
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from memory_app.roles.core import Classification, Direction, Outcome, SkipReason, Status, Trigger
+from memory_app.roles.core.declarations import (
+    Custom,
+    Manual,
+    MemoryRole,
+    NewsSnapshot,
+    OnchainSnapshot,
+    OutcomeProbe,
+    PostHocProbe,
+    PriceDelta,
+    RefetchSource,
+)
+from memory_app.roles.models import RoleMemory
+from memory_app.roles.services.sweeping import Ended, SweepResult
+from minara_site.web.badges import Badge
+from minara_site.web.filters import Text
+from minara_site.web.moments import MINUS, age, day_and_time
+from minara_site.web.words import enumeration, sentences
+
+DAY_HOURS = 24
+DAYS_IN_WORDS = 2 * DAY_HOURS  # from here on hours are said as days
+
+STATUSES: dict[Status, Text] = {
+    Status.PENDING: gettext_lazy("Pending"),
+    Status.REFLECTED: gettext_lazy("Reflected"),
+    Status.SKIPPED: gettext_lazy("Skipped"),
+}
+OUTCOMES: dict[Outcome, Text] = {
+    Outcome.RIGHT: gettext_lazy("Right"),
+    Outcome.WRONG: gettext_lazy("Wrong"),
+    Outcome.UNCLEAR: gettext_lazy("Unclear"),
+}
+OUTCOME_SHAPES: dict[Outcome, str] = {Outcome.RIGHT: "active", Outcome.WRONG: "failed", Outcome.UNCLEAR: "retired"}
+CLASSES: dict[Classification, Badge] = {
+    Classification.LOGIC_ERROR: Badge("cls-logic_error", "branch", "logic_error"),
+    Classification.MISSING_DATA: Badge("cls-missing_data", "missing", "missing_data"),
+    Classification.EXOGENOUS: Badge("cls-exogenous", "bolt", "exogenous"),
+    Classification.VARIANCE: Badge("cls-variance", "wave", "variance"),
+}
+CLASS_MEANINGS: dict[Classification, Text] = {
+    Classification.LOGIC_ERROR: gettext_lazy(
+        "Wrong, and the error lies in the agent's reasoning. It teaches a lesson."
+    ),
+    Classification.MISSING_DATA: gettext_lazy(
+        "Wrong, because the agent did not fetch evidence that was there. It teaches a lesson."
+    ),
+    Classification.EXOGENOUS: gettext_lazy(
+        "Wrong, because of something nobody could have known. It teaches no lesson."
+    ),
+    Classification.VARIANCE: gettext_lazy("Within the noise: skill and luck look alike. It teaches no lesson."),
+}
+DIRECTIONS: dict[Direction, Text] = {
+    Direction.BULLISH: gettext_lazy("bullish"),
+    Direction.BEARISH: gettext_lazy("bearish"),
+    Direction.NEUTRAL: gettext_lazy("neutral"),
+}
+TRIGGERS: dict[Trigger, Text] = {
+    Trigger.CRON: gettext_lazy("on a schedule"),
+    Trigger.ON_NEW_WRITE: gettext_lazy("when a decision is recorded"),
+    Trigger.ON_PRICE_FETCH: gettext_lazy("when a price arrives"),
+    Trigger.MANUAL: gettext_lazy("by hand"),
+}
+SKIPPED_WORDS: dict[SkipReason, Text] = {
+    SkipReason.TOO_OLD: gettext_lazy("It grew too old before its outcome was known."),
+    SkipReason.NO_PRICE: gettext_lazy("No price was close enough to the decision or to the end of its window."),
+}
+CLOSED_WORDS: dict[Classification, Text] = {
+    Classification.EXOGENOUS: gettext_lazy("What decided it could not have been known. Such a case teaches no rule."),
+    Classification.VARIANCE: gettext_lazy("The move lies within the noise: skill and luck look alike here."),
+    Classification.LOGIC_ERROR: gettext_lazy("No lesson stands: none came of the second stage, or it was discarded."),
+    Classification.MISSING_DATA: gettext_lazy("No lesson stands: none came of the second stage, or it was discarded."),
+}
+RESULTS: dict[str, Text] = {
+    SweepResult.DROPPED: gettext_lazy("dropped, because another was under way"),
+    SweepResult.STOPPED: gettext_lazy("stopped"),
+    SweepResult.OFF: gettext_lazy("switched off"),
+    SweepResult.LOST: gettext_lazy("another sweep took its place"),
+}
+ENDED: dict[Ended, Text] = {
+    Ended.RIGHT: gettext_lazy("right"),
+    Ended.LESSON: gettext_lazy("with a lesson"),
+    Ended.NO_LESSON: gettext_lazy("without a lesson"),
+    Ended.UNKNOWN: gettext_lazy("not known yet"),
+    Ended.SKIPPED: gettext_lazy("skipped"),
+    Ended.FAILED: gettext_lazy("failed"),
+    Ended.CHANGED: gettext_lazy("changed meanwhile"),
+    Ended.LEFT: gettext_lazy("left for a model"),
+    Ended.SHADOWED: gettext_lazy("decided in shadow"),
+}
+EVERY_DAY = {"*"}
+
+
+def hours_words(hours: float) -> str:
+    """Return a span as people say it: "30 min", "36 h", "7 d"."""
+    if hours >= DAYS_IN_WORDS and hours % DAY_HOURS == 0:
+        days = int(hours // DAY_HOURS)
+        return ngettext("%(n)d d", "%(n)d d", days) % {"n": days}
+    if hours < 1:
+        minutes = round(hours * 60)
+        return ngettext("%(n)d min", "%(n)d min", minutes) % {"n": minutes}
+    return _("%(hours)s h") % {"hours": f"{hours:g}"}
+
+
+def probe_words(probe: OutcomeProbe) -> str:
+    """Return how the outcome of a role's decisions is found."""
+    match probe:
+        case PriceDelta():
+            span = {"window": hours_words(probe.window_hours), "field": probe.asset_field}
+            return _("price of %(field)s over %(window)s") % span
+        case Custom():
+            return _("the probe %(id)s") % {"id": probe.probe_id}
+        case Manual():
+            return _("somebody says what came of it")
+        case _:
+            assert_never(probe)
+
+
+def evidence_words(probe: PostHocProbe) -> str:
+    """Return what a role's reflection is shown besides the outcome."""
+    match probe:
+        case RefetchSource():
+            return _("what the tool %(tool)s answers for the time of the decision") % {"tool": probe.tool}
+        case NewsSnapshot():
+            return _("headlines about the asset until the outcome")
+        case OnchainSnapshot():
+            return _("on-chain figures of the asset until the outcome")
+        case _:
+            assert_never(probe)
+
+
+def trigger_words(role: MemoryRole) -> str:
+    """Return what makes a role reflect by itself."""
+    return enumeration(str(TRIGGERS[trigger]) for trigger in role.reflection_policy.triggers)
+
+
+def cron_words(expression: str) -> str:
+    """Return when a schedule falls due, in words where that is short, else the expression; times are UTC."""
+    minute, hour, *rest = expression.split()
+    clock = {"time": f"{int(hour):02d}:{int(minute):02d}"} if hour.isdigit() and minute.isdigit() else None
+    if clock and set(rest) == EVERY_DAY:
+        return _("every day at %(time)s UTC") % clock
+    if minute.isdigit() and {hour, *rest} == EVERY_DAY:
+        return _("every hour at minute %(minute)d") % {"minute": int(minute)}
+    if minute.isdigit() and hour.startswith("*/") and set(rest) == EVERY_DAY:
+        return _("every %(hours)s hours at minute %(minute)d") % {"hours": hour[2:], "minute": int(minute)}
+    if minute.startswith("*/") and {hour, *rest} == EVERY_DAY:
+        return _("every %(minutes)s minutes") % {"minutes": minute[2:]}
+    return expression
+
+
+def next_cron_at(expression: str, now: datetime) -> datetime:
+    """Return when a schedule falls due next."""
+    return next(CronSim(expression, now.astimezone(timezone.get_default_timezone())))
+
+
+def pnl_words(pnl_pct: float) -> str:
+    """Return a change in percent with its sign: "+2.41%", with a true minus."""
+    return f"{pnl_pct:+,.2f}%".replace("-", MINUS)
+
+
+def decided_words(decision: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a reflection in shadow decided, its change in percent as people say it."""
+    change = decision.get("pnl_pct")
+    return {**decision, "pnl_pct": pnl_words(change)} if isinstance(change, int | float) else dict(decision)
+
+
+def pnl_tone(pnl_pct: float) -> str:
+    """Return whether a change is a gain, a loss, or neither at the precision in which it is shown."""
+    rounded = round(pnl_pct, 2)
+    return "gain" if rounded > 0 else "loss" if rounded < 0 else "flat"
+
+
+def ready_at(entry: RoleMemory, role: MemoryRole) -> datetime:
+    """Return from when on an entry is judged."""
+    return entry.decided_at + timedelta(hours=role.reflection_policy.min_age_hours)
+
+
+def why_no_lesson(entry: RoleMemory, role: MemoryRole | None, now: datetime) -> str:
+    """Return in words why agents read no lesson of this entry; empty when they may. `role` is None once undeclared."""
+    if entry.lesson:
+        held = _("The guard holds the lesson. No agent reads it until an operator has released it.")
+        return held if entry.lesson_held_at or entry.held_at else ""
+    if entry.held_at:
+        return _("The guard holds this decision. It is judged once an operator has released it.")
+    if entry.status == Status.SKIPPED:
+        return str(SKIPPED_WORDS.get(SkipReason(entry.skip_reason), "")) if entry.skip_reason else _("It was skipped.")
+    if entry.status == Status.REFLECTED:
+        return why_closed(entry)
+    return why_pending(entry, role, now)
+
+
+def why_closed(entry: RoleMemory) -> str:
+    """Return why a reflected entry without a lesson has none."""
+    if entry.outcome == Outcome.RIGHT:
+        return _("It was right: there is nothing to mend, so no model was asked.")
+    return str(CLOSED_WORDS[Classification(entry.classification)]) if entry.classification else ""
+
+
+def why_pending(entry: RoleMemory, role: MemoryRole | None, now: datetime) -> str:
+    """Return what a pending entry waits for."""
+    if role is None:
+        return _("Its role is no longer declared, so nothing judges it any more.")
+    if entry.last_error:
+        return sentences(failure_words(entry.last_error), retry_words(entry, now))
+    if (ready := ready_at(entry, role)) > now:
+        waits = {"moment": day_and_time(ready, timezone.get_current_timezone()), "span": age(ready, now)}
+        return _("Too young to be judged. It waits until %(moment)s, %(span)s.") % waits
+    if entry.outcome:
+        return _("Its outcome is known; the reflection is still to come.")
+    if isinstance(role.reflection_policy.outcome_probe, Manual):
+        return _("Somebody has to say what came of it.")
+    return _("It is due. The next reflection of its role looks for its outcome.")
+
+
+def failure_words(error: str) -> str:
+    """Return why the last try came to nothing."""
+    if error == SkipReason.NO_PRICE:
+        return str(SKIPPED_WORDS[SkipReason.NO_PRICE])
+    return _("The last try failed: %(error)s.") % {"error": error.rstrip(".")}
+
+
+def retry_words(entry: RoleMemory, now: datetime) -> str:
+    """Return when a failed entry is tried again."""
+    if entry.next_try_at is None or entry.next_try_at <= now:
+        return _("The next reflection tries again.")
+    return _("The next try comes %(span)s.") % {"span": age(entry.next_try_at, now)}

@@ -1,0 +1,34 @@
+"""What an operator says to raise a cap."""
+
+from decimal import Decimal
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from minara_site.console.budgets.services import MOST_REASON, MOST_USD
+from minara_site.kernel.plain_text import storable_problem
+
+
+class RaiseForm(forms.Form):
+    """The new cap, and why."""
+
+    cap_usd = forms.DecimalField(
+        label=_("Cap in USD"),
+        min_value=Decimal("0.01"),
+        max_value=MOST_USD,
+        decimal_places=2,
+        widget=forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"}),
+    )
+    reason = forms.CharField(
+        label=_("Why"),
+        max_length=MOST_REASON,
+        help_text=_("Stands in the audit log, for good."),
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+
+    def clean_reason(self) -> str:
+        """Refuse what cannot be stored."""
+        reason: str = self.cleaned_data["reason"]
+        if problem := storable_problem(reason):
+            raise forms.ValidationError(problem)
+        return reason

@@ -1,0 +1,17 @@
+"""What the pages know of one window."""
+
+from datetime import datetime
+
+from django.utils.translation import gettext as _
+
+from minara_site.kernel.errors import NotFound
+from minara_site.kernel.llm.core.windows import Window
+from minara_site.kernel.llm.selectors import Standing, load_budget
+
+
+def find_standing(window: Window, *, now: datetime) -> Standing:
+    """Return how a window that runs now stands. Raises NotFound for any other."""
+    found = next((each for each in load_budget(now=now) if each.window == window), None)
+    if found is None:
+        raise NotFound(_("No such budget runs now. Caps are raised for the running day or month alone."))
+    return found

@@ -1,0 +1,116 @@
+"""How the pages show a window: its bar, its amounts in words, and what it will come to."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from minara_site.kernel.llm.core import Category, Span
+from minara_site.kernel.llm.core.windows import EVERY
+from minara_site.kernel.llm.selectors import Standing
+from minara_site.web.filters import Text
+from minara_site.web.moments import cost_words
+
+PURPOSES: Mapping[str, Text] = {
+    Category.LEARNING: gettext_lazy("Reviews, reflection and what is learned"),
+    Category.AGENT: gettext_lazy("The turns of the agent itself"),
+    Category.WORKFLOW: gettext_lazy("Workflows and autopilot turns"),
+    Category.EXPERIMENT: gettext_lazy("Offline experiments and backtests"),
+    EVERY: gettext_lazy("Everything together"),
+}
+SPANS: Mapping[str, Text] = {Span.DAY: gettext_lazy("Today"), Span.MONTH: gettext_lazy("This month")}
+CAP_AT = 100
+BAR_UNITS = 120  # what is over the cap still shows
+
+
+@dataclass(frozen=True, slots=True)
+class CapBar:
+    """A window as a bar of 120 units: the cap is at 100, `soft` is the mark where a warning begins."""
+
+    label: str
+    spent: float
+    committed: float
+    soft: float
+    tone: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownWindow:
+    """A window as the pages show it; amounts are in words, `left` is empty where there is no cap."""
+
+    standing: Standing
+    span: Text
+    spent: str
+    reserved: str
+    cap: str
+    left: str
+    forecast: str
+    will_pass: bool
+    bar: CapBar | None
+    raised_by: str
+
+    @property
+    def category(self) -> str:
+        """Return the category."""
+        return self.standing.window.category
+
+    @property
+    def purpose(self) -> Text:
+        """Return what the category pays for."""
+        return PURPOSES[self.category]
+
+    @property
+    def name(self) -> str:
+        """Return the window's name."""
+        return self.standing.window.name
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether nothing fits any more."""
+        return self.standing.totals.is_exhausted
+
+    @property
+    def is_beyond_soft(self) -> bool:
+        """Whether a warning was due."""
+        return self.standing.is_beyond_soft
+
+
+def show_window(standing: Standing, *, now: datetime, actors: Mapping[str, str]) -> ShownWindow:
+    """Return a window as the pages show it; `actors` names who raised caps."""
+    totals, coming = standing.totals, standing.forecast(now)
+    return ShownWindow(
+        standing=standing,
+        span=SPANS[standing.window.span],
+        spent=cost_words(totals.spent),
+        reserved=cost_words(totals.reserved),
+        cap="" if totals.cap is None else cost_words(totals.cap),
+        left="" if totals.left is None else cost_words(totals.left),
+        forecast="" if coming is None else cost_words(coming),
+        will_pass=coming is not None and totals.cap is not None and coming > totals.cap,
+        bar=None if totals.cap is None else bar_of(standing, totals.cap),
+        raised_by=actors.get(standing.raised_by, ""),
+    )
+
+
+def bar_of(standing: Standing, cap: Decimal) -> CapBar:
+    """Return the bar of a window with a cap."""
+    totals = standing.totals
+    label = _("%(category)s, %(window)s: %(spent)s spent and %(reserved)s reserved of %(cap)s") % {
+        "category": totals.window.category,
+        "window": totals.window.name,
+        "spent": cost_words(totals.spent),
+        "reserved": cost_words(totals.reserved),
+        "cap": cost_words(cap),
+    }
+    tone = "alarm" if totals.is_exhausted else "watch" if standing.is_beyond_soft else "fill"
+    soft = CAP_AT * settings.MINARA.minara_budget_soft_threshold
+    return CapBar(label, width(totals.spent, cap), width(totals.committed, cap), soft, tone)
+
+
+def width(amount: Decimal, cap: Decimal) -> float:
+    """Return an amount in the units of the bar; of a cap of nothing everything is full."""
+    return min(float(CAP_AT * amount / cap), BAR_UNITS) if cap else CAP_AT

@@ -1,0 +1,49 @@
+"""The list of what was decided in shadow."""
+
+from django.utils.translation import gettext_lazy as _
+
+from minara_site.access.models import User
+from minara_site.console.governance.words import CAPABILITIES
+from minara_site.kernel.governance.core import SHADOWED, Capability
+from minara_site.web.filters import Filter, FilterKind, Rows
+from minara_site.web.keyset import Order
+from minara_site.web.lists import Column, Empty, ListSpec, Sort
+
+
+def narrow_by_owner(rows: Rows, name: str) -> Rows:
+    """Keep what is about this user's data."""
+    return rows.filter(owner_id=User.objects.named(name).values_list("pk", flat=True).first())
+
+
+SHADOWS = ListSpec(
+    name="shadows",
+    caption=_("Decided in shadow"),
+    row="console/governance/_row.html",
+    columns=(
+        Column(_("What would have been done")),
+        Column(_("Capability")),
+        Column(_("Cost"), numeric=True),
+        Column(_("When"), sorts=("newest", "oldest"), numeric=True),
+    ),
+    sorts=(
+        Sort("newest", _("newest first"), Order("at")),
+        Sort("oldest", _("oldest first"), Order("at", descending=False)),
+    ),
+    filters=(
+        Filter(
+            "capability",
+            _("Capability"),
+            FilterKind.CHOICE,
+            lookup="capability",
+            choices=[(each.value, CAPABILITIES[each].name) for each in Capability if each in SHADOWED],
+        ),
+        Filter("owner", _("Whose (user name)"), FilterKind.TEXT, apply=narrow_by_owner),
+    ),
+    has_actions=False,
+    page_size=25,
+    empty=Empty(
+        "check",
+        _("All normal"),
+        _("Nothing was decided in shadow. Set a capability to shadow, and what it would do is listed here."),
+    ),
+)

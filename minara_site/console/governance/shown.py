@@ -1,0 +1,174 @@
+"""What the page shows: capabilities, breakers, the model, and shadow decisions as their reader may see them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.urls import NoReverseMatch, reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory_app.facts.listed import VerdictShown, verdicts_of
+from memory_app.held.masking import mask
+from memory_app.memories.selectors import name_actors
+from memory_app.roles.words import decided_words
+from minara_site.access.models import User
+from minara_site.console.governance.words import CAPABILITIES, MODE_BADGES, MODES, PARTS, VERDICTS, Described
+from minara_site.kernel.governance.core import Capability, Mode, Phase
+from minara_site.kernel.governance.models import CircuitBreaker, ShadowDecision
+from minara_site.kernel.governance.selectors import Standing, circuit_of, list_breakers, list_standings
+from minara_site.kernel.llm.gateway import what_is_missing
+from minara_site.web.filters import Text
+
+ANTHROPIC = "api.anthropic.com"
+PAIR, ENTRY = "fact_conflict", "role_memory"
+PAGES = {ENTRY: "role_memory:one"}
+SUBJECTS: dict[str, Text] = {PAIR: gettext_lazy("pair %(id)s"), ENTRY: gettext_lazy("decision %(id)s")}
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCapability:
+    """A capability as a panel's line; `setting` is what an environment variable says about it, if one does."""
+
+    standing: Standing
+    described: Described
+    author: str
+    setting: Text = ""
+
+    @property
+    def mode(self) -> Text:
+        """How it stands, in a word."""
+        return MODES[self.standing.mode]
+
+    @property
+    def badge(self) -> str:
+        """The badge of how it stands."""
+        return MODE_BADGES[self.standing.mode]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownBreaker:
+    """A breaker as a panel's line."""
+
+    row: CircuitBreaker
+    phase: Phase
+    tries_again_at: datetime | None
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether calls go through."""
+        return self.phase is Phase.CLOSED
+
+
+@dataclass(frozen=True, slots=True)
+class ShownModel:
+    """What is asked, and what is missing before it can be; never the key."""
+
+    missing: str
+    fast: str
+    main: str
+    host: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownShadow:
+    """A shadow decision as a row: `parts` are labels and texts, `url` leads to what it is about."""
+
+    row: ShadowDecision
+    capability: Text
+    headline: Text
+    parts: Sequence[tuple[Text, str]]
+    subject: Text
+    url: str
+
+    @property
+    def pk(self) -> int:
+        """The id."""
+        return self.row.pk
+
+
+def show_capabilities(*, reader: User) -> list[ShownCapability]:
+    """Return every capability with who set it so. Three queries at most."""
+    standings = list_standings()
+    names = name_actors({each.switch.actor for each in standings if each.switch}, reader=reader)
+    return [
+        ShownCapability(
+            each,
+            CAPABILITIES[each.capability],
+            names[each.switch.actor] if each.switch else "",
+            setting_of(each.capability),
+        )
+        for each in standings
+    ]
+
+
+def setting_of(capability: Capability) -> Text:
+    """Return what the environment says about a capability that it must allow besides."""
+    if capability is not Capability.CONTRADICTION_JUDGE:
+        return ""
+    if settings.MINARA.memory_consolidation_enabled:
+        return _("MEMORY_CONSOLIDATION_ENABLED is true: it judges while it is on.")
+    return _("MEMORY_CONSOLIDATION_ENABLED is false: set it to 1 and restart, or nothing is judged.")
+
+
+def show_breakers(*, now: datetime) -> list[ShownBreaker]:
+    """Return every breaker that ever met a failure. One query."""
+    shown = [(row, circuit_of(row)) for row in list_breakers()]
+    return [ShownBreaker(row, circuit.phase(now), circuit.tries_again_at(now)) for row, circuit in shown]
+
+
+def show_model() -> ShownModel:
+    """Return which models are asked, and where."""
+    config = settings.MINARA
+    host = urlsplit(config.anthropic_base_url).hostname if config.anthropic_base_url else ANTHROPIC
+    return ShownModel(what_is_missing(), config.minara_model_fast, config.minara_model_main, host or "")
+
+
+def is_normal(capabilities: Iterable[ShownCapability], breakers: Iterable[ShownBreaker], model: ShownModel) -> bool:
+    """Say whether nothing is switched, broken or missing."""
+    all_on = all(each.standing.mode is Mode.ON for each in capabilities)
+    return all_on and all(each.is_closed for each in breakers) and not model.missing
+
+
+def show_shadows(rows: Sequence[ShadowDecision], *, reader: User) -> list[ShownShadow]:
+    """Return shadow decisions as rows. One query at most, for the model's reasons, which go with the facts."""
+    ids = [number for kind, number in map(subject_of, rows) if kind == PAIR and number]
+    verdicts = verdicts_of(ids, reader=reader)
+    return [show_shadow(row, verdicts.get(subject_of(row)[1]), reader=reader) for row in rows]
+
+
+def show_shadow(row: ShadowDecision, verdict: VerdictShown | None, *, reader: User) -> ShownShadow:
+    """Return one shadow decision as a row; of somebody else's, secrets are masked."""
+    decision = {str(key): str(value) for key, value in decided_words(row.decision).items() if value not in (None, "")}
+    if verdict is not None and verdict.reason:
+        decision["reason"] = verdict.reason
+    own = row.owner_id == reader.pk
+    parts = [(label, decision[key] if own else mask(decision[key])) for key, label in PARTS.items() if key in decision]
+    kind, number = subject_of(row)
+    return ShownShadow(
+        row=row,
+        capability=CAPABILITIES[Capability(row.capability)].name,
+        headline=VERDICTS.get(decision.get("verdict", ""), ""),
+        parts=parts,
+        subject=str(SUBJECTS[kind]) % {"id": number} if kind in SUBJECTS else row.subject,
+        url=address_of(row),
+    )
+
+
+def subject_of(row: ShadowDecision) -> tuple[str, int]:
+    """Return the kind and the id of what a decision is about; 0 for an id that is none."""
+    kind, _colon, number = row.subject.partition(":")
+    return kind, int(number) if number.isdecimal() else 0
+
+
+def address_of(row: ShadowDecision) -> str:
+    """Return where the subject of a decision stands, empty when it has no page."""
+    kind, number = subject_of(row)
+    if kind == PAIR:
+        return f"{reverse('facts:conflicts')}?owner={row.owner.get_username()}"
+    try:
+        return reverse(PAGES[kind], args=[number])
+    except (KeyError, NoReverseMatch):
+        return ""

@@ -1,0 +1,13 @@
+"""Addresses of governance, below `/ops/governance/`: a page for each capability."""
+
+from django.urls import path
+
+from minara_site.console.governance import views
+from minara_site.kernel.governance.core import Capability
+
+app_name = "governance"
+urlpatterns = [
+    path("", views.governance, name="page"),
+    path("breaker/", views.close_breaker, name="close"),
+    *(path(f"{each}/", views.change, {"capability": each}, name=each.value) for each in Capability),
+]

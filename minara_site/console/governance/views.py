@@ -1,0 +1,84 @@
+"""The pages of `/ops/governance/`."""
+
+from http import HTTPStatus
+from typing import Any
+
+from django.forms import BaseForm
+from django.http import HttpResponse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from minara_site.access.access_log import record_views
+from minara_site.access.pages import PageRequest, page
+from minara_site.access.policy import Act
+from minara_site.console.governance.forms import ReasonForm, SwitchForm
+from minara_site.console.governance.listing import SHADOWS
+from minara_site.console.governance.shown import (
+    is_normal,
+    show_breakers,
+    show_capabilities,
+    show_model,
+    show_shadows,
+)
+from minara_site.console.governance.words import CAPABILITIES, MODES
+from minara_site.kernel.governance import breaker
+from minara_site.kernel.governance.core import Capability, Mode
+from minara_site.kernel.governance.selectors import list_shadows, mode_of
+from minara_site.kernel.governance.services import switch
+from minara_site.web.lists import load_page, render_list
+from minara_site.web.responses import render_page, see_other, toast
+
+
+@page(Act.GOVERNANCE_READ)
+def governance(request: PageRequest) -> HttpResponse:
+    """Show how each capability stands, the breaker, the model, and what was decided in shadow."""
+    now, reader = timezone.now(), request.user
+    found = load_page(SHADOWS, request, list_shadows().select_related("owner"))
+    owner_ids = {row.owner_id for row in found.rows}
+    record_views(principal=request.principal, owner_ids=owner_ids, kind="shadows", now=now)
+    capabilities, breakers, model = show_capabilities(reader=reader), show_breakers(now=now), show_model()
+    context = {
+        "title": _("Governance"),
+        "capabilities": capabilities,
+        "breakers": breakers,
+        "model": model,
+        "is_normal": is_normal(capabilities, breakers, model),
+    }
+    shown = found.with_rows(show_shadows(found.rows, reader=reader))
+    return render_list(request, "console/governance/page.html", shown, context)
+
+
+@page(Act.GOVERNANCE_CHANGE, methods=("GET", "POST"))
+def change(request: PageRequest, capability: Capability) -> HttpResponse:
+    """Switch a capability on, off or into the shadow."""
+    described = CAPABILITIES[capability]
+    form = SwitchForm(capability, mode_of(capability), request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        mode = Mode(form.cleaned_data["mode"])
+        reason, actor = form.cleaned_data["reason"], request.principal.actor
+        switch(capability=capability, mode=mode, reason=reason, actor=actor, now=timezone.now())
+        toast(request, _("%(name)s: %(mode)s.") % {"name": described.name, "mode": MODES[mode]})
+        return see_other("governance:page")
+    context = {"title": described.name, "text": described.text, "button": _("Switch")}
+    return form_page(request, form, context)
+
+
+@page(Act.GOVERNANCE_CHANGE, methods=("GET", "POST"))
+def close_breaker(request: PageRequest) -> HttpResponse:
+    """Close a breaker by hand, before its time is over."""
+    name = (request.POST if request.method == "POST" else request.GET).get("name", "")
+    form = ReasonForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        breaker.reset(name, reason=form.cleaned_data["reason"], actor=request.principal.actor, now=timezone.now())
+        toast(request, _("The breaker is closed: calls go through again."))
+        return see_other("governance:page")
+    text = _("Calls to it go through at once. If they still fail, it opens again after five failures.")
+    return form_page(
+        request, form, {"title": _("Close the breaker"), "text": text, "button": _("Close it"), "name": name}
+    )
+
+
+def form_page(request: PageRequest, form: BaseForm, context: dict[str, Any]) -> HttpResponse:
+    """Answer a form; errors make it 422."""
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if form.errors else HTTPStatus.OK
+    return render_page(request, "console/governance/change.html", {**context, "form": form}, status=status)

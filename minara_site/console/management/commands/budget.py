@@ -1,0 +1,49 @@
+"""`minara budget`: what model calls cost and may cost, today and this month."""
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from minara_site.kernel.llm.budget import usd_words
+from minara_site.kernel.llm.core.windows import EVERY
+from minara_site.kernel.llm.selectors import Standing, budget_record, load_budget
+
+HEADS = ("category", "window", "spent", "reserved", "cap", "forecast")
+
+
+class Command(BaseCommand):
+    """Print the budget."""
+
+    help = "Print what model calls have cost today and this month, what is reserved, and the caps, in USD."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the machine's form."""
+        parser.add_argument("--json", action="store_true", help="print it as GET /v1/budget answers it")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Print a line for each category and window."""
+        now = timezone.now()
+        standings = load_budget(now=now)
+        if options["json"]:
+            self.stdout.write(json.dumps(budget_record(standings)))
+            return
+        rows = [HEADS, *(cells_of(each, each.forecast(now)) for each in standings if is_shown(each))]
+        for row in rows:
+            self.stdout.write("".join(f"{cell:<12}" for cell in row[:2]) + "".join(f"{cell:>14}" for cell in row[2:]))
+
+
+def is_shown(standing: Standing) -> bool:
+    """Say whether a window is printed: that of all categories only where it has a cap."""
+    return standing.window.category != EVERY or standing.totals.cap is not None
+
+
+def cells_of(standing: Standing, coming: Any) -> tuple[str, ...]:
+    """Return the cells of a line."""
+    totals = standing.totals
+    cap = _("none") if totals.cap is None else usd_words(totals.cap) + ("*" if standing.raised_cap is not None else "")
+    ahead = _("too early") if coming is None else f"{coming:.2f}"
+    return (totals.window.category, totals.window.name, usd_words(totals.spent), usd_words(totals.reserved), cap, ahead)

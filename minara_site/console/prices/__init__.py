@@ -1,0 +1,1 @@
+"""`POST /v1/prices`: agents and operators say what something cost."""

@@ -1,0 +1,97 @@
+"""`/v1/prices`: what something cost at a moment. Shapes: the contract."""
+
+from collections.abc import Callable
+from datetime import datetime
+from decimal import Decimal
+from typing import Annotated, Any
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from ninja import Body, Router, Schema, Status
+from pydantic import BeforeValidator, Field
+
+from minara_site.access.api_auth import allow
+from minara_site.access.pages import PageRequest
+from minara_site.access.policy import Act
+from minara_site.kernel.market.core import Point, UnusableError, normalise_symbol, read_moment, read_price
+from minara_site.kernel.market.services import MOST_POINTS, record_points
+from minara_site.kernel.market.words import fault_sentence
+from minara_site.web.schemas import Data, Strict
+
+router = Router(tags=["prices"])
+
+
+def read_symbol(value: Any) -> str:
+    """Return the symbol under which a price is stored. Raises ValueError."""
+    symbol = normalise_symbol(value) if isinstance(value, str) else None
+    if symbol is None:
+        raise ValueError(_("Write a symbol like BTC or ETH/BTC."))
+    return symbol
+
+
+def said_plainly(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a reader whose refusal is a sentence."""
+
+    def read_or_say(value: Any) -> Any:
+        try:
+            return read(value if isinstance(value, str | int | float) else None)
+        except UnusableError as problem:
+            raise ValueError(fault_sentence(problem)) from None
+
+    return read_or_say
+
+
+Symbol = Annotated[str, BeforeValidator(read_symbol, json_schema_input_type=str)]
+Price = Annotated[Decimal, BeforeValidator(said_plainly(read_price), json_schema_input_type=str | float)]
+Moment = Annotated[datetime, BeforeValidator(said_plainly(read_moment), json_schema_input_type=str | float)]
+
+
+class NewPrice(Strict):
+    """What one unit cost: of BTC in US dollars, of ETH/BTC in BTC. `ts` is ISO 8601, or Unix s or ms."""
+
+    symbol: Symbol
+    price: Price
+    ts: Moment
+
+
+def as_list(value: Any) -> Any:
+    """Return one price as a list of one."""
+    return [value] if isinstance(value, dict) else value
+
+
+NewPrices = Annotated[
+    list[NewPrice],
+    BeforeValidator(as_list, json_schema_input_type=NewPrice | list[NewPrice]),
+    Field(min_length=1, max_length=MOST_POINTS),
+]
+
+
+class PricesStored(Schema):
+    """How many prices are new, how many replace another of the same symbol and time, how many stood there already."""
+
+    new: int
+    corrected: int
+    unchanged: int
+
+
+@router.post(
+    "/prices",
+    summary="Say what something cost",
+    auth=allow(Act.PRICES_WRITE),
+    response={202: Data[PricesStored]},
+)
+def post(request: PageRequest, payload: Body[NewPrices]) -> Status[dict[str, Any]]:
+    """Store one price, or up to 1 000, all or none; decisions of roles that wait for one are looked at.
+
+    An operator's key speaks for the instance, every other key for its owner's decisions only.
+    """
+    principal = request.principal
+    counts = record_points(
+        points=[Point(each.symbol, each.ts, each.price) for each in payload],
+        owner_id=None if principal.is_operator else principal.owner.pk,
+        source=principal.actor,
+        actor=principal.actor,
+        now=timezone.now(),
+    )
+    stored = {"new": counts.new, "corrected": counts.corrected, "unchanged": counts.unchanged}
+    return Status(202, {"data": stored})

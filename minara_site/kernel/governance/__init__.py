@@ -1,0 +1,1 @@
+"""Governance: what may be switched off or watched first, and what switches itself off. Source: S1 (governance)."""

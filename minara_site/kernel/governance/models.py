@@ -1,0 +1,74 @@
+"""Switches, the circuit breaker, and what was decided in shadow. Source: S1 (governance and audit)."""
+
+from typing import Any, ClassVar
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from minara_site.kernel.governance.core import Capability, Mode
+from minara_site.kernel.llm.models import usd_field
+from minara_site.kernel.ownership import OwnedQuerySet
+
+
+class CapabilitySwitch(models.Model):
+    """How an operator set a capability, and why. Without a row it is on."""
+
+    capability = models.CharField(primary_key=True, max_length=40)
+    mode = models.CharField(max_length=8)
+    reason = models.CharField(max_length=200)
+    actor = models.CharField(max_length=80)
+    changed_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "capability_switches"
+        constraints: ClassVar = [
+            models.CheckConstraint(condition=Q(capability__in=list(Capability)), name="capability_known"),
+            models.CheckConstraint(condition=Q(mode__in=list(Mode)), name="capability_mode_known"),
+        ]
+
+
+class CircuitBreaker(models.Model):
+    """Stops calls to what keeps failing. Open until `open_until`, then one call tries whether it answers again.
+
+    Without `open_until` it is closed; `opened_at` stays as its last trip. While a probe is under way the others wait
+    until `probe_until`: a probe whose process dies blocks nobody for longer.
+    """
+
+    name = models.CharField(primary_key=True, max_length=80)
+    failures = models.PositiveIntegerField(default=0)  # in a row
+    trips = models.PositiveIntegerField(default=0)  # since it last closed: each doubles the wait
+    opened_at = models.DateTimeField(null=True)
+    open_until = models.DateTimeField(null=True)
+    probe_until = models.DateTimeField(null=True)
+    last_error = models.CharField(max_length=80, blank=True)  # its kind, never a message
+    last_failed_at = models.DateTimeField(null=True)
+    last_succeeded_at = models.DateTimeField(null=True)  # the success that ended failures; others are not written
+
+    class Meta:
+        db_table = "circuit_breakers"
+
+
+class ShadowDecision(models.Model):
+    """What a capability would have done to `subject`, such as `role_memory:12`. One a subject; it goes with its owner.
+
+    `decision` holds what would have been written, `cost_usd` what deciding it cost.
+    """
+
+    capability = models.CharField(max_length=40)
+    subject = models.CharField(max_length=80)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False)
+    decision = models.JSONField()
+    model = models.CharField(max_length=80, blank=True)
+    cost_usd = usd_field(default=0)
+    at = models.DateTimeField()
+
+    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
+
+    class Meta:
+        db_table = "shadow_decisions"
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["capability", "subject"], name="one_shadow_decision"),
+            models.CheckConstraint(condition=Q(capability__in=list(Capability)), name="shadow_capability_known"),
+        ]
+        indexes: ClassVar = [models.Index(fields=["-at", "-id"], name="shadow_decisions_newest")]

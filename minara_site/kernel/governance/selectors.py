@@ -1,0 +1,62 @@
+"""Reads of governance: how capabilities stand, what was decided in shadow, how the breakers are."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from django.db import connection
+from django.db.models import QuerySet
+
+from minara_site.kernel.governance.core import Capability, Circuit, Mode, mode_from
+from minara_site.kernel.governance.models import CapabilitySwitch, CircuitBreaker, ShadowDecision
+from minara_site.kernel.ownership import EVERYONE, Owner
+
+MODE = "SELECT mode FROM capability_switches WHERE capability = %s"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a capability stands; `switch` says who set it so and why, None while nobody touched it."""
+
+    capability: Capability
+    mode: Mode
+    switch: CapabilitySwitch | None
+
+
+def mode_of(capability: Capability) -> Mode:
+    """Return how a capability stands now: on without a row. One query, in no cache, so that off means off at once.
+
+    Every model call asks it, so that its text is fixed.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(MODE, (capability.value,))
+        row = cursor.fetchone()
+    return mode_from(capability, row[0] if row else None)
+
+
+def list_standings() -> list[Standing]:
+    """Return how every capability stands, in their order. One query."""
+    switches = CapabilitySwitch.objects.in_bulk()
+    found = {capability: switches.get(capability.value) for capability in Capability}
+    return [Standing(each, mode_from(each, row.mode if row else None), row) for each, row in found.items()]
+
+
+def has_shadow(capability: Capability, subjects: Collection[str]) -> set[str]:
+    """Return those of the subjects that this capability has decided on in shadow. One query."""
+    decided = ShadowDecision.objects.filter(capability=capability, subject__in=subjects)
+    return set(decided.values_list("subject", flat=True))
+
+
+def list_shadows(*, owner: Owner = EVERYONE) -> "QuerySet[ShadowDecision]":
+    """Return what was decided in shadow, unordered."""
+    decisions: QuerySet[ShadowDecision] = ShadowDecision.objects.for_owner(owner)
+    return decisions
+
+
+def list_breakers() -> list[CircuitBreaker]:
+    """Return the breakers that ever met a failure, by name."""
+    return list(CircuitBreaker.objects.order_by("name"))
+
+
+def circuit_of(row: CircuitBreaker | None) -> Circuit:
+    """Return what a breaker's row says to its rule; without a row nothing ever failed."""
+    return Circuit(row.failures, row.trips, row.open_until, row.probe_until) if row else Circuit()

@@ -1,0 +1,1 @@
+"""What stands between the gateway and the wire."""

@@ -1,0 +1,104 @@
+"""The one way to a model: a question with a forced tool, its answer as a pydantic model, paid for and recorded.
+
+Source: decisions (model calls). An answer that does not fit is sent back once; a repair is a call of its own. Nothing
+of a question or an answer goes into a log or an error, and no transaction is open while a model is asked.
+"""
+
+from decimal import Decimal
+from http import HTTPStatus
+
+import structlog
+from django.utils.translation import gettext as _
+
+from minara_site.kernel.errors import MinaraError
+from minara_site.kernel.governance.breaker import CircuitOpen
+from minara_site.kernel.llm.budget import BudgetExceededError
+from minara_site.kernel.llm.calls import (
+    CapabilityOff,
+    Paid,
+    breaker_of,
+    call,
+    request_of,
+    require_no_transaction,
+    worst_cost_of_body,
+)
+from minara_site.kernel.llm.core.messages import Declined, Unfit, asked_turns, read_answer, repair_turns
+from minara_site.kernel.llm.core.questions import Answer, Question, T
+from minara_site.kernel.llm.core.tiers import Tier
+from minara_site.kernel.llm.endpoint import ModelNotConfigured, UnknownModelPrice, model_of, what_is_missing
+from minara_site.kernel.llm.tries import ModelUnavailable, QuestionRefused
+
+__all__ = [
+    "Answer",
+    "AnswerInvalid",
+    "BudgetExceededError",
+    "CapabilityOff",
+    "CircuitOpen",
+    "ModelNotConfigured",
+    "ModelUnavailable",
+    "Question",
+    "Tier",
+    "UnknownModelPrice",
+    "ask",
+    "breaker_of",
+    "what_is_missing",
+    "worst_cost",
+]
+
+log = structlog.get_logger(__name__)
+
+
+class AnswerInvalid(MinaraError):
+    """The model answered, and not what was asked. `usage_ids` and `cost_usd` say what was paid for it."""
+
+    status = HTTPStatus.BAD_GATEWAY
+    code = "answer_invalid"
+
+    def __init__(self, detail: str, *, usage_ids: tuple[int, ...] = (), cost_usd: Decimal = Decimal(0)) -> None:
+        super().__init__(detail)
+        self.usage_ids = usage_ids
+        self.cost_usd = cost_usd
+
+
+def ask(question: Question[T]) -> Answer[T]:
+    """Return the model's answer; one that does not fit is sent back once with what is wrong with it.
+
+    Raises ModelNotConfigured, UnknownModelPrice, ModelUnavailable, CircuitOpen, BudgetExceededError, CapabilityOff,
+    and AnswerInvalid when the second does not fit either, the model declines, or the question is refused as it is.
+    """
+    require_no_transaction()
+    asked = turns = asked_turns(question.content)
+    paid: tuple[Paid, ...] = ()
+    for is_repair in (False, True):
+        try:
+            paid = (*paid, call(question, turns, is_repair=is_repair))
+            message = paid[-1].message
+            value = read_answer(message, question.answer, max_tokens=question.max_tokens)
+        except QuestionRefused as error:
+            raise invalid(error.detail, paid) from None
+        except Declined:
+            log.info("model_declined", task=question.task, usage_id=paid[-1].usage_id)
+            raise invalid(_("The model declined to answer this."), paid) from None
+        except Unfit as problem:
+            log.info("model_answer_unfit", task=question.task, usage_id=paid[-1].usage_id, is_repair=is_repair)
+            turns = repair_turns(asked, message, str(problem))
+        else:
+            usage_ids, cost_usd = total_of(paid)
+            return Answer(value, model_of(question.tier), usage_ids, cost_usd)
+    raise invalid(_("The model answered twice, and neither answer is what was asked. Nothing was changed."), paid)
+
+
+def worst_cost(question: Question[T]) -> Decimal:
+    """Return the most that one call of this question may cost in USD. Raises UnknownModelPrice."""
+    return worst_cost_of_body(request_of(question, asked_turns(question.content)), model_of(question.tier))
+
+
+def invalid(sentence: str, paid: tuple[Paid, ...]) -> AnswerInvalid:
+    """Return the refusal of what was paid for."""
+    usage_ids, cost_usd = total_of(paid)
+    return AnswerInvalid(sentence, usage_ids=usage_ids, cost_usd=cost_usd)
+
+
+def total_of(paid: tuple[Paid, ...]) -> tuple[tuple[int, ...], Decimal]:
+    """Return the rows of usage, and what they cost together."""
+    return tuple(each.usage_id for each in paid), sum((each.cost_usd for each in paid), Decimal(0))

@@ -1,0 +1,10 @@
+"""What the worker does for the budget: reservations that count no more leave the table."""
+
+from datetime import datetime
+
+from minara_site.kernel.llm.budget import delete_expired_reservations
+
+
+def delete_expired(*, now: datetime) -> dict[str, int]:
+    """Delete what calls left that never ended; running it again deletes nothing more."""
+    return {"deleted": delete_expired_reservations(now=now)}

@@ -1,0 +1,82 @@
+"""The tables of prices. A bar counts from its close on, because nobody knew its close before (no look-ahead).
+
+A row without an owner is the instance's: imported, fetched, or posted by an operator. One with an owner was posted by
+that owner's key and judges that owner's decisions only (decisions: whose word counts).
+"""
+
+from typing import Any, ClassVar
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+
+
+def price_field(*, null: bool = False) -> "models.DecimalField[Any, Any]":
+    """Return the column of a price: 18 places, for coins of which a million cost a cent."""
+    return models.DecimalField(max_digits=38, decimal_places=18, null=null)
+
+
+def price_owner() -> "models.ForeignKey[Any, Any]":
+    """Return the column that says whose price it is; None is the instance's."""
+    return models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, related_name="+", db_index=False
+    )
+
+
+class PriceBar(models.Model):
+    """One candle of a symbol, such as `BTC` (in US dollars) or `ETH/BTC`. Times are UTC."""
+
+    owner = price_owner()
+    symbol = models.CharField(max_length=32)
+    interval_seconds = models.PositiveIntegerField()
+    opens_at = models.DateTimeField()
+    closes_at = models.DateTimeField()
+    open = price_field()
+    high = price_field()
+    low = price_field()
+    close = price_field()
+    volume = price_field(null=True)
+    source = models.CharField(max_length=80)
+    recorded_at = models.DateTimeField()
+    is_demo = models.BooleanField(default=False)
+
+    class Meta:
+        db_table = "price_bars"
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["symbol", "closes_at", "interval_seconds"],
+                condition=Q(owner__isnull=True),
+                name="one_price_bar",
+            ),
+            models.UniqueConstraint(
+                fields=["owner", "symbol", "closes_at", "interval_seconds"],
+                condition=Q(owner__isnull=False),
+                name="one_price_bar_of_owner",
+            ),
+            models.CheckConstraint(condition=Q(low__gt=0, high__gte=F("low")), name="price_bar_in_order"),
+            models.CheckConstraint(condition=Q(closes_at__gt=F("opens_at")), name="price_bar_closes_later"),
+        ]
+        indexes: ClassVar = [models.Index(fields=["is_demo"], condition=Q(is_demo=True), name="price_bars_demo")]
+
+
+class PricePoint(models.Model):
+    """One price of a symbol at a moment."""
+
+    owner = price_owner()
+    symbol = models.CharField(max_length=32)
+    at = models.DateTimeField()
+    price = price_field()
+    source = models.CharField(max_length=80)
+    recorded_at = models.DateTimeField()
+    is_demo = models.BooleanField(default=False)
+
+    class Meta:
+        db_table = "price_points"
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["symbol", "at"], condition=Q(owner__isnull=True), name="one_price_point"),
+            models.UniqueConstraint(
+                fields=["owner", "symbol", "at"], condition=Q(owner__isnull=False), name="one_price_point_of_owner"
+            ),
+            models.CheckConstraint(condition=Q(price__gt=0), name="price_point_positive"),
+        ]
+        indexes: ClassVar = [models.Index(fields=["is_demo"], condition=Q(is_demo=True), name="price_points_demo")]

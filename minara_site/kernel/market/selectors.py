@@ -1,0 +1,141 @@
+"""Reads of prices: what something cost at a moment, a series for a chart, candles in order, the newest of each symbol.
+
+Whose word counts (decisions): prices of the instance, and for an owner's own decisions those that this owner posted.
+The newest counts; of two of the same moment the instance's. Nothing from after the asked moment is ever looked at: a
+candle counts from `closes_at` on.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from minara_site.config import MarketSourceName
+from minara_site.kernel.market import statements
+from minara_site.kernel.market.core import Bar, Quote, newest_quote, normalise_symbol, parse_interval
+from minara_site.kernel.market.models import PriceBar
+
+MOST_QUOTES = 500
+MOST_SYMBOLS = 200
+MOST_IN_WORDS = 20
+LATE_INTERVALS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Newest:
+    """The newest price of a symbol that the instance has."""
+
+    symbol: str
+    quote: Quote
+
+    def age(self, now: datetime) -> timedelta:
+        """Return how old it is."""
+        return now - self.quote.at
+
+
+def find_price(symbol: str, *, at: datetime, owner_id: int | None, tolerance: timedelta) -> Quote | None:
+    """Return the last price known at `at` and not older than `tolerance`, None without one. One statement.
+
+    `symbol` is a normalised one. An owner's own price counts when it is newer than the instance's.
+    """
+    return find_prices(symbol, moments=(at,), owner_id=owner_id, tolerance=tolerance)[0]
+
+
+def find_prices(
+    symbol: str, *, moments: Sequence[datetime], owner_id: int | None, tolerance: timedelta
+) -> list[Quote | None]:
+    """Return for each of these moments what `find_price` returns. One statement for all."""
+    spans = [(at - tolerance, at) for at in moments]
+    return [newest_quote(each) for each in statements.read_newest(symbol, owner_id=owner_id, spans=spans)]
+
+
+def list_quotes(
+    symbol: str, *, since: datetime, until: datetime, owner_id: int | None, most: int = MOST_QUOTES
+) -> list[Quote]:
+    """Return at most `most` quotes from `since` to `until` by time: of each equal part of that span the last one.
+
+    The cost depends on `most`, not on how many prices there are.
+    """
+    most = min(most, MOST_QUOTES)
+    if until < since or most < 1:
+        return []
+    slots = statements.slots_between(since, until, most)
+    found = (newest_quote(each) for each in statements.read_thinned(symbol, owner_id=owner_id, slots=slots))
+    return [quote for quote in found if quote]
+
+
+def list_bars(symbol: str, *, interval_seconds: int, since: datetime, most: int) -> list[Bar]:
+    """Return the instance's candles that open at `since` or later, oldest first."""
+    rows = bars_of(symbol, interval_seconds, owner_id=None).filter(closes_at__gte=since, opens_at__gte=since)
+    return [
+        Bar(row.opens_at, row.open, row.high, row.low, row.close, row.volume)
+        for row in rows.order_by("closes_at")[:most]
+    ]
+
+
+def find_newest_close(symbol: str, *, interval_seconds: int) -> datetime | None:
+    """Return until when the instance has candles of this length."""
+    rows = bars_of(symbol, interval_seconds, owner_id=None).order_by("-closes_at")
+    return rows.values_list("closes_at", flat=True).first()
+
+
+def bars_of(symbol: str, interval_seconds: int, *, owner_id: int | None) -> "QuerySet[PriceBar]":
+    """Return the stored candles of one symbol and length: the instance's, or an owner's."""
+    rows = PriceBar.objects.filter(symbol=symbol, interval_seconds=interval_seconds)
+    return rows.filter(owner_id__isnull=True) if owner_id is None else rows.filter(owner_id=owner_id)
+
+
+def list_newest(*, now: datetime, most: int = MOST_SYMBOLS) -> list[Newest]:
+    """Return the newest price of each symbol of the instance, the stalest first; at most so many symbols."""
+    found = []
+    for symbol in sorted(statements.read_symbols(most=most))[:most]:
+        quote = find_price(symbol, at=now, owner_id=None, tolerance=now - statements.EARLIEST)
+        if quote:
+            found.append(Newest(symbol, quote))
+    return sorted(found, key=lambda one: one.quote.at)
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """Where the instance's prices stand: the newest of each symbol, and what the source should have brought.
+
+    `late` are symbols of MARKET_SYMBOLS whose candles are older than `LATE_INTERVALS` of them, `missing` those that
+    have none.
+    """
+
+    newest: Sequence[Newest]
+    late: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    def in_words(self, now: datetime) -> str:
+        """Return the stalest first, each with its source and age; of many the first few."""
+        said = [f"{one.symbol} ({one.quote.source}) {format_age(one.age(now))}" for one in self.newest[:MOST_IN_WORDS]]
+        said += [_("%(symbol)s none") % {"symbol": symbol} for symbol in self.missing[:MOST_IN_WORDS]]
+        more = len(self.newest) + len(self.missing) - len(said)
+        return ", ".join([*said, _("%(more)d more") % {"more": more}] if more > 0 else said)
+
+
+def load_status(*, now: datetime) -> Status:
+    """Return where the instance's prices stand."""
+    newest = list_newest(now=now)
+    if not is_set_up():
+        return Status(newest)
+    known = {one.symbol: one for one in newest}
+    wanted = [symbol for symbol in map(normalise_symbol, settings.MINARA.market_symbols) if symbol]
+    allowed = LATE_INTERVALS * timedelta(seconds=parse_interval(settings.MINARA.market_interval) or 0)
+    late = tuple(symbol for symbol in wanted if symbol in known and known[symbol].age(now) > allowed)
+    return Status(newest, late, tuple(symbol for symbol in wanted if symbol not in known))
+
+
+def is_set_up() -> bool:
+    """Say whether the settings name a source."""
+    return settings.MINARA.market_source is not MarketSourceName.DISABLED
+
+
+def format_age(age: timedelta) -> str:
+    """Return an age in its largest whole unit."""
+    minutes = int(age.total_seconds()) // 60
+    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h" if minutes < 2880 else f"{minutes // 1440} d"  # noqa: PLR2004

@@ -1,0 +1,171 @@
+"""The two statements that say what something cost, written out: each reads the newest row of up to four index ranges.
+
+The ORM would take longer to write them than the database to answer. Parts: candles and points of the instance, and,
+for an owner, candles and points of that owner. Each part is one step down one index and at most one row.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from decimal import Context, Decimal
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+from django.db import connection
+
+from minara_site.kernel.market.core.bars import Candidate, Quote
+from minara_site.kernel.market.core.values import DIGITS
+
+EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+SQLITE_DIGITS = Context(prec=DIGITS)
+
+Span = tuple[datetime, datetime]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Where one sort of price stands: of two candles that close at once the longer counts."""
+
+    table: str
+    price: str
+    at: str
+    order: str
+    is_owners: bool
+    is_point: bool
+
+    @property
+    def whose(self) -> str:
+        """The condition on the owner; the partial indexes are found by it."""
+        return "owner_id = %s" if self.is_owners else "owner_id IS NULL"
+
+
+CANDLES = ("price_bars", "close", "closes_at", "closes_at DESC, interval_seconds DESC")
+POINTS = ("price_points", "price", "at", "at DESC")
+OF_INSTANCE = (Part(*CANDLES, is_owners=False, is_point=False), Part(*POINTS, is_owners=False, is_point=True))
+OF_OWNER = (Part(*CANDLES, is_owners=True, is_point=False), Part(*POINTS, is_owners=True, is_point=True))
+
+
+def parts_for(owner_id: int | None) -> tuple[Part, ...]:
+    """Return where a price for this owner may stand."""
+    return OF_INSTANCE if owner_id is None else OF_INSTANCE + OF_OWNER
+
+
+@cache
+def newest_statement(parts: tuple[Part, ...], spans: int = 1) -> str:
+    """Return the statement that reads the newest row of each part within each of so many spans.
+
+    `place` counts on from span to span, part by part.
+    """
+    return " UNION ALL ".join(
+        f"SELECT * FROM (SELECT {place} AS place, {part.price} AS price, {part.at} AS moment, source"  # noqa: S608
+        f" FROM {part.table} WHERE {part.whose} AND symbol = %s AND {part.at} BETWEEN %s AND %s"
+        f" ORDER BY {part.order} LIMIT 1) AS place_{place}"
+        for place, part in enumerate(parts * spans)
+    )
+
+
+def newest_arguments(symbol: str, owner_id: int | None, spans: Sequence[Span]) -> list[Any]:
+    """Return what the statement is asked with."""
+    adapt = connection.ops.adapt_datetimefield_value
+    asked = [[symbol, adapt(first), adapt(last)] for first, last in spans]
+    parts = parts_for(owner_id)
+    return [value for span in asked for part in parts for value in ([owner_id, *span] if part.is_owners else span)]
+
+
+def read_newest(symbol: str, *, owner_id: int | None, spans: Sequence[Span]) -> list[list[Candidate]]:
+    """Return for each span, both ends included, the newest row of each part. One statement for all spans."""
+    parts = parts_for(owner_id)
+    found: list[list[Candidate]] = [[] for _span in spans]
+    with connection.cursor() as cursor:
+        cursor.execute(newest_statement(parts, len(spans)), newest_arguments(symbol, owner_id, spans))
+        for place, *values in cursor.fetchall():
+            span, part = divmod(place, len(parts))
+            found[span].append(candidate_of(parts[part], *values))
+    return found
+
+
+@cache
+def thinned_statement(parts: tuple[Part, ...], slots: int) -> str:
+    """Return the statement that names, for each of so many slots, the newest row of each part within it."""
+    found = ", ".join(
+        f"(SELECT id FROM {part.table} WHERE {part.whose} AND symbol = %s"  # noqa: S608
+        f" AND {part.at} > slots.after AND {part.at} <= slots.until ORDER BY {part.order} LIMIT 1)"
+        for part in parts
+    )
+    # PostgreSQL takes the type of a column from its first row, which client-side binding casts.
+    rows = ", ".join(["(%s, %s)"] * slots)
+    return f"WITH slots(after, until) AS (VALUES {rows}) SELECT {found} FROM slots"  # noqa: S608
+
+
+def read_thinned(symbol: str, *, owner_id: int | None, slots: Sequence[Span]) -> list[list[Candidate]]:
+    """Return for each slot, without `after` and with `until`, the newest row of each part. At most five statements."""
+    parts = parts_for(owner_id)
+    asked = [value for part in parts for value in ([owner_id, symbol] if part.is_owners else [symbol])]
+    bounds = [adapted(moment) for slot in slots for moment in slot]
+    with connection.cursor() as cursor:
+        cursor.execute(thinned_statement(parts, len(slots)), [*bounds, *asked])
+        ids = cursor.fetchall()
+        found = [dict(read_rows(cursor, part, {row[n] for row in ids} - {None})) for n, part in enumerate(parts)]
+    return [[found[n][row_id] for n, row_id in enumerate(row) if row_id is not None] for row in ids]
+
+
+def read_rows(cursor: Any, part: Part, ids: set[int]) -> Iterator[tuple[int, Candidate]]:
+    """Yield the rows of a part by id."""
+    if not ids:
+        return
+    marks = ", ".join(["%s"] * len(ids))
+    cursor.execute(
+        f"SELECT id, {part.price}, {part.at}, source FROM {part.table} WHERE id IN ({marks})",  # noqa: S608
+        sorted(ids),
+    )
+    for row_id, *values in cursor.fetchall():
+        yield row_id, candidate_of(part, *values)
+
+
+@cache
+def symbols_statement(table: str) -> str:
+    """Return the statement that steps from symbol to symbol along the index, not from row to row."""
+    return (
+        f"WITH RECURSIVE names(symbol) AS (SELECT min(symbol) FROM {table} WHERE owner_id IS NULL"  # noqa: S608
+        f" UNION ALL SELECT (SELECT min(symbol) FROM {table} WHERE owner_id IS NULL AND symbol > names.symbol)"
+        " FROM names WHERE names.symbol IS NOT NULL) SELECT symbol FROM names WHERE symbol IS NOT NULL LIMIT %s"
+    )
+
+
+def read_symbols(*, most: int) -> set[str]:
+    """Return the symbols of which the instance has a price, at most so many of each table."""
+    names: set[str] = set()
+    with connection.cursor() as cursor:
+        for part in OF_INSTANCE:
+            cursor.execute(symbols_statement(part.table), [most])
+            names.update(name for (name,) in cursor.fetchall())
+    return names
+
+
+def candidate_of(part: Part, price: Any, at: Any, source: str) -> Candidate:
+    """Return a row as both engines' drivers give it."""
+    return Candidate(Quote(price_of(price), moment_of(at), source), part.is_owners, part.is_point)
+
+
+def price_of(value: Any) -> Decimal:
+    """Return a stored price; SQLite keeps it as a number of 15 digits."""
+    return value.normalize() if isinstance(value, Decimal) else SQLITE_DIGITS.create_decimal(repr(value)).normalize()
+
+
+def moment_of(value: Any) -> datetime:
+    """Return a stored moment; SQLite keeps it as text in UTC."""
+    moment = value if isinstance(value, datetime) else datetime.fromisoformat(value)
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def adapted(moment: datetime) -> Any:
+    """Return a moment as this engine compares it."""
+    return connection.ops.adapt_datetimefield_value(moment)
+
+
+def slots_between(since: datetime, until: datetime, most: int) -> list[Span]:
+    """Return at most so many slots of one length from `since` to `until`, both included."""
+    step = (until - since) / most
+    ends = [since - timedelta(microseconds=1), *(since + step * number for number in range(1, most)), until]
+    return [(after, end) for after, end in pairwise(ends) if after < end]

@@ -1,0 +1,198 @@
+"""`/ops/governance/`: how each capability stands, what would have been done, a breaker that somebody closes."""
+
+import re
+from datetime import timedelta
+from decimal import Decimal
+from html import unescape
+from http import HTTPStatus
+
+import pytest
+import time_machine
+from django.test import Client
+
+from memory_app.facts.models import FactVerdict
+from minara_site.access.models import AccessEntry
+from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.governance.breaker import record_failure
+from minara_site.kernel.governance.core import Capability, Mode
+from minara_site.kernel.governance.models import CircuitBreaker
+from minara_site.kernel.governance.selectors import mode_of
+from minara_site.kernel.governance.services import record_shadow, switch
+from tests.memory_app.facts.factories import make_conflict
+from tests.memory_app.memories.factories import NOON
+
+pytestmark = pytest.mark.django_db
+PAGE = "/ops/governance/"
+JUDGE = f"{PAGE}contradiction_judge/"
+SECRET = "sk-ant-api03-" + "Zk3Vq8Lr" * 11 + "AA"
+
+
+@pytest.fixture(autouse=True)
+def frozen():
+    """Stop the clock at noon."""
+    with time_machine.travel(NOON, tick=False):
+        yield
+
+
+def visitor(user):
+    client = Client(raise_request_exception=False)
+    client.force_login(user)
+    return client
+
+
+@pytest.fixture
+def desk(olga):
+    """The operator's browser."""
+    return visitor(olga)
+
+
+def html(response):
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", response.content.decode()))).strip()
+
+
+def trip(name="model:small"):
+    for _failure in range(5):
+        record_failure(name, error="overloaded", now=NOON)
+
+
+def shade(conflict, reason):
+    """Record what the judge would have decided about a pair."""
+    FactVerdict.objects.create(
+        owner=conflict.owner,
+        conflict=conflict,
+        at=NOON,
+        kind="supersede",
+        reason=reason,
+        model="small",
+        cost_usd=Decimal("0.00041"),
+        is_shadow=True,
+    )
+    record_shadow(
+        capability=Capability.CONTRADICTION_JUDGE,
+        subject=f"fact_conflict:{conflict.pk}",
+        owner_id=conflict.owner_id,
+        decision={"verdict": "supersede"},
+        model="small",
+        cost_usd=Decimal("0.00041"),
+        now=NOON,
+    )
+
+
+class TestPage:
+    def test_all_is_normal_and_no_key_is_shown(self, desk, models):
+        shown = desk.get(PAGE).content.decode()
+        assert shown.count("All normal") == 2
+        assert models.environment["ANTHROPIC_API_KEY"] not in shown
+        assert "127.0.0.1" in shown
+
+    def test_says_what_is_missing_and_what_the_environment_forbids(self, desk):
+        shown = html(desk.get(PAGE))
+        assert "No model can be called" in shown
+        assert "ANTHROPIC_API_KEY" in shown
+        assert "MEMORY_CONSOLIDATION_ENABLED is false" in shown
+
+    def test_what_shadow_would_have_done_stands_there_with_its_cost(self, desk, ana):
+        conflict = make_conflict(ana)
+        shade(conflict, f"Newer, and the key is {SECRET}.")
+        record_shadow(
+            capability=Capability.ROLE_REFLECTION,
+            subject="role_memory:7",
+            owner_id=ana.pk,
+            decision={
+                "outcome": "wrong",
+                "pnl_pct": -3.2771513,
+                "class": "logic_error",
+                "narrative": f"Bought late with {SECRET}",
+                "lesson": "Wait.",
+            },
+            model="large",
+            cost_usd=Decimal("0.02"),
+            now=NOON,
+        )
+        response = desk.get(PAGE)
+        shown = html(response)
+        for words in (
+            "The newer fact would replace the older one.",
+            "$0.00041",
+            "logic_error",
+            "Wait.",
+            "$0.02",
+            "−3.28%",
+        ):
+            assert words in shown
+        assert "/facts/conflicts/?owner=ana" in response.content.decode()
+        assert SECRET not in response.content.decode()
+        entry = AccessEntry.objects.get()
+        assert (entry.owner, entry.kind) == (ana, "shadows")
+        filtered = html(desk.get(PAGE, {"capability": "role_reflection", "owner": "ana"}))
+        assert "logic_error" in filtered
+        assert "would replace" not in filtered
+        assert "logic_error" not in html(desk.get(PAGE, {"owner": "ben"}))
+
+    def test_an_open_breaker_says_why_and_when_it_tries_again(self, desk):
+        trip()
+        shown = html(desk.get(PAGE))
+        assert "All normal Everything" not in shown
+        for words in ("open: nothing is called", "5 failures in a row", "overloaded", "12:01:00"):
+            assert words in shown
+        with time_machine.travel(NOON + timedelta(seconds=60), tick=False):
+            assert "the next call tries" in html(desk.get(PAGE))
+
+    @pytest.mark.parametrize("path", [PAGE, JUDGE, f"{PAGE}breaker/"])
+    def test_only_operators_come_in(self, ana, sam, path):
+        for user in (ana, sam):
+            assert visitor(user).get(path).status_code == HTTPStatus.FORBIDDEN
+
+
+class TestChanging:
+    @pytest.mark.parametrize("mode", [Mode.SHADOW, Mode.OFF])
+    def test_a_plain_form_switches_and_says_who_and_why(self, desk, mode):
+        assert desk.get(JUDGE).status_code == HTTPStatus.OK
+        answer = desk.post(JUDGE, {"mode": mode, "reason": "A week of looking first"})
+        assert (answer.status_code, answer["Location"]) == (HTTPStatus.SEE_OTHER, PAGE)
+        assert mode_of(Capability.CONTRADICTION_JUDGE) is mode
+        assert "“A week of looking first”" in html(desk.get(PAGE))
+        assert AuditEntry.objects.get().tool_call == "capability_switched"
+
+    @pytest.mark.parametrize("data", [{"mode": "off"}, {"mode": "off", "reason": " "}, {"reason": "x"}, {"mode": "?"}])
+    def test_without_mode_or_reason_nothing_happens(self, desk, data):
+        assert desk.post(JUDGE, data).status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+        assert mode_of(Capability.CONTRADICTION_JUDGE) is Mode.ON
+
+    def test_model_calls_have_no_shadow(self, desk):
+        address = f"{PAGE}model_calls/"
+        assert 'value="shadow"' not in desk.get(address).content.decode()
+        answer = desk.post(address, {"mode": "shadow", "reason": "x"})
+        assert answer.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+        assert mode_of(Capability.MODEL_CALLS) is Mode.ON
+
+    def test_a_breaker_is_closed_by_hand(self, desk):
+        trip()
+        address = f"{PAGE}breaker/"
+        assert "model:small" in html(desk.get(address, {"name": "model:small"}))
+        desk.post(address, {"name": "model:small", "reason": "The provider is back"})
+        assert CircuitBreaker.objects.get().open_until is None
+        assert AuditEntry.objects.get().tool_call == "breaker_reset"
+        again = desk.post(address, {"name": "model:small", "reason": "again"})
+        assert again.status_code == HTTPStatus.CONFLICT
+        for hostile in ("\0", "\ud800"):
+            name = hostile.encode(errors="surrogatepass")
+            assert desk.post(address, {"name": name, "reason": "x"}).status_code < HTTPStatus.INTERNAL_SERVER_ERROR
+
+    def test_a_sign_in_of_long_ago_is_confirmed_first(self, desk):
+        trip()
+        with time_machine.travel(NOON + timedelta(minutes=11), tick=False):
+            assert desk.get(PAGE).status_code == HTTPStatus.OK
+            for path in (JUDGE, f"{PAGE}breaker/"):
+                assert desk.get(path)["Location"].startswith("/reauthenticate")
+                data = {"mode": "off", "reason": "x", "name": "model:small"}
+                assert desk.post(path, data)["Location"].startswith("/reauthenticate")
+        assert mode_of(Capability.CONTRADICTION_JUDGE) is Mode.ON
+        assert CircuitBreaker.objects.get().open_until
+
+    def test_hostile_words_are_words(self, desk):
+        reason = "<script>alert(1)</script>"
+        switch(capability=Capability.MODEL_CALLS, mode=Mode.OFF, reason=reason, actor="user:1", now=NOON)
+        record_failure("<b>x</b>", error="<i>y</i>", now=NOON)
+        body = desk.get(PAGE).content.decode()
+        assert all(markup not in body for markup in ("<script>alert", "<b>x", "<i>y"))

@@ -1,0 +1,86 @@
+"""Switches: on without a row, each change with a reason in the audit log; shadow decisions once a subject."""
+
+from decimal import Decimal
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.errors import Invalid
+from minara_site.kernel.governance.core import Capability, Mode
+from minara_site.kernel.governance.models import CapabilitySwitch, ShadowDecision
+from minara_site.kernel.governance.selectors import has_shadow, list_shadows, list_standings, mode_of
+from minara_site.kernel.governance.services import MAX_REASON_CHARS, forget_shadows, record_shadow, switch
+
+pytestmark = pytest.mark.django_db
+JUDGE, CALLS = Capability.CONTRADICTION_JUDGE, Capability.MODEL_CALLS
+
+
+def set_mode(now, capability, mode, reason="a trial"):
+    return switch(capability=capability, mode=mode, reason=reason, actor="user:1", now=now)
+
+
+def shade(owner, now, subject="fact_conflict:1", verdict="supersede"):
+    record_shadow(
+        capability=JUDGE,
+        subject=subject,
+        owner_id=owner.pk,
+        decision={"verdict": verdict},
+        model="small",
+        cost_usd=Decimal("0.0004"),
+        now=now,
+    )
+
+
+def test_everything_is_on_until_somebody_says_otherwise():
+    assert [standing.mode for standing in list_standings()] == [Mode.ON] * len(Capability)
+    with CaptureQueriesContext(connection) as queries:
+        assert mode_of(JUDGE) is Mode.ON
+    assert len(queries) == 1
+
+
+def test_a_switch_stands_at_once_and_is_in_the_audit_log(now):
+    for mode in (Mode.SHADOW, Mode.OFF, Mode.ON):
+        set_mode(now, JUDGE, mode)
+        assert mode_of(JUDGE) is mode
+    assert mode_of(CALLS) is Mode.ON
+    details = list(AuditEntry.objects.order_by("pk").values_list("tool_call", "reasoning", "details"))
+    steps = [("on", "shadow"), ("shadow", "off"), ("off", "on")]
+    assert details == [
+        ("capability_switched", "a trial", {"capability": JUDGE, "before": before, "after": after})
+        for before, after in steps
+    ]
+
+
+@pytest.mark.parametrize("reason", ["", "   ", "x" * (MAX_REASON_CHARS + 1)])
+def test_nothing_is_switched_without_a_short_reason(now, reason):
+    with pytest.raises(Invalid):
+        set_mode(now, JUDGE, Mode.OFF, reason)
+    assert not CapabilitySwitch.objects.exists()
+    assert not AuditEntry.objects.exists()
+
+
+def test_a_model_call_has_no_shadow(now):
+    with pytest.raises(Invalid):
+        set_mode(now, CALLS, Mode.SHADOW)
+    CapabilitySwitch.objects.create(capability=CALLS, mode=Mode.SHADOW, reason="x", actor="sql", changed_at=now)
+    assert mode_of(CALLS) is Mode.OFF
+
+
+def test_a_subject_is_decided_once_in_shadow(ana, now):
+    shade(ana, now)
+    shade(ana, now, verdict="keep_both")
+    shade(ana, now, subject="fact_conflict:2")
+    assert has_shadow(JUDGE, ["fact_conflict:1", "fact_conflict:3"]) == {"fact_conflict:1"}
+    assert has_shadow(Capability.ROLE_REFLECTION, ["fact_conflict:1"]) == set()
+    assert ShadowDecision.objects.get(subject="fact_conflict:1").decision == {"verdict": "supersede"}
+    assert forget_shadows(["fact_conflict:1"]) == 1
+
+
+def test_shadow_decisions_go_with_their_owner(ana, ben, now):
+    shade(ana, now)
+    shade(ben, now, subject="fact_conflict:2")
+    assert [row.owner_id for row in list_shadows(owner=ana)] == [ana.pk]
+    ana.delete()
+    assert [row.owner_id for row in list_shadows()] == [ben.pk]

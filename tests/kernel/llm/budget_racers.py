@@ -1,0 +1,193 @@
+"""What the processes of the budget's race tests do: forked from one, because starting is what takes its time."""
+
+import json
+import os
+import signal
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from decimal import Decimal
+from functools import partial
+from typing import TextIO
+
+from django.db import connections
+from django.db.models import Count, Sum
+from pydantic import BaseModel
+from structlog.testing import capture_logs
+
+from minara_site.kernel.llm.budget import BudgetExceededError, Reservation, release, reserve, settle
+from minara_site.kernel.llm.core import Category
+from minara_site.kernel.llm.core.tiers import Tier
+from minara_site.kernel.llm.gateway import Question, ask
+from minara_site.kernel.llm.models import BudgetReservation, BudgetWindow, LlmUsage
+
+NOON = datetime(2026, 6, 12, 12, 0, tzinfo=UTC)
+PROJECTED = Decimal("0.10")
+CENT = Decimal("0.01")
+
+
+def take(amount: Decimal = PROJECTED, *, now: datetime = NOON, category: Category = Category.LEARNING) -> Reservation:
+    """Reserve as a reflection does."""
+    return reserve(category=category, task="roles.classify", model="fast", amount_usd=amount, now=now)
+
+
+def pay(
+    reservation: Reservation, cost: Decimal = PROJECTED, *, now: datetime = NOON, owner_id: int | None = None
+) -> int:
+    """Settle as a reflection does."""
+    return settle(
+        reservation,
+        input_tokens=100,
+        output_tokens=20,
+        cache_read_tokens=0,
+        cache_write_tokens=0,
+        cost_usd=cost,
+        owner_id=owner_id,
+        subject="role_memory:1",
+        request_id="",
+        is_repair=False,
+        now=now,
+    )
+
+
+def fire(calls: int) -> dict[str, int]:
+    """Try this many calls; return how many fired, were refused and warned."""
+    fired = refused = 0
+    with capture_logs() as logs:
+        for _call in range(calls):
+            try:
+                reservation = take()
+            except BudgetExceededError:
+                refused += 1
+                continue
+            fired += 1
+            time.sleep(0.002)  # the model thinks
+            pay(reservation)
+    warned = sum(each["event"] == "budget_soft_threshold" for each in logs)
+    return {"fired": fired, "refused": refused, "warned": warned}
+
+
+class Verdict(BaseModel):
+    """Say what the decision was worth."""
+
+    verdict: str
+
+
+def ask_models(calls: int) -> dict[str, int]:
+    """Ask a model this often; return how many asked, were refused and warned."""
+    asked = refused = 0
+    with capture_logs() as logs:
+        for _call in range(calls):
+            question = Question(
+                category=Category.LEARNING,
+                task="roles.classify",
+                tier=Tier.FAST,
+                system="You judge decisions.",
+                content="BTC rose.",
+                answer=Verdict,
+                max_tokens=100,
+            )
+            try:
+                ask(question)
+            except BudgetExceededError:
+                refused += 1
+                continue
+            asked += 1
+    warned = sum(each["event"] == "budget_soft_threshold" for each in logs)
+    return {"fired": asked, "refused": refused, "warned": warned}
+
+
+def race(processes: int, calls: int, what: str = "fire") -> str:
+    """Fork this many processes, let them all begin at once, and return what each of them found."""
+    starts, go = os.pipe()
+    work = {"fire": fire, "ask": ask_models}[what]
+    answers = [start_racer(starts, go, partial(work, calls)) for _process in range(processes)]
+    os.close(go)  # what every one of them waits for
+    found = [json.loads(answer.read()) for answer in answers]
+    for _process in range(processes):
+        os.wait()
+    return json.dumps(found)
+
+
+def start_racer(starts: int, go: int, work: Callable[[], dict[str, int]]) -> TextIO:
+    """Fork a process that waits for the start, works and writes what it found."""
+    answer, writes = os.pipe()
+    if os.fork():
+        os.close(writes)
+        return open(answer, encoding="utf-8")  # noqa: PTH123 - the caller reads it to its end
+    os.close(go)
+    connections["default"].ensure_connection()
+    os.read(starts, 1)
+    os.write(writes, json.dumps(work()).encode())
+    os._exit(0)
+
+
+def die(settles: int, *, waits: bool) -> None:
+    """Fork a process that settles so many calls, and kill it with kill -9.
+
+    With `waits` it dies holding a reservation that it never settles, else wherever it is then.
+    """
+    said, says = os.pipe()
+    child = os.fork()
+    if child == 0:
+        spend(says, settles if waits else 10**9)
+    os.close(says)
+    left = settles + 1
+    while left:
+        left -= len(os.read(said, left))
+    os.close(said)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+
+
+def spend(says: int, settles: int) -> None:
+    """Reserve and settle, and say so after every reservation; the last one is never settled."""
+    for _call in range(settles):
+        reservation = take(CENT)
+        os.write(says, b".")
+        pay(reservation, CENT)
+    take(CENT)
+    os.write(says, b".")
+    signal.pause()
+
+
+def kill_between(times: int) -> str:
+    """Kill this many processes between reserve and settle; return after each what the tables hold, in cents."""
+    found = []
+    for _time in range(times):
+        die(1, waits=True)
+        found.append(look())
+        connections.close_all()
+    return json.dumps(found)
+
+
+def kill_anywhere(times: int) -> str:
+    """Kill this many processes wherever they are; return after each what the tables hold, in cents."""
+    found = []
+    for number in range(times):
+        die(3 + number, waits=False)
+        found.append(look())
+        connections.close_all()
+    return json.dumps(found)
+
+
+def look() -> dict[str, int]:
+    """Return in cents what calls cost by their rows and by their window, and what is reserved; and count the calls."""
+    paid = LlmUsage.objects.aggregate(usd=Sum("cost_usd"), calls=Count("pk"))
+    window = BudgetWindow.objects.get(category="learning", window="2026-06-12")
+    reserved = BudgetReservation.objects.aggregate(usd=Sum("amount_usd"))["usd"]
+    amounts = {"paid": paid["usd"], "spent": window.spent_usd, "reserved": reserved}
+    cents = {name: round(100 * (usd or Decimal(0))) for name, usd in amounts.items()}
+    return {**cents, "calls": paid["calls"], "counted": window.calls}
+
+
+def find_room(at: str) -> str:
+    """Return how much one call may cost at this moment: the amounts that fit are tried, cent by cent."""
+    now = datetime.fromisoformat(at)
+    for cents in range(100, 0, -1):
+        try:
+            release(take(Decimal(cents) / 100, now=now))
+        except BudgetExceededError:
+            continue
+        return str(Decimal(cents) / 100)
+    return "0"

@@ -1,0 +1,183 @@
+"""What something cost at a moment: never from after it, the newest word that counts, one step down an index."""
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.db import connection, transaction
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from minara_site.kernel.market import statements
+from minara_site.kernel.market.selectors import (
+    find_newest_close,
+    find_price,
+    find_prices,
+    list_bars,
+    list_newest,
+    list_quotes,
+)
+from tests.kernel.market.rows import HOUR, T0, bar, put_bars, put_points
+
+WEEK = timedelta(days=7)
+TICK = timedelta(microseconds=1)
+
+pytestmark = pytest.mark.django_db
+
+
+def price(hour: float, *, owner=None, symbol="BTC", tolerance=WEEK):
+    quote = find_price(symbol, at=T0 + hour * HOUR, owner_id=owner.pk if owner else None, tolerance=tolerance)
+    return quote and quote.price
+
+
+def test_a_candle_counts_from_its_close_on_and_one_tick_before_not(now):
+    put_bars(bar(0, "100"), bar(1, "200"), now=now)
+    closes = T0 + 2 * HOUR
+    found = [find_price("BTC", at=at, owner_id=None, tolerance=WEEK) for at in (closes - TICK, closes)]
+    assert [quote.price for quote in found] == [Decimal(100), Decimal(200)]
+    assert [quote.at for quote in found] == [T0 + HOUR, closes]
+    assert price(0.5) is None
+
+
+def test_a_price_as_old_as_the_tolerance_counts_and_one_tick_older_not(now):
+    put_points((0, "7"), now=now)
+    assert find_price("BTC", at=T0 + HOUR, owner_id=None, tolerance=HOUR).price == 7
+    assert find_price("BTC", at=T0 + HOUR + TICK, owner_id=None, tolerance=HOUR) is None
+
+
+def test_an_owners_price_counts_for_them_alone_and_only_when_it_is_newer(now, ana, ben):
+    put_bars(bar(0, "100"), now=now)
+    put_points((1, "55"), owner=ana, now=now)
+    assert (price(1, owner=ana), price(1)) == (100, 100)  # at the same moment the instance's word
+    put_points((1.5, "60"), owner=ana, now=now)
+    assert (price(2, owner=ana), price(2, owner=ben), price(2)) == (60, 100, 100)
+    put_points((1.75, "70"), now=now)
+    assert price(2, owner=ana) == 70
+
+
+def test_of_one_moment_a_candle_counts_before_a_point_and_a_long_one_before_a_short_one(now):
+    put_points((1, "1"), now=now)
+    put_bars(bar(0, "2"), now=now)
+    put_bars(bar(-3, "3"), seconds=4 * 3600, now=now)
+    assert price(1) == 3
+
+
+def test_another_symbol_never_counts(now):
+    put_points((0, "1"), symbol="ETH/BTC", now=now)
+    assert (price(1), price(1, symbol="ETH"), price(1, symbol="ETH/BTC")) == (None, None, 1)
+
+
+def test_prices_come_back_digit_for_digit(now):
+    digits = ["0.000000000000000001", "123456789012345", "0.0123456789012345", "61234.5", "1234567.89012345"]
+    put_points(*enumerate(digits), now=now)
+    assert [price(hour) for hour in range(len(digits))] == [Decimal(text) for text in digits]
+
+
+HOURS = st.integers(0, 12)
+PRICES = st.integers(1, 5).map(Decimal)
+SPAN = st.sampled_from([1, 2, 4])
+
+
+@given(
+    candles=st.lists(
+        st.tuples(HOURS, SPAN, PRICES, st.booleans()), max_size=8, unique_by=lambda c: (c[0] + c[1], c[1], c[3])
+    ),
+    points=st.lists(st.tuples(HOURS, PRICES, st.booleans()), max_size=6, unique_by=lambda p: (p[0], p[2])),
+    asked=st.integers(0, 34),
+    tolerance=st.integers(0, 20),
+    for_owner=st.booleans(),
+)
+@settings(max_examples=60)
+def test_a_look_up_finds_what_searching_every_row_finds(candles, points, asked, tolerance, for_owner):
+    now = T0 + WEEK
+    at, oldest = T0 + asked * HOUR / 2, T0 + asked * HOUR / 2 - tolerance * HOUR
+    with transaction.atomic():
+        owner = get_user_model().objects.create(username="oracle")
+        for hour, length, value, owned in candles:
+            put_bars(bar(hour, value), seconds=length * 3600, owner=owner if owned else None, now=now)
+        for hour, value, owned in points:
+            put_points((hour, value), owner=owner if owned else None, now=now)
+        owner_id = owner.pk if for_owner else None
+        found = find_price("BTC", at=at, owner_id=owner_id, tolerance=tolerance * HOUR)
+        earlier = find_price("BTC", at=oldest, owner_id=owner_id, tolerance=tolerance * HOUR)
+        both = find_prices("BTC", moments=[at, oldest], owner_id=owner_id, tolerance=tolerance * HOUR)
+        series = list_quotes("BTC", since=oldest, until=at, owner_id=owner_id, most=7)
+        transaction.set_rollback(True)
+    known = [(T0 + (hour + length) * HOUR, not owned, 1, length, value) for hour, length, value, owned in candles]
+    known += [(T0 + hour * HOUR, not owned, 0, 0, value) for hour, value, owned in points]
+    allowed = [row for row in known if oldest <= row[0] <= at and (for_owner or row[1])]
+    best = max(allowed, default=None)
+    assert (found and (found.at, found.price)) == (best and (best[0], best[4]))
+    assert both == [found, earlier]
+    assert (series[-1] if series else None) == found  # a chart ends with what the look-up says
+    assert [quote.at for quote in series] == sorted({quote.at for quote in series})
+    assert {quote.at for quote in series} <= {row[0] for row in allowed}
+
+
+@pytest.mark.parametrize("is_owned", [False, True])
+def test_a_look_up_is_one_statement_that_only_walks_indexes(now, ana, is_owned, django_assert_num_queries):
+    put_bars(*(bar(hour) for hour in range(200)), now=now)
+    put_bars(*(bar(hour) for hour in range(50)), owner=ana, now=now)
+    put_points(*((hour, 1) for hour in range(200)), now=now)
+    put_points(*((hour, 1) for hour in range(50)), owner=ana, now=now)
+    owner_id = ana.pk if is_owned else None
+    with django_assert_num_queries(1):
+        find_prices("BTC", moments=[T0 + 9 * HOUR, T0 + HOUR], owner_id=owner_id, tolerance=WEEK)
+    plan = explain(
+        statements.newest_statement(statements.parts_for(owner_id)),
+        statements.newest_arguments("BTC", owner_id, [(T0, T0 + 9 * HOUR)]),
+    )
+    wanted = ["one_price_bar", "one_price_point"] + (
+        ["one_price_bar_of_owner", "one_price_point_of_owner"] if is_owned else []
+    )
+    words = plan.replace("(", " ").split()
+    assert all(name in words for name in wanted), plan
+    assert "Seq Scan" not in plan, plan
+    assert "SCAN price" not in plan, plan
+    assert "TEMP B-TREE" not in plan, plan
+    assert "Sort" not in plan, plan
+
+
+def explain(statement, arguments):
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("ANALYZE price_bars")
+            cursor.execute("ANALYZE price_points")
+            cursor.execute("SET LOCAL enable_seqscan = off")  # so few rows would be read whole
+            cursor.execute(f"EXPLAIN {statement}", arguments)
+            return "\n".join(row[0] for row in cursor.fetchall())
+        cursor.execute(f"EXPLAIN QUERY PLAN {statement}", arguments)
+        return "\n".join(row[3] for row in cursor.fetchall())
+
+
+def test_a_chart_is_thinned_evenly_and_costs_five_statements_at_most(now, ana, django_assert_max_num_queries):
+    put_bars(*(bar(hour, hour + 1) for hour in range(200)), now=now)
+    put_points((20.5, "999"), owner=ana, now=now)
+    with django_assert_max_num_queries(5):
+        quotes = list_quotes("BTC", since=T0, until=T0 + 200 * HOUR, owner_id=ana.pk, most=10)
+    assert [quote.price for quote in quotes] == [20, 40, 60, 80, 100, 120, 140, 160, 180, 200]
+    assert list_quotes("BTC", since=T0 + HOUR, until=T0, owner_id=None) == []
+    at_once = list_quotes("BTC", since=T0 + HOUR, until=T0 + HOUR, owner_id=None)
+    assert [quote.price for quote in at_once] == [1]
+
+
+def test_reads_candles_in_order_and_until_when_they_reach(now, ana):
+    put_bars(*(bar(hour) for hour in (2, 0, 1)), now=now)
+    put_bars(bar(9), owner=ana, now=now)
+    put_bars(bar(9), symbol="ETH", now=now)
+    found = list_bars("BTC", interval_seconds=3600, since=T0 + HOUR, most=5)
+    assert [each.opens_at for each in found] == [T0 + HOUR, T0 + 2 * HOUR]
+    assert find_newest_close("BTC", interval_seconds=3600) == T0 + 3 * HOUR
+    assert find_newest_close("BTC", interval_seconds=60) is None
+
+
+def test_lists_the_newest_price_of_each_symbol_of_the_instance_the_stalest_first(now, ana):
+    put_bars(bar(5, "1"), now=now)
+    put_points((2, "2"), symbol="ETH", now=now)
+    put_points((7, "3"), symbol="BTC", now=now)
+    put_points((9, "4"), symbol="SOL", owner=ana, now=now)
+    found = list_newest(now=now)
+    assert [(each.symbol, each.quote.price) for each in found] == [("ETH", 2), ("BTC", 3)]
+    assert found[1].age(T0 + 8 * HOUR) == HOUR
+    assert len(list_newest(now=now, most=1)) == 1

@@ -1,0 +1,43 @@
+"""When entries are due: cron in UTC, waits that grow, backoffs that end."""
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+
+from memory_app.roles.core.declarations import is_cron
+from memory_app.roles.core.schedule import LEAST_WAIT, MOST_BACKOFF, MOST_WAIT, backoff, last_slot, wait_for_outcome
+from tests.memory_app.roles.reflecting import make_role
+
+SIX = datetime(2026, 6, 12, 6, 0, tzinfo=UTC)
+TICK = timedelta(microseconds=1)
+
+
+def test_the_last_slot_is_the_one_at_or_before_now():
+    assert last_slot("0 6 * * *", SIX) == SIX
+    assert last_slot("0 6 * * *", SIX - TICK) == SIX - timedelta(days=1)
+    assert last_slot("0 6 * * *", SIX + timedelta(days=9, seconds=-1)) == SIX + timedelta(days=8)
+    assert last_slot("*/5 * * * *", SIX + timedelta(minutes=7, seconds=3)) == SIX + timedelta(minutes=5)
+
+
+@pytest.mark.parametrize("expression", ["30 0 6 * * *", "* * * * * *", "0 6 * *", "", "0 6 * * * 2026"])
+def test_a_cron_expression_has_five_fields(expression):
+    assert is_cron("0 6 * * *")
+    assert not is_cron(expression)
+
+
+def test_slots_are_counted_in_utc_whatever_zone_the_clock_shows():
+    shanghai = SIX.astimezone(timezone(timedelta(hours=8)))
+    assert last_slot("0 6 * * *", shanghai) == SIX
+
+
+def test_what_is_due_for_long_is_looked_at_more_rarely():
+    policy = make_role("desk.call").reflection_policy
+    decided_at = SIX - timedelta(hours=policy.min_age_hours)
+    assert wait_for_outcome(decided_at, policy, SIX) == LEAST_WAIT
+    assert wait_for_outcome(decided_at, policy, SIX + timedelta(hours=4)) == timedelta(hours=1)
+    assert wait_for_outcome(decided_at, policy, SIX + timedelta(days=90)) == MOST_WAIT
+
+
+def test_backoffs_double_and_end():
+    assert [backoff(number) // timedelta(minutes=15) for number in (0, 1, 2, 3)] == [1, 1, 2, 4]
+    assert backoff(1_000_000) == MOST_BACKOFF

@@ -1,0 +1,436 @@
+"""`/roles/` and `/role-memory/`: how roles stand, what was decided and learned, and the word of a person."""
+
+import re
+from datetime import timedelta
+from html import unescape
+from typing import Any
+
+import pytest
+import time_machine
+from django.test import Client
+from django.urls import reverse
+
+from memory_app.roles.core import Classification, Outcome, SkipReason, Status
+from memory_app.roles.models import RoleMemory, RoleState
+from memory_app.roles.registry import RoleRegistry, install
+from minara_site.access.models import AccessEntry
+from minara_site.kernel.governance.core import Capability
+from minara_site.kernel.governance.models import CapabilitySwitch
+from minara_site.kernel.governance.services import record_shadow
+from minara_site.kernel.jobs.models import JobRun, Lease
+from minara_site.kernel.llm.models import LlmUsage
+from minara_site.kernel.market.models import PricePoint
+from tests.memory_app.memories.factories import NOON
+from tests.memory_app.roles.rows import LESSON, MOMENTUM, THESIS, make_row, make_thesis, make_wrong
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def frozen():
+    """Stop the clock at noon."""
+    with time_machine.travel(NOON, tick=False):
+        yield
+
+
+@pytest.fixture
+def page(ana):
+    """Ana's browser."""
+    return visitor(ana)
+
+
+@pytest.fixture
+def desk(olga):
+    """The operator's browser."""
+    return visitor(olga)
+
+
+def visitor(user):
+    """Open a browser for somebody."""
+    client = Client(raise_request_exception=False)
+    client.force_login(user)
+    return client
+
+
+def path(name: str, *args: Any) -> str:
+    return reverse(f"role_memory:{name}", args=args)
+
+
+def role(name: str = MOMENTUM) -> str:
+    return reverse("roles:one", args=[name])
+
+
+def text(response) -> str:
+    """Return what the reader sees: no tags, one space between words."""
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", response.content.decode()))).strip()
+
+
+def html(response) -> str:
+    return unescape(response.content.decode())
+
+
+class TestRoles:
+    def test_counts_the_readers_own_entries_and_an_operators_of_everybody(self, page, desk, ana, ben):
+        make_row(ana)
+        make_row(ana, hours=2)
+        make_wrong(ana)
+        make_row(ben)
+        assert re.search(r"Spot momentum call .*? by a price|2 1 1", text(page.get(reverse("roles:list"))))
+        assert "Figures are your own" in text(page.get(reverse("roles:list")))
+        assert re.search(r"market\.spot\.momentum .*? 3 2 1 ", text(desk.get(reverse("roles:list"))))
+        assert re.search(r"market\.spot\.momentum .*? 1 1 0 ", text(desk.get(reverse("roles:list") + "?owner=ben")))
+
+    def test_says_what_is_missing_without_a_model_and_how_to_declare_a_role(self, page):
+        shown = text(page.get(reverse("roles:list")))
+        assert "No model can be called: set ANTHROPIC_API_KEY." in shown
+        assert "ANTHROPIC_API_KEY" in shown
+        assert "MINARA_SKILL_MODULES" in shown
+        assert "MemoryRole(" in shown
+
+    def test_says_so_when_no_role_is_declared(self, page):
+        install(RoleRegistry.from_skill_registry(()))
+        try:
+            assert "Roles come from code" in text(page.get(reverse("roles:list")))
+        finally:
+            install(None)
+
+    def test_one_shows_its_policy_and_its_prompt_verbatim(self, page):
+        shown = text(page.get(role()))
+        assert "price of asset over 24 h" in shown
+        assert "every hour at minute 0" in shown
+        assert "from 24 h after the decision" in shown
+        assert "after 7 d" in shown
+        assert "chased a move that was already exhausted" in shown
+        assert "You called the momentum of {asset}: {direction}." in shown
+
+    def test_one_shows_how_old_what_waits_is_as_chart_and_as_table(self, page, ana):
+        for hours in (2, 30, 31, 60, 200):
+            make_row(ana, hours=hours)
+        shown = page.get(role())
+        rows = re.findall(r"<tr><td>([^<]+)</td><td class=\"n\">(\d+)</td>", html(shown))
+        assert [count for _age, count in rows] == ["1", "2", "1", "0", "0", "0", "0", "1"]
+        assert rows[0][0] == "under 24 h"
+        assert rows[1][0] == "24 h to 2 d"
+        assert html(shown).count('class="c-bar"') == html(shown).count('class="c-open"') == 4  # wide and narrow
+
+    def test_one_shows_the_last_reflection_the_lock_and_who_was_dropped(self, page):
+        RoleState.objects.create(
+            role_id=MOMENTUM,
+            last_trigger="cron",
+            last_triggered_at=NOON,
+            last_result={"result": "done", "right": 3, "skipped": 1},
+            dropped=31,
+        )
+        Lease.objects.create(name=f"role:{MOMENTUM}", holder="f" * 32, expires_at=NOON + timedelta(seconds=20))
+        shown = text(page.get(role()))
+        assert "3 right, 1 skipped" in shown
+        assert "Reflecting now" in shown
+        assert re.search("f{15}… until 12 Jun 2026 12:00:20", shown)
+        assert "31 second callers" in shown
+        Lease.objects.update(expires_at=NOON)
+        assert "Lock free" in text(page.get(role()))
+
+    def test_one_shows_the_lessons_that_are_known_by_now(self, page, desk, ana):
+        make_wrong(ana)
+        make_wrong(ana, hours=20, lesson="Not known yet.", outcome_at=NOON + timedelta(hours=4))
+        for client in (page, desk):
+            shown = text(client.get(role()))
+            assert LESSON in shown
+            assert "Not known yet." not in shown
+        assert AccessEntry.objects.filter(owner=ana, kind="role_memory").exists()
+
+    def test_one_that_people_mark_leads_to_what_they_mark(self, page):
+        assert f"/role-memory/outcomes/?role={THESIS}" in html(page.get(role(THESIS)))
+        assert "/role-memory/outcomes/?role" not in html(page.get(role()))
+
+    def test_one_that_is_no_longer_declared_says_so_while_entries_remain(self, page, ana, ben):
+        make_row(ana, role_id="market.perps.breakout")
+        shown = text(page.get(role("market.perps.breakout")))
+        assert "No skill declares this role any more" in shown
+        assert "No longer declared" in text(page.get(reverse("roles:list")))
+        assert visitor(ben).get(role("market.perps.breakout")).status_code == 404
+        assert page.get(role("never.declared")).status_code == 404
+        assert page.get("/roles/No%20Role/").status_code == 404
+
+    def test_support_staff_and_strangers_see_none_of_it(self, sam):
+        for address in (reverse("roles:list"), role(), path("list"), path("outcomes")):
+            assert visitor(sam).get(address).status_code == 403
+            assert Client().get(address).status_code == 302
+
+
+class TestReflectNow:
+    def test_is_refused_with_the_reason_while_no_model_can_be_called(self, desk, page, ana):
+        make_row(ana)
+        shown = html(desk.get(role()))
+        assert re.search(r"<button[^>]* disabled>.*Reflect now", shown)
+        assert "Reflect now" not in html(page.get(role()))
+
+    def test_shows_what_it_takes_and_leads_to_the_run(self, desk, ana, settings):
+        settings.MINARA = settings.MINARA.model_copy(update={"anthropic_api_key": "sk-test"})
+        make_row(ana)
+        shown = text(desk.get(role()))
+        assert re.search(r"Can be judged 1 Costs up to \$[0-9.]+ Budget left \$", shown)
+        answer = desk.post(reverse("roles:reflect", args=[MOMENTUM]))
+        run = JobRun.objects.latest("pk")
+        assert (answer.status_code, answer.url) == (303, reverse("jobs:run", args=[run.pk]))
+
+    def test_says_that_a_shadow_is_paid_for_and_writes_nothing(self, desk, ana, settings):
+        settings.MINARA = settings.MINARA.model_copy(update={"anthropic_api_key": "sk-test"})
+        make_row(ana)
+        assert "In shadow" not in text(desk.get(role()))
+        switched = {"capability": "role_reflection", "mode": "shadow", "reason": "first look", "actor": "user:1"}
+        CapabilitySwitch.objects.create(**switched, changed_at=NOON)
+        assert "In shadow: the model is paid" in text(desk.get(role()))
+
+    def test_an_owner_cannot_start_it_for_everybody(self, page):
+        assert page.post(reverse("roles:reflect", args=[MOMENTUM])).status_code == 403
+        assert not JobRun.objects.exists()
+
+    def test_of_an_unknown_role_is_not_found(self, desk):
+        assert desk.post(reverse("roles:reflect", args=["never.declared"])).status_code == 404
+
+
+class TestList:
+    def test_has_its_empty_states(self, page, ana):
+        assert "No decisions recorded" in text(page.get(path("list")))
+        make_row(ana)
+        assert "Nothing matches" in text(page.get(path("list") + "?asset=ETH"))
+
+    def test_narrows_by_status_role_asset_class_outcome_and_time(self, page, ana):
+        make_row(ana, asset="ETH", decision="ETH rises")
+        make_wrong(ana, decision="BTC rises")
+        make_row(ana, hours=300, status=Status.SKIPPED, skip_reason=SkipReason.TOO_OLD, decision="BTC was old")
+        make_thesis(ana, decision="a thesis holds")
+
+        def found(query: str) -> set[str]:
+            shown = text(page.get(path("list") + query))
+            return {name for name in ("ETH rises", "BTC rises", "BTC was old", "a thesis holds") if name in shown}
+
+        assert found("") == {"ETH rises", "BTC rises", "BTC was old", "a thesis holds"}
+        assert found("?status=pending") == {"ETH rises", "a thesis holds"}
+        assert found("?status=reflected") == {"BTC rises"}
+        assert found("?status=skipped") == {"BTC was old"}
+        assert found("?asset=eth-usdt") == {"ETH rises"}
+        assert found(f"?role={THESIS}") == {"a thesis holds"}
+        assert found("?class=logic_error&outcome=wrong") == {"BTC rises"}
+        assert found("?lesson=yes") == {"BTC rises"}
+        assert "lesson=yes&role=market.spot.momentum" in html(page.get(reverse("roles:list")))
+        assert found("?before=2026-06-05") == {"BTC was old"}
+        assert found("?class=nonsense&role=who.knows") == set()
+
+    def test_marks_only_the_lessons_that_the_next_prompt_carries(self, page, ana):
+        read = make_wrong(ana)
+        held = make_wrong(ana, hours=70, lesson="Held.", lesson_held_at=NOON)
+        later = make_wrong(ana, hours=20, lesson="Later.", outcome_at=NOON + timedelta(hours=4))
+        shown = html(page.get(path("list")))
+        assert f'<tr id="entry-{read.pk}" class="in-prompt">' in shown
+        for entry in (held, later):
+            assert f'<tr id="entry-{entry.pk}">' in shown
+        assert "The guard holds the lesson." in shown
+
+    def test_of_another_owner_is_for_operators_who_leave_a_line(self, page, desk, ana, ben, olga):
+        make_row(ben, decision="Ben's call")
+        assert page.get(path("list") + "?owner=ben").status_code == 404
+        assert "Ben's call" not in text(page.get(path("list")))
+        assert "Ben's call" in text(desk.get(path("list") + "?owner=ben"))
+        assert AccessEntry.objects.get().owner == ben
+
+    def test_goes_on_from_page_to_page(self, page, ana):
+        RoleMemory.objects.bulk_create(
+            RoleMemory(
+                owner=ana,
+                role_id=MOMENTUM,
+                skill_id=MOMENTUM,
+                inputs={},
+                decision=f"call {n}.",
+                decided_at=NOON - timedelta(minutes=n),
+                created_at=NOON,
+                actor="key:x",
+                content_hash="0" * 64,
+            )
+            for n in range(120)
+        )
+        seen, address = [], path("list")
+        while address:
+            shown = html(page.get(address))
+            seen += re.findall(r"call (\d+)\.", shown)
+            more = re.search(r'id="role-memory-more" href="([^"]+)"', shown)
+            address = more[1] if more else ""
+        assert seen == [str(n) for n in range(120)]
+
+    def test_and_all_pages_stay_within_few_queries(self, page, desk, ana, ben, django_assert_max_num_queries):
+        entries = [make_wrong(ana, hours=30 + n) for n in range(20)] + [make_thesis(ana), make_thesis(ben)]
+        addresses = [path("list"), path("outcomes"), reverse("roles:list"), role(), path("one", entries[0].pk)]
+        for client in (page, desk):
+            client.get("/")
+            for address in (*addresses, path("judge", entries[20].pk)):
+                with django_assert_max_num_queries(12, info=address):
+                    client.get(address)
+
+
+WHY = [
+    ({"hours": 2}, "Too young to be judged. It waits until 13 Jun 2026 10:00, in 22 h."),
+    ({}, "It is due. The next reflection of its role looks for its outcome."),
+    ({"outcome": Outcome.WRONG}, "Its outcome is known; the reflection is still to come."),
+    ({"last_error": "no answer", "next_try_at": NOON + timedelta(hours=1)}, "The last try failed: no answer. The next"),
+    ({"last_error": "no_price", "next_try_at": NOON + timedelta(hours=1)}, "of its window. The next try comes in 1 h."),
+    ({"status": Status.SKIPPED, "skip_reason": SkipReason.TOO_OLD}, "It grew too old before its outcome was known."),
+    ({"status": Status.SKIPPED, "skip_reason": SkipReason.NO_PRICE}, "No price was close enough to the decision"),
+    ({"held_at": NOON}, "The guard holds this decision."),
+    ({"role_id": "gone.role"}, "Its role is no longer declared"),
+    ({"status": Status.REFLECTED, "outcome": Outcome.RIGHT, "reflected_at": NOON}, "It was right: there is nothing"),
+]
+
+
+class TestOneDecision:
+    @pytest.mark.parametrize(("fields", "why"), WHY)
+    def test_says_why_it_has_no_lesson(self, page, ana, fields, why):
+        assert why in text(page.get(path("one", make_row(ana, **fields).pk)))
+
+    @pytest.mark.parametrize("kind", [Classification.EXOGENOUS, Classification.VARIANCE])
+    def test_of_an_untrainable_class_keeps_its_narrative(self, page, ana, kind):
+        entry = make_wrong(ana, classification=kind, lesson="", narrative="News broke.")
+        shown = text(page.get(path("one", entry.pk)))
+        assert "News broke." in shown
+        assert {"exogenous": "could not have been known", "variance": "within the noise"}[kind] in shown
+
+    def test_shows_both_stages_with_what_they_cost(self, page, ana):
+        entry = make_wrong(ana)
+        for task, is_repair in (("roles.stage1", False), ("roles.stage1", True), ("roles.stage2", False)):
+            LlmUsage.objects.create(
+                category="learning",
+                task=task,
+                model="model-x",
+                input_tokens=1000,
+                output_tokens=200,
+                cost_usd="0.0042",
+                date=NOON.date(),
+                ts=NOON,
+                subject=f"role_memory:{entry.pk}",
+                is_repair=is_repair,
+            )
+        shown = text(page.get(path("one", entry.pk)))
+        assert "Stage 1, the class model-x 1,200 $0.0042" in shown
+        assert "Stage 1, the class, asked again" in shown
+        assert "Stage 2, the lesson model-x" in shown
+        assert LESSON in shown
+        assert "Written once, and never rewritten" in shown
+
+    def test_draws_the_price_with_its_window_twice_and_as_a_table(self, page, ana):
+        entry = make_wrong(ana)
+        for hours in range(10, 66, 2):
+            PricePoint.objects.create(
+                owner=ana,
+                symbol="BTC",
+                at=NOON - timedelta(hours=hours),
+                price=60_000 + hours,
+                source="t",
+                recorded_at=NOON,
+            )
+        shown = page.get(path("one", entry.pk))
+        assert html(shown).count('class="c-window"') == 2
+        assert html(shown).count('class="c-mark-text"') == 4
+        assert "Price of BTC: 60,000 at the decision, 58,500 at the outcome" in html(shown)
+        assert "60,040" in text(shown)
+        assert "a price at most 6 h old" in text(shown)
+
+    def test_without_prices_says_so(self, page, ana):
+        assert "No prices yet" in text(page.get(path("one", make_row(ana).pk)))
+
+    def test_shows_evidence_inputs_provenance_and_shadow(self, page, ana):
+        inputs = {"asset": "BTC", "levels": [1, 2], "note": "by hand"}
+        piece = {"kind": "news", "label": "Headline", "at": NOON.isoformat(), "text": "ETF flows rise"}
+        entry = make_row(ana, inputs=inputs, evidence=[piece, "odd"], is_backdated=True, origin="run 7")
+        record_shadow(
+            capability=Capability.ROLE_REFLECTION,
+            subject=f"role_memory:{entry.pk}",
+            owner_id=ana.pk,
+            decision={"class": "variance", "lesson": ""},
+            model="model-x",
+            cost_usd=0,
+            now=NOON,
+        )
+        shown = text(page.get(path("one", entry.pk)))
+        for words in ("[1, 2]", "by hand", "ETF flows rise", "backdated", "run 7", "Decided in shadow", "variance"):
+            assert words in shown
+
+    def test_is_text_and_nothing_else_whatever_it_holds(self, page, ana):
+        hostile = "<script>alert(1)</script>{{ 7*7 }}{pnl}\u202e" + "x" * 3000
+        piece = {"kind": hostile, "label": hostile, "at": hostile, "text": hostile}
+        entry = make_wrong(
+            ana, decision=hostile, inputs={hostile: hostile}, narrative=hostile, lesson=hostile, evidence=[piece]
+        )
+        for address in (path("one", entry.pk), path("list")):
+            shown = page.get(address).content.decode()
+            assert "<script>alert" not in shown
+            assert "{{ 7*7 }}" in shown
+
+    def test_of_another_owner_is_found_by_operators_alone(self, desk, ana, ben):
+        entry = make_row(ana)
+        assert visitor(ben).get(path("one", entry.pk)).status_code == 404
+        assert visitor(ben).get(path("judge", entry.pk)).status_code == 404
+        assert desk.get(path("one", entry.pk)).status_code == 200
+        assert AccessEntry.objects.get().object_id == str(entry.pk)
+
+
+class TestOutcomes:
+    def test_has_an_empty_state(self, page):
+        assert "Nothing waits for you" in text(page.get(path("outcomes")))
+
+    def test_lists_what_is_old_enough_the_oldest_first(self, page, ana):
+        for hours, words in ((30, "second"), (60, "first"), (2, "young")):
+            make_thesis(ana, hours=hours, decision=words)
+        shown = text(page.get(path("outcomes")))
+        assert "0 marked by you today, 2 left" in shown
+        assert shown.index("first") < shown.index("second")
+        assert "young" not in shown
+
+    @pytest.mark.parametrize(("correct", "status"), [("yes", Status.REFLECTED), ("no", Status.PENDING)])
+    def test_a_word_is_kept_and_the_next_one_comes(self, page, ana, correct, status):
+        first, second = make_thesis(ana, hours=60), make_thesis(ana, hours=30)
+        body = {"correct": correct, "pnl_pct": "−1.5", "note": "fees fell", "next": path("judge", second.pk)}
+        answer = page.post(path("mark", first.pk), body)
+        assert (answer.status_code, answer.url) == (303, path("judge", second.pk))
+        first.refresh_from_db()
+        assert (first.status, first.pnl_pct, first.outcome_note) == (status, -1.5, "fees fell")
+        assert "1 marked by you today, 1 left" in text(page.get(answer.url))
+
+    def test_what_cannot_be_read_comes_back_with_the_form(self, page, ana):
+        entry = make_thesis(ana)
+        for body in ({"correct": "maybe"}, {"correct": "yes", "pnl_pct": "lots"}, {"correct": "no", "note": "x" * 501}):
+            answer = page.post(path("mark", entry.pk), {"note": "kept", **body})
+            assert answer.status_code == 422
+            assert "Nothing is stored yet" in text(answer)
+        entry.refresh_from_db()
+        assert entry.outcome is None
+        assert 'value="kept"' in html(page.post(path("mark", entry.pk), {"note": "kept"}))
+
+    def test_a_second_word_changes_nothing(self, page, ana):
+        entry = make_thesis(ana)
+        page.post(path("mark", entry.pk), {"correct": "yes"})
+        assert page.post(path("mark", entry.pk), {"correct": "no"}).status_code == 409
+        entry.refresh_from_db()
+        assert entry.outcome == Outcome.RIGHT
+        assert 'name="correct"' not in html(page.get(path("judge", entry.pk)))
+
+    def test_a_stranger_says_nothing_and_an_operator_may(self, desk, ana, ben):
+        entry = make_thesis(ana)
+        assert visitor(ben).post(path("mark", entry.pk), {"correct": "yes"}).status_code == 404
+        assert "The thesis holds." in text(desk.get(path("outcomes")))
+        assert desk.post(path("mark", entry.pk), {"correct": "no"}).status_code == 303
+        entry.refresh_from_db()
+        assert (entry.outcome, entry.outcome_by.partition(":")[0]) == (Outcome.WRONG, "user")
+
+    def test_home_says_how_many_wait(self, page, desk, ana, ben):
+        make_thesis(ana)
+        make_thesis(ben)
+        assert "1 decision waits for your word" in text(page.get("/"))
+        assert "2 decisions wait for your word" in text(desk.get("/"))
+        assert "for your word" not in text(visitor(ana).get("/")).replace("1 decision waits for your word", "")
+
+    def test_htmx_gets_the_decision_alone(self, page, ana):
+        entry = make_thesis(ana)
+        alone = page.get(
+            path("judge", entry.pk), headers={"HX-Request": "true", "HX-Target": "outcome"}
+        ).content.decode()
+        assert alone.lstrip().startswith(f'<header data-shown-row="outcome-{entry.pk}"')

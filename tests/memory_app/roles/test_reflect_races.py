@@ -1,0 +1,107 @@
+"""Real processes on one database and one model server: one reflection each, second callers drop, the dead block nobody.
+
+Trust R-01 to R-04. The full sizes run under `soak`.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from statistics import median
+from typing import Any
+
+import pytest
+
+from memory_app.roles.core import Classification
+from tests.memory_app.roles.reflecting import LESSON, NARRATIVE, answer_as, is_stage_one, stages_of
+from tests.messages_api import Asked, MessagesApi, serve
+from tests.site import Site
+
+pytestmark = pytest.mark.processes
+RACERS = "tests.memory_app.roles.reflect_racers"
+CLASSES = list(Classification)
+NUMBER = re.compile(r"Call number (\d+)")
+
+
+@pytest.fixture
+def model(site: Site) -> Iterator[MessagesApi]:
+    with serve() as api:
+        site.environment.update(api.environment, MINARA_BUDGET_LEARNING_DAILY_USD="1000", MINARA_LOG_LEVEL="ERROR")
+        site.environment["MINARA_BUDGET_LEARNING_MONTHLY_USD"] = "1000"
+        yield api
+
+
+def answer_by_number(asked: Asked) -> dict[str, str]:
+    """Classify the calls in turn, each always alike."""
+    found = NUMBER.search(asked.content)
+    assert found
+    if is_stage_one(asked):
+        return {"class": CLASSES[int(found[1]) % 4], "narrative": NARRATIVE}
+    return {"lesson": LESSON}
+
+
+def outcome(site: Site, act: str, *arguments: Any) -> Any:
+    """Return what the processes found."""
+    return json.loads(site.call(f"{RACERS}:{act}", *arguments).splitlines()[-1])
+
+
+def check_race(site: Site, model: MessagesApi, *, processes: int, triggers: int, entries: int) -> None:
+    model.answer = answer_by_number
+    found = outcome(site, "race", processes, triggers, entries)
+    trainable = sum(CLASSES[number % 4].is_trainable for number in range(entries))
+    assert stages_of(model.asked) == (entries, trainable)
+    assert found["written"] == [1] * entries, "each was written once, by one process"
+    assert (found["reflected"], found["lessons"], found["left"]) == (entries, trainable, {})
+    assert set(found["results"]) <= {"done", "dropped"}
+    assert sum(found["results"].values()) == processes * triggers
+    assert found["dropped"] == found["results"].get("dropped", 0) > 0
+    assert model.most_at_once == 1
+
+
+def test_many_triggers_from_many_processes_reflect_each_entry_once(site: Site, model: MessagesApi) -> None:
+    model.seconds = 0.05
+    check_race(site, model, processes=6, triggers=20, entries=12)
+
+
+@pytest.mark.soak
+def test_many_triggers_from_many_processes_reflect_each_entry_once_in_full(site: Site, model: MessagesApi) -> None:
+    model.seconds = 0.1
+    check_race(site, model, processes=32, triggers=200, entries=50)
+
+
+@pytest.mark.parametrize("processes", [2, pytest.param(31, marks=pytest.mark.soak)])
+def test_second_callers_drop_at_once(site: Site, model: MessagesApi, processes: int) -> None:
+    model.seconds, model.answer = 4.0, answer_as(Classification.VARIANCE)
+    printed = site.call(f"{RACERS}:drop_beside_one", 31, processes).splitlines()
+    assert printed[-1] == "ended"
+    found = json.loads(printed[-2])
+    assert found["results"] == {"dropped": 31}
+    assert found["dropped"] == 31
+    assert median(found["took"]) < 100
+    assert stages_of(model.asked) == (1, 0)
+
+
+def test_roles_do_not_wait_for_each_other_and_one_role_is_never_reflected_twice_at_once(
+    site: Site, model: MessagesApi
+) -> None:
+    model.seconds, model.answer = 1.0, answer_as(Classification.VARIANCE)
+    found = outcome(site, "two_roles_and_one_twice")
+    assert found["two"] == ["done", "done"]
+    assert sorted(found["twice"]) == ["done", "dropped"]
+    assert model.most_at_once == 2
+    assert stages_of(model.asked) == (3, 0)
+
+
+@pytest.mark.parametrize("times", [1, pytest.param(20, marks=pytest.mark.soak)])
+def test_a_sweep_that_is_killed_anywhere_blocks_nobody_for_longer_than_its_lease(
+    site: Site, model: MessagesApi, times: int
+) -> None:
+    model.answer = answer_as(Classification.LOGIC_ERROR)
+    found = outcome(site, "die_everywhere", times)
+    assert len(found) == 6 * times
+    for failpoint, code, soon, later, status, has_lesson in found:
+        assert code == -9, failpoint
+        assert soon == "dropped", "the lease of the dead one still counts"
+        assert (later, status, has_lesson) == ("done", "reflected", True), failpoint
+    first, second = stages_of(model.asked)
+    assert first == 6 * times + times, "only a death right after Stage 1 asks it again"
+    assert second == 6 * times + 2 * times, "a death between Stage 2 and the write asks it again"
