@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from minara_site.config import MarketSourceName
 from minara_site.kernel.market import statements
-from minara_site.kernel.market.core import Bar, Quote, newest_quote, normalise_symbol, parse_interval
+from minara_site.kernel.market.core import Quote, newest_quote, normalise_symbol, parse_interval
 from minara_site.kernel.market.models import PriceBar
 
 MOST_QUOTES = 500
@@ -65,15 +65,6 @@ def list_quotes(
     slots = statements.slots_between(since, until, most)
     found = (newest_quote(each) for each in statements.read_thinned(symbol, owner_id=owner_id, slots=slots))
     return [quote for quote in found if quote]
-
-
-def list_bars(symbol: str, *, interval_seconds: int, since: datetime, most: int) -> list[Bar]:
-    """Return the instance's candles that open at `since` or later, oldest first."""
-    rows = bars_of(symbol, interval_seconds, owner_id=None).filter(closes_at__gte=since, opens_at__gte=since)
-    return [
-        Bar(row.opens_at, row.open, row.high, row.low, row.close, row.volume)
-        for row in rows.order_by("closes_at")[:most]
-    ]
 
 
 def find_newest_close(symbol: str, *, interval_seconds: int) -> datetime | None:

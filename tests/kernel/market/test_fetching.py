@@ -13,7 +13,6 @@ from minara_site.kernel.jobs.services import request_run
 from minara_site.kernel.market import fetching
 from minara_site.kernel.market.adapters import PricesDown, PricesMisconfigured, PricesRefused
 from minara_site.kernel.market.adapters.http import HttpSource
-from minara_site.kernel.market.adapters.stored import FileSource, TableSource
 from minara_site.kernel.market.fetching import fetch_pairs
 from minara_site.kernel.market.models import PriceBar
 from minara_site.kernel.market.services import Counts
@@ -21,7 +20,6 @@ from minara_site.kernel.market.sources import current_pairs, current_source, pai
 from minara_site.kernel.market.tasks import FETCH, fetch
 from tests.kernel.market.exchange import serve
 from tests.kernel.market.rows import ACTOR, HOUR, T0, bar, put_bars
-from tests.shared import shared_path
 
 pytestmark = pytest.mark.django_db
 
@@ -165,16 +163,3 @@ def test_the_settings_name_the_source_and_each_price_once(configured, monkeypatc
     assert current_source().label == "ccxt:kraken"
     settle(market_source=MarketSourceName.DISABLED)
     assert current_source() is None
-
-
-def test_a_file_and_the_table_are_sources_too(now):
-    path = shared_path("data/xrp_usdt_1h.csv")
-    from_file = FileSource(path, now)
-    assert run(None, "XRP/USDT", source=from_file, until=now, since=T0.replace(year=2021)).counts == {
-        "XRP": Counts(new=100)
-    }
-    first = PriceBar.objects.order_by("closes_at")[0]
-    assert (first.source, first.opens_at.isoformat()) == ("csv:xrp_usdt_1h.csv", "2021-11-17T01:00:00+00:00")
-    asked = {"interval_seconds": 3600, "since": first.closes_at, "most": 7}
-    assert TableSource().fetch_bars("XRP/USDT", **asked) == from_file.fetch_bars("XRP", **asked)
-    assert TableSource().fetch_bars("USD", **asked) == []

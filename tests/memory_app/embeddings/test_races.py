@@ -44,7 +44,9 @@ def meanwhile(endpoint: Endpoint, work: Callable[[], Any]) -> Iterator[list[Any]
 
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(thread)
-        assert endpoint.reached.wait(20)
+        future.add_done_callback(lambda _ended: endpoint.reached.set())
+        assert endpoint.reached.wait(60)
+        assert not future.done(), f"nothing was asked: {future.result()}"
         try:
             yield results
         finally:

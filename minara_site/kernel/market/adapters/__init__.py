@@ -1,4 +1,4 @@
-"""Where candles come from: stored ones, a CSV file, an endpoint with Binance's klines, an exchange through ccxt.
+"""Where candles are fetched: an endpoint with Binance's klines, or an exchange through ccxt. A CSV file is imported.
 
 What goes wrong is one of three: the source does not answer now (`PricesDown`), it does not have these candles or says
 something else (`PricesRefused`), or it cannot work as it is set up (`PricesMisconfigured`). No message holds what the
