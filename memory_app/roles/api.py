@@ -238,8 +238,7 @@ def read(request: PageRequest, entry_id: int, query: Query[OwnerQuery]) -> dict[
         object_id=str(entry.pk),
         now=timezone.now(),
     )
-    is_refused = bool(find_refused([entry]))
-    return {"data": entry_record(decision_for(request.principal.owner, entry), is_refused=is_refused)}
+    return shown_alone(request, entry)
 
 
 @router.post(
@@ -282,7 +281,7 @@ def mark(request: PageRequest, entry_id: int, payload: MarkedOutcome, query: Que
         actor=request.principal.actor,
         now=timezone.now(),
     )
-    return {"data": entry_record(decision_for(request.principal.owner, entry))}
+    return shown_alone(request, entry)
 
 
 def open_role(role_id: str) -> DeclaredRole:
@@ -291,6 +290,12 @@ def open_role(role_id: str) -> DeclaredRole:
     if declared is None:
         raise NotFound(_("There is no such role. `GET /v1/roles` names them."))
     return declared
+
+
+def shown_alone(request: PageRequest, entry: RoleMemory) -> dict[str, Any]:
+    """Answer one decision as this caller may read it."""
+    is_refused = bool(find_refused([entry]))
+    return {"data": entry_record(decision_for(request.principal.owner, entry), is_refused=is_refused)}
 
 
 def shown(request: PageRequest, page: Page[RoleMemory]) -> dict[str, Any]:

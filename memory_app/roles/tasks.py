@@ -15,7 +15,15 @@ def start_due(*, now: datetime) -> dict[str, int]:
 
 
 def reflect(
-    *, role_id: str, trigger: str, now: datetime, owner_id: int | None = None, claim: Claim | None = None
+    *,
+    role_id: str,
+    trigger: str,
+    now: datetime,
+    owner_id: int | None = None,
+    is_rest: bool = False,
+    claim: Claim | None = None,
 ) -> dict[str, Any]:
     """Sweep a role; running it again finds what is still due, and a second one at the same time drops."""
-    return reflect_role(role_id, trigger=Trigger(trigger), owner_id=owner_id, claim=claim, now=now).as_dict()
+    return reflect_role(
+        role_id, trigger=Trigger(trigger), owner_id=owner_id, is_rest=is_rest, claim=claim, now=now
+    ).as_dict()

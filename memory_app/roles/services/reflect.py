@@ -5,12 +5,14 @@ and what came of it is written once, only while the lease is held: a sweep that 
 leaves entries that the next one takes up where they stand.
 """
 
+import math
 import time
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
 import structlog
+from django.conf import settings
 from django.db.models import F, Q
 from django.utils.translation import gettext as _
 
@@ -24,18 +26,19 @@ from memory_app.roles.services import closing, stages
 from memory_app.roles.services.outcome import set_outcome
 from memory_app.roles.services.stages import Reply, subject_of
 from memory_app.roles.services.sweeping import Clock, Ended, LeaseLost, Sweep, Sweeping, SweepResult
-from memory_app.roles.services.triggers import want, widest_of
+from memory_app.roles.services.triggers import REFLECT, want, widest_of
 from minara_site.kernel.errors import MinaraError, NotFound
 from minara_site.kernel.governance.core import Capability, Mode
 from minara_site.kernel.governance.selectors import has_shadow, mode_of
 from minara_site.kernel.governance.services import record_shadow
 from minara_site.kernel.jobs.leases import kept_lease
-from minara_site.kernel.jobs.services import Cancelled, Claim, report_progress
+from minara_site.kernel.jobs.services import Cancelled, Claim, report_progress, request_run
 from minara_site.kernel.llm.gateway import AnswerInvalid
 
 LEASE_SECONDS = 30
 SLICE = 25
 TELL_SECONDS = 0.5
+TURN_SECONDS = 60  # then other jobs of the worker have theirs
 
 log = structlog.get_logger(__name__)
 
@@ -45,10 +48,11 @@ def reflect_role(
     *,
     trigger: Trigger,
     owner_id: int | None = None,
+    is_rest: bool = False,
     claim: Claim | None = None,
     now: datetime,
 ) -> Sweep:
-    """Reflect on what is due of a role, of all owners or of one.
+    """Reflect on what is due of a role, of all owners or of one; a job that had its turn asks for a run of the rest.
 
     Raises NotFound for a role that no skill declares (any more): its entries stay as they are.
     """
@@ -60,8 +64,11 @@ def reflect_role(
         if lease is None:
             count_drop(role_id)
             return Sweep(SweepResult.DROPPED, {})
-        run = Sweeping(declared, trigger, owner_id, mode, lease, Clock(now))
+        ends = time.monotonic() + turn_seconds() if claim else math.inf
+        run = Sweeping(declared, trigger, owner_id, mode, lease, Clock(now), is_rest, ends)
         ended = sweep_noted(run, claim)
+    if ended.result is SweepResult.HANDED_ON:
+        hand_on(run)
     log.info("role_reflected", role=role_id, trigger=trigger.value, result=ended.result.value, **ended.counts)
     return ended
 
@@ -77,6 +84,18 @@ def get_role(role_id: str) -> DeclaredRole:
 def lease_name(role_id: str) -> str:
     """Return the name of a role's lock."""
     return f"role:{role_id}"
+
+
+def turn_seconds() -> float:
+    """Return how long a job goes on: well below the time at which the worker would be stopped."""
+    return min(TURN_SECONDS, settings.MINARA.minara_job_timeout_seconds / 2)
+
+
+def hand_on(run: Sweeping) -> None:
+    """Ask for a run of what is left. The lease is free again by now, so that it will not be dropped."""
+    owner = {} if run.owner_id is None else {"owner_id": run.owner_id}
+    arguments = {"role_id": run.declared.id, "trigger": run.trigger.value, "is_rest": True, **owner}
+    request_run(REFLECT, arguments, now=run.clock.read(), requested_by=f"job:{REFLECT}")
 
 
 def count_drop(role_id: str) -> None:
@@ -139,6 +158,8 @@ def sweep(run: Sweeping, claim: Claim | None) -> Sweep:
             run.check_lease()
             run.counts[take(run, entry)] += 1
             done += 1
+            if run.is_turn_over:
+                break
             if time.monotonic() - told >= TELL_SECONDS:
                 told = time.monotonic()
                 closing.tell(run)
@@ -147,13 +168,16 @@ def sweep(run: Sweeping, claim: Claim | None) -> Sweep:
         if mode_of(Capability.ROLE_REFLECTION) is not run.mode:
             run.stopped = run.stopped or _("The reflection of roles was switched meanwhile.")
             break
+        if run.is_turn_over:
+            break
     report_progress(claim, done, total)
-    return run.end()
+    return run.end(is_handed_on=run.is_turn_over and done < total)
 
 
 def due_in(run: Sweeping) -> RoleMemoryQuerySet:
-    """Return what the sweep looks at."""
-    return due_of(run.declared, trigger=run.trigger, owner_id=run.owner_id, now=run.clock.now)
+    """Return what the sweep looks at; of a rest what no run put off."""
+    trigger = Trigger.CRON if run.is_rest else run.trigger
+    return due_of(run.declared, trigger=trigger, owner_id=run.owner_id, now=run.clock.now)
 
 
 def slices(run: Sweeping) -> Iterator[list[RoleMemory]]:

@@ -1,5 +1,6 @@
 """What one sweep over a role's entries carries along: the role, its lease, the clock, the counts. Source: S0."""
 
+import math
 import time
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
@@ -15,9 +16,14 @@ from minara_site.kernel.jobs.leases import KeptLease
 
 
 class SweepResult(StrEnum):
-    """How a sweep ended. One that was dropped found somebody else at work; one that stopped had no model to ask."""
+    """How a sweep ended.
+
+    One that was dropped found somebody else at work; one that stopped had no model to ask; one that was handed on had
+    its turn, and another run goes on.
+    """
 
     DONE = "done"
+    HANDED_ON = "handed_on"
     DROPPED = "dropped"
     STOPPED = "stopped"
     OFF = "off"
@@ -72,7 +78,8 @@ class Clock:
 class Sweeping:
     """A sweep under way. `stopped` says why no model is asked any more; what is `put_off` is written with its slice.
 
-    `changed` are the entries by owner that were closed and of which nobody was told yet.
+    `changed` are the entries by owner that were closed and of which nobody was told yet. `is_rest` says that an earlier
+    run of the same trigger had its turn: what that one put off is left. The turn ends at `ends` of the process's clock.
     """
 
     declared: DeclaredRole
@@ -81,6 +88,8 @@ class Sweeping:
     mode: Mode
     lease: KeptLease
     clock: Clock
+    is_rest: bool = False
+    ends: float = math.inf
     counts: Counter[Ended] = field(default_factory=Counter)
     stopped: str = ""
     put_off: list[RoleMemory] = field(default_factory=list)
@@ -96,12 +105,18 @@ class Sweeping:
         """Whether nothing may change."""
         return self.mode is Mode.SHADOW
 
+    @property
+    def is_turn_over(self) -> bool:
+        """Whether other jobs have their turn now; never in shadow, which puts nothing off and so could not go on."""
+        return time.monotonic() > self.ends and not self.stopped and not self.is_shadow
+
     def check_lease(self) -> None:
         """Raise LeaseLost when the lease is known to be somebody else's."""
         if self.lease.lost.is_set():
             raise LeaseLost
 
-    def end(self) -> Sweep:
+    def end(self, *, is_handed_on: bool = False) -> Sweep:
         """Return what the sweep did."""
-        result = SweepResult.STOPPED if self.stopped else SweepResult.DONE
+        whole = SweepResult.HANDED_ON if is_handed_on else SweepResult.DONE
+        result = SweepResult.STOPPED if self.stopped else whole
         return Sweep(result, {each.value: self.counts[each] for each in Ended if self.counts[each]}, self.stopped)

@@ -38,7 +38,7 @@ from minara_site.kernel.market.models import PriceBar
 
 USAGE, WINDOWS, STATES = "llm_usage", "budget_windows", "role_states"
 SOURCE, AGENT_KEY = "demo", "key:demo"
-FAST, MAIN = "claude-haiku-4-5", "claude-sonnet-4-6"
+FAST, MAIN = "claude-haiku-5-5", "claude-sonnet-5-5"
 REFLECTED_AFTER = timedelta(minutes=4)
 HOUR = timedelta(hours=1)
 CENTS = Decimal("0.01")

@@ -33,21 +33,21 @@ class CircuitOpen(Unavailable):
     code = "circuit_open"
 
 
-def require_closed(name: str, *, now: datetime, probe_seconds: float = PROBE_SECONDS) -> None:
-    """Let a call through, or raise CircuitOpen. One read while nothing fails.
+def require_closed(name: str, *, now: datetime, probe_seconds: float = PROBE_SECONDS) -> bool:
+    """Let a call through and say whether it is the probe, or raise CircuitOpen. One read while nothing fails.
 
     Once its time is over it lets one caller of all processes through, as the probe. That one says how it went by
     `record_success` or `record_failure`, or by `give_up_probe` when it called nothing.
     """
     if not is_failing(name):
-        return
+        return False
     circuit = circuit_of(CircuitBreaker.objects.filter(pk=name).first())
     phase = circuit.phase(now)
     if phase is Phase.CLOSED:
-        return
+        return False
     if phase is Phase.DUE and take_probe(name, now=now, seconds=probe_seconds):
         log.info("circuit_probed", breaker=name)
-        return
+        return True
     at = circuit.tries_again_at(now) or now + timedelta(seconds=probe_seconds)
     wait = math.ceil((at - now).total_seconds())
     sentence = _("Calls keep failing, so none is made for %(seconds)s seconds. Nothing is lost; try again then.")

@@ -136,13 +136,14 @@ def worst_cost_of_body(body: dict[str, Any], model: str) -> Decimal:
 def reserve(question: Question[T], model: str, amount_usd: Decimal) -> Reservation:
     """Keep what the call may cost. Raises CircuitOpen or BudgetExceededError."""
     now, longest = timezone.now(), MOST_SECONDS + settings.MINARA.minara_model_timeout_seconds
-    breaker.require_closed(breaker_of(model), now=now, probe_seconds=longest)
+    is_probe = breaker.require_closed(breaker_of(model), now=now, probe_seconds=longest)
     try:
         return budget.reserve(
             category=question.category, task=question.task, model=model, amount_usd=amount_usd, now=now
         )
     except BudgetExceededError:
-        breaker.give_up_probe(breaker_of(model))
+        if is_probe:
+            breaker.give_up_probe(breaker_of(model))
         raise
 
 

@@ -112,10 +112,10 @@ def test_two_workers_with_the_same_batch_leave_one_vector_each(endpoint: Endpoin
     make_many(make_user("ana"), 20)
     provider = current_provider()
     assert provider
-    ids = next(batches_of(EMBED, provider))
-    with meanwhile(endpoint, lambda: embed_batch(provider, ids, now=NOON)):
+    source, ids = next(batches_of(EMBED, provider))
+    with meanwhile(endpoint, lambda: embed_batch(provider, ids, source=source, now=NOON)):
         endpoint.gate, waiting = None, endpoint.gate
-        assert embed_batch(provider, ids, now=NOON).embedded == 20
+        assert embed_batch(provider, ids, source=source, now=NOON).embedded == 20
         endpoint.gate = waiting
     assert MemoryVector.objects.count() == 20
     assert is_sound()

@@ -13,6 +13,7 @@ from memory_app.roles.core import Classification, Outcome, SkipReason, Status, T
 from memory_app.roles.due import due_of
 from memory_app.roles.models import RoleMemory, RoleState
 from memory_app.roles.registry import registry
+from memory_app.roles.services import reflect as services_of_reflecting
 from memory_app.roles.services.outcome import mark_outcome
 from memory_app.roles.services.requests import estimate_reflection, request_reflection
 from memory_app.roles.services.triggers import REFLECT, START, hear_decisions, hear_prices, start_due_roles, want
@@ -22,8 +23,8 @@ from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.errors import NotFound, Throttled
 from minara_site.kernel.governance.core import Capability, Mode
 from minara_site.kernel.governance.services import switch
-from minara_site.kernel.jobs.models import JobRun
-from minara_site.kernel.jobs.services import Cancelled, cancel_run, claim_run
+from minara_site.kernel.jobs.models import JobRun, RunState
+from minara_site.kernel.jobs.services import Cancelled, cancel_run, claim_run, settle_run
 from minara_site.kernel.jobs.table import find_job
 from minara_site.kernel.llm.models import LlmUsage
 from minara_site.kernel.market.core import Point
@@ -42,7 +43,7 @@ from tests.memory_app.roles.reflecting import (
     make_role,
     open_market,
 )
-from tests.messages_api import MessagesApi
+from tests.messages_api import MessagesApi, error
 
 pytestmark = pytest.mark.django_db
 MOMENT = timedelta(microseconds=1)
@@ -221,6 +222,36 @@ def test_runs_report_how_far_they_are(ana, models: MessagesApi):
     reflect(role_id=CALL, trigger="manual", now=NOON, claim=claim_run(run.pk, worker="w", now=NOON))
     run.refresh_from_db()
     assert (run.done, run.total) == (3, 3)
+
+
+def test_a_run_that_had_its_turn_hands_on_what_it_left_and_only_that(ana, models: MessagesApi, monkeypatch):
+    monkeypatch.setattr(services_of_reflecting, "TURN_SECONDS", 0)
+    open_market()
+    make_call(ana, asset="DOGE", hours=60)  # no price of it ever came
+    for _each in range(3):
+        make_call(ana, asset="ETH")
+    request_reflection(role_id=CALL, owner_id=ana.pk, actor="test", now=NOON)
+    for number, end in enumerate(("unknown", "right", "right", "right")):
+        run = JobRun.objects.get(job=REFLECT, state=RunState.QUEUED)
+        claim = claim_run(run.pk, worker="w", now=NOON)
+        assert claim
+        assert run.arguments.get("is_rest", False) is (number > 0)
+        ended = reflect(**run.arguments, now=NOON, claim=claim)
+        assert ended == {"result": "done" if number == 3 else "handed_on", end: 1}
+        settle_run(claim, result=ended, now=NOON)
+    assert not JobRun.objects.filter(job=REFLECT, state=RunState.QUEUED).exists()
+    assert RoleState.objects.get(pk=CALL).dropped == 0
+
+
+def test_a_run_that_stopped_without_a_model_asks_for_no_other(ana, models: MessagesApi, monkeypatch):
+    monkeypatch.setattr(services_of_reflecting, "TURN_SECONDS", 0)
+    models.answer = error(500)
+    open_market()
+    for _each in range(2):
+        make_call(ana, asset="BTC")
+    run = request_reflection(role_id=CALL, owner_id=None, actor="test", now=NOON)
+    assert reflect(**run.arguments, now=NOON, claim=claim_run(run.pk, worker="w", now=NOON))["result"] == "stopped"
+    assert JobRun.objects.filter(job=REFLECT).count() == 1
 
 
 def test_jobs_are_listed():
