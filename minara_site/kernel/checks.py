@@ -1,4 +1,4 @@
-"""System checks with stable ids; `minara check` and every start run them."""
+"""System checks with stable ids; `minara check` and every start of a command run them."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -9,12 +9,14 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import connections
 
+from minara_site.kernel.command import SETUP
+
 OLDEST_SQLITE = (3, 35, 0)  # RETURNING
 OLDEST_POSTGRESQL = 15_00_00
 QUEUE_ROUTER = "minara_site.kernel.jobs.router.QueueRouter"
 
 
-@register()
+@register(SETUP)
 def check_debug_stays_local(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
     """Refuse debug pages on a host that others can reach (trust W-30)."""
     if settings.DEBUG and not {*settings.ALLOWED_HOSTS} <= {*settings.LOCAL_HOSTS}:
@@ -28,7 +30,7 @@ def check_debug_stays_local(app_configs: Sequence[AppConfig] | None, **kwargs: A
     return []
 
 
-@register()
+@register(SETUP)
 def check_sqlite(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
     """Refuse a SQLite that is too old or was built without full text search."""
     if settings.MINARA.database_url or (sqlite3.sqlite_version_info >= OLDEST_SQLITE and has_full_text()):
@@ -47,7 +49,7 @@ def has_full_text() -> bool:
     return True
 
 
-@register()
+@register(SETUP)
 def check_queue_database(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
     """Refuse to let the queue's polling share the main SQLite file."""
     has_router = QUEUE_ROUTER in settings.DATABASE_ROUTERS and "queue" in settings.DATABASES

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
+from axe_playwright_python.base import AXE_SCRIPT
 from django.conf import settings
 from django.db import connections
 from django.test import Client
@@ -129,16 +129,23 @@ def visit(chromium: Browser, live_server: Any) -> Iterator[Callable[..., Console
 
 def axe_faults(page: Page) -> list[str]:
     """Return what axe finds: rule, first target, what to do; then what the rules of colour find in the dark."""
-    found = violations(page, RULES)
+    found = light_faults(page)
     page.emulate_media(color_scheme="dark", reduced_motion="reduce")
     in_the_dark = violations(page, COLOR_RULES)
     page.emulate_media(color_scheme="light")
     return [*found, *(f"dark: {fault}" for fault in in_the_dark)]
 
 
+def light_faults(page: Page) -> list[str]:
+    """Return what axe finds in the light."""
+    return violations(page, RULES)
+
+
 def violations(page: Page, rules: dict[str, Any]) -> list[str]:
     """Return what axe finds under these rules, as the page is now."""
-    found = Axe().run(page, options=rules).response["violations"]
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE_SCRIPT)
+    found = page.evaluate("(rules) => axe.run(document, rules).then((all) => all.violations)", rules)
     return [f"{fault['id']}: {fault['nodes'][0]['target']}: {fault['nodes'][0]['failureSummary']}" for fault in found]
 
 
@@ -146,6 +153,16 @@ def width_faults(page: Page) -> list[str]:
     """Return by how much the page scrolls sideways (screens U-26)."""
     wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     return [f"{wide} px too wide"] if wide > 0 else []
+
+
+def narrow(page: Page) -> None:
+    """Look at the open page as on a telephone."""
+    page.set_viewport_size({"width": NARROW, "height": HEIGHTS[NARROW]})
+
+
+def widen(page: Page) -> None:
+    """Look as on a desk again."""
+    page.set_viewport_size({"width": WIDE, "height": HEIGHTS[WIDE]})
 
 
 def axe_clean(page: Page) -> None:

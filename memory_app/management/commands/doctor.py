@@ -4,7 +4,7 @@ import json
 import sys
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -12,13 +12,14 @@ from memory_app.doctor.core import State, anonymous_record, bucket, report_lines
 from memory_app.doctor.fixes import FIXES, FixName
 from memory_app.doctor.report import load_report
 from memory_app.doctor.services import apply_fix, choose_fixes, foresee_fixes
+from minara_site.kernel.command import MinaraCommand
 from minara_site.kernel.errors import Invalid, MinaraError
 
 ACTOR = "command:doctor"
 SOMETHING_BAD, WRONG_CALL = 1, 2
 
 
-class Command(BaseCommand):
+class Command(MinaraCommand):
     """Print the report, or look at the fixes, or carry them out."""
 
     help = (

@@ -7,7 +7,7 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
@@ -17,6 +17,7 @@ from memory_app.importers.services import Judgement, Verdict, run_import
 from memory_app.memories.core import IMPORT_ACTOR
 from minara_site.access.models import DEFAULT_USERNAME
 from minara_site.access.users import get_user
+from minara_site.kernel.command import MinaraCommand
 from minara_site.kernel.core.hidden import visible
 from minara_site.kernel.errors import NotFound
 from minara_site.web.words import sentences
@@ -32,7 +33,7 @@ VERDICTS = {
 MOST_CHARS = 80
 
 
-class Command(BaseCommand):
+class Command(MinaraCommand):
     """Judge each entry and, with --apply, store the new ones."""
 
     help = (

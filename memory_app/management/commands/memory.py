@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -19,6 +19,7 @@ from memory_app.bundle.words import KINDS, LEFT_OUT, VERDICTS, reason_words
 from memory_app.memories.core import IMPORT_ACTOR
 from minara_site.access.models import DEFAULT_USERNAME, User
 from minara_site.access.users import get_user
+from minara_site.kernel.command import MinaraCommand
 from minara_site.kernel.core.hidden import visible
 from minara_site.kernel.errors import MinaraError
 
@@ -29,7 +30,7 @@ MOST_CHARS = 60
 CHANNELS = {Channel.SIGNED: "A", Channel.UNSIGNED: "B"}
 
 
-class Command(BaseCommand):
+class Command(MinaraCommand):
     """Write everything that the agent remembers as markdown, and read it back."""
 
     help = "Export memories as a tree of markdown files, or import such a tree; an import is a dry run without --apply."

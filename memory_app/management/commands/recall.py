@@ -4,7 +4,7 @@ import json
 from argparse import ArgumentParser, ArgumentTypeError
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.core.serializers.json import DjangoJSONEncoder
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -15,13 +15,14 @@ from memory_app.roles.registry import registry
 from memory_app.roles.selectors import recent_lessons
 from minara_site.access.models import DEFAULT_USERNAME
 from minara_site.access.users import get_user
+from minara_site.kernel.command import MinaraCommand
 from minara_site.kernel.core.hidden import visible
 from minara_site.kernel.errors import MinaraError
 
 MOST_LESSONS = 200
 
 
-class Command(BaseCommand):
+class Command(MinaraCommand):
     """Print what a role learned."""
 
     help = "Print the newest lessons of a role, newest outcome first."

@@ -5,7 +5,7 @@ import sys
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -14,6 +14,7 @@ from memory_app.roles.registry import registry
 from memory_app.roles.services.reflect import reflect_role
 from memory_app.roles.services.sweeping import Ended, Sweep, SweepResult
 from memory_app.roles.words import ENDED
+from minara_site.kernel.command import MinaraCommand
 from minara_site.kernel.errors import MinaraError
 from minara_site.kernel.llm.gateway import what_is_missing
 from minara_site.web.words import enumeration
@@ -21,7 +22,7 @@ from minara_site.web.words import enumeration
 ENDED_WELL = {SweepResult.DONE, SweepResult.DROPPED}
 
 
-class Command(BaseCommand):
+class Command(MinaraCommand):
     """Run the reflector once."""
 
     help = "Reflect on the pending decisions of a role that are due, of all owners; print what became of them."

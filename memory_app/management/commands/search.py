@@ -3,7 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -16,6 +16,7 @@ from memory_app.why.core import Door
 from memory_app.why.services import log_search_of
 from minara_site.access.models import DEFAULT_USERNAME
 from minara_site.access.users import get_user
+from minara_site.kernel.command import MinaraCommand
 from minara_site.kernel.core.hidden import visible
 from minara_site.kernel.errors import MinaraError
 
@@ -23,7 +24,7 @@ MOST_SHOWN = 20
 ACTOR = "command:search"
 
 
-class Command(BaseCommand):
+class Command(MinaraCommand):
     """Find memories, check the search index, and build it anew."""
 
     help = "Find memories as the agent does, check the search index against the memories, or build it anew."

@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from datetime import datetime
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -14,6 +14,7 @@ from minara_site.access.keys.services import create_key, list_keys, revoke_key
 from minara_site.access.models import DEFAULT_USERNAME
 from minara_site.access.policy import Scope
 from minara_site.access.users import get_user
+from minara_site.kernel.command import MinaraCommand
 from minara_site.kernel.core.hidden import visible
 from minara_site.kernel.errors import MinaraError
 
@@ -25,7 +26,7 @@ STATES = {
 }
 
 
-class Command(BaseCommand):
+class Command(MinaraCommand):
     """Make, list and revoke API keys."""
 
     help = "Make, list and revoke API keys."

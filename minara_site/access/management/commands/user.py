@@ -5,7 +5,7 @@ from argparse import ArgumentParser
 from getpass import getpass
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -13,13 +13,14 @@ from minara_site.access.models import DEFAULT_USERNAME
 from minara_site.access.policy import Role
 from minara_site.access.security.factors import reset_second_factor
 from minara_site.access.users import create_user, disable_user, enable_user, list_users
+from minara_site.kernel.command import MinaraCommand
 from minara_site.kernel.errors import MinaraError
 
 ACTOR = "command:user"
 ROLES = (Role.USER, Role.OPERATOR, Role.SUPPORT)
 
 
-class Command(BaseCommand):
+class Command(MinaraCommand):
     """Make, list, disable and enable the people of this instance."""
 
     help = "Make, list, disable and enable the people of this instance."

@@ -4,10 +4,10 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from minara_site.kernel.command import MinaraCommand
 from minara_site.kernel.llm.budget import usd_words
 from minara_site.kernel.llm.core.windows import EVERY
 from minara_site.kernel.llm.selectors import Standing, budget_record, load_budget
@@ -15,7 +15,7 @@ from minara_site.kernel.llm.selectors import Standing, budget_record, load_budge
 HEADS = ("category", "window", "spent", "reserved", "cap", "forecast")
 
 
-class Command(BaseCommand):
+class Command(MinaraCommand):
     """Print the budget."""
 
     help = "Print what model calls have cost today and this month, what is reserved, and the caps, in USD."

@@ -2,17 +2,18 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from minara_site.console.demo.services import load_demo, remove_demo
+from minara_site.kernel.command import MinaraCommand
 from minara_site.kernel.errors import Conflict
 
 ACTOR = "command:demo"
 
 
-class Command(BaseCommand):
+class Command(MinaraCommand):
     """Load or remove the demo."""
 
     help = "Load realistic demo data, marked as such, or remove exactly that."

@@ -6,11 +6,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from minara_site.kernel.command import MinaraCommand
 from minara_site.kernel.core.hidden import visible
 from minara_site.kernel.errors import MinaraError
 from minara_site.kernel.market.core import UnusableError, normalise_symbol, parse_interval, read_moment
@@ -28,7 +29,7 @@ ACTOR = "command:market"
 INTERVAL_HELP = "length of a candle: 5m, 1h, 1d"
 
 
-class Command(BaseCommand):
+class Command(MinaraCommand):
     """Import candles, or fetch them."""
 
     help = "Import candles from a CSV file, or fetch them from MARKET_SOURCE."

@@ -3,13 +3,13 @@
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand
 from django.utils.translation import gettext as _
 
 from minara_site.console.effective_settings.selectors import Variable, list_variables
+from minara_site.kernel.command import MinaraCommand
 
 
-class Command(BaseCommand):
+class Command(MinaraCommand):
     """Print the effective settings."""
 
     help = "Print every environment variable as Minara reads it, and where its value came from."

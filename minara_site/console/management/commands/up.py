@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from minara_site.access.setup import issue_setup_link
+from minara_site.kernel.command import MinaraCommand
 from minara_site.kernel.processes.signals import StopRequest
 from minara_site.kernel.processes.start import (
     collect_static_files,
@@ -48,7 +49,7 @@ def default_workers() -> int:
     return max(2, min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2))
 
 
-class Command(BaseCommand):
+class Command(MinaraCommand):
     """Migrates, collects static files, then runs the web server and the job worker until SIGTERM."""
 
     help = "Migrate, collect static files, then run the web server and a job worker until stopped."

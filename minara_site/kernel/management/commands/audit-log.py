@@ -4,13 +4,14 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils.translation import gettext as _
 
 from minara_site.kernel.audit_log.verification import verify_chain
+from minara_site.kernel.command import MinaraCommand
 
 
-class Command(BaseCommand):
+class Command(MinaraCommand):
     """Checks the hash chain."""
 
     help = "Check the audit log: `verify` computes every seal of its hash chain anew."

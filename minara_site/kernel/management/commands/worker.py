@@ -2,13 +2,12 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
+from minara_site.kernel.command import MinaraCommand
 from minara_site.kernel.jobs.worker import work_until
 from minara_site.kernel.processes.signals import StopRequest
 
 
-class Command(BaseCommand):
+class Command(MinaraCommand):
     """Runs jobs until SIGTERM."""
 
     help = "Run jobs and the schedule until stopped. `minara up` starts one by itself."
