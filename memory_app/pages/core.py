@@ -16,6 +16,7 @@ from minara_site.kernel.core.fence import fence_text
 from minara_site.kernel.core.hidden import find_unexpected
 from minara_site.kernel.core.tokens import estimate_tokens
 
+UNDATED = datetime.min.replace(tzinfo=UTC)
 _STRUCTURE = re.compile(
     r"[\\`\[\]]"  # code spans, links, images, our own labels
     r"|<(?=[A-Za-z/!?])"  # raw HTML and <https://...>
@@ -143,9 +144,15 @@ def without_hidden(text: str) -> str:
 
 
 def join_parts(parts: Sequence[Section]) -> tuple[Section, ...]:
-    """Return one section a heading, in the order of the headings; one without entries is left out."""
-    sections = (
-        Section(heading, tuple(entry for part in parts if part.heading is heading for entry in part.entries))
-        for heading in Heading
-    )
+    """Return one section a heading, in the order of the headings; one without entries is left out.
+
+    What has a date stands newest first, whichever part it came from; the rest keeps the order of the parts.
+    """
+    sections = (Section(heading, in_order(parts, heading)) for heading in Heading)
     return tuple(section for section in sections if section.entries)
+
+
+def in_order(parts: Sequence[Section], heading: Heading) -> tuple[Entry, ...]:
+    """Return what all parts have under a heading, newest first where it has dates."""
+    entries = [entry for part in parts if part.heading is heading for entry in part.entries]
+    return tuple(sorted(entries, key=lambda entry: entry.at or UNDATED, reverse=True))

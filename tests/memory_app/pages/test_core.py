@@ -74,6 +74,14 @@ def test_parts_under_the_same_heading_are_joined_in_the_order_of_the_headings():
     ]
 
 
+def test_the_timeline_is_one_whichever_part_an_entry_came_from():
+    def at(hour, text):
+        return Section(Heading.TIMELINE, (Entry("alert", "", hour, text, at=NOON + timedelta(hours=hour)),))
+
+    (section,) = join_parts([at(1, "b"), at(0, "c"), at(2, "a"), at(0, "d")])
+    assert [entry.text for entry in section.entries] == ["a", "b", "c", "d"]
+
+
 @pytest.mark.parametrize(
     ("written", "symbol"),
     [
