@@ -9,8 +9,10 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from minara_site.console.subjects import subject_url, subject_words
 from minara_site.kernel.llm.core import Category, Span
 from minara_site.kernel.llm.core.windows import EVERY
+from minara_site.kernel.llm.models import LlmUsage
 from minara_site.kernel.llm.selectors import Standing
 from minara_site.web.filters import Text
 from minara_site.web.moments import cost_words
@@ -36,6 +38,28 @@ class CapBar:
     committed: float
     soft: float
     tone: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCall:
+    """A call as a row of the list."""
+
+    call: LlmUsage
+
+    @property
+    def pk(self) -> int:
+        """The id."""
+        return self.call.pk
+
+    @property
+    def subject(self) -> str:
+        """What it was about, in words."""
+        return subject_words(self.call.subject)
+
+    @property
+    def url(self) -> str:
+        """Where that stands, empty when it has no page."""
+        return subject_url(self.call.subject, self.call.owner)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from minara_site.console.budgets import services
 from minara_site.console.budgets.forms import RaiseForm
 from minara_site.console.budgets.listing import CALLS
 from minara_site.console.budgets.selectors import find_standing
-from minara_site.console.budgets.shown import SPANS, show_window
+from minara_site.console.budgets.shown import SPANS, ShownCall, show_window
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.kernel.llm.core import Span
 from minara_site.kernel.llm.core.windows import Window
@@ -32,7 +32,8 @@ def budgets(request: PageRequest) -> HttpResponse:
     context: dict[str, Any] = {"title": _("Budgets")}
     if not wants_fragment(request):
         context |= budget_context(request, now=timezone.now())
-    return render_list(request, "console/budgets/list.html", found, context)
+    shown = found.with_rows(ShownCall(row) for row in found.rows)
+    return render_list(request, "console/budgets/list.html", shown, context)
 
 
 def budget_context(request: PageRequest, *, now: datetime) -> dict[str, Any]:

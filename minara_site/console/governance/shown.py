@@ -6,9 +6,7 @@ from datetime import datetime
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.urls import NoReverseMatch, reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from memory_app.facts.listed import VerdictShown, verdicts_of
 from memory_app.held.masking import mask
@@ -16,6 +14,7 @@ from memory_app.memories.selectors import name_actors
 from memory_app.roles.words import decided_words
 from minara_site.access.models import User
 from minara_site.console.governance.words import CAPABILITIES, MODE_BADGES, MODES, PARTS, VERDICTS, Described
+from minara_site.console.subjects import PAIR, read_subject, subject_url, subject_words
 from minara_site.kernel.governance.core import Capability, Mode, Phase
 from minara_site.kernel.governance.models import CircuitBreaker, ShadowDecision
 from minara_site.kernel.governance.selectors import Standing, circuit_of, list_breakers, list_standings
@@ -23,9 +22,6 @@ from minara_site.kernel.llm.gateway import what_is_missing
 from minara_site.web.filters import Text
 
 ANTHROPIC = "api.anthropic.com"
-PAIR, ENTRY = "fact_conflict", "role_memory"
-PAGES = {ENTRY: "role_memory:one"}
-SUBJECTS: dict[str, Text] = {PAIR: gettext_lazy("pair %(id)s"), ENTRY: gettext_lazy("decision %(id)s")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +130,9 @@ def is_normal(capabilities: Iterable[ShownCapability], breakers: Iterable[ShownB
 
 def show_shadows(rows: Sequence[ShadowDecision], *, reader: User) -> list[ShownShadow]:
     """Return shadow decisions as rows. One query at most, for the model's reasons, which go with the facts."""
-    ids = [number for kind, number in map(subject_of, rows) if kind == PAIR and number]
+    ids = [number for kind, number in (read_subject(row.subject) for row in rows) if kind == PAIR and number]
     verdicts = verdicts_of(ids, reader=reader)
-    return [show_shadow(row, verdicts.get(subject_of(row)[1]), reader=reader) for row in rows]
+    return [show_shadow(row, verdicts.get(read_subject(row.subject)[1]), reader=reader) for row in rows]
 
 
 def show_shadow(row: ShadowDecision, verdict: VerdictShown | None, *, reader: User) -> ShownShadow:
@@ -146,29 +142,11 @@ def show_shadow(row: ShadowDecision, verdict: VerdictShown | None, *, reader: Us
         decision["reason"] = verdict.reason
     own = row.owner_id == reader.pk
     parts = [(label, decision[key] if own else mask(decision[key])) for key, label in PARTS.items() if key in decision]
-    kind, number = subject_of(row)
     return ShownShadow(
         row=row,
         capability=CAPABILITIES[Capability(row.capability)].name,
         headline=VERDICTS.get(decision.get("verdict", ""), ""),
         parts=parts,
-        subject=str(SUBJECTS[kind]) % {"id": number} if kind in SUBJECTS else row.subject,
-        url=address_of(row),
+        subject=subject_words(row.subject),
+        url=subject_url(row.subject, row.owner),
     )
-
-
-def subject_of(row: ShadowDecision) -> tuple[str, int]:
-    """Return the kind and the id of what a decision is about; 0 for an id that is none."""
-    kind, _colon, number = row.subject.partition(":")
-    return kind, int(number) if number.isdecimal() else 0
-
-
-def address_of(row: ShadowDecision) -> str:
-    """Return where the subject of a decision stands, empty when it has no page."""
-    kind, number = subject_of(row)
-    if kind == PAIR:
-        return f"{reverse('facts:conflicts')}?owner={row.owner.get_username()}"
-    try:
-        return reverse(PAGES[kind], args=[number])
-    except (KeyError, NoReverseMatch):
-        return ""

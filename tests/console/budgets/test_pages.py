@@ -115,7 +115,7 @@ class TestPage:
     def test_lists_calls_with_owner_tokens_and_cost(self, browser: Client, ana: Any, moment: datetime) -> None:
         call("0.00041", now=moment, owner=ana, is_repair=True)
         page = plain(text(browser))
-        assert "roles.classify repair role_memory:1 learning fast ana 100 in, 20 out $0.00041" in page
+        assert "roles.classify repair decision 1 learning fast ana 100 in, 20 out $0.00041" in page
 
     @pytest.mark.parametrize(
         ("query", "found"),
