@@ -14,6 +14,7 @@ from memory_app.roles.core.declarations import MemoryRole
 from memory_app.roles.due import is_due
 from memory_app.roles.models import RoleMemory, RoleMemoryQuerySet, RoleState
 from memory_app.roles.registry import DeclaredRole, registry
+from memory_app.roles.words import DAY_HOURS
 from minara_site.access.models import User
 from minara_site.kernel.jobs.models import Lease
 from minara_site.kernel.ownership import Owner
@@ -125,10 +126,16 @@ def lease_of(role_id: str, holder: str | None, until: datetime | None) -> Lease 
 
 
 def load_ages(role: MemoryRole, owner: Owner, now: datetime) -> list[Ages]:
-    """Return how old the pending entries of a role are, in even stretches between its least and greatest age."""
+    """Return how old the pending entries of a role are, in even stretches between its least and greatest age.
+
+    Long stretches begin at whole days.
+    """
     policy = role.reflection_policy
     step = (policy.max_age_hours - policy.min_age_hours) / STRETCHES
-    edges = [policy.min_age_hours + step * number for number in range(STRETCHES + 1)]
+    inner = [policy.min_age_hours + step * number for number in range(1, STRETCHES)]
+    if step >= 2 * DAY_HOURS:
+        inner = [round(edge / DAY_HOURS) * DAY_HOURS for edge in inner]
+    edges = [policy.min_age_hours, *inner, policy.max_age_hours]
     stretches: list[tuple[float, float | None]] = [(0, edges[0])] if edges[0] > 0 else []
     stretches += [*pairwise(edges), (edges[-1], None)]
     pending = entries_of(owner, role.id).pending()

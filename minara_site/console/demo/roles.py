@@ -186,7 +186,8 @@ def close(entry: RoleMemory, decision: DemoDecision, now: datetime) -> None:
     elif decision.error:
         entry.attempts, entry.last_error, entry.next_try_at = 2, decision.error, now + timedelta(minutes=80)
     elif entry.outcome_at and (entry.outcome == Outcome.RIGHT or decision.classification):
-        entry.status, entry.reflected_at = Status.REFLECTED, entry.outcome_at + REFLECTED_AFTER
+        known_at = max(entry.outcome_at, entry.created_at)  # what was recorded late is reflected later still
+        entry.status, entry.reflected_at = Status.REFLECTED, known_at + REFLECTED_AFTER
         if decision.classification:
             entry.classification, entry.narrative = decision.classification, decision.narrative
             entry.lesson, entry.evidence = decision.lesson, evidence_of(entry, decision)
