@@ -301,6 +301,9 @@
   document.addEventListener("htmx:afterOnLoad", () => find("#toasts [data-no-answer]")?.remove());
 
   findAll("[data-copy]").forEach((button) => { button.hidden = !navigator.clipboard; });
+  const here = find(".nav [aria-current]");
+  const menu = here?.closest(".nav");  // longer than some windows; only it moves, not the page
+  if (menu) menu.scrollTop += Math.max(0, here.getBoundingClientRect().bottom - menu.getBoundingClientRect().bottom + 24);
   announceToasts();
   findAll("[data-list]").forEach(showChoice);
   root.dataset.ready = "";  // the last of the scripts: what needs one may be pressed from here on
