@@ -1,12 +1,14 @@
 """Run the benchmarks: `python -m tests.bench all`, or one by name; `--small` only shows that they run.
 
-Each benchmark runs in a process and a data folder of its own. Prints one table and writes bench.json.
+Each benchmark runs in a process and a data folder of its own, whose tables are made once. Prints one table and writes
+bench.json.
 """
 
 import argparse
 import importlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -29,10 +31,11 @@ NAMES = (
     "bundle",
 )
 RECALL = "recall"
+TABLES = "tables"
 
 
 def run_one(name: str, scratch: Path, *, small: bool) -> None:
-    """Measure one benchmark in this process and leave its figures in the scratch folder."""
+    """Measure one benchmark in this process and leave its figures in the scratch folder; or only make the tables."""
     os.environ["MINARA_DATA_DIR"] = str(scratch)
     os.environ.pop("DATABASE_URL", None)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "minara_site.settings")
@@ -40,10 +43,11 @@ def run_one(name: str, scratch: Path, *, small: bool) -> None:
     import django
 
     django.setup()
-    from django.core.management import call_command
+    if name == TABLES:
+        from minara_site.kernel.processes.start import migrate_databases
 
-    call_command("migrate", verbosity=0)
-    call_command("migrate", database="queue", verbosity=0)
+        migrate_databases()
+        return
     figures = importlib.import_module(f"tests.bench.{name}").run(scratch, small=small)
     (scratch / "figures.json").write_text(json.dumps([figure.as_json() for figure in figures]))
 
@@ -51,13 +55,20 @@ def run_one(name: str, scratch: Path, *, small: bool) -> None:
 def run_all(names: tuple[str, ...], *, small: bool) -> list[dict[str, object]]:
     """Run each benchmark in its own process and collect the figures."""
     figures = []
-    for name in names:
-        with tempfile.TemporaryDirectory(prefix=f"minara-bench-{name}-") as folder:
-            arguments = [sys.executable, "-m", "tests.bench", "--inside", folder, name, *(["--small"] if small else [])]
-            subprocess.run(arguments, check=True)
-            found = json.loads((Path(folder) / "figures.json").read_text())
-        figures += [{"benchmark": name, **figure} for figure in found]
+    with tempfile.TemporaryDirectory(prefix="minara-bench-tables-") as tables:
+        run_inside(tables, TABLES)
+        for name in names:
+            with tempfile.TemporaryDirectory(prefix=f"minara-bench-{name}-") as folder:
+                shutil.copytree(tables, folder, dirs_exist_ok=True)
+                run_inside(folder, name, *(["--small"] if small else []))
+                found = json.loads((Path(folder) / "figures.json").read_text())
+            figures += [{"benchmark": name, **figure} for figure in found]
     return figures
+
+
+def run_inside(folder: str, name: str, *flags: str) -> None:
+    """Run one benchmark in a process of its own on this folder."""
+    subprocess.run([sys.executable, "-m", "tests.bench", "--inside", folder, name, *flags], check=True)
 
 
 def print_table(figures: list[dict[str, object]]) -> None:
@@ -73,7 +84,7 @@ def print_table(figures: list[dict[str, object]]) -> None:
 def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("name", choices=("all", *NAMES, RECALL))
+    parser.add_argument("name", choices=("all", *NAMES, RECALL, TABLES))
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--inside", type=Path)
     options = parser.parse_args()

@@ -99,7 +99,7 @@ def look_ups(name: str, owner_id: int | None, moments: list[tuple[str, datetime]
         ours(symbol, at)
     spent, reference = [], []
     for symbol, at in moments:
-        arguments = statements.newest_arguments(symbol, owner_id, at - TOLERANCE, at)
+        arguments = statements.newest_arguments(symbol, owner_id, [(at - TOLERANCE, at)])
         spent.append(timed(lambda: ours(symbol, at)) * 1000)  # noqa: B023
         reference.append(timed(lambda: bare(arguments)) * 1000)  # noqa: B023
     p95 = percentile(spent, 0.95)
