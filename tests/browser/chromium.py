@@ -129,16 +129,11 @@ def visit(chromium: Browser, live_server: Any) -> Iterator[Callable[..., Console
 
 def axe_faults(page: Page) -> list[str]:
     """Return what axe finds: rule, first target, what to do; then what the rules of colour find in the dark."""
-    found = light_faults(page)
+    found = violations(page, RULES)
     page.emulate_media(color_scheme="dark", reduced_motion="reduce")
     in_the_dark = violations(page, COLOR_RULES)
     page.emulate_media(color_scheme="light")
     return [*found, *(f"dark: {fault}" for fault in in_the_dark)]
-
-
-def light_faults(page: Page) -> list[str]:
-    """Return what axe finds in the light."""
-    return violations(page, RULES)
 
 
 def violations(page: Page, rules: dict[str, Any]) -> list[str]:
@@ -155,14 +150,13 @@ def width_faults(page: Page) -> list[str]:
     return [f"{wide} px too wide"] if wide > 0 else []
 
 
-def narrow(page: Page) -> None:
-    """Look at the open page as on a telephone."""
-    page.set_viewport_size({"width": NARROW, "height": HEIGHTS[NARROW]})
-
-
-def widen(page: Page) -> None:
-    """Look as on a desk again."""
-    page.set_viewport_size({"width": WIDE, "height": HEIGHTS[WIDE]})
+def faults_at_both_widths(page: Page) -> list[str]:
+    """Return what axe finds on the open page, and by how much it scrolls sideways, as on a desk and as on a telephone."""
+    faults = []
+    for width in (NARROW, WIDE):
+        page.set_viewport_size({"width": width, "height": HEIGHTS[width]})
+        faults += [f"{width} px: {fault}" for fault in (*axe_faults(page), *width_faults(page))]
+    return faults
 
 
 def axe_clean(page: Page) -> None:

@@ -1,6 +1,5 @@
-"""The console in Simplified Chinese: each page and state without a Latin word that is no identifier, nothing too wide at
-either width, and axe finds nothing at the narrow one (screens U-27, U-29). Of the dark only the English pages are judged:
-a language changes no colour."""
+"""The console in Simplified Chinese, at two widths: each page and state without a Latin word that is no identifier, axe
+finds nothing, nothing is too wide (screens U-27, U-29)."""
 
 import re
 from datetime import timedelta
@@ -22,7 +21,7 @@ from minara_site.access.policy import Role, Scope, permits
 from minara_site.access.setup import issue_setup_link
 from minara_site.web.nav import NAV
 from profile_app.prompt.services import end_session, start_session
-from tests.browser.chromium import light_faults, narrow, widen, width_faults
+from tests.browser.chromium import faults_at_both_widths
 from tests.browser.test_pages import FOREIGN, NO_PAGES, links_of, view_of
 from tests.fixtures import make_user
 from tests.memory_app.memories.factories import browser, make_memory
@@ -55,7 +54,7 @@ READ_ALOUD = """([code, spoken]) => {
 
 
 def faults_here(console: Any) -> list[str]:
-    """Return what is wrong with the page that is open: words left in English, language, width, axe."""
+    """Return what is wrong with the page that is open: words left in English, language, axe, width."""
     page = console.page
     known = {
         *IDENTIFIERS,
@@ -66,11 +65,7 @@ def faults_here(console: Any) -> list[str]:
     left = [f"“{word}” in “{text}”" for word, text in words if word not in known]
     language = page.evaluate("document.documentElement.lang")
     wrong = [] if language == "zh-Hans" else [f"is in {language}"]
-    wide = width_faults(page)
-    narrow(page)
-    slim = [*width_faults(page), *light_faults(page)]
-    widen(page)
-    return [f"{page.url}: {fault}" for fault in (*left, *wrong, *wide, *slim)]
+    return [f"{page.url}: {fault}" for fault in (*left, *wrong, *faults_at_both_widths(page))]
 
 
 def crawl(console: Any, *paths: str, follow: bool = True) -> set[str]:
