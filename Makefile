@@ -12,7 +12,7 @@ MARKS ?= not soak
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check soak bench bench-recall audit sbom lock
+.PHONY: help run test check check-types check-code check-site soak bench bench-recall audit sbom lock
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,13 +27,19 @@ test: $(VENV)/.dev ## run every test that needs no further service
 	fi; \
 	exec $(BIN)/pytest -q -n $(PROCESSES) -m "$$marks" $(ARGS)
 
-check: $(VENV)/.dev ## lint, types, layers, templates, weaknesses, settings, migrations
+check: check-types check-code check-site ## lint, types, layers, templates, weaknesses, settings, migrations
+
+check-types: $(VENV)/.dev
+	$(BIN)/mypy $(SOURCES)
+
+check-code: $(VENV)/.dev
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
-	$(BIN)/mypy $(SOURCES)
 	$(BIN)/lint-imports
 	$(BIN)/djlint --quiet --lint templates
 	$(BIN)/bandit --quiet --recursive --severity-level high $(SOURCES)
+
+check-site: $(VENV)/.dev
 	@mkdir -p build/check
 	MINARA_DATA_DIR=build/check MINARA_PUBLIC_URL=https://minara.example.com MINARA_DEBUG=false \
 	  $(BIN)/python manage.py check --deploy --fail-level WARNING
