@@ -127,11 +127,9 @@ def visit(chromium: Browser, live_server: Any) -> Iterator[Callable[..., Console
     assert witness.complaints == []
 
 
-def axe_faults(page: Page, *, in_the_dark_too: bool = True) -> list[str]:
+def axe_faults(page: Page) -> list[str]:
     """Return what axe finds: rule, first target, what to do; then what the rules of colour find in the dark."""
     found = violations(page, RULES)
-    if not in_the_dark_too:
-        return found
     page.emulate_media(color_scheme="dark", reduced_motion="reduce")
     in_the_dark = violations(page, COLOR_RULES)
     page.emulate_media(color_scheme="light")
@@ -152,13 +150,12 @@ def width_faults(page: Page) -> list[str]:
     return [f"{wide} px too wide"] if wide > 0 else []
 
 
-def faults_at_both_widths(page: Page, *, in_the_dark_too: bool = True) -> list[str]:
+def faults_at_both_widths(page: Page) -> list[str]:
     """Return what axe finds on the open page, and by how much it scrolls sideways, as on a desk and as on a telephone."""
     faults = []
     for width in (NARROW, WIDE):
         page.set_viewport_size({"width": width, "height": HEIGHTS[width]})
-        found = (*axe_faults(page, in_the_dark_too=in_the_dark_too), *width_faults(page))
-        faults += [f"{width} px: {fault}" for fault in found]
+        faults += [f"{width} px: {fault}" for fault in (*axe_faults(page), *width_faults(page))]
     return faults
 
 

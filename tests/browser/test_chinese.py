@@ -1,6 +1,5 @@
 """The console in Simplified Chinese, at two widths: each page and state without a Latin word that is no identifier, axe
-finds nothing, nothing is too wide (screens U-27, U-29). The colours of the dark, which no language changes, are judged
-where the pages are English."""
+finds nothing, nothing is too wide (screens U-27, U-29)."""
 
 import re
 from datetime import timedelta
@@ -66,7 +65,7 @@ def faults_here(console: Any) -> list[str]:
     left = [f"“{word}” in “{text}”" for word, text in words if word not in known]
     language = page.evaluate("document.documentElement.lang")
     wrong = [] if language == "zh-Hans" else [f"is in {language}"]
-    return [f"{page.url}: {fault}" for fault in (*left, *wrong, *faults_at_both_widths(page, in_the_dark_too=False))]
+    return [f"{page.url}: {fault}" for fault in (*left, *wrong, *faults_at_both_widths(page))]
 
 
 def crawl(console: Any, *paths: str, follow: bool = True) -> set[str]:

@@ -12,8 +12,6 @@ from tests.hostile.markup import Form, Markup
 
 EXTRA = ("action", "all", "filter", "ids", "next", "owner", "version", "nobody_knows")
 KINDS = ("application/json", "text/plain", "multipart/form-data; boundary=x", "multipart/form-data")
-BODIES = (b"", b'{"a": 1}', b"--x\r\n", b"\0" * 50)
-MOST_IDS = {"ids": ["1"] * 5500}
 Sent = list[tuple[Knocker, Form]]
 
 
@@ -61,13 +59,13 @@ def test_every_field_survives_every_text(sent_by: Sent, ana_page: Knocker, olga_
 
 
 def test_forms_with_missing_doubled_and_many_fields(sent_by: Sent, ana_page: Knocker, olga_page: Knocker) -> None:
-    for number, (caller, form) in enumerate(sent_by):
+    for caller, form in sent_by:
         doubled = {name: [*values, *values, "x"] for name, values in form.fields.items()}
         for fields in (
             {},
             doubled,
             {f"f{n}": "x" for n in range(300)},
-            *([MOST_IDS] if "ids" in form.fields or number % 5 == 0 else ()),
+            {"ids": ["1"] * 5500},
             {"ids": [str(10**40), "-1", "x", "1.5"], "action": "delete"},
         ):
             caller.post_form(form.action, fields)
@@ -80,9 +78,9 @@ def test_too_many_fields_are_refused(world: World, ana_page: Knocker) -> None:
     assert "html" in answer["Content-Type"]
 
 
-def test_another_kind_of_body(sent_by: Sent, ana_page: Knocker, olga_page: Knocker) -> None:
-    """Each form gets each kind, and each kind each body from some form."""
-    for number, (caller, form) in enumerate(sent_by):
-        for turn, kind in enumerate(KINDS):
-            caller.call("POST", form.action, BODIES[(number + turn) % len(BODIES)], kind)
+@pytest.mark.parametrize("kind", KINDS)
+def test_another_kind_of_body(sent_by: Sent, ana_page: Knocker, olga_page: Knocker, kind: str) -> None:
+    for caller, form in sent_by:
+        for body in (b"", b'{"a": 1}', b"--x\r\n", b"\0" * 50):
+            caller.call("POST", form.action, body, kind)
     assert ana_page.faults == olga_page.faults == []
