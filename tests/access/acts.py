@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from minara_site.access.keys.services import create_key
 from minara_site.access.policy import Scope
-from tests.fixtures import make_user
+from tests.kit.fixtures import make_user
 
 
 def make_key() -> str:

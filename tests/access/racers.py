@@ -2,15 +2,14 @@
 
 import json
 import time
-from datetime import UTC, datetime
 
 from minara_site.access.invitations.services import accept_invitation, renew_link
 from minara_site.access.models import User
 from minara_site.access.policy import Role
 from minara_site.access.users import change_role, create_user, disable_user, enable_user, operators_who_sign_in
 from minara_site.kernel.errors import Conflict, Gone
+from tests.kit.clock import NOON
 
-NOON = datetime(2026, 6, 12, 12, 0, tzinfo=UTC)
 SLOT_SECONDS = 0.2
 PASSWORD = "correct horse battery"
 NAMES = ("olga", "oscar")

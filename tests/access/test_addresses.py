@@ -9,7 +9,8 @@ from django.utils import timezone
 from minara_site.access.addresses import client_address
 from minara_site.access.keys.services import create_key
 from minara_site.access.policy import Scope
-from tests.api.client import Agent, assert_problem
+from tests.kit.api import Agent, assert_problem
+from tests.kit.tables import table
 
 PROXY, SECOND_PROXY, CLIENT, LIAR = "10.0.0.7", "10.0.1.9", "203.0.113.5", "198.51.100.66"
 
@@ -31,12 +32,12 @@ def address(connection, forwarded_for=None):
     return client_address(RequestFactory().get("/", headers=headers, REMOTE_ADDR=connection))
 
 
-@pytest.mark.parametrize("header", [None, CLIENT, f"{LIAR}, {CLIENT}", "127.0.0.1", "nonsense"])
+@table("header", [None, CLIENT, f"{LIAR}, {CLIENT}", "127.0.0.1", "nonsense"])
 def test_without_trusted_proxies_the_connection_counts(header):
     assert address(PROXY, header) == PROXY
 
 
-@pytest.mark.parametrize(
+@table(
     ("connection", "header", "seen"),
     [
         (PROXY, CLIENT, CLIENT),

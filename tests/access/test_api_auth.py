@@ -8,6 +8,7 @@ from django.utils import timezone
 from minara_site.access.keys.services import create_key, revoke_key
 from minara_site.access.models import ApiKey
 from minara_site.access.policy import Scope
+from tests.kit.tables import table
 
 pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.access.guarded_urls")]
 API = "/guarded/api"
@@ -87,7 +88,7 @@ class TestBrowserSessions:
         assert browser.post(f"{API}/write", "{}", "application/json", headers=headers).status_code == 200
         assert browser.delete(f"{API}/write", headers=headers).status_code == 200
 
-    @pytest.mark.parametrize(
+    @table(
         ("headers", "content_type"),
         [
             ({}, "application/json"),

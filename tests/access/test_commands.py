@@ -11,6 +11,7 @@ from minara_site.access.keys.services import authenticate_key
 from minara_site.access.models import ApiKey, User
 from minara_site.access.policy import Role
 from minara_site.access.users import get_user
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "correct horse battery"
@@ -41,7 +42,7 @@ class TestUser:
     def test_create_without_a_terminal_makes_somebody_who_only_has_keys(self, run):
         assert "only keys work" in run("user", "create", "bot")[0]
 
-    @pytest.mark.parametrize(
+    @table(
         ("words", "stdin", "message"),
         [
             (["create", "all"], "", "Choose another"),
@@ -85,13 +86,13 @@ class TestKey:
         assert row.label == "laptop"
         assert authenticate_key(lines[-1], address="", now=now).user == ana
 
-    @pytest.mark.parametrize("user", [[], ["--user", "default"]])
+    @table("user", [[], ["--user", "default"]])
     def test_create_knows_the_default_user_by_that_name(self, run, user):
         User.objects.filter(is_default=True).update(username="mei")
         run("key", "create", *user, "--scopes", "memory:read", "--expires-days", "0")
         assert ApiKey.objects.get().user.username == "mei"
 
-    @pytest.mark.parametrize(
+    @table(
         ("words", "message"),
         [
             (["create", "--user", "nobody", "--scopes", "memory:read"], "no user named nobody"),

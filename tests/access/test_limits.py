@@ -6,7 +6,7 @@ from django.test import Client
 
 from minara_site.kernel.limits.models import RateCount
 from minara_site.kernel.limits.services import counters
-from tests.api.client import Agent, agent_of, assert_problem
+from tests.kit.api import Agent, agent_of, assert_problem
 
 pytestmark = pytest.mark.django_db
 

@@ -12,8 +12,9 @@ from minara_site.access.keys.services import revoke_key
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.idempotency.models import IdempotentCall
 from minara_site.kernel.idempotency.services import KEPT_FOR
-from tests.api.client import agent_of, assert_problem
 from tests.api.conftest import agent, other, stranger
+from tests.kit.api import agent_of, assert_problem
+from tests.kit.tables import table
 
 __all__ = ["agent", "other", "stranger"]
 
@@ -62,7 +63,7 @@ def test_sessions_tools_and_bulk_are_made_once_too(agent):
         assert second["Idempotency-Replayed"] == "true"
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "body"),
     [
         ("/v1/memory", {"statement": "Prefers gold"}),
@@ -132,7 +133,7 @@ def test_a_stranger_and_a_key_without_the_scope_leave_no_row(stranger, ana):
     assert not IdempotentCall.objects.exists()
 
 
-@pytest.mark.parametrize("key", ["", "x" * 256, "a\tb", "é", "\x7f"])
+@table("key", ["", "x" * 256, "a\tb", "é", "\x7f"])
 def test_a_key_is_255_printable_characters_at_most(agent, key):
     assert_problem(post(agent, key=key), 400, "malformed")
     assert not Memory.objects.exists()

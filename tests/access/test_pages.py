@@ -4,6 +4,7 @@ import pytest
 
 from minara_site.access.policy import Act
 from tests.access import guarded_urls
+from tests.kit.tables import table
 
 pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.access.guarded_urls")]
 METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
@@ -36,7 +37,7 @@ def test_refuses_a_role_that_lacks_the_act(client, sam):
     assert client.get("/guarded/own").status_code == 403
 
 
-@pytest.mark.parametrize(
+@table(
     ("headers", "location"),
     [
         ({}, "/login"),

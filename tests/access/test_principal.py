@@ -7,6 +7,7 @@ from minara_site.access.policy import AGENT_SCOPES, POLICY, Act, Role, Scope, pe
 from minara_site.access.principal import ANONYMOUS, Principal
 from minara_site.kernel.errors import NotFound, Refused, Unauthenticated
 from minara_site.kernel.ownership import EVERYONE
+from tests.kit.tables import table
 
 ALL_SCOPES = frozenset(Scope)
 
@@ -19,14 +20,14 @@ def test_the_scope_operator_is_no_agents():
     assert ALL_SCOPES - {Scope.OPERATOR} == AGENT_SCOPES
 
 
-@pytest.mark.parametrize("act", Act)
+@table("act", Act)
 def test_a_key_never_does_more_than_its_user(act):
     for role in Role:
         if not permits(act, role, None):
             assert not permits(act, role, ALL_SCOPES)
 
 
-@pytest.mark.parametrize("act", [Act.KEYS, Act.OWN_SETTINGS, Act.SIGN_OUT, Act.HOME, Act.DEMO])
+@table("act", [Act.KEYS, Act.OWN_SETTINGS, Act.SIGN_OUT, Act.HOME, Act.DEMO])
 def test_no_key_does_what_is_for_people(act):
     assert not any(permits(act, role, ALL_SCOPES) for role in Role)
 
@@ -78,7 +79,7 @@ class TestReads:
             assert who.reads(Act.MEMORY_READ) == who.reads(Act.MEMORY_READ, "") == who.user
             assert who.reads(Act.MEMORY_READ, who.user.username) == who.user
 
-    @pytest.mark.parametrize("who", ["operator", "operators key"])
+    @table("who", ["operator", "operators key"])
     def test_takes_operators_to_others(self, people, who, ben):
         assert people[who].reads(Act.MEMORY_READ, "ben") == ben
         assert people[who].reads(Act.MEMORY_READ, "all") is EVERYONE
@@ -86,8 +87,8 @@ class TestReads:
         with pytest.raises(NotFound):
             people[who].reads(Act.MEMORY_READ, "nobody")
 
-    @pytest.mark.parametrize("who", ["user", "key", "operators agent"])
-    @pytest.mark.parametrize("name", ["ben", "all", "default", "nobody"])
+    @table("who", ["user", "key", "operators agent"])
+    @table("name", ["ben", "all", "default", "nobody"])
     def test_hides_everybody_else_from_anybody_else(self, people, who, name):
         with pytest.raises(NotFound):
             people[who].reads(Act.MEMORY_READ, name)

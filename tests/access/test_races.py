@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from tests.site import Site
+from tests.kit.site import Site
 
 pytestmark = pytest.mark.processes
 RACERS = "tests.access.racers"

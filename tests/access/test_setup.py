@@ -11,6 +11,7 @@ from minara_site.access.policy import Role
 from minara_site.access.setup import claim_setup, issue_setup_link, open_setup_link
 from minara_site.access.users import get_user
 from minara_site.kernel.errors import Gone, Invalid, NotFound
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "correct horse battery"
@@ -63,9 +64,7 @@ class TestClaim:
             claim(token, now, username="eve")
         assert User.objects.get(is_default=True).username == "mei"
 
-    @pytest.mark.parametrize(
-        ("username", "password"), [("all", PASSWORD), ("ana", PASSWORD), ("..", PASSWORD), ("mei", "short")]
-    )
+    @table(("username", "password"), [("all", PASSWORD), ("ana", PASSWORD), ("..", PASSWORD), ("mei", "short")])
     def test_changes_nothing_when_something_is_wrong(self, ana, now, username, password):
         token = issue_setup_link(now=now)
         with pytest.raises(Invalid):
@@ -118,7 +117,7 @@ class TestPage:
         assert set(form.errors) == set(wrong)
         assert [name for name, field in form.fields.items() if "autofocus" in field.widget.attrs] == ["username"]
 
-    @pytest.mark.parametrize(
+    @table(
         "wrong",
         [
             {"username": ""},

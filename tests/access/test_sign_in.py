@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 
 from minara_site.access.models import User
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "correct horse battery"
@@ -76,7 +77,7 @@ class TestSigningIn:
         assert "/memories/?q=a" in client.get("/login", {"next": "/memories/?q=a"}).content.decode()
         assert sign_in(client, next="/memories/?q=a")["Location"] == "/memories/?q=a"
 
-    @pytest.mark.parametrize("address", FOREIGN)
+    @table("address", FOREIGN)
     def test_never_leads_elsewhere(self, client, ana, address):
         page = client.get("/login", {"next": address})
         assert page.status_code == 200
@@ -114,7 +115,7 @@ class TestRefusing:
         assert "do not match" in self.text(reasons[0])
         assert "_auth_user_id" not in client.session
 
-    @pytest.mark.parametrize("name", ["a\0b", "x" * 10_000, "", "%00", "李"])
+    @table("name", ["a\0b", "x" * 10_000, "", "%00", "李"])
     def test_survives_odd_names(self, client, name):
         assert sign_in(client, name).status_code == 422
 

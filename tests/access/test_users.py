@@ -18,6 +18,7 @@ from minara_site.access.users import (
 )
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.errors import Conflict, Invalid, NotFound
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "correct horse battery"
@@ -43,7 +44,7 @@ class TestDefaultUser:
 
 
 class TestCreating:
-    @pytest.mark.parametrize("role", [Role.USER, Role.OPERATOR, Role.SUPPORT])
+    @table("role", [Role.USER, Role.OPERATOR, Role.SUPPORT])
     def test_gives_the_role(self, now, role):
         create(now, role=role)
         assert get_user("kim").role is role
@@ -53,7 +54,7 @@ class TestCreating:
     def test_works_without_a_password(self, now):
         assert not create(now, password=None).has_usable_password()
 
-    @pytest.mark.parametrize(
+    @table(
         "name",
         ["", "  ", "default", "Default", "all", "ALL", "..", ".hidden", "-x", "a/b", "a b", "a\0", "x" * 151, "\ud800"],
     )
@@ -62,7 +63,7 @@ class TestCreating:
             create(now, username=name)
         assert caught.value.errors[0].field == "username"
 
-    @pytest.mark.parametrize("name", ["kim", "Kim", "KIM", "\uff4bim"])
+    @table("name", ["kim", "Kim", "KIM", "\uff4bim"])
     def test_refuses_a_name_that_is_taken_in_any_case(self, now, name):
         create(now)
         with pytest.raises(Invalid):
@@ -76,7 +77,7 @@ class TestCreating:
     def test_takes_names_of_any_script(self, now):
         assert create(now, username="李明").username == "李明"
 
-    @pytest.mark.parametrize("password", ["", "short", "123456789012345", "passwordpassword1"[:8], "kimkimkimkim"])
+    @table("password", ["", "short", "123456789012345", "passwordpassword1"[:8], "kimkimkimkim"])
     def test_refuses_a_weak_password(self, now, password):
         with pytest.raises(Invalid) as caught:
             create(now, username="kimkimkimkim", password=password)
@@ -131,8 +132,8 @@ class TestEnabling:
 
 
 class TestRoles:
-    @pytest.mark.parametrize("before", [Role.USER, Role.SUPPORT, Role.OPERATOR])
-    @pytest.mark.parametrize("after", [Role.USER, Role.SUPPORT, Role.OPERATOR])
+    @table("before", [Role.USER, Role.SUPPORT, Role.OPERATOR])
+    @table("after", [Role.USER, Role.SUPPORT, Role.OPERATOR])
     def test_takes_the_place_of_the_one_before(self, olga, now, before, after):
         create(now, role=before)
         assert change_role(username="kim", role=after, now=now, actor="user:1").role is after

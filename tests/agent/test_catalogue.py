@@ -8,6 +8,7 @@ from minara_site.access.principal import Principal
 from minara_site.agent.catalogue import TOOLS, call_tool, tools_for
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.errors import Invalid, NotFound, Refused
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 
@@ -17,7 +18,7 @@ def agent(ana):
     return Principal(user=ana, role=Role.USER, scopes=frozenset({Scope.MEMORY_READ}), key_prefix="abcdefgh")
 
 
-@pytest.mark.parametrize(
+@table(
     ("name", "arguments"),
     [("memory_read", {}), ("memory_search", {"query": "btc"}), ("memory_compiled_page", {"asset": "btc"})],
 )
@@ -47,7 +48,7 @@ def test_refuses_what_is_no_tool_and_what_is_no_argument(agent):
     assert {each.field for each in refusal.value.errors} == {"limit", "sudo"}
 
 
-@pytest.mark.parametrize("content", [" ", "x" * 4_001, "a\0b"])
+@table("content", [" ", "x" * 4_001, "a\0b"])
 def test_names_the_argument_that_is_wrong_as_the_definition_does(ana, content):
     writer = Principal(user=ana, role=Role.USER, scopes=frozenset({Scope.MEMORY_WRITE}), key_prefix="abcdefgh")
     with pytest.raises(Invalid) as refusal:
@@ -55,13 +56,13 @@ def test_names_the_argument_that_is_wrong_as_the_definition_does(ana, content):
     assert [each.field for each in refusal.value.errors] == ["content"]
 
 
-@pytest.mark.parametrize("reasoning", [7, 0, False, [], {}, ["x"], "x" * 2_001])
+@table("reasoning", [7, 0, False, [], {}, ["x"], "x" * 2_001])
 def test_refuses_a_reasoning_that_is_no_short_text(agent, reasoning):
     with pytest.raises(Invalid):
         call_tool(agent, "memory_read", {"reasoning": reasoning})
 
 
-@pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
+@table("tool", TOOLS.values(), ids=lambda tool: tool.name)
 def test_every_definition_is_one_that_the_messages_api_takes(tool):
     definition = tool.definition()
     assert set(definition) == {"name", "description", "input_schema"}

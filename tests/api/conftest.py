@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.client import Agent, agent_of
+from tests.kit.api import Agent, agent_of
 
 
 @pytest.fixture

@@ -11,8 +11,9 @@ from memory_app.memories.core import Category, Provenance, Source
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Changes, Draft, edit_memory, revert_memory, write_memory
 from minara_site.access.models import AccessEntry
-from tests.api.client import MEMORY_FIELDS, Agent, agent_of, assert_problem, read_time, walk
-from tests.fixtures import NOON
+from tests.kit.api import MEMORY_FIELDS, Agent, agent_of, assert_problem, read_time, walk
+from tests.kit.clock import NOON
+from tests.kit.tables import table
 from tests.memory_app.memories.factories import browser
 
 pytestmark = pytest.mark.django_db
@@ -52,17 +53,17 @@ class TestWrite:
     def test_trims_the_statement(self, agent: Agent) -> None:
         assert agent.item(agent.write("  spaces \n"))["content"] == "spaces"
 
-    @pytest.mark.parametrize("length", [1, 3999, 4000])
+    @table("length", [1, 3999, 4000])
     def test_takes_up_to_4000_characters(self, agent: Agent, length: int) -> None:
         assert agent.item(agent.write("山" * length))["content"] == "山" * length
 
-    @pytest.mark.parametrize("statement", ["", "   ", "\n\t", "x" * 4001, "a\0b", 5, None, ["a"], {"a": 1}, True])
+    @table("statement", ["", "   ", "\n\t", "x" * 4001, "a\0b", 5, None, ["a"], {"a": 1}, True])
     def test_refuses_what_is_no_statement(self, agent: Agent, statement: Any) -> None:
         problem = assert_problem(agent.post("/v1/memory", {"statement": statement}), 422, "invalid")
         assert problem["errors"] == [] or problem["errors"][0]["field"] == "statement"
         assert not Memory.objects.exists()
 
-    @pytest.mark.parametrize(
+    @table(
         "extra",
         [
             {"id": 7},
@@ -79,7 +80,7 @@ class TestWrite:
         assert [error["field"] for error in problem["errors"]] == list(extra)
         assert not Memory.objects.exists()
 
-    @pytest.mark.parametrize("tickers", [["no ticker!"], ["A" * 17], [f"T{n}" for n in range(21)], "BTC", [1], [None]])
+    @table("tickers", [["no ticker!"], ["A" * 17], [f"T{n}" for n in range(21)], "BTC", [1], [None]])
     def test_refuses_what_is_no_ticker(self, agent: Agent, tickers: Any) -> None:
         assert_problem(agent.post("/v1/memory", {"statement": "a", "tickers": tickers}), 422, "invalid")
 
@@ -87,7 +88,7 @@ class TestWrite:
         problem = assert_problem(agent.post("/v1/memory", {"tickers": "BTC"}), 422, "invalid")
         assert {error["field"] for error in problem["errors"]} == {"statement", "tickers"}
 
-    @pytest.mark.parametrize("body", [b"", b"[]", b'"text"', b"7"])
+    @table("body", [b"", b"[]", b'"text"', b"7"])
     def test_a_body_that_is_no_object_is_named_as_such(self, agent: Agent, body: bytes) -> None:
         problem = assert_problem(agent.post("/v1/memory", body), 422, "invalid")
         assert [error["field"] for error in problem["errors"]] == ["body"]
@@ -138,9 +139,7 @@ class TestList:
         assert [item["id"] for item in items] == [found]
         assert set(items[0]) == MEMORY_FIELDS
 
-    @pytest.mark.parametrize(
-        "query", ["category=nonsense", "source=root", "state=gone", "owner_id=1", "order=id", "category="]
-    )
+    @table("query", ["category=nonsense", "source=root", "state=gone", "owner_id=1", "order=id", "category="])
     def test_refuses_unknown_filters_and_values(self, agent: Agent, query: str) -> None:
         assert_problem(agent.get(f"/v1/memory?{query}"), 422, "invalid")
 
@@ -231,9 +230,7 @@ class TestEdit:
         assert problem["current"] == agent.item(memory_id)
         assert problem["current"]["content"] == "two"
 
-    @pytest.mark.parametrize(
-        "header", ["x", '"', '"1', "-1", "1.0", '"99999999999999999999"', "'1'", "\u00b2", '"1", "2"']
-    )
+    @table("header", ["x", '"', '"1', "-1", "1.0", '"99999999999999999999"', "'1'", "\u00b2", '"1", "2"'])
     def test_refuses_an_if_match_that_names_no_version(self, agent: Agent, header: str) -> None:
         memory_id = agent.write("one")
         assert_problem(agent.patch(f"/v1/memory/{memory_id}", {"statement": "two"}, If_Match=header), 400, "malformed")
@@ -258,7 +255,7 @@ class TestEdit:
             assert_problem(answer, 404, "not_found")
         assert other.item(foreign)["content"] == "canary of ben"
 
-    @pytest.mark.parametrize(
+    @table(
         "body", [{"statement": ""}, {"statement": "x" * 4001}, {"state": "deleted"}, {"version": 9}, {"tickers": [1]}]
     )
     def test_of_a_wrong_value_changes_nothing(self, agent: Agent, body: dict[str, Any]) -> None:
@@ -331,14 +328,14 @@ class TestBulk:
         assert agent.post("/v1/memory/bulk", {"action": "restore", "ids": ids[:2]}).json()["ok"] is True
         assert len(agent.get("/v1/memory").json()["data"]["items"]) == 3
 
-    @pytest.mark.parametrize("unknown", ["foreign", "missing"])
+    @table("unknown", ["foreign", "missing"])
     def test_changes_nothing_when_one_id_is_unknown(self, agent: Agent, other: Agent, unknown: str) -> None:
         ids = [agent.write(f"memory {n}") for n in range(3)]
         bad = other.write("canary of ben") if unknown == "foreign" else ids[-1] + 1000
         assert_problem(agent.post("/v1/memory/bulk", {"action": "delete", "ids": [*ids, bad]}), 404, "not_found")
         assert Memory.objects.live().count() == (4 if unknown == "foreign" else 3)
 
-    @pytest.mark.parametrize(
+    @table(
         "body",
         [
             {},

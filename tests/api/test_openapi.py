@@ -5,8 +5,8 @@ from collections import defaultdict
 import pytest
 from pydantic import BaseModel
 
-from tests.api.client import Agent
 from tests.api.document import FROZEN, current_document, text_of
+from tests.kit.api import Agent
 
 OURS = ("memory_app", "minara_site", "profile_app", "learning_app")
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.api.client import Agent, assert_problem
+from tests.kit.api import Agent, assert_problem
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 
@@ -14,22 +15,22 @@ def joined(path: str, query: str) -> str:
     return f"{path}{'&' if '?' in path else '?'}{query}"
 
 
-@pytest.mark.parametrize("path", LIMITED)
-@pytest.mark.parametrize("limit", ["0", "-1", "201", "abc", "1.5", "", "9" * 30, "1e2", "0x10", "NaN", "%00", "10;--"])
+@table("path", LIMITED)
+@table("limit", ["0", "-1", "201", "abc", "1.5", "", "9" * 30, "1e2", "0x10", "NaN", "%00", "10;--"])
 def test_a_limit_outside_1_to_200_is_400(agent: Agent, path: str, limit: str) -> None:
     answer = agent.get(joined(path, f"limit={limit}"))
     assert answer.status_code in ({400, 422} if limit == "%00" else {400})
     assert_problem(answer, answer.status_code)
 
 
-@pytest.mark.parametrize("path", LIMITED)
-@pytest.mark.parametrize("limit", ["1", "200"])
+@table("path", LIMITED)
+@table("limit", ["1", "200"])
 def test_both_ends_are_taken(agent: Agent, path: str, limit: str) -> None:
     assert agent.get(joined(path, f"limit={limit}")).status_code == 200
 
 
-@pytest.mark.parametrize("path", LISTS)
-@pytest.mark.parametrize("cursor", ["x", "a:b", "1", "eyJ9:sig", "..%2F..", "x" * 3000, "%F0%9F%92%A9", "W10:abc"])
+@table("path", LISTS)
+@table("cursor", ["x", "a:b", "1", "eyJ9:sig", "..%2F..", "x" * 3000, "%F0%9F%92%A9", "W10:abc"])
 def test_a_cursor_that_this_list_did_not_make_is_400(agent: Agent, path: str, cursor: str) -> None:
     answer = agent.get(joined(path, f"cursor={cursor}"))
     assert_problem(answer, 400)

@@ -12,7 +12,8 @@ from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.events import prices_recorded
 from minara_site.kernel.market.models import PricePoint
 from minara_site.kernel.market.selectors import find_price
-from tests.api.client import Agent, agent_of, assert_problem, key_of
+from tests.kit.api import Agent, agent_of, assert_problem, key_of
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 
@@ -39,7 +40,7 @@ def test_stores_a_price_for_its_owner(agent: Agent, ana: Any) -> None:
     assert entry.actor.startswith("key:")
 
 
-@pytest.mark.parametrize(
+@table(
     "ts", ["2026-06-01T14:00:00+02:00", "2026-06-01T12:00:00", 1780315200, 1780315200.0, 1780315200000, "1780315200"]
 )
 def test_takes_times_as_iso_and_unix(agent: Agent, ts: Any) -> None:
@@ -47,9 +48,7 @@ def test_takes_times_as_iso_and_unix(agent: Agent, ts: Any) -> None:
     assert stored()[0][2] == "2026-06-01T12:00:00+00:00"
 
 
-@pytest.mark.parametrize(
-    ("price", "kept"), [(61250.5, "61250.5"), (7, "7"), ("0.00000001", "1e-8"), (1e-8, "1e-8"), ("7.0", "7")]
-)
+@table(("price", "kept"), [(61250.5, "61250.5"), (7, "7"), ("0.00000001", "1e-8"), (1e-8, "1e-8"), ("7.0", "7")])
 def test_takes_prices_as_strings_and_numbers(agent: Agent, price: Any, kept: str) -> None:
     accepted(agent.post("/v1/prices", PRICE | {"price": price}))
     assert stored()[0][1] == Decimal(kept)
@@ -87,7 +86,7 @@ def test_nobody_can_name_another_owner(agent: Agent, ben: Any) -> None:
     assert {row[3] for row in stored()} != {ben.pk}
 
 
-@pytest.mark.parametrize(
+@table(
     ("change", "field"),
     [
         ({"symbol": "USD"}, "symbol"),
@@ -113,13 +112,13 @@ def test_refuses_a_wrong_price_and_names_the_field(agent: Agent, change: dict[st
     assert stored() == []
 
 
-@pytest.mark.parametrize("name", ["symbol", "price", "ts"])
+@table("name", ["symbol", "price", "ts"])
 def test_every_field_is_needed(agent: Agent, name: str) -> None:
     problem = assert_problem(agent.post("/v1/prices", {key: value for key, value in PRICE.items() if key != name}), 422)
     assert [each["field"] for each in problem["errors"]] == [f"0.{name}"]
 
 
-@pytest.mark.parametrize("body", [[], "BTC", 7, None, True, [[]], [PRICE, "BTC"], [PRICE] * 1_001])
+@table("body", [[], "BTC", 7, None, True, [[]], [PRICE, "BTC"], [PRICE] * 1_001])
 def test_refuses_what_is_no_price_and_no_list_of_them(agent: Agent, body: Any) -> None:
     assert agent.post("/v1/prices", body).status_code in {400, 422}
     assert stored() == []

@@ -3,10 +3,12 @@
 import pytest
 from django.test import Client
 
+from tests.kit.tables import table
+
 pytestmark = pytest.mark.django_db
 
 
-@pytest.mark.parametrize("method", ["get", "head"])
+@table("method", ["get", "head"])
 def test_healthz_is_open_and_short(client: Client, method: str) -> None:
     answer = getattr(client, method)("/healthz")
     assert answer.status_code == 200
@@ -28,8 +30,8 @@ def test_readyz_says_which_part_is_missing(client: Client) -> None:
     assert "worker" in str(body)
 
 
-@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
-@pytest.mark.parametrize("method", ["post", "put", "delete", "patch"])
+@table("path", ["/healthz", "/readyz"])
+@table("method", ["post", "put", "delete", "patch"])
 def test_nothing_can_be_written_there(client: Client, path: str, method: str) -> None:
     answer = getattr(client, method)(path)
     assert answer.status_code == 405

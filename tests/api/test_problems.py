@@ -9,13 +9,14 @@ from django.db import OperationalError, connection
 
 from minara_site.access.keys.services import create_key
 from minara_site.config import Config
-from tests.api.client import Agent, agent_of, assert_problem
+from tests.kit.api import Agent, agent_of, assert_problem
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 
 
 class TestWithoutAKey:
-    @pytest.mark.parametrize(
+    @table(
         "path",
         [
             "/v1/memory",
@@ -31,7 +32,7 @@ class TestWithoutAKey:
         assert_problem(answer, 401, "unauthenticated")
         assert answer["WWW-Authenticate"].startswith("Bearer")
 
-    @pytest.mark.parametrize(
+    @table(
         "header",
         [
             "",
@@ -73,14 +74,14 @@ class TestTheGatewayToken:
         assert gateway.post(f"/v1/sessions/{session_id}/turns", turn).status_code == 202
         assert_problem(gateway.get("/v1/memory?owner=all"), 404)
 
-    @pytest.mark.parametrize("wrong", ["a-gateway-token-of-the-operatoR", "a-gateway-token-of-the-operator ", "", "x"])
+    @table("wrong", ["a-gateway-token-of-the-operatoR", "a-gateway-token-of-the-operator ", "", "x"])
     def test_is_taken_whole(self, token: str, wrong: str) -> None:
         if wrong.strip() != token:
             assert_problem(Agent(wrong or " ").get("/v1/memory"), 401)
 
 
 class TestMethods:
-    @pytest.mark.parametrize(
+    @table(
         ("method", "path", "allowed"),
         [
             ("PUT", "/v1/memory", {"GET", "POST"}),
@@ -104,8 +105,8 @@ class TestMethods:
         assert_problem(answer, 405, "method_not_allowed")
         assert allowed <= set(answer["Allow"].split(", "))
 
-    @pytest.mark.parametrize("path", ["/v1/memory", "/v1/memory/1", "/v1/memory/bulk"])
-    @pytest.mark.parametrize("method", ["OPTIONS", "HEAD"])
+    @table("path", ["/v1/memory", "/v1/memory/1", "/v1/memory/bulk"])
+    @table("method", ["OPTIONS", "HEAD"])
     def test_head_and_options_name_the_right_ones_too(self, agent: Agent, path: str, method: str) -> None:
         answer = agent.send(method, path)
         assert answer.status_code == 405
@@ -113,7 +114,7 @@ class TestMethods:
 
 
 class TestBodies:
-    @pytest.mark.parametrize(
+    @table(
         "kind",
         [
             "",
@@ -149,7 +150,7 @@ class TestBodies:
 
 
 class TestAddresses:
-    @pytest.mark.parametrize(
+    @table(
         "path",
         [
             "/v1/",
@@ -166,9 +167,7 @@ class TestAddresses:
     def test_nothing_there_is_404(self, agent: Agent, path: str) -> None:
         assert_problem(agent.get(path), 404, "not_found")
 
-    @pytest.mark.parametrize(
-        "number", ["0", str(2**31), str(2**63 - 1), str(2**63), str(2**64), "1" + "0" * 40, "9" * 4400]
-    )
+    @table("number", ["0", str(2**31), str(2**63 - 1), str(2**63), str(2**64), "1" + "0" * 40, "9" * 4400])
     def test_a_number_that_no_row_has_is_404(self, agent: Agent, number: str) -> None:
         path = f"/v1/memory/{number}"
         for answer in (
@@ -191,7 +190,7 @@ class TestADatabaseThatIsAway:
         with connection.execute_wrapper(refuse):
             yield
 
-    @pytest.mark.parametrize("path", ["/v1/memory", "/v1/memory/1", "/v1/memory/search?q=a", "/v1/sessions"])
+    @table("path", ["/v1/memory", "/v1/memory/1", "/v1/memory/search?q=a", "/v1/sessions"])
     def test_asks_readers_to_come_back(self, agent: Agent, path: str) -> None:
         answer = agent.get(path)
         assert answer["Retry-After"] == "5"
@@ -217,7 +216,7 @@ class TestRequestId:
     def test_of_the_caller_is_kept_when_it_is_one(self, agent: Agent) -> None:
         assert agent.get("/v1/memory", X_Request_ID="trace-1234.abc")["X-Request-ID"] == "trace-1234.abc"
 
-    @pytest.mark.parametrize("forged", ["x" * 201, "<script>", "a b", "é", "a\tb", "'", '"}', "\x1b[31m"])
+    @table("forged", ["x" * 201, "<script>", "a b", "é", "a\tb", "'", '"}', "\x1b[31m"])
     def test_of_the_caller_is_replaced_when_it_is_none(self, agent: Agent, forged: str) -> None:
         assert agent.get("/v1/memory", X_Request_ID=forged)["X-Request-ID"] != forged
 

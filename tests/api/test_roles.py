@@ -10,7 +10,8 @@ from memory_app.roles.models import RoleMemory
 from minara_site.access.models import AccessEntry
 from minara_site.access.policy import Scope
 from minara_site.kernel.guard import core as guard
-from tests.api.client import Agent, agent_of, assert_problem
+from tests.kit.api import Agent, agent_of, assert_problem
+from tests.kit.tables import table
 from tests.memory_app.roles.rows import LESSON, MOMENTUM, THESIS, make_row, make_thesis, make_wrong
 
 pytestmark = pytest.mark.django_db
@@ -77,7 +78,7 @@ def test_a_held_decision_answers_202_and_shows_no_agent_its_words(agent: Agent) 
     assert agent.get("/v1/role-memory").json()["data"]["items"] == []
 
 
-@pytest.mark.parametrize(
+@table(
     ("change", "status"),
     [
         ({"role_id": "desk.gone"}, 422),
@@ -156,7 +157,7 @@ def test_marks_an_outcome_once(agent: Agent, ana: Any) -> None:
     assert_problem(agent.post(path, {"correct": False}), 409, "outcome_known")
 
 
-@pytest.mark.parametrize(
+@table(
     "body", [{}, {"correct": "yes"}, {"correct": 1}, {"correct": True, "pnl_pct": "much"}, {"correct": True, "x": 1}]
 )
 def test_refuses_what_is_no_outcome(agent: Agent, ana: Any, body: dict[str, Any]) -> None:
@@ -187,7 +188,7 @@ def test_an_operator_reads_masked_words_of_others_and_leaves_a_trace(ana: Any, o
     assert AccessEntry.objects.filter(object_id=str(entry.pk)).count() == 1
 
 
-@pytest.mark.parametrize("reach", ["?owner=ben", "?owner=all", "?owner=olga"])
+@table("reach", ["?owner=ben", "?owner=all", "?owner=olga"])
 def test_nobody_else_names_another_owner(agent: Agent, ben: Any, olga: Any, reach: str) -> None:
     entry = make_thesis(ben)
     for path in ("/v1/roles", "/v1/role-memory", f"/v1/roles/{MOMENTUM}/lessons", f"/v1/role-memory/{entry.pk}"):

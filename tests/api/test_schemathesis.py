@@ -14,7 +14,7 @@ from schemathesis.checks import CHECKS, load_all_checks
 
 from tests.api.document import current_document
 from tests.contracts.conftest import shared_world, world
-from tests.contracts.world import World
+from tests.kit.world import World
 
 __all__ = ["shared_world", "world"]
 

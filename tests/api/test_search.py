@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.api.client import Agent, agent_of, assert_problem, read_time
+from tests.kit.api import Agent, agent_of, assert_problem, read_time
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 HIT_FIELDS = {"id", "category", "content", "source", "score", "updated_at"}
@@ -34,7 +35,7 @@ def test_explains_on_request_only(agent: Agent) -> None:
     assert found(agent, "q=slippage&explain=1")[0]["explain"]
 
 
-@pytest.mark.parametrize("words", ["BTC-USD", "0.5%25", "user's", "$3200", "EUR/USD", "山寨", "仓位", "C%2B%2B"])
+@table("words", ["BTC-USD", "0.5%25", "user's", "$3200", "EUR/USD", "山寨", "仓位", "C%2B%2B"])
 def test_finds_what_is_typed_as_it_stands(agent: Agent, words: str) -> None:
     agent.write("Set 0.5% on BTC-USD, EUR/USD and C++ at $3200 for the user's account; 山寨币仓位不超过3%")
     assert len(found(agent, f"q={words}")) == 1
@@ -76,7 +77,7 @@ def test_never_leaves_the_owner_by_its_syntax(agent: Agent, other: Agent, ana: A
         assert b"canary of" not in agent.send("GET", f"/v1/memory/search?q={query}".replace(" ", "+")).content
 
 
-@pytest.mark.parametrize(
+@table(
     "query", ["sort=newest", "category=nonsense", "explain=perhaps", "nonsense=1", "as_of=yesterday", f"q={'x' * 513}"]
 )
 def test_refuses_unknown_values(agent: Agent, query: str) -> None:

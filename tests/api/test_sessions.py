@@ -8,7 +8,8 @@ from urllib.parse import quote
 import pytest
 
 from minara_site.kernel.models import Session, Turn
-from tests.api.client import Agent, agent_of, assert_problem, read_time
+from tests.kit.api import Agent, agent_of, assert_problem, read_time
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 SESSION_ID = re.compile(r"sess_[A-Za-z0-9_-]{16,}")
@@ -44,9 +45,7 @@ def test_a_session_begins_with_and_without_a_title(agent: Agent) -> None:
     assert start(agent) != start(agent, title="Weekly review")
 
 
-@pytest.mark.parametrize(
-    "body", [{"title": "x" * 201}, {"title": 5}, {"title": "a\0"}, {"owner": 1}, {"id": "sess_x"}, []]
-)
+@table("body", [{"title": "x" * 201}, {"title": 5}, {"title": "a\0"}, {"owner": 1}, {"id": "sess_x"}, []])
 def test_a_session_with_a_wrong_value_does_not_begin(agent: Agent, body: Any) -> None:
     assert_problem(agent.post("/v1/sessions", body), 422, "invalid")
     assert not Session.objects.exists()
@@ -122,7 +121,7 @@ def test_the_secrets_in_a_turns_arguments_are_not_stored(agent: Agent) -> None:
     assert secret not in json.dumps(Turn.objects.get().tool_calls)
 
 
-@pytest.mark.parametrize(
+@table(
     "change",
     [
         {"user_message": 5},

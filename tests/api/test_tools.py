@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from minara_site.kernel.models import AuditEntry
-from tests.api.client import Agent, agent_of, assert_problem
+from tests.kit.api import Agent, agent_of, assert_problem
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 
@@ -45,7 +46,7 @@ def test_write_search_and_read_in_turn(agent: Agent) -> None:
         assert [item["id"] for item in answer.json()["data"]["items"]] == [memory_id]
 
 
-@pytest.mark.parametrize(
+@table(
     ("claimed", "stored"),
     [
         ({}, "agent_recorded"),
@@ -67,7 +68,7 @@ def test_reasoning_is_kept_by_the_audit_row(agent: Agent) -> None:
     assert AuditEntry.objects.get(tool_call="memory_write").reasoning == "the user said so"
 
 
-@pytest.mark.parametrize(
+@table(
     ("name", "args"),
     [
         ("memory_write", {}),
@@ -93,7 +94,7 @@ def test_wrong_arguments_are_422(agent: Agent, name: str, args: dict[str, Any]) 
     assert_problem(agent.post(f"/v1/tools/{name}", args), 422, "invalid")
 
 
-@pytest.mark.parametrize("name", ["nothing", "memory_purge", "__class__", "memory_write%20", "MEMORY_WRITE", "x" * 500])
+@table("name", ["nothing", "memory_purge", "__class__", "memory_write%20", "MEMORY_WRITE", "x" * 500])
 def test_an_unknown_tool_is_404(agent: Agent, name: str) -> None:
     assert_problem(agent.post(f"/v1/tools/{name}", {}), 404, "not_found")
 

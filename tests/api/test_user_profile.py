@@ -6,7 +6,8 @@ from urllib.parse import quote
 import pytest
 
 from minara_site.access.models import AccessEntry
-from tests.api.client import Agent, agent_of, assert_problem, read_time, walk
+from tests.kit.api import Agent, agent_of, assert_problem, read_time, walk
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 
@@ -66,7 +67,7 @@ def test_belongs_to_its_owner(agent: Agent, other: Agent) -> None:
     assert entries(other) == {"secret": "canary of ben"}
 
 
-@pytest.mark.parametrize("key", WRONG_KEYS)
+@table("key", WRONG_KEYS)
 def test_refuses_a_key_that_cannot_stand_in_the_prompt(agent: Agent, key: str) -> None:
     path = f"/v1/user-profile/{quote(key, safe='')}"
     for answer in (agent.put(path, {"value": "x"}), agent.delete(path)):
@@ -75,15 +76,13 @@ def test_refuses_a_key_that_cannot_stand_in_the_prompt(agent: Agent, key: str) -
     assert entries(agent) == {}
 
 
-@pytest.mark.parametrize(
-    "value", ["", "  ", "x" * 1001, "two\nlines", "two\u2028lines", "two\x0blines", "a\0b", 5, None, [], {}]
-)
+@table("value", ["", "  ", "x" * 1001, "two\nlines", "two\u2028lines", "two\x0blines", "a\0b", 5, None, [], {}])
 def test_refuses_a_value_that_cannot_stand_in_the_prompt(agent: Agent, value: Any) -> None:
     assert_problem(agent.put("/v1/user-profile/risk", {"value": value}), 422, "invalid")
     assert entries(agent) == {}
 
 
-@pytest.mark.parametrize("body", [{}, {"value": "x", "key": "y"}, {"value": "x", "owner": 1}, []])
+@table("body", [{}, {"value": "x", "key": "y"}, {"value": "x", "owner": 1}, []])
 def test_refuses_another_shape(agent: Agent, body: Any) -> None:
     assert_problem(agent.put("/v1/user-profile/risk", body), 422, "invalid")
 

@@ -16,9 +16,9 @@ from minara_site.access.models import User
 from minara_site.kernel.core.text import prepare
 from minara_site.kernel.guard import core as guard
 from tests.bench.figures import Figure
-from tests.growth import MOST, seconds
+from tests.bench.growth import MOST, seconds
 from tests.kernel.guard.crafted import CRAFTED
-from tests.shared import corpus
+from tests.kit.shared import corpus
 
 AT_LEAST = 5_000  # memories a second
 SENTENCES = (

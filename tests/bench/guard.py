@@ -8,9 +8,9 @@ from pathlib import Path
 from minara_site.kernel.core.text import prepare
 from minara_site.kernel.guard.core import judge
 from tests.bench.figures import Figure
-from tests.growth import MOST, seconds
+from tests.bench.growth import MOST, seconds
 from tests.kernel.guard.crafted import CRAFTED
-from tests.shared import corpus
+from tests.kit.shared import corpus
 
 AT_LEAST = 6_000  # memories a second
 AT_MOST_MS = 400

@@ -26,7 +26,7 @@ from memory_app.search.selectors import search_memories
 from minara_site.access.models import User
 from tests.bench.figures import Figure
 from tests.bench.texts import BEGIN
-from tests.shared import SHARED
+from tests.kit.shared import SHARED
 
 LEAST = {"LoCoMo": 0.64, "LoCoMo, with date and caption": 0.64, "TAT-QA": 0.56}
 LEAST_FUSED = {"LoCoMo": 0.75, "LoCoMo, with date and caption": 0.75, "TAT-QA": 0.62}

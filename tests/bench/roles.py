@@ -30,9 +30,9 @@ from minara_site.access.models import User
 from minara_site.kernel.llm import budget
 from minara_site.kernel.llm.adapters import wire
 from tests.bench.figures import Figure, timed
-from tests.memory_app.memories.factories import NOON
+from tests.kit.clock import NOON
+from tests.kit.messages_api import KEY
 from tests.memory_app.roles.reflecting import CALL, make_registry, open_market
-from tests.messages_api import KEY
 
 MANY, SMALL = 5_000, 50
 AT_MOST_MS = 3.0
@@ -169,7 +169,7 @@ def timing(place: Any, name: str) -> Iterator[list[float]]:
 @contextmanager
 def model_server() -> Iterator[str]:
     """Run the Messages API in a process of its own; yield its address."""
-    command = [sys.executable, "-m", "tests.messages_api", "--answer", json.dumps(ANSWER)]
+    command = [sys.executable, "-m", "tests.kit.messages_api", "--answer", json.dumps(ANSWER)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None

@@ -20,7 +20,7 @@ from minara_site.kernel.errors import Invalid
 from tests.bench.figures import Figure, percentile, timed
 from tests.bench.http_query import REFERENCE_SQL
 from tests.bench.texts import BEGIN, CATEGORIES, COMMON, EVERYWHERE, RARE, make_owners, make_texts
-from tests.shared import SHARED, corpus
+from tests.kit.shared import SHARED, corpus
 
 QUERIES = 300
 MOST_TIMES_RAW = 2

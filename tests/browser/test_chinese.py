@@ -21,9 +21,9 @@ from minara_site.access.policy import Role, Scope, permits
 from minara_site.access.setup import issue_setup_link
 from minara_site.web.nav import NAV
 from profile_app.prompt.services import end_session, start_session
-from tests.browser.chromium import faults_at_both_widths
 from tests.browser.test_pages import FOREIGN, NO_PAGES, links_of, view_of
-from tests.fixtures import make_user
+from tests.kit.chromium import faults_at_both_widths
+from tests.kit.fixtures import make_user
 from tests.memory_app.memories.factories import browser, make_memory
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

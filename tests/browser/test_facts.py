@@ -9,9 +9,9 @@ from memory_app.facts.models import FactConflict
 from memory_app.facts.services import consolidate_pending
 from memory_app.memories.core import Source
 from memory_app.memories.models import Memory
-from tests.browser.chromium import NARROW, WIDE, axe_clean, fits_width
+from tests.kit.chromium import NARROW, WIDE, axe_clean, fits_width
+from tests.kit.clock import NOON
 from tests.memory_app.facts.factories import DAILY, WEEKLY, make_conflict, make_fact
-from tests.memory_app.memories.factories import NOON
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PAGES = ("/facts/", "/facts/?state=retired", "/facts/conflicts/", "/facts/events/")

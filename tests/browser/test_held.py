@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from memory_app.memories.core import Source
 from memory_app.user_profile.services import set_entry
 from minara_site.kernel.guard.models import Decision, Hold
-from tests.browser.chromium import NARROW, WIDE, axe_clean, fits_width
+from tests.kit.chromium import NARROW, WIDE, axe_clean, fits_width
 from tests.memory_app.held.test_pages import WALLET, hold_text
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

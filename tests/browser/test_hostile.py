@@ -17,9 +17,9 @@ from memory_app.user_profile.services import set_entry
 from minara_site.access.keys.services import create_key
 from minara_site.access.models import User
 from minara_site.access.principal import Principal
-from tests.browser.chromium import NARROW, WIDE, fits_width, settle
+from tests.kit.chromium import NARROW, WIDE, fits_width, settle
+from tests.kit.shared import corpus
 from tests.memory_app.memories.factories import make_memory
-from tests.shared import corpus
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ALIEN = "main :is(img, iframe, script, object, embed, video, audio, style, link, meta, base, math, marquee, form[action*='evil'])"

@@ -17,8 +17,8 @@ from minara_site.access.keys.services import create_key
 from minara_site.access.models import User
 from minara_site.access.principal import Principal
 from profile_app.prompt.services import start_session
+from tests.kit.shared import corpus
 from tests.memory_app.memories.factories import make_memory
-from tests.shared import corpus
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ALIEN = "main :is(img, iframe, script, object, embed, video, audio, style, link, meta, base, math)"

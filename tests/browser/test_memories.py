@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from memory_app.memories.core import Category, Source
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Changes, delete_memories, edit_memory
-from tests.browser.chromium import NARROW, WIDE, axe_clean, fits_width
+from tests.kit.chromium import NARROW, WIDE, axe_clean, fits_width
 from tests.memory_app.memories.factories import browser, make_many, make_memory
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

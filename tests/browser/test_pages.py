@@ -18,7 +18,7 @@ from minara_site.access.models import User
 from minara_site.access.policy import Role, permits
 from minara_site.console.demo.services import load_demo
 from minara_site.web.nav import NAV
-from tests.browser.chromium import faults_at_both_widths
+from tests.kit.chromium import faults_at_both_widths
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 NO_PAGES = {"prompt:text", "audit_log:export", "doctor:anonymous"}  # plain text, downloads

@@ -8,9 +8,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from minara_site.access.models import AccessEntry
-from tests.browser.chromium import NARROW, WIDE, axe_clean, fits_width
-from tests.fixtures import NOON
-from tests.shared import corpus
+from tests.kit.chromium import NARROW, WIDE, axe_clean, fits_width
+from tests.kit.clock import NOON
+from tests.kit.shared import corpus
 
 pytestmark = [
     pytest.mark.browser,

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from memory_app.roles.core import Outcome
 from memory_app.roles.models import RoleMemory
 from minara_site.kernel.market.models import PricePoint
-from tests.browser.chromium import NARROW, WIDE, axe_clean, fits_width
+from tests.kit.chromium import NARROW, WIDE, axe_clean, fits_width
 from tests.memory_app.roles.rows import make_thesis, make_wrong
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from memory_app.memories.core import Category, Source
-from tests.browser.chromium import NARROW, WIDE, axe_clean, fits_width
+from tests.kit.chromium import NARROW, WIDE, axe_clean, fits_width
 from tests.memory_app.memories.factories import make_memory
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

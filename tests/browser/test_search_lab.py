@@ -6,10 +6,11 @@ import pytest
 from playwright.sync_api import expect
 
 from memory_app.embeddings.services import embed_pending
-from tests.browser.chromium import NARROW, WIDE, axe_clean, fits_width
 from tests.browser.test_search import TEXTS
+from tests.kit.chromium import NARROW, WIDE, axe_clean, fits_width
+from tests.kit.clock import NOON
 from tests.memory_app.embeddings.conftest import enable  # noqa: F401 - fixture
-from tests.memory_app.memories.factories import NOON, make_memory
+from tests.memory_app.memories.factories import make_memory
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

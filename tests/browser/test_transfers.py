@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from memory_app.memories.models import Memory
-from tests.browser.chromium import NARROW, WIDE, axe_clean, fits_width
+from tests.kit.chromium import NARROW, WIDE, axe_clean, fits_width
 from tests.memory_app.bundle.wizard import lines, work, write
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

@@ -27,6 +27,7 @@ from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.jobs import queue, runner
 from minara_site.kernel.jobs.models import JobRun, RunState
 from tests.kernel.audit_log.conftest import tamper  # noqa: F401 - a fixture
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
@@ -94,7 +95,7 @@ class TestList:
         ):
             assert rows(browser, query) == kept, query
 
-    @pytest.mark.parametrize("value", ["\0", "a\ud800b", "' OR 1=1 --", "user:", "9" * 400, "x" * 600, "%", "名前"])
+    @table("value", ["\0", "a\ud800b", "' OR 1=1 --", "user:", "9" * 400, "x" * 600, "%", "名前"])
     def test_any_text_is_a_filter_that_finds_nothing_or_a_notice(self, browser: Client, value: str) -> None:
         note()
         for name in ("actor", "owner", "request", "act", "after"):
@@ -123,7 +124,7 @@ class TestList:
             note(actor=f"user:{number}", owner_id=ana.pk)
         assert few == count() <= MOST_QUERIES
 
-    @pytest.mark.parametrize(
+    @table(
         ("narrowed", "index"),
         [
             (lambda rows: rows, "audit_log_newest"),
@@ -241,7 +242,7 @@ class TestExport:
         assert reasons == ["two\nlines, „quoted“", "plain", "'@SUM(A1)", "'-1", "'+1", "'=HYPERLINK(1)"]
         assert {line[head.index("owner_id")] for line in lines} == {str(ana.pk)}
 
-    @pytest.mark.parametrize(("cell", "kept"), [("\tx", "'\tx"), ("\rx", "'\rx"), (-9.7, -9.7), (None, None), ("", "")])
+    @table(("cell", "kept"), [("\tx", "'\tx"), ("\rx", "'\rx"), (-9.7, -9.7), (None, None), ("", "")])
     def test_numbers_stay_numbers(self, cell: Any, kept: Any) -> None:
         assert export.safe_cell(cell) == kept
 

@@ -22,6 +22,7 @@ from minara_site.console.home.selectors import MOST_COUNTED, bounded, load_own, 
 from minara_site.console.models import FirstStep
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.jobs.models import JobRun, RunState, WorkerSeen
+from tests.kit.tables import table
 from tests.memory_app.writes.core.test_lights import minja
 
 pytestmark = pytest.mark.django_db
@@ -221,7 +222,7 @@ def test_an_entry_of_somebody_who_is_gone_still_shows(client: Client, olga: Any)
     assert "Wrote 1 memory" in html(client, olga)
 
 
-@pytest.mark.parametrize("who", ["ana", "olga", "sam"])
+@table("who", ["ana", "olga", "sam"])
 def test_asks_the_database_at_most_twelve_times(client: Client, request: Any, who: str) -> None:
     user = request.getfixturevalue(who)
     load_demo(now=timezone.now(), actor=f"user:{user.pk}")

@@ -16,6 +16,7 @@ from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.jobs import queue, services
 from minara_site.kernel.jobs.models import JobRun, RunState, WorkerSeen
 from minara_site.kernel.jobs.schedule import find_slot
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 PURGE = "memories.purge_expired"
@@ -106,7 +107,7 @@ class TestSchedule:
         assert JobRun.objects.filter(job=PURGE).count() == 2
         assert "Waits until" in browser.get(f"/ops/jobs/{run.pk}/").content.decode()
 
-    @pytest.mark.parametrize("name", ["memories.unknown", ""])
+    @table("name", ["memories.unknown", ""])
     def test_an_unknown_job_is_not_found(self, browser: Client, name: str) -> None:
         assert browser.post("/ops/jobs/start/", {"job": name}).status_code == 404
         assert not JobRun.objects.exists()
@@ -200,7 +201,7 @@ class TestRun:
         run = make_run("access.clear_expired_sessions", state=RunState.RUNNING, started_at=timezone.now())
         assert "cannot stop half-way" in text(browser, f"/ops/jobs/{run.pk}/")
 
-    @pytest.mark.parametrize(("state", "act"), [("succeeded", "cancel"), ("succeeded", "retry"), ("running", "retry")])
+    @table(("state", "act"), [("succeeded", "cancel"), ("succeeded", "retry"), ("running", "retry")])
     def test_what_is_over_or_runs_refuses(self, browser: Client, state: str, act: str) -> None:
         run = make_run(state=state)
         answer = browser.post(f"/ops/jobs/{run.pk}/{act}/")
@@ -208,7 +209,7 @@ class TestRun:
         assert f"This run is {state}" in text(browser, f"/ops/jobs/{run.pk}/")
         assert not AuditEntry.objects.exists()
 
-    @pytest.mark.parametrize("act", ["", "progress/"])
+    @table("act", ["", "progress/"])
     def test_an_unknown_run_is_not_found(self, browser: Client, act: str) -> None:
         assert browser.get(f"/ops/jobs/77/{act}").status_code == 404
 
@@ -234,7 +235,7 @@ class TestPolling:
         assert browser.get(f"/ops/jobs/{run.pk}/progress/")["Location"] == f"/ops/jobs/{run.pk}/"
 
 
-@pytest.mark.parametrize(
+@table(
     ("seconds", "words"),
     [(-1, "0.0 s"), (0.04, "0.0 s"), (9.96, "10.0 s"), (12.4, "12 s"), (61, "1 min"), (7200, "2 h")],
 )

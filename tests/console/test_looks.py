@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from minara_site.console.demo.services import load_demo
-from tests.browser.chromium import NARROW, WIDE, axe_clean, fits_width
+from tests.kit.chromium import NARROW, WIDE, axe_clean, fits_width
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

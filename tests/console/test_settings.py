@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from minara_site.access.models import AccessEntry, User
 from minara_site.kernel.audit_log.models import AuditEntry
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 CHOSEN = {
@@ -57,7 +58,7 @@ def test_saving_what_is_there_leaves_no_trace(client: Client, ana: Any) -> None:
     assert AuditEntry.objects.filter(tool_call="settings_changed").count() == 1
 
 
-@pytest.mark.parametrize(
+@table(
     ("name", "value"),
     [
         ("time_zone", "Mars/Olympus"),

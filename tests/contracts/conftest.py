@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.db import connections, transaction
 
-from tests.contracts.world import World, build_world
+from tests.kit.world import World, build_world
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ from django.middleware.csrf import _get_new_csrf_string
 
 from tests.contracts.bodies import body_of
 from tests.contracts.permissions import OPEN, OPERATIONS, PAGES, REFUSED, UNKNOWN
-from tests.contracts.world import FORM_TYPE, Wire, changed_tables, database_rows, fill
+from tests.kit.world import FORM_TYPE, Wire, changed_tables, database_rows, fill
 
 UNSAFE = [
     ("POST", route)

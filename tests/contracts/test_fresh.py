@@ -8,7 +8,7 @@ from django.db import transaction
 from minara_site.access.policy import POLICY, Act, Role, Scope, permits
 from tests.contracts.bodies import body_of
 from tests.contracts.permissions import OPEN, OPERATIONS, PAGES, TOOLS
-from tests.contracts.world import changed_tables, cookies_of, database_rows, fill
+from tests.kit.world import changed_tables, cookies_of, database_rows, fill
 
 FRESH = {act for act, rule in POLICY.items() if rule.fresh}
 DOORS = [(method, route) for route, row in PAGES.items() if row.act in FRESH for method in row.methods]

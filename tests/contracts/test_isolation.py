@@ -15,10 +15,10 @@ from memory_app.facts.models import ConsolidationEvent, FactConflict
 from memory_app.why.models import SearchLogEntry
 from minara_site.access.models import User
 from minara_site.access.policy import POLICY, Role
+from tests.bench.growth import processor_seconds
 from tests.contracts.bodies import body_of
 from tests.contracts.permissions import OPERATIONS, PAGES
-from tests.contracts.world import BENS, MISSING_ID, database_rows, fill, parameters
-from tests.growth import processor_seconds
+from tests.kit.world import BENS, MISSING_ID, database_rows, fill, parameters
 
 OWNED = {
     "memory_id",

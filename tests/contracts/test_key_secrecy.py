@@ -10,7 +10,7 @@ from django.core.management import call_command
 
 from minara_site.access.keys.core import checksum
 from tests.contracts.permissions import OPERATIONS, PAGES
-from tests.contracts.world import database_rows, fill
+from tests.kit.world import database_rows, fill
 
 KEY = re.compile(r"mnr_live_[0-9a-z]{8}_[0-9A-Za-z]{49}")
 

@@ -10,7 +10,7 @@ from minara_site.agent.catalogue import TOOLS
 from minara_site.api import api
 from tests.contracts.bodies import FORMS, JSON, body_of
 from tests.contracts.doors import pages
-from tests.contracts.world import BENS, changed_tables, database_rows, fill
+from tests.kit.world import BENS, changed_tables, database_rows, fill
 
 MARK = "mallory7"
 DAY = "2001-02-03T04:05:06Z"

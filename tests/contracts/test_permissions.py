@@ -23,7 +23,7 @@ from tests.contracts.permissions import (
     TOOLS,
     UNKNOWN,
 )
-from tests.contracts.world import fill
+from tests.kit.world import fill
 
 STATUS = {
     HTTPStatus.UNAUTHORIZED: UNKNOWN,

@@ -4,9 +4,9 @@ import pytest
 from django.conf import settings
 
 from tests.contracts.conftest import shared_world, world
-from tests.contracts.world import World
 from tests.hostile.inputs import CI_SHARE
 from tests.hostile.knock import Knocker
+from tests.kit.world import World
 
 __all__ = ["shared_world", "world"]
 

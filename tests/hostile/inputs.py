@@ -4,7 +4,7 @@ import json
 from functools import cache
 from typing import Any
 
-from tests.shared import corpus
+from tests.kit.shared import corpus
 
 CI_SHARE = 16  # of what meets every field, a run in CI sends every sixteenth; `make soak` sends all
 

@@ -10,7 +10,7 @@ from django.http import HttpResponse
 from django.test import Client
 
 from tests.contracts.doors import operations, pages
-from tests.contracts.world import World, fill, parameters
+from tests.kit.world import World, fill, parameters
 
 
 @dataclass

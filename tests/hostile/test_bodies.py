@@ -7,9 +7,9 @@ import pytest
 
 from minara_site.kernel.models import AuditEntry
 from tests.contracts.bodies import body_of
-from tests.contracts.world import World
 from tests.hostile.inputs import ODD_VALUES, as_json, bodies, sample, texts
 from tests.hostile.knock import Knocker, api_routes, path_of
+from tests.kit.world import World
 
 WRITES = api_routes("POST", "PUT", "PATCH")
 EVERYTHING = api_routes("GET", "POST", "PUT", "PATCH", "DELETE")

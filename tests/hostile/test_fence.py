@@ -7,9 +7,9 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.api.client import Agent, agent_of
 from tests.hostile.held import let_in_everything
-from tests.shared import corpus
+from tests.kit.api import Agent, agent_of
+from tests.kit.shared import corpus
 
 pytestmark = pytest.mark.django_db
 INVISIBLE = {"Cf", "Cc", "Cs", "Mn", "Me"}

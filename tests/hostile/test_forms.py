@@ -5,10 +5,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.contracts.world import World
 from tests.hostile.inputs import sample, texts
 from tests.hostile.knock import Knocker, pages_for_get, path_of
 from tests.hostile.markup import Form, Markup
+from tests.kit.world import World
 
 EXTRA = ("action", "all", "filter", "ids", "next", "owner", "version", "nobody_knows")
 KINDS = ("application/json", "text/plain", "multipart/form-data; boundary=x", "multipart/form-data")

@@ -10,8 +10,8 @@ from django.test import RequestFactory
 
 from minara_site.kernel.logs import logging_config
 from minara_site.web.request_log import RequestLogMiddleware
-from tests.contracts.world import World
 from tests.hostile.knock import Knocker
+from tests.kit.world import World
 
 CANARY = "canaryinthelog"
 FORGED = "%0a2026-01-01T00:00:00Z%20%5berror%5d%20forged%1b%5b31m%0d%0aforged"

@@ -26,11 +26,11 @@ from minara_site.kernel.core.tickers import find_mentions
 from minara_site.kernel.errors import Invalid
 from minara_site.kernel.guard.models import Hold
 from profile_app.prompt.services import start_session
-from tests.contracts.world import World, parameters
 from tests.hostile.held import let_in_everything
 from tests.hostile.inputs import sample, scripts
 from tests.hostile.knock import Knocker, pages_for_get, path_of
 from tests.hostile.markup import Markup
+from tests.kit.world import World, parameters
 
 TOGETHER = 20  # rows that share a page
 TEMPLATES = (

@@ -4,9 +4,9 @@ import pytest
 from django.test import Client
 
 from tests.contracts.bodies import body_of
-from tests.contracts.world import World, parameters
 from tests.hostile.inputs import PATH_NUMBERS, PATH_TEXTS, RAW_PATHS, sample
 from tests.hostile.knock import Knocker, api_routes, hostile_paths, pages_for_get, pages_for_post, path_of
+from tests.kit.world import World, parameters
 
 GONE = {301, 303, 400, 404, 405, 410, 422}
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")

@@ -9,10 +9,10 @@ from django.http import HttpResponse
 from django.urls import Resolver404, resolve
 
 from minara_site.api import api
-from tests.contracts.world import BENS, World
 from tests.hostile.inputs import ODD_TEXTS, injections, naughty, sample, texts
 from tests.hostile.knock import Knocker, api_routes, pages_for_get, path_of, whom_it_opens_to
 from tests.hostile.markup import Markup
+from tests.kit.world import BENS, World
 
 COMMON = ("cursor", "sort", "next", "nobody_knows")
 GETS = [route for _method, route in api_routes("GET")]

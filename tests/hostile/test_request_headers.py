@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.contracts.world import World
 from tests.hostile.inputs import HEADER_NAMES, HEADER_VALUES, sample
 from tests.hostile.knock import Knocker
+from tests.kit.world import World
 
 PATHS = ("/", "/memories/", "/search/?q=a", "/login", "/healthz", "/v1/memory", "/v1/tools", "/nowhere/", "/v1/nowhere")
 

@@ -11,9 +11,9 @@ from memory_app.memories.models import Memory
 from memory_app.user_profile.models import UserProfileEntry
 from minara_site.access.models import ApiKey
 from minara_site.kernel.models import Session, Turn
-from tests.contracts.world import World
 from tests.hostile.inputs import ODD_TEXTS, as_json, naughty, sample
 from tests.hostile.knock import Knocker
+from tests.kit.world import World
 
 JSON = "application/json"
 

@@ -10,8 +10,8 @@ from django.urls import include, path
 from minara_site import urls
 from minara_site.access.pages import page
 from minara_site.access.policy import Act
-from tests.contracts.world import World
 from tests.hostile.knock import Knocker, api_routes, pages_for_get, path_of
+from tests.kit.world import World
 
 POLICY = {
     "default-src 'none'",

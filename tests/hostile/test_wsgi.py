@@ -12,7 +12,7 @@ from django.db import close_old_connections
 
 from minara_site import wsgi
 from minara_site.wsgi import application
-from tests.api.client import key_of
+from tests.kit.api import key_of
 
 pytestmark = pytest.mark.django_db
 

@@ -15,8 +15,8 @@ from memory_app.memories.models import Memory
 from minara_site.access.models import User
 from minara_site.access.setup import issue_setup_link
 from tests.journeys.reader import Reader
+from tests.kit.shared import shared_path
 from tests.memory_app.importers.test_locomo import conversation_lines
-from tests.shared import shared_path
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "four plain words here"

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from tests.messages_api import Asked, serve
-from tests.site import Site, free_port, wait_until
+from tests.kit.messages_api import Asked, serve
+from tests.kit.site import Site, free_port, wait_until
 
 pytestmark = pytest.mark.processes
 

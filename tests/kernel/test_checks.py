@@ -7,6 +7,7 @@ import pytest
 from django.core.checks import run_checks
 
 from minara_site.kernel import checks
+from tests.kit.tables import table
 
 
 def ids(found):
@@ -17,7 +18,7 @@ def test_this_installation_passes():
     assert run_checks() == []
 
 
-@pytest.mark.parametrize(
+@table(
     ("debug", "hosts", "expected"),
     [
         (True, ["127.0.0.1", "localhost", "[::1]"], []),
@@ -59,7 +60,7 @@ def test_this_python_has_full_text():
     assert checks.has_full_text()
 
 
-@pytest.mark.parametrize(
+@table(
     ("name", "value", "expected"),
     [
         ("Q_CLUSTER", {"orm": "queue"}, []),
@@ -79,7 +80,7 @@ def test_postgresql_needs_neither(on_sqlite):
     assert checks.check_queue_database(None) == checks.check_sqlite(None) == []
 
 
-@pytest.mark.parametrize(
+@table(
     ("vendor", "version", "expected"),
     [("postgresql", 14_99_99, ["minara.E005"]), ("postgresql", 15_00_00, []), ("sqlite", 0, [])],
 )

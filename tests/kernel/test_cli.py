@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.site import ROOT, Site
+from tests.kit.site import ROOT, Site
 
 pytestmark = pytest.mark.processes
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from minara_site.config import Config, ConfigError, keep_fresh_key, load_config, open_data_folder, read_secret_key
+from tests.kit.tables import table
 
 EXAMPLE = Path(__file__).resolve().parents[2] / ".env.example"
 HEAD = """\
@@ -27,12 +28,12 @@ def test_example_file_holds_every_variable_with_its_default():
     assert EXAMPLE.read_text() == render_example()
 
 
-@pytest.mark.parametrize("name", Config.model_fields)
+@table("name", Config.model_fields)
 def test_every_variable_says_who_reads_it(name):
     assert "Read by " in Config.model_fields[name].description
 
 
-@pytest.mark.parametrize(
+@table(
     ("name", "value", "line"),
     [
         ("DATABASE_URL", "mysql://u:canary@h/db", "must look like postgres://"),
@@ -84,7 +85,7 @@ def test_an_empty_variable_is_the_default(monkeypatch):
     assert load_config().minara_job_workers == 1
 
 
-@pytest.mark.parametrize(
+@table(
     ("in_file", "in_shell", "said"),
     [
         ("ANTHROPIC_API_KEY=canary", {"ANTHROPIC_BASE_URL": "https://a.example"}, "from the environment and"),
@@ -124,7 +125,7 @@ def test_reads_the_networks_of_proxies(monkeypatch):
     assert [str(network) for network in load_config().minara_trusted_proxies] == ["10.0.0.0/8", "2001:db8::7/128"]
 
 
-@pytest.mark.parametrize(
+@table(
     ("typed", "url", "host"),
     [
         ("HTTPS://Minara.Example.com/", "https://minara.example.com", "minara.example.com"),
@@ -159,7 +160,7 @@ def test_another_start_may_make_the_secret_key_first(tmp_path):
     assert len(list(tmp_path.iterdir())) == 1
 
 
-@pytest.mark.parametrize(("content", "reason"), [(b"", "is empty"), (b"\xff", "cannot be read")])
+@table(("content", "reason"), [(b"", "is empty"), (b"\xff", "cannot be read")])
 def test_says_so_when_the_secret_key_cannot_be_used(tmp_path, content, reason):
     (tmp_path / "secret_key").write_bytes(content)
     with pytest.raises(ConfigError, match=f"MINARA_DATA_DIR: .*secret_key {reason}"):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.site import SERVER_URL
+from tests.kit.site import SERVER_URL
 
 pytestmark = pytest.mark.processes
 

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from minara_site.kernel import health
 from minara_site.kernel.jobs.models import WorkerSeen
+from tests.kit.tables import table
 
 GOOD = {"ok": True, "database": True, "migrations": True, "worker": True}
 
@@ -27,7 +28,7 @@ def test_answers_without_touching_the_database(rf):
     assert ask(health.healthz, rf) == (200, {"ok": True})
 
 
-@pytest.mark.parametrize("view", [health.healthz, health.readyz])
+@table("view", [health.healthz, health.readyz])
 def test_takes_no_writes_and_is_never_kept(rf, view, db):
     assert view(rf.post("/")).status_code == 405
     assert "no-store" in view(rf.get("/"))["Cache-Control"]

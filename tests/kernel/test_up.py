@@ -9,7 +9,7 @@ import threading
 import pytest
 from django.db import connection
 
-from tests.site import ROOT, free_port, wait_until
+from tests.kit.site import ROOT, free_port, wait_until
 
 pytestmark = pytest.mark.processes
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.site import Site
+from tests.kit.site import Site
 
 pytestmark = pytest.mark.processes
 UNTOUCHED = {

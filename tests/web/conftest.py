@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from minara_site.access.models import AccessEntry
-from tests.fixtures import NOON
+from tests.kit.clock import NOON
 
 
 @pytest.fixture

@@ -5,11 +5,12 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
 from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.core.management import call_command
 from django.template import Context, Template
+
+from tests.kit.tables import table
 
 STYLES = ["tokens", "base", "components", "pages"]
 SCRIPTS = ["js/minara.js", "django_htmx/htmx-2.min.js"]
@@ -41,14 +42,14 @@ class TestWeight:
 
 
 class TestPolicy:
-    @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.name)
+    @table("path", TEMPLATES, ids=lambda path: path.name)
     def test_no_template_needs_an_exception(self, path: Path) -> None:
         source = read(path)
         assert not re.search(r"\sstyle=|<style|javascript:|\son[a-z]+=|hx-on|hx-vars", source)
         assert not re.search(r"<script(?! src=)", source)
         assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", source)
 
-    @pytest.mark.parametrize("name", STYLES)
+    @table("name", STYLES)
     def test_no_style_sheet_loads_anything(self, name: str) -> None:
         source = read(Path(str(finders.find(f"css/{name}.css"))))
         assert "url(" not in source
@@ -66,9 +67,7 @@ class TestPolicy:
 
 
 class TestFragments:
-    @pytest.mark.parametrize(
-        "path", [path for path in TEMPLATES if path.name.startswith("_")], ids=lambda path: path.name
-    )
+    @table("path", [path for path in TEMPLATES if path.name.startswith("_")], ids=lambda path: path.name)
     def test_says_what_it_needs_in_its_first_line(self, path: Path) -> None:
         assert read(path).startswith("{# inputs"), path
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from minara_site.web import charts
 from minara_site.web.charts import BANDS, Point, Value
+from tests.kit.tables import table
 
 FINITE = st.floats(min_value=-1e9, max_value=1e9, allow_nan=False)
 
@@ -86,7 +87,7 @@ class TestSegmentedBar:
 
 
 class TestMeter:
-    @pytest.mark.parametrize(
+    @table(
         ("value", "fill"),
         [(0, "fill"), (79.99, "fill"), (80, "watch"), (99.99, "watch"), (100, "alarm"), (200, "alarm")],
     )
@@ -119,7 +120,7 @@ class TestLineChart:
             "30 Jun",
         ]
 
-    @pytest.mark.parametrize("values", [[], [None], [5.0], [5.0, 5.0], [None, 1.0, None]])
+    @table("values", [[], [None], [5.0], [5.0, 5.0], [None, 1.0, None]])
     def test_draws_any_number_of_values(self, values: list[float | None]) -> None:
         points = [Point(str(n), value) for n, value in enumerate(values)]
         chart = charts.line_chart(points, "course")

@@ -8,6 +8,8 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from tests.kit.tables import table
+
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("test_site")]
 HTMX = {"HX-Request": "true"}
 
@@ -31,7 +33,7 @@ KINDS = [
 
 
 class TestPages:
-    @pytest.mark.parametrize(("how", "status", "words"), KINDS)
+    @table(("how", "status", "words"), KINDS)
     def test_says_what_happened_and_what_to_do(self, browser: Client, how: str, status: int, words: str) -> None:
         response = browser.get(f"/fail/{how}/", headers={"X-Request-ID": "req-7"})
         html = response.content.decode()
@@ -40,7 +42,7 @@ class TestPages:
         assert "req-7" in html
         assert 'href="/"' in html
 
-    @pytest.mark.parametrize(("how", "status", "words"), KINDS)
+    @table(("how", "status", "words"), KINDS)
     def test_gives_htmx_a_readable_block(self, browser: Client, how: str, status: int, words: str) -> None:
         response = browser.get(f"/fail/{how}/", headers=HTMX)
         html = response.content.decode()
@@ -49,7 +51,7 @@ class TestPages:
         assert "<html" not in html
         assert 'role="alert"' in html
 
-    @pytest.mark.parametrize("how", ["crash", "database"])
+    @table("how", ["crash", "database"])
     def test_a_failure_shows_no_internals(self, browser: Client, how: str) -> None:
         html = browser.get(f"/fail/{how}/").content.decode()
         assert "secret internals" not in html
@@ -81,13 +83,13 @@ class TestPages:
         html = browser.get("/fail/http404/", headers={"X-Request-ID": "<script>alert(1)</script>"}).content.decode()
         assert "<script>alert" not in html
 
-    @pytest.mark.parametrize("path", ["/nowhere/", "/fail/crash/", "/memories/", "/v1/nowhere"])
+    @table("path", ["/nowhere/", "/fail/crash/", "/memories/", "/v1/nowhere"])
     def test_every_answer_carries_the_content_policy(self, browser: Client, path: str) -> None:
         policy = browser.get(path)["Content-Security-Policy"]
         assert "default-src 'none'" in policy
         assert "unsafe" not in policy
 
-    @pytest.mark.parametrize("path", ["/nowhere/", "/memories/"])
+    @table("path", ["/nowhere/", "/memories/"])
     def test_every_answer_stays_out_of_caches(self, browser: Client, path: str) -> None:
         response = browser.get(path)
         assert response["Cache-Control"] == "no-store"
@@ -114,7 +116,7 @@ class TestMachines:
         assert (body["status"], body["code"], body["request_id"], body["errors"]) == (404, "not_found", "req-9", [])
         assert {"type", "title", "detail"} <= body.keys()
 
-    @pytest.mark.parametrize(("path", "content_type"), [("/v1/memory", "problem+json"), ("/memories/", "html")])
+    @table(("path", "content_type"), [("/v1/memory", "problem+json"), ("/memories/", "html")])
     def test_a_large_body_is_refused_unread(self, browser: Client, path: str, content_type: str) -> None:
         response = browser.post(path, data="x" * (1024 * 1024 + 1), content_type="application/json")
         assert response.status_code == 413

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from minara_site.access.models import AccessEntry
 from minara_site.web.keyset import BadCursor, Count, Order, count_each, count_rows, paginate
+from tests.kit.tables import table
 from tests.web.conftest import make_entries
 
 NEWEST, OLDEST, BY_ID = Order("at"), Order("at", descending=False), Order("id")
@@ -33,14 +34,14 @@ def walk(order: Order, limit: int, between: Any = None) -> list[int]:
 
 @pytest.mark.django_db
 class TestPaginate:
-    @pytest.mark.parametrize("order", ORDERS)
-    @pytest.mark.parametrize("limit", [1, 3, 10, 11])
+    @table("order", ORDERS)
+    @table("limit", [1, 3, 10, 11])
     def test_shows_every_row_once_with_ties(self, ana: Any, order: Order, limit: int) -> None:
         make_entries(ana, 10, every=4)
         expected = list(AccessEntry.objects.order_by(*order.columns).values_list("pk", flat=True))
         assert walk(order, limit) == expected
 
-    @pytest.mark.parametrize("order", ORDERS)
+    @table("order", ORDERS)
     def test_skips_and_repeats_nothing_under_a_thousand_inserts(self, ana: Any, order: Order) -> None:
         before = {row.pk for row in make_entries(ana, 200, start=100, every=3)}
         starts = iter(range(0, 1000, 50))
@@ -108,7 +109,7 @@ class TestCursor:
             paginate(AccessEntry.objects.all(), order, cursor=cursor, limit=1, scope=scope)
         assert caught.value.status == 400
 
-    @pytest.mark.parametrize("junk", ["x", "a:b", ":", "' OR 1=1 --", "\0", "é" * 50, "WyJhIl0:xxxx"])
+    @table("junk", ["x", "a:b", ":", "' OR 1=1 --", "\0", "é" * 50, "WyJhIl0:xxxx"])
     def test_refuses_what_was_never_signed(self, ana: Any, junk: str) -> None:
         self.refused(junk)
 
@@ -125,7 +126,7 @@ class TestCursor:
     def test_refuses_the_cursor_of_another_order(self, ana: Any) -> None:
         self.refused(self.cursor(ana), order=OLDEST)
 
-    @pytest.mark.parametrize("payload", [None, 1, [], ["x"], ["no date", 1, 0], [None, 1, 0], {"a": 1}, [[], [], []]])
+    @table("payload", [None, 1, [], ["x"], ["no date", 1, 0], [None, 1, 0], {"a": 1}, [[], [], []]])
     def test_refuses_a_signed_payload_of_another_shape(self, ana: Any, payload: Any) -> None:
         signer = signing.Signer(salt=f"keyset:one:{','.join(NEWEST.columns)}")
         self.refused(signer.sign_object(payload))

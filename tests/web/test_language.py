@@ -12,6 +12,7 @@ from django.utils import translation
 
 from minara_site.web.moments import age, day, day_and_time, exact, money_words, number_words, span_words
 from minara_site.web.words import enumeration, sentences
+from tests.kit.tables import table
 from tests.web.catalogue import FOLDER, Entry, read_mo, read_po, used_messages
 
 HAN = "\u3400-\u9fff"
@@ -82,7 +83,7 @@ class TestTypography:
 class TestTimesAndNumbers:
     NOW = datetime(2026, 6, 12, 14, 20, tzinfo=UTC)
 
-    @pytest.mark.parametrize(
+    @table(
         ("span", "words"),
         [
             (timedelta(seconds=30), "刚刚"),
@@ -123,7 +124,7 @@ class TestTimesAndNumbers:
 
 @pytest.mark.django_db
 class TestWhoReadsWhat:
-    @pytest.mark.parametrize(
+    @table(
         ("asked", "spoken"),
         [
             ("zh-CN,zh;q=0.9,en;q=0.8", "zh-Hans"),
@@ -141,7 +142,7 @@ class TestWhoReadsWhat:
         assert response["Content-Language"] == spoken.lower()
         assert "Accept-Language" in response["Vary"]
 
-    @pytest.mark.parametrize(("chosen", "asked", "spoken"), [("zh-hans", "en", "zh-Hans"), ("en", "zh", "en")])
+    @table(("chosen", "asked", "spoken"), [("zh-hans", "en", "zh-Hans"), ("en", "zh", "en")])
     def test_a_choice_of_ones_own_comes_first(
         self, client: Client, ana: Any, chosen: str, asked: str, spoken: str
     ) -> None:
@@ -207,7 +208,7 @@ class TestWhatDjangoSays:
         said = ["最多 80 个字符（现有 81 个）。", "选择有效的选项。“blue”不在可用的选项中。"]
         assert self.errors(client.post("/settings/", values, headers=self.CHINESE)) == said
 
-    @pytest.mark.parametrize(
+    @table(
         ("act", "said"),
         [
             (lambda client: client.get("/nowhere/"), "这里没有内容"),

@@ -7,7 +7,8 @@ import pytest
 from django.test import Client
 
 from minara_site.access.models import AccessEntry
-from tests.shared import corpus
+from tests.kit.shared import corpus
+from tests.kit.tables import table
 from tests.web.conftest import make_entries
 from tests.web.site import ENTRIES
 
@@ -59,7 +60,7 @@ class TestFilters:
         assert len(browser.get("/memories/?after=2026-06-13").context["page"].rows) == 1
         assert len(browser.get("/memories/?after=2026-06-14").context["page"].rows) == 0
 
-    @pytest.mark.parametrize(
+    @table(
         "query",
         [
             "nope=1",
@@ -148,7 +149,7 @@ class TestPages:
         assert [row.object_id for row in page.rows] == ["row 0", "row 1", "row 2"]
         assert (page.heads[-1].direction, page.heads[-1].url) == ("ascending", "/memories/?q=row&sort=newest")
 
-    @pytest.mark.parametrize("count", [0, 1, 12, 13, 40])
+    @table("count", [0, 1, 12, 13, 40])
     def test_takes_the_same_few_queries_at_any_length(
         self, browser: Client, ana: Any, count: int, django_assert_max_num_queries: Any
     ) -> None:

@@ -9,6 +9,7 @@ from minara_site.access.models import Theme
 from minara_site.access.policy import Act, Role
 from minara_site.access.principal import ANONYMOUS, Principal
 from minara_site.web.nav import NAV, NavLink, crumbs_for, current_link
+from tests.kit.tables import table
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("test_site")]
 HTMX = {"HX-Request": "true"}
@@ -21,7 +22,7 @@ def browser(client: Client, ana: Any) -> Client:
 
 
 class TestNav:
-    @pytest.mark.parametrize(
+    @table(
         ("role", "names"),
         [
             (Role.ANONYMOUS, set()),
@@ -44,7 +45,7 @@ class TestNav:
         urls = ["/", "/memories/", "/memories/trash/"]
         return [[NavLink(url, url, url, "memory", "", "Memory" if url != "/" else "") for url in urls]]
 
-    @pytest.mark.parametrize(
+    @table(
         ("path", "url"),
         [
             ("/", "/"),
@@ -98,7 +99,7 @@ class TestPreferences:
         html = browser.get("/memories/").content.decode()
         assert 'data-theme="dark" data-density="compact" data-shortcuts="off"' in html
 
-    @pytest.mark.parametrize("zone", ["", "Mars/Olympus", "../../etc/passwd", "UTC"])
+    @table("zone", ["", "Mars/Olympus", "../../etc/passwd", "UTC"])
     def test_an_unknown_zone_is_utc(self, browser: Client, ana: Any, zone: str) -> None:
         ana.time_zone = zone
         ana.save()
@@ -113,7 +114,7 @@ class TestPreferences:
 
 
 class TestTheme:
-    @pytest.mark.parametrize("theme", Theme.values)
+    @table("theme", Theme.values)
     def test_is_kept_and_returns_to_the_page(self, browser: Client, ana: Any, theme: str) -> None:
         response = browser.post("/settings/theme/", {"theme": theme, "next": "/memories/?q=a"})
         assert (response.status_code, response["Location"]) == (303, "/memories/?q=a")

@@ -6,7 +6,6 @@ from html.parser import HTMLParser
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import pytest
 import time_machine
 from django.template import Context, Template
 from django.test import RequestFactory
@@ -14,8 +13,9 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.fixtures import NOON
-from tests.shared import corpus
+from tests.kit.clock import NOON
+from tests.kit.shared import corpus
+from tests.kit.tables import table
 from tests.web.site import ENTRIES, EntryForm
 
 STORED = """
@@ -61,7 +61,7 @@ class TestEscaping:
     def test_no_text_changes_the_shape_of_a_page(self, text: str) -> None:
         assert Shape(stored(text or "x")).elements == Shape(stored("plain")).elements
 
-    @pytest.mark.parametrize("text", ["{{7*7}}", "{% debug %}", "%(password)s", "{0.__class__}"])
+    @table("text", ["{{7*7}}", "{% debug %}", "%(password)s", "{0.__class__}"])
     def test_template_marks_are_shown_as_they_are(self, text: str) -> None:
         assert stored(text).count(text) >= 10
 
@@ -73,7 +73,7 @@ class TestEscaping:
 
 
 class TestVisible:
-    @pytest.mark.parametrize("char", ["\u200b", "\u202e", "\x00", "\u00ad", "\U000e0041", "\ufeff"])
+    @table("char", ["\u200b", "\u202e", "\x00", "\u00ad", "\U000e0041", "\ufeff"])
     def test_shows_a_hidden_character_by_its_code_point(self, char: str) -> None:
         assert f'data-hid="U+{ord(char):04X}"' in render("{% visible text %}", text=f"a{char}b")
 
@@ -99,7 +99,7 @@ class TestSegments:
 
 
 class TestLanguage:
-    @pytest.mark.parametrize(
+    @table(
         ("text", "language"),
         [
             ("山寨币单笔仓位不超过总资金的 3%", ' lang="zh-Hans"'),
@@ -117,7 +117,7 @@ class TestLanguage:
 
 
 class TestTime:
-    @pytest.mark.parametrize(
+    @table(
         ("span", "words"),
         [
             (timedelta(seconds=0), "just now"),
@@ -137,7 +137,7 @@ class TestTime:
         with time_machine.travel(NOON, tick=False):
             assert f">{words}</time>" in render("{% ago moment %}", moment=NOON - span)
 
-    @pytest.mark.parametrize(
+    @table(
         ("zone", "title"),
         [
             ("UTC", "12 Jun 2026 12:00:00 UTC"),

@@ -11,6 +11,7 @@ from minara_site.access.invitations.services import invite
 from minara_site.access.models import Invitation
 from minara_site.access.policy import Role
 from minara_site.access.users import get_user
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "staple tango rhubarb"
@@ -62,7 +63,7 @@ def test_says_what_to_do_with_a_link_that_is_over_or_unknown(client, token):
     assert "has ended" in get(client, token).content.decode()
 
 
-@pytest.mark.parametrize(
+@table(
     "wrong",
     [
         {"password": "short", "password_again": "short"},
@@ -93,8 +94,8 @@ def test_no_log_names_a_live_link(client, token, caplog, capsys):
     assert token not in written
 
 
-@pytest.mark.parametrize("miscopied", ["{}", '"{}"', "{} .", "<{}>"])
-@pytest.mark.parametrize("door", ["invite", "welcome"])
+@table("miscopied", ["{}", '"{}"', "{} .", "<{}>"])
+@table("door", ["invite", "welcome"])
 def test_no_log_names_most_of_a_live_link(client, token, caplog, capsys, door, miscopied):
     part = token[:-1]
     assert client.get(f"/{door}/{miscopied.format(part)}/").status_code == 404

@@ -19,6 +19,7 @@ from minara_site.access.keys.core import (
     parse_key,
     parse_networks,
 )
+from tests.kit.tables import table
 
 NOW = datetime(2026, 6, 12, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -79,7 +80,7 @@ def test_compares_with_the_hash_only():
     assert not is_same_key(key.text[:-1] + "~", hash_key(key.text))
 
 
-@pytest.mark.parametrize(
+@table(
     ("expires_at", "revoked_at", "state"),
     [
         (None, None, KeyState.ACTIVE),
@@ -103,13 +104,13 @@ def test_reads_addresses_and_networks():
     assert parse_networks("  ") == ()
 
 
-@pytest.mark.parametrize("text", ["here", "10.0.0.0/33", "1.2.3", "::g", "10.0.0.1;10.0.0.2"])
+@table("text", ["here", "10.0.0.0/33", "1.2.3", "::g", "10.0.0.1;10.0.0.2"])
 def test_refuses_what_is_no_network(text):
     with pytest.raises(ValueError):
         parse_networks(text)
 
 
-@pytest.mark.parametrize(
+@table(
     ("address", "networks", "inside"),
     [
         ("203.0.113.7", [], True),

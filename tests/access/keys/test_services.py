@@ -15,7 +15,8 @@ from minara_site.access.models import ApiKey, User
 from minara_site.access.policy import AGENT_SCOPES, Act, Role, Scope
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.errors import Invalid, NotFound, Refused, Unauthenticated
-from tests.growth import processor_seconds
+from tests.bench.growth import processor_seconds
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 HOME = "192.0.2.1"
@@ -57,7 +58,7 @@ class TestMaking:
         entry = AuditEntry.objects.get(tool_call="api_key_created")
         assert (entry.owner_id, entry.details["key"]) == (ana.pk, key.prefix)
 
-    @pytest.mark.parametrize(
+    @table(
         ("options", "field"),
         [
             ({"scopes": []}, "scopes"),

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from minara_site.access.keys.services import create_key
 from minara_site.access.models import ApiKey
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 LIST = "/settings/keys/"
@@ -75,7 +76,7 @@ class TestMaking:
         answer = anas.get("/v1/memory", headers={"Authorization": f"Bearer {text}"}, REMOTE_ADDR="10.1.1.1")
         assert answer.status_code == 200
 
-    @pytest.mark.parametrize(
+    @table(
         "wrong",
         [
             {"scopes": []},

@@ -21,6 +21,7 @@ from minara_site.access.users import disable_user, enable_user
 from minara_site.kernel.audit_log.models import AuditEntry
 from tests.access.security.conftest import code_of, new_secret, sign_in
 from tests.access.test_sign_in import FOREIGN
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 START = "2026-06-12T12:00:00Z"
@@ -64,7 +65,7 @@ class TestApp:
         assert entry.details == {"factor": Authenticator.objects.get(type="totp").pk, "kind": "totp"}
         assert client.get(APP)["Location"] == SECURITY
 
-    @pytest.mark.parametrize("code", ["", "000000", "abc", "１２３４５６", "x" * 50, "\ud800", "12345'--"])
+    @table("code", ["", "000000", "abc", "１２３４５６", "x" * 50, "\ud800", "12345'--"])
     def test_needs_a_code_that_fits(self, browser, ana, code):
         client = browser("ana")
         sealed, _secret = form_of(client)
@@ -153,7 +154,7 @@ class TestSecondStep:
             clock.shift(timedelta(minutes=16))
             assert client.post("/mfa", {"code": code_of(app.secret)})["Location"] == "/login"
 
-    @pytest.mark.parametrize("credential", ["{}", "[]", "1", '"a"', "null", "{", '{"response": 1}', '{"id": "a", "rawId": "a", "response": {"userHandle": "MQ"}, "type": "public-key"}', "[" * 100_000, deeply_signed()])  # fmt: skip
+    @table("credential", ["{}", "[]", "1", '"a"', "null", "{", '{"response": 1}', '{"id": "a", "rawId": "a", "response": {"userHandle": "MQ"}, "type": "public-key"}', "[" * 100_000, deeply_signed()])  # fmt: skip
     def test_refuses_a_made_up_passkey(self, browser, ana, with_app, credential):
         with_app(ana)
         client = browser("ana")
@@ -168,7 +169,7 @@ class TestSecondStep:
         assert ready.post("/settings/security/passkeys/new/", {"credential": credential}).status_code == 422
         assert ready.post("/reauthenticate", {"credential": credential}).status_code == 422
 
-    @pytest.mark.parametrize("address", FOREIGN)
+    @table("address", FOREIGN)
     def test_never_leads_elsewhere(self, browser, ana, with_app, address):
         codes = with_app(ana).codes
         client = browser()

@@ -15,6 +15,7 @@ from minara_site.kernel.errors import Throttled
 from minara_site.kernel.limits.services import delete_ended_counts
 from tests.access.security.conftest import HOME, code_of, sign_in
 from tests.access.security.test_factors import enrol
+from tests.kit.tables import table
 
 START = "2026-06-12T12:00:10Z"
 
@@ -131,7 +132,7 @@ def test_tries_at_the_same_moment_do_not_slip_through(ana):
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(("name", "group"), [("ana", "known"), ("nobody", "unknown"), ("default", "no password")])
+@table(("name", "group"), [("ana", "known"), ("nobody", "unknown"), ("default", "no password")])
 def test_every_refusal_hashes_once(client, ana, monkeypatch, name, group):
     """So that names cannot be told apart by time; the same hasher runs with the same work factor."""
     hashed = []

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from minara_site.access.invitations.services import renew_link
 from minara_site.kernel.audit_log.models import AuditEntry
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 OLD, NEW = "correct horse battery", "staple of four plain words"
@@ -47,7 +48,7 @@ class TestPassword:
         assert client.get("/settings/").status_code == 302
         assert AuditEntry.objects.get(tool_call="password_changed").actor == "command:changepassword"
 
-    @pytest.mark.parametrize(
+    @table(
         ("typed", "field"),
         [
             (("wrong", NEW, NEW), "old_password"),

@@ -17,6 +17,7 @@ from minara_site.access.tasks import clear_expired_sessions
 from minara_site.access.users import disable_user, end_sessions_of
 from minara_site.kernel.audit_log.models import AuditEntry
 from tests.access.security.conftest import sign_in
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 START = "2026-06-12T12:00:00Z"
@@ -30,7 +31,7 @@ def is_in(client):
 
 
 class TestLife:
-    @pytest.mark.parametrize(
+    @table(
         ("name", "idle", "step", "absolute"),
         [
             ("ana", timedelta(days=14), timedelta(days=7), timedelta(days=30)),
@@ -149,7 +150,7 @@ class TestList:
                 assert answer["Location"].startswith("/reauthenticate")
             assert is_in(there)
 
-    @pytest.mark.parametrize(
+    @table(
         ("agent", "words"),
         [
             (FIREFOX, ("Firefox", "Windows")),
@@ -173,7 +174,7 @@ class TestEnding:
         assert AuditEntry.objects.filter(tool_call="password_changed", owner_id=ana.pk).count() == 1
         assert sign_in(there, password=NEW).status_code == 302
 
-    @pytest.mark.parametrize("act", [disable_user, end_sessions_of])
+    @table("act", [disable_user, end_sessions_of])
     def test_an_operator_ends_them_at_once(self, browser, ana, ben, now, act):
         clients, stranger = [browser("ana"), browser("ana")], browser("ben")
         act(username="ana", now=now, actor="test")

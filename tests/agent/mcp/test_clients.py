@@ -8,7 +8,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from memory_app.memories.models import Memory
-from tests.api.client import key_of
+from tests.kit.api import key_of
 
 pytestmark = [pytest.mark.django_db(transaction=True)]
 READ, WRITE = ["memory:read"], ["memory:read", "memory:write"]

@@ -13,8 +13,9 @@ from minara_site.access.policy import POLICY, Act, Scope
 from minara_site.agent import catalogue
 from minara_site.agent.catalogue import TOOLS, Tool
 from minara_site.web.schemas import Strict
-from tests.api.client import key_of
 from tests.hostile.inputs import bodies
+from tests.kit.api import key_of
+from tests.kit.tables import table
 from tests.memory_app.memories.factories import make_memory
 
 pytestmark = pytest.mark.django_db
@@ -75,7 +76,7 @@ def test_no_hostile_body_is_a_fault_of_ours(key):
         assert send(key, body).status_code < 500, body[:100]
 
 
-@pytest.mark.parametrize("depth", [70, 100_000])
+@table("depth", [70, 100_000])
 def test_a_deep_body_is_malformed(key, depth):
     assert send(key, "[" * depth + "]" * depth).status_code == 400
 
@@ -101,7 +102,7 @@ def test_every_answer_says_how_much_is_left_and_one_too_many_is_429(key, setting
     assert int(answers[-1].headers["Retry-After"]) > 0
 
 
-@pytest.mark.parametrize("end", [{"revoked_at": LONG_AGO}, {"expires_at": LONG_AGO}])
+@table("end", [{"revoked_at": LONG_AGO}, {"expires_at": LONG_AGO}])
 def test_a_key_that_ends_between_two_messages_is_shut_out(key, ana, end):
     assert send(key, request("tools/list")).status_code == 200
     ApiKey.objects.for_owner(ana).update(**end)
@@ -132,7 +133,7 @@ def test_a_memory_comes_as_data_with_its_source(key, ana):
     assert json.loads(data)["items"][0]["source"] == "agent_recorded"
 
 
-@pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
+@table("tool", TOOLS.values(), ids=lambda tool: tool.name)
 def test_no_tool_does_what_only_people_do(tool):
     assert not any(word in tool.name for word in WORDS_OF_PEOPLE)
     scope = POLICY[tool.act].scope

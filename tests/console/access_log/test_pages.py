@@ -5,7 +5,8 @@ from datetime import timedelta
 import pytest
 
 from minara_site.access.models import AccessEntry
-from tests.fixtures import make_user
+from tests.kit.fixtures import make_user
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 LIST, OWN = "/ops/access-log/", "/privacy/looks/"
@@ -25,7 +26,7 @@ def seen_on(response):
     return [(look.viewer.username, look.owner.username, str(look.subject)) for look in response.context["page"].rows]
 
 
-@pytest.mark.parametrize(
+@table(
     ("query", "days"),
     [
         ("", [3, 2, 1, 0]),

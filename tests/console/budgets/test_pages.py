@@ -25,6 +25,7 @@ from minara_site.kernel.llm.core.windows import EVERY, Window, utc_day
 from minara_site.kernel.llm.models import BudgetWindow, LlmUsage
 from minara_site.kernel.llm.selectors import list_calls, load_budget
 from tests.kernel.llm.budget_racers import pay, take
+from tests.kit.tables import table
 from tests.memory_app.memories.factories import browser as person
 
 pytestmark = pytest.mark.django_db
@@ -117,7 +118,7 @@ class TestPage:
         page = plain(text(browser))
         assert "roles.classify repair decision 1 learning fast ana 100 in, 20 out $0.00041" in page
 
-    @pytest.mark.parametrize(
+    @table(
         ("query", "found"),
         [
             ("task=facts.judge", {"facts.judge"}),
@@ -209,7 +210,7 @@ class TestRaise:
         with pytest.raises(BudgetExceededError):
             take(Decimal("1.01"), now=moment + timedelta(days=1))
 
-    @pytest.mark.parametrize("cap", ["", "1.00", "0.50", "-3", "0", "NaN", "Infinity", "1e99", "1000000", "2.001", "x"])
+    @table("cap", ["", "1.00", "0.50", "-3", "0", "NaN", "Infinity", "1e99", "1000000", "2.001", "x"])
     def test_refuses_an_amount_that_is_none_or_too_low_or_too_high(
         self, cap: str, browser: Client, moment: datetime
     ) -> None:
@@ -218,12 +219,12 @@ class TestRaise:
         assert not BudgetWindow.objects.exists()
         assert not AuditEntry.objects.filter(tool_call="budget_cap_raised").exists()
 
-    @pytest.mark.parametrize("reason", ["", "   ", "x" * 201, "a\x00b"])
+    @table("reason", ["", "   ", "x" * 201, "a\x00b"])
     def test_wants_a_reason(self, reason: str, browser: Client, moment: datetime) -> None:
         assert self.raised(browser, today(moment), cap_usd="3", reason=reason).status_code in {400, 422}
         assert not BudgetWindow.objects.exists()
 
-    @pytest.mark.parametrize(
+    @table(
         "window",
         [Window("learning", "2020-01-01"), Window("learning", "2020-01"), Window("none", "x"), Window("learning", "x")],
     )

@@ -18,8 +18,9 @@ from minara_site.kernel.governance.core import Capability, Mode
 from minara_site.kernel.governance.models import CircuitBreaker
 from minara_site.kernel.governance.selectors import mode_of
 from minara_site.kernel.governance.services import record_shadow, switch
+from tests.kit.clock import NOON
+from tests.kit.tables import table
 from tests.memory_app.facts.factories import make_conflict
-from tests.memory_app.memories.factories import NOON
 
 pytestmark = pytest.mark.django_db
 PAGE = "/ops/governance/"
@@ -138,14 +139,14 @@ class TestPage:
         with time_machine.travel(NOON + timedelta(seconds=60), tick=False):
             assert "the next call tries" in html(desk.get(PAGE))
 
-    @pytest.mark.parametrize("path", [PAGE, JUDGE, f"{PAGE}breaker/"])
+    @table("path", [PAGE, JUDGE, f"{PAGE}breaker/"])
     def test_only_operators_come_in(self, ana, sam, path):
         for user in (ana, sam):
             assert visitor(user).get(path).status_code == HTTPStatus.FORBIDDEN
 
 
 class TestChanging:
-    @pytest.mark.parametrize("mode", [Mode.SHADOW, Mode.OFF])
+    @table("mode", [Mode.SHADOW, Mode.OFF])
     def test_a_plain_form_switches_and_says_who_and_why(self, desk, mode):
         assert desk.get(JUDGE).status_code == HTTPStatus.OK
         answer = desk.post(JUDGE, {"mode": mode, "reason": "A week of looking first"})
@@ -154,7 +155,7 @@ class TestChanging:
         assert "“A week of looking first”" in html(desk.get(PAGE))
         assert AuditEntry.objects.get().tool_call == "capability_switched"
 
-    @pytest.mark.parametrize("data", [{"mode": "off"}, {"mode": "off", "reason": " "}, {"reason": "x"}, {"mode": "?"}])
+    @table("data", [{"mode": "off"}, {"mode": "off", "reason": " "}, {"reason": "x"}, {"mode": "?"}])
     def test_without_mode_or_reason_nothing_happens(self, desk, data):
         assert desk.post(JUDGE, data).status_code == HTTPStatus.UNPROCESSABLE_ENTITY
         assert mode_of(Capability.CONTRADICTION_JUDGE) is Mode.ON

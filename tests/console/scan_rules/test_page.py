@@ -14,9 +14,11 @@ from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.guard.core import RULES
 from minara_site.kernel.guard.models import Decision, Hold
 from minara_site.kernel.jobs.models import JobRun, RunState
-from tests.contracts.world import changed_tables, database_rows
+from tests.kit.clock import NOON
+from tests.kit.tables import table
+from tests.kit.world import changed_tables, database_rows
 from tests.memory_app.held.test_pages import hold_text
-from tests.memory_app.memories.factories import NOON, make_memory
+from tests.memory_app.memories.factories import make_memory
 
 pytestmark = pytest.mark.django_db
 PAGE = "/ops/scan-rules/"
@@ -80,7 +82,7 @@ class TestBox:
         assert "<script>alert" not in shown
         assert 'href="https://evil' not in shown
 
-    @pytest.mark.parametrize("text", ["", "x" * 20_001, "a\x00b"])
+    @table("text", ["", "x" * 20_001, "a\x00b"])
     def test_names_what_is_wrong_with_a_text(self, desk, text):
         assert desk.post(PAGE, {"text": text}).status_code == 422
 

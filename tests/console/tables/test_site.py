@@ -21,8 +21,8 @@ from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.conversations.services import start_session
 from minara_site.kernel.idempotency.models import IdempotentCall
 from minara_site.kernel.jobs.models import JobRun
-from tests.contracts.world import database_rows
-from tests.site import Site
+from tests.kit.site import Site
+from tests.kit.world import database_rows
 
 pytestmark = pytest.mark.django_db
 OURS = {"access", "kernel", "memory_app", "learning_app", "profile_app", "console"}

@@ -13,7 +13,8 @@ from minara_site.access.policy import Role
 from minara_site.access.security.factors import add_app, has_factor
 from minara_site.access.users import get_user
 from minara_site.kernel.audit_log.models import AuditEntry
-from tests.fixtures import make_user
+from tests.kit.fixtures import make_user
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 LIST = "/ops/users/"
@@ -46,7 +47,7 @@ class TestList:
         invite(username="kim", role=Role.SUPPORT, now=timezone.now(), actor="test")
         User.objects.filter(pk=ben.pk).update(is_active=False, display_name="Benedict")
 
-    @pytest.mark.parametrize(
+    @table(
         ("query", "names"),
         [
             ("", ["ana", "ben", "default", "kim", "olga", "sam"]),
@@ -105,7 +106,7 @@ class TestInviting:
         assert token not in text_of(olgas.get(f"{LIST}{get_user('kim').pk}/"))
         assert "kim" in text_of(client.get(f"/invite/{token}/"))
 
-    @pytest.mark.parametrize("wrong", [{"username": ""}, {"username": "ana"}, {"username": "all"}, {"role": "admin"}])
+    @table("wrong", [{"username": ""}, {"username": "ana"}, {"username": "all"}, {"role": "admin"}])
     def test_shows_the_form_again_with_the_reason(self, olgas, ana, wrong):
         text = text_of(olgas.post(LIST + "invite/", {"username": "kim", "role": "user"} | wrong), 422)
         assert 'role="alert"' in text
@@ -139,7 +140,7 @@ class TestChanges:
         entries = AuditEntry.objects.filter(tool_call__in=["user_disabled", "user_enabled"])
         assert {(entry.actor, entry.owner_id) for entry in entries} == {(f"user:{olga.pk}", ana.pk)}
 
-    @pytest.mark.parametrize(
+    @table(
         ("path", "tool_call"),
         [
             ("sessions/end/", "sessions_ended"),
@@ -152,7 +153,7 @@ class TestChanges:
         done(olgas.post(f"{LIST}{ana.pk}/{path}"), f"{LIST}{ana.pk}/")
         assert AuditEntry.objects.get(tool_call=tool_call).actor == f"user:{olga.pk}"
 
-    @pytest.mark.parametrize("path", ["sessions/end/", "disable/"])
+    @table("path", ["sessions/end/", "disable/"])
     def test_who_ends_their_own_sessions_signs_in_anew(self, olgas, olga, path):
         make_user("otto", group="operators")
         answer = olgas.post(f"{LIST}{olga.pk}/{path}", {"word": "disable"})

@@ -12,7 +12,8 @@ from minara_site.kernel.audit_log.chain import unsealed_entries
 from minara_site.kernel.audit_log.models import AuditEntry, AuditSeal
 from minara_site.kernel.audit_log.seals import find_settled_id, seal_next
 from tests.kernel.audit_log.sealers import CHAINS
-from tests.site import Site
+from tests.kit.site import Site
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 
@@ -74,7 +75,7 @@ def test_the_job_counts_what_it_sealed(write, now):
     assert tasks.seal(now=now) == {"seals": 0, "entries": 0}
 
 
-@pytest.mark.parametrize("statement", ["UPDATE audit_seals SET entries = 1", "DELETE FROM audit_seals"])
+@table("statement", ["UPDATE audit_seals SET entries = 1", "DELETE FROM audit_seals"])
 def test_a_seal_cannot_be_changed(write, seal_all, statement):
     write(1)
     seal_all()

@@ -5,6 +5,7 @@ from django.db import DatabaseError, connection, transaction
 
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.audit_log.services import record_audit
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 
@@ -15,7 +16,7 @@ def refuses(statement):
     return AuditEntry.objects.get().actor == "user:1"
 
 
-@pytest.mark.parametrize("statement", ["UPDATE audit_log SET actor = 'x'", "DELETE FROM audit_log"])
+@table("statement", ["UPDATE audit_log SET actor = 'x'", "DELETE FROM audit_log"])
 def test_refuses_to_change_what_was_recorded(now, statement):
     record_audit(now=now, actor="user:1", tool_call="memory_removed", details={"id": 7})
     assert refuses(statement)

@@ -10,6 +10,7 @@ from minara_site.kernel.audit_log.verification import Break, verify_chain, verif
 from minara_site.kernel.jobs import runner
 from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.kernel.jobs.services import Cancelled, cancel_run, claim_run
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 
@@ -49,7 +50,7 @@ COLUMNS = {
 }
 
 
-@pytest.mark.parametrize("column", COLUMNS)
+@table("column", COLUMNS)
 def test_names_an_entry_that_was_changed(chain, tamper, column):
     ids, seals = chain
     tamper(f"UPDATE audit_log SET {COLUMNS[column]} WHERE id = %s", ids[5])
@@ -59,7 +60,7 @@ def test_names_an_entry_that_was_changed(chain, tamper, column):
     assert (finding.after_id, finding.last_id) == (ids[3], ids[7])
 
 
-@pytest.mark.parametrize("place", [0, 3, 4, 9])
+@table("place", [0, 3, 4, 9])
 def test_names_an_entry_that_is_missing(chain, tamper, place):
     ids, seals = chain
     tamper("DELETE FROM audit_log WHERE id = %s", ids[place])
@@ -91,8 +92,8 @@ SEAL_COLUMNS = {
 }
 
 
-@pytest.mark.parametrize("change", SEAL_COLUMNS)
-@pytest.mark.parametrize("place", [0, 1])
+@table("change", SEAL_COLUMNS)
+@table("place", [0, 1])
 def test_names_a_seal_that_was_changed(chain, tamper, change, place):
     _ids, seals = chain
     tamper(f"UPDATE audit_seals SET {SEAL_COLUMNS[change]} WHERE id = %s", seals[place].pk)
@@ -100,7 +101,7 @@ def test_names_a_seal_that_was_changed(chain, tamper, change, place):
     assert (finding.broken, finding.seal_id) == (Break.SEAL_CHANGED, seals[place].pk)
 
 
-@pytest.mark.parametrize("place", [0, 1])
+@table("place", [0, 1])
 def test_names_the_seal_before_which_one_is_missing(chain, tamper, place):
     _ids, seals = chain
     tamper("DELETE FROM audit_seals WHERE id = %s", seals[place].pk)

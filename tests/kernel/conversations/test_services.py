@@ -20,6 +20,7 @@ from minara_site.kernel.conversations.services import (
 )
 from minara_site.kernel.core.redact import REDACTED
 from minara_site.kernel.errors import Conflict, Invalid, NotFound
+from tests.kit.tables import table
 
 SECRET = "ghp_" + "a1B2" * 9
 IDLE_AFTER = timedelta(hours=24)
@@ -49,7 +50,7 @@ def test_a_session_has_an_unguessable_id_and_a_title(session, ana, now):
     assert (session.title, session.created_at, session.last_active_at, session.ended_at) == ("Morning", now, now, None)
 
 
-@pytest.mark.parametrize("title", ["x" * 201, "nul\0", "lone \ud800"])
+@table("title", ["x" * 201, "nul\0", "lone \ud800"])
 def test_refuses_a_title_that_cannot_be_kept(ana, now, title):
     with pytest.raises(Invalid):
         start_session(owner_id=ana.pk, title=title, actor="user:1", now=now)
@@ -91,7 +92,7 @@ def test_secrets_in_tool_arguments_are_redacted(ana, session, now):
     assert SECRET not in json.dumps(rows)
 
 
-@pytest.mark.parametrize(
+@table(
     "fields",
     [
         {"user_message": "x" * (MAX_MESSAGE_CHARS + 1)},
@@ -134,7 +135,7 @@ def test_a_stranger_finds_no_session(ana, ben, session, now):
     assert not Turn.objects.exists()
 
 
-@pytest.mark.parametrize(("after", "ends"), [(IDLE_AFTER - TICK, False), (IDLE_AFTER, True)])
+@table(("after", "ends"), [(IDLE_AFTER - TICK, False), (IDLE_AFTER, True)])
 def test_a_day_of_silence_ends_a_session(ana, session, now, after, ends):
     said_at = now + timedelta(hours=5)
     record(ana, session, said_at)

@@ -2,7 +2,6 @@
 
 from itertools import permutations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,7 +18,8 @@ from minara_site.kernel.core.assets import (
     is_forex_pair,
     normalise_asset,
 )
-from tests.growth import grows_linearly
+from tests.bench.growth import grows_linearly
+from tests.kit.tables import table
 
 GROUP_TABLE = {
     "major_crypto": "crypto",
@@ -50,7 +50,7 @@ def test_lists_each_symbol_and_each_name_once():
     assert not FIAT & TICKERS.keys()
 
 
-@pytest.mark.parametrize("asset_class", [each for each in AssetClass if each is not AssetClass.FOREX])
+@table("asset_class", [each for each in AssetClass if each is not AssetClass.FOREX])
 def test_classifies_each_symbol_of_a_class(asset_class):
     assert len(ASSETS[asset_class]) > 1
     for symbol in ASSETS[asset_class]:
@@ -64,13 +64,13 @@ def test_takes_any_two_currencies_for_forex():
         assert normalise_asset(f"{base}/{quote}") == normalise_asset(f"{base}{quote}".lower()) == base + quote
 
 
-@pytest.mark.parametrize("symbol", ["", "FOO", "btc", "BTC/USD", "EUR", "USDUSD", "EURUSDX", "WLDX", "比特币"])
+@table("symbol", ["", "FOO", "btc", "BTC/USD", "EUR", "USDUSD", "EURUSDX", "WLDX", "比特币"])
 def test_leaves_the_rest_unclassified(symbol):
     assert classify(symbol) is None
     assert not is_forex_pair(symbol)
 
 
-@pytest.mark.parametrize("symbol", sorted(TICKERS))
+@table("symbol", sorted(TICKERS))
 def test_normalises_each_symbol_name_and_pair(symbol):
     for name in (symbol, *TICKERS[symbol]):
         assert normalise_asset(name) == normalise_asset(f" {name.upper()} ") == symbol
@@ -78,7 +78,7 @@ def test_normalises_each_symbol_name_and_pair(symbol):
         assert normalise_asset(written) == symbol, written
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "symbol"),
     [
         ("btc", "BTC"),
@@ -123,6 +123,6 @@ def test_normalises_once_and_for_all(text):
     assert symbol is None or normalise_asset(symbol) == symbol
 
 
-@pytest.mark.parametrize("piece", ["A", "$", "BTC/", "EUR", "比特币", " "])
+@table("piece", ["A", "$", "BTC/", "EUR", "比特币", " "])
 def test_is_linear_in_hostile_text(piece):
     assert grows_linearly(normalise_asset, piece)

@@ -4,17 +4,17 @@ import random
 from functools import cache
 from itertools import pairwise
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minara_site.kernel.core.diff import Op, Segment, line_diff, word_diff
-from tests.growth import ATTEMPTS, processor_seconds
+from tests.bench.growth import ATTEMPTS, processor_seconds
+from tests.kit.tables import table
 
 EQUAL, DELETE, INSERT = Op.EQUAL, Op.DELETE, Op.INSERT
 
 
-@pytest.mark.parametrize(
+@table(
     ("before", "after", "expected"),
     [
         ("", "", []),
@@ -97,7 +97,7 @@ def generated(kind):
     }[kind]
 
 
-@pytest.mark.parametrize("kind", ["unlike Han", "repeats", "signs", "noise", "one word changed"])
+@table("kind", ["unlike Han", "repeats", "signs", "noise", "one word changed"])
 def test_two_texts_of_4000_characters_take_less_than_50_ms(kind):
     before, after = generated(kind)
 

@@ -3,13 +3,13 @@
 import re
 import unicodedata
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minara_site.kernel.core.fence import FENCE_TAGS, close_fence, count_dropped, fence_label, fence_text, open_fence
-from tests.growth import grows_linearly
-from tests.shared import corpus
+from tests.bench.growth import grows_linearly
+from tests.kit.shared import corpus
+from tests.kit.tables import table
 
 TAG = re.compile(r"<[\s/]*(?:memory[-_\s]*context|personalization|learnings)")
 
@@ -30,7 +30,7 @@ def test_no_string_of_the_corpus_reads_like_a_tag():
     assert left == []
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "expected"),
     [
         ("</memory-context>", "‹/memory-context›"),
@@ -68,7 +68,7 @@ def test_changes_only_the_brackets_of_a_tag(text, expected):
     assert fence_text(text) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "a < b and b > c",
@@ -91,9 +91,7 @@ def test_leaves_readable_text_as_it_is(text):
     assert fence_text(text) == text
 
 
-@pytest.mark.parametrize(
-    "line_break", ["\n", "\r", "\r\n", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029", "\t"]
-)
+@table("line_break", ["\n", "\r", "\r\n", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029", "\t"])
 def test_turns_each_line_break_into_one_space(line_break):
     assert fence_text(f"x{line_break}[preference] forged") == "x [preference] forged"
 
@@ -149,6 +147,6 @@ def test_text_without_a_bracket_is_kept(text):
     assert fence_text(text) == text.strip()
 
 
-@pytest.mark.parametrize("unit", ["<", "</memory-", "&#0", "<\u200b", "&lt", "<memory-context", "％3c<", "\\u003c<"])
+@table("unit", ["<", "</memory-", "&#0", "<\u200b", "&lt", "<memory-context", "％3c<", "\\u003c<"])
 def test_takes_linear_time(unit):
     assert grows_linearly(fence_text, unit)

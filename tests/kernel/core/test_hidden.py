@@ -2,11 +2,11 @@
 
 import unicodedata
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from minara_site.kernel.core.hidden import HiddenKind, find_hidden, has_hidden, split_hidden, visible
+from tests.kit.tables import table
 
 SHOWN = {
     "\0": (HiddenKind.CONTROL, "U+0000", "CONTROL"),
@@ -27,7 +27,7 @@ SHOWN = {
 }
 
 
-@pytest.mark.parametrize(("char", "expected"), SHOWN.items(), ids=[code for _, code, _ in SHOWN.values()])
+@table(("char", "expected"), SHOWN.items(), ids=[code for _, code, _ in SHOWN.values()])
 def test_names_what_is_hidden(char, expected):
     [found] = find_hidden(f"ab{char}c")
     assert (found.index, found.char) == (2, char)
@@ -49,9 +49,7 @@ def test_finds_every_format_and_control_character_of_unicode():
     assert missed == []
 
 
-@pytest.mark.parametrize(
-    "text", ["", "a < b", "山寨币止损 3%", "line\nline\tcell\r\n", "naïve €3,200 → −7.8%", "👍 🇨🇭"]
-)
+@table("text", ["", "a < b", "山寨币止损 3%", "line\nline\tcell\r\n", "naïve €3,200 → −7.8%", "👍 🇨🇭"])
 def test_leaves_plain_text_as_it_is(text):
     assert not has_hidden(text)
     assert visible(text) == text

@@ -4,15 +4,15 @@ import base64
 import hashlib
 import json
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minara_site.kernel.core.bip39_words import BIP39_ENGLISH
 from minara_site.kernel.core.redact import MAX_DEPTH, REDACTED, redact, redact_text
 from minara_site.kernel.core.secret_shapes import MIN_PHRASE_WORDS, NameKind, find_phrases, kind_of_name
-from tests.growth import grows_linearly
-from tests.shared import corpus
+from tests.bench.growth import grows_linearly
+from tests.kit.shared import corpus
+from tests.kit.tables import table
 
 HEX_KEY = "e9873d79c6d87dc0fb6a5778633389f4453213303da61f20bd67fc233aa33262"
 PHRASE = "legal winner thank year wave sausage worth useful legal winner thank yellow"
@@ -78,8 +78,8 @@ def leaks(value, secret):
     return [form for form in forms if form in text]
 
 
-@pytest.mark.parametrize("name", BY_SHAPE)
-@pytest.mark.parametrize("shape", ["plain", "nested", "list", "query", "header", "base64"])
+@table("name", BY_SHAPE)
+@table("shape", ["plain", "nested", "list", "query", "header", "base64"])
 def test_redacts_what_shows_by_its_shape(name, shape):
     secret = BY_SHAPE[name]
     value = wrapped(secret)[shape]
@@ -87,8 +87,8 @@ def test_redacts_what_shows_by_its_shape(name, shape):
     assert leaks(redact(value), secret) == []
 
 
-@pytest.mark.parametrize("secret", BY_NAME.values(), ids=BY_NAME)
-@pytest.mark.parametrize(
+@table("secret", BY_NAME.values(), ids=BY_NAME)
+@table(
     "value",
     [
         lambda secret: {"password": secret},
@@ -132,7 +132,7 @@ def test_keeps_everything_else_of_a_call():
     }
 
 
-@pytest.mark.parametrize("text", CLEAN)
+@table("text", CLEAN)
 def test_leaves_public_finance_strings(text):
     assert redact(text) == text
     assert redact({"value": [text]}) == {"value": [text]}
@@ -164,9 +164,7 @@ def test_knows_every_word_of_bip_39_in_order():
     assert digest == "2f5eed53a4727b4bf8880d8f3f199efc90e58503646d9ff8eff3a2ed3b24dbda"
 
 
-@pytest.mark.parametrize(
-    "secret", ["SK" + "0123456789abcdef" * 2, "https://hooks.slack.com/services/" + "T0AB12/B0CD34/e5f6"]
-)
+@table("secret", ["SK" + "0123456789abcdef" * 2, "https://hooks.slack.com/services/" + "T0AB12/B0CD34/e5f6"])
 def test_redacts_what_the_guard_would_hold(secret):
     assert leaks(redact({"note": f"his key {secret} works"}), secret) == []
     assert redact_text("密码是密码是Tr0ub4dor&3 and the password is Tr0ub4dor&3") == (
@@ -188,7 +186,7 @@ def test_redacts_a_pem_key_and_nothing_after_it():
     assert redact_text(pem[:60]) == REDACTED
 
 
-@pytest.mark.parametrize(
+@table(
     ("name", "kind"),
     [
         ("apiKey", NameKind.SECRET),
@@ -248,7 +246,7 @@ def test_twice_is_once_and_no_secret_is_left(value):
     json.dumps(once)
 
 
-@pytest.mark.parametrize(
+@table(
     "unit",
     ["eyJ", "a-", 'password="', "'\\", "://a:", "-----BEGIN PRIVATE KEY-----", "sk-", "abandon ", "QUJD", "key " + "a" * 64 + " ", "a" * 70 + ".", "Bearer ", "--a ", ",", " "],
 )  # fmt: skip

@@ -3,19 +3,19 @@
 import sqlite3
 import sys
 
-import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from minara_site.kernel.core.porter import beginning, stem
 from minara_site.kernel.core.text import MAX_TOKEN_CHARS, Token, prepare, tokenize, word_spans
-from tests.growth import grows_linearly
+from tests.bench.growth import grows_linearly
+from tests.kit.tables import table
 
 ODD = st.text(alphabet=st.sampled_from("ab1S0,'’_.-$% é\u0301止损线ガ\u200b½ßﬁ안0123ſİ™"), max_size=40)
 ANY = st.text(max_size=60)
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "words"),
     [
         ("", ""),
@@ -134,7 +134,7 @@ def test_stems_every_suffix_as_fts5_does(words):
     assert all(word.startswith(beginning(stem(word))) for word in words)
 
 
-@pytest.mark.parametrize(
+@table(
     ("word", "expected"),
     [
         ("stopping", "stop"),
@@ -149,6 +149,6 @@ def test_stems_a_word(word, expected):
     assert stem(word) == expected
 
 
-@pytest.mark.parametrize("piece", ["a'", "1,000,", "1,", "止", "a\u0301", "_", "a1'b", "\u200b", "½"])
+@table("piece", ["a'", "1,000,", "1,", "止", "a\u0301", "_", "a1'b", "\u200b", "½"])
 def test_is_linear_in_hostile_text(piece):
     assert grows_linearly(lambda text: sum(1 for _ in tokenize(text)), piece)

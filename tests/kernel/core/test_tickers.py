@@ -1,12 +1,12 @@
 """What a text mentions: assets, chains and addresses, in English and Chinese."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from minara_site.kernel.core.assets import TICKERS
 from minara_site.kernel.core.tickers import WORDLIKE, Entity, EntityKind, extract_finance_entities
-from tests.growth import grows_linearly
+from tests.bench.growth import grows_linearly
+from tests.kit.tables import table
 
 WALLET = "0x" + "aB" * 20
 
@@ -15,7 +15,7 @@ def tickers(*keys: str) -> tuple[Entity, ...]:
     return tuple(Entity(EntityKind.TICKER, key) for key in keys)
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "keys"),
     [
         ("btc slippage", ["BTC"]),
@@ -52,7 +52,7 @@ def test_finds_tickers(text, keys):
     assert extract_finance_entities(text) == tickers(*keys)
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "chains"),
     [
         ("swaps on base only", ["base"]),
@@ -68,7 +68,7 @@ def test_finds_chains(text, chains):
     assert found == chains
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "addresses"),
     [
         (f"send to {WALLET}.", [WALLET.lower()]),
@@ -87,7 +87,7 @@ def test_orders_by_first_mention():
     assert extract_finance_entities("ETH then BTC then eth") == tickers("ETH", "BTC")
 
 
-@pytest.mark.parametrize("symbol", sorted(TICKERS))
+@table("symbol", sorted(TICKERS))
 def test_knows_each_symbol_and_name(symbol):
     for name in (symbol, *TICKERS[symbol]):
         written = name if name == symbol else name.capitalize()
@@ -106,6 +106,6 @@ def test_reads_any_text_twice_alike(text):
     assert len(set(found)) == len(found)
 
 
-@pytest.mark.parametrize("piece", ["aB1", "Ab ", "$a/", "on ", "0x", "EURUSD", "比特", "$", "a-b-"])
+@table("piece", ["aB1", "Ab ", "$a/", "on ", "0x", "EURUSD", "比特", "$", "a-b-"])
 def test_is_linear_in_hostile_text(piece):
     assert grows_linearly(extract_finance_entities, piece)

@@ -2,15 +2,15 @@
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from minara_site.kernel.core.tokens import estimate_tokens
-from tests.shared import shared_path
+from tests.kit.shared import shared_path
+from tests.kit.tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "tokens"),
     [
         ("", 0),

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from minara_site.kernel.governance.breaker import CircuitOpen, record_failure, require_closed
 from minara_site.kernel.governance.core import FAILURES_TO_TRIP
-from tests.fixtures import NOON
+from tests.kit.clock import NOON
 
 NAME = "test"
 OVER = NOON + timedelta(seconds=60)

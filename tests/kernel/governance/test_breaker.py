@@ -20,7 +20,7 @@ from minara_site.kernel.governance.breaker import (
 )
 from minara_site.kernel.governance.core import FAILURES_TO_TRIP
 from minara_site.kernel.governance.models import CircuitBreaker
-from tests.site import Site
+from tests.kit.site import Site
 
 pytestmark = pytest.mark.django_db
 NAME = "messages-api"

@@ -1,6 +1,6 @@
 """The rule of the breaker: what each state makes of a failure, and how long it waits."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,8 +17,8 @@ from minara_site.kernel.governance.core import (
     mode_from,
     wait_after,
 )
+from tests.kit.clock import NOON
 
-NOON = datetime(2026, 6, 12, 12, 0, tzinfo=UTC)
 MOMENT = timedelta(microseconds=1)
 
 

@@ -12,6 +12,7 @@ from minara_site.kernel.governance.core import Capability, Mode
 from minara_site.kernel.governance.models import CapabilitySwitch, ShadowDecision
 from minara_site.kernel.governance.selectors import has_shadow, list_shadows, list_standings, mode_of
 from minara_site.kernel.governance.services import MAX_REASON_CHARS, forget_shadows, record_shadow, switch
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 JUDGE, CALLS = Capability.CONTRADICTION_JUDGE, Capability.MODEL_CALLS
@@ -53,7 +54,7 @@ def test_a_switch_stands_at_once_and_is_in_the_audit_log(now):
     ]
 
 
-@pytest.mark.parametrize("reason", ["", "   ", "x" * (MAX_REASON_CHARS + 1)])
+@table("reason", ["", "   ", "x" * (MAX_REASON_CHARS + 1)])
 def test_nothing_is_switched_without_a_short_reason(now, reason):
     with pytest.raises(Invalid):
         set_mode(now, JUDGE, Mode.OFF, reason)

@@ -8,7 +8,7 @@ import pytest
 
 from minara_site.kernel.jobs import queue, table
 from minara_site.kernel.jobs.table import Job
-from tests.site import Site
+from tests.kit.site import Site
 
 
 class Pushed(list[int]):

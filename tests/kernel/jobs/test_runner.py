@@ -10,6 +10,7 @@ from minara_site.kernel.errors import Invalid, Unavailable
 from minara_site.kernel.jobs import runner, services
 from minara_site.kernel.jobs.models import JobRun, RunState, WorkerSeen
 from minara_site.kernel.jobs.table import Job
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 
@@ -72,7 +73,7 @@ def test_a_refusal_is_kept_in_its_own_words(list_jobs):
     assert (run.state, run.error) == (RunState.FAILED, "Choose a shorter window.")
 
 
-@pytest.mark.parametrize("error", [Unavailable("The model does not answer."), OperationalError(CANARY)])
+@table("error", [Unavailable("The model does not answer."), OperationalError(CANARY)])
 def test_waits_for_what_does_not_answer(list_jobs, error):
     run = run_job(list_jobs, raising(error))
     assert run.state == RunState.QUEUED

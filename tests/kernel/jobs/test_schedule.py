@@ -11,6 +11,7 @@ from minara_site.kernel.jobs.models import BusyMark, JobRun, Lease, RunState, Wo
 from minara_site.kernel.jobs.schedule import create_due_runs, find_slot, rescue_abandoned_runs, resend_lost_runs
 from minara_site.kernel.jobs.services import LEASE_SECONDS, MAX_ATTEMPTS
 from minara_site.kernel.jobs.table import Job, load_jobs
+from tests.kit.tables import table
 
 HOUR = timedelta(hours=1)
 AFTER = schedule.RESEND_AFTER
@@ -66,7 +67,7 @@ def test_a_slot_runs_once_however_often_it_is_asked_for(now, hourly, pushed):
 
 
 @database
-@pytest.mark.parametrize("jump", [-HOUR, timedelta(minutes=-1), timedelta(days=2)])
+@table("jump", [-HOUR, timedelta(minutes=-1), timedelta(days=2)])
 def test_a_clock_that_jumps_runs_no_slot_twice(now, hourly, pushed, jump):
     for offset in (timedelta(0), jump, timedelta(0), jump):
         for minutes in range(0, 180, 10):
@@ -122,7 +123,7 @@ def test_a_worker_that_renews_meanwhile_keeps_its_run(now, pushed):
 
 
 @database
-@pytest.mark.parametrize(("age", "sent"), [(AFTER - MOMENT, 0), (AFTER, 1), (-AFTER, 0), (-AFTER - MOMENT, 1)])
+@table(("age", "sent"), [(AFTER - MOMENT, 0), (AFTER, 1), (-AFTER, 0), (-AFTER - MOMENT, 1)])
 def test_a_run_that_nobody_picked_up_is_sent_again(now, pushed, age, sent):
     run = make_run(now, enqueued_at=now - age)
     assert resend_lost_runs(now=now, after=AFTER) == sent
@@ -131,7 +132,7 @@ def test_a_run_that_nobody_picked_up_is_sent_again(now, pushed, age, sent):
 
 
 @database
-@pytest.mark.parametrize("state", [RunState.RUNNING, RunState.SUCCEEDED, RunState.FAILED, RunState.CANCELLED])
+@table("state", [RunState.RUNNING, RunState.SUCCEEDED, RunState.FAILED, RunState.CANCELLED])
 def test_only_queued_runs_are_sent_again(now, pushed, state):
     make_run(now, state=state, enqueued_at=now - HOUR)
     assert resend_lost_runs(now=now, after=AFTER) == 0
@@ -139,7 +140,7 @@ def test_only_queued_runs_are_sent_again(now, pushed, state):
 
 @database
 @pytest.mark.usefixtures("hourly")
-@pytest.mark.parametrize(("waiting", "seconds", "sent"), [(0, 60, True), (1, 60, False), (1, 600, True)])
+@table(("waiting", "seconds", "sent"), [(0, 60, True), (1, 60, False), (1, 600, True)])
 def test_a_tick_is_patient_while_messages_wait(now, pushed, waiting, seconds, sent):
     pushed.waiting = waiting
     run = make_run(now, enqueued_at=now - timedelta(seconds=seconds))

@@ -22,6 +22,7 @@ from minara_site.kernel.jobs.services import (
     settle_run,
 )
 from minara_site.kernel.jobs.table import Job
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 
@@ -80,7 +81,7 @@ def test_a_lost_message_of_a_run_to_come_is_sent_again(now, pushed):
     assert pushed.count(run.pk) == 2
 
 
-@pytest.mark.parametrize("is_sent", [False, True])
+@table("is_sent", [False, True])
 def test_a_run_to_come_that_is_cancelled_makes_room_and_can_be_tried_again(now, pushed, is_sent):
     ask_for_later(now, now)
     run = JobRun.objects.get()
@@ -198,8 +199,8 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("state", STATES)
-@pytest.mark.parametrize("change", CHANGES)
+@table("state", STATES)
+@table("change", CHANGES)
 def test_every_state_allows_only_its_own_changes(now, change, state):
     run = make_run(now, state=state, worker="host:1:2", attempts=1)
     apply, allowed = CHANGES[change]
@@ -211,7 +212,7 @@ def test_every_state_allows_only_its_own_changes(now, change, state):
     assert run.state == allowed.get(state, state)
 
 
-@pytest.mark.parametrize("change", [cancel_run, retry_run])
+@table("change", [cancel_run, retry_run])
 def test_an_unknown_run_is_not_found(now, change):
     with pytest.raises(NotFound):
         change(7, now=now)
@@ -278,7 +279,7 @@ def test_a_conflict_names_the_state(now):
     assert refusal.value.current == {"state": "succeeded"}
 
 
-@pytest.mark.parametrize("state", STATES)
+@table("state", STATES)
 def test_a_run_is_forgotten_90_days_after_it_ended(now, state):
     is_over = state in services.OVER
     ended = now - services.KEPT_FOR

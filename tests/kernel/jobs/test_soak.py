@@ -9,7 +9,7 @@ from contextlib import suppress
 import pytest
 
 from tests.kernel.jobs.probe.looks import WORKER, ask, effects, states
-from tests.site import wait_until
+from tests.kit.site import wait_until
 
 pytestmark = [pytest.mark.soak, pytest.mark.processes]
 

@@ -4,6 +4,7 @@ import pytest
 
 from minara_site.kernel.jobs import table
 from minara_site.kernel.jobs.table import Job
+from tests.kit.tables import table
 
 
 def plain(*, now, claim=None, limit=5):
@@ -14,7 +15,7 @@ def wanting(*, now, memory_id):
     return None
 
 
-@pytest.mark.parametrize(("function", "needs"), [(plain, False), (wanting, True)])
+@table(("function", "needs"), [(plain, False), (wanting, True)])
 def test_knows_which_job_needs_arguments(function, needs):
     assert Job("probe.job", function).needs_arguments is needs
 

@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from tests.kernel.jobs.probe.looks import ACTS, WORKER, ask, effects, running_worker, states
-from tests.site import wait_until
+from tests.kit.site import wait_until
 
 pytestmark = pytest.mark.processes
 

@@ -1,7 +1,7 @@
 """What the processes of the tests do."""
 
 from minara_site.kernel.limits.services import count
-from tests.fixtures import NOON
+from tests.kit.clock import NOON
 
 LIMIT = 300
 

@@ -10,6 +10,7 @@ from minara_site.kernel.limits import services
 from minara_site.kernel.limits.models import RateCount
 from minara_site.kernel.limits.services import count, delete_ended_counts, forget
 from tests.kernel.limits.acts import LIMIT
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db(databases="__all__")
 
@@ -33,8 +34,8 @@ def test_it_lets_through_the_limit_and_says_what_is_left(now):
     assert [each.retry_after_seconds for each in seen] == [0, 0, 0, 45 + 20]  # a third of the next window
 
 
-@pytest.mark.parametrize("limit", [1, 2, 3, 7])
-@pytest.mark.parametrize("begin", [0, 31, 59])
+@table("limit", [1, 2, 3, 7])
+@table("begin", [0, 31, 59])
 def test_who_waits_as_long_as_told_gets_in_and_not_much_earlier(now, limit, begin):
     moment = now + timedelta(seconds=begin)
     for _wait in range(5):

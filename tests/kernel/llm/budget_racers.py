@@ -5,7 +5,7 @@ import os
 import signal
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from decimal import Decimal
 from functools import partial
 from typing import TextIO
@@ -20,8 +20,8 @@ from minara_site.kernel.llm.core import Category
 from minara_site.kernel.llm.core.tiers import Tier
 from minara_site.kernel.llm.gateway import Question, ask
 from minara_site.kernel.llm.models import BudgetReservation, BudgetWindow, LlmUsage
+from tests.kit.clock import NOON
 
-NOON = datetime(2026, 6, 12, 12, 0, tzinfo=UTC)
 PROJECTED = Decimal("0.10")
 CENT = Decimal("0.01")
 

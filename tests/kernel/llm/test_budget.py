@@ -22,7 +22,9 @@ from minara_site.kernel.llm.core.prices import LARGEST
 from minara_site.kernel.llm.core.windows import EVERY
 from minara_site.kernel.llm.models import BudgetReservation, BudgetWindow, LlmUsage
 from minara_site.kernel.llm.tasks import delete_expired
-from tests.kernel.llm.budget_racers import NOON, PROJECTED, pay, take
+from tests.kernel.llm.budget_racers import PROJECTED, pay, take
+from tests.kit.clock import NOON
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 
@@ -240,7 +242,7 @@ class TestOvershoot:
             pay(take(), 3 * PROJECTED)
         assert spent("2026-06-12") <= DAY_CAP + 2 * PROJECTED
 
-    @pytest.mark.parametrize("workers", [2, 5, 10])
+    @table("workers", [2, 5, 10])
     def test_is_bounded_by_the_calls_in_flight(self, workers: int) -> None:
         in_flight: list[Reservation] = []
         while fits("0.10") or in_flight:
@@ -374,8 +376,6 @@ def test_a_thousand_sequences_are_decided_as_the_model_decides_them(
     rolled_back(start, daily, acts)
 
 
-@pytest.mark.parametrize(
-    ("amount", "words"), [("1", "1.00"), ("0.1", "0.10"), ("0.00000001", "0.00000001"), ("1234.5", "1234.50")]
-)
+@table(("amount", "words"), [("1", "1.00"), ("0.1", "0.10"), ("0.00000001", "0.00000001"), ("1234.5", "1234.50")])
 def test_an_amount_has_two_decimals_or_as_many_as_it_needs(amount: str, words: str) -> None:
     assert usd_words(Decimal(amount)) == words

@@ -4,11 +4,10 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from zoneinfo import ZoneInfo
 
-import pytest
-
 from minara_site.kernel.llm.core import Category, Span
 from minara_site.kernel.llm.core.budget import Totals, decide, effective_cap, forecast
 from minara_site.kernel.llm.core.windows import EVERY, Window, utc_day, window_of, windows_of
+from tests.kit.tables import table
 
 DAY = Window("learning", "2026-06-12")
 MONTH = Window("learning", "2026-06")
@@ -22,7 +21,7 @@ def totals(window: Window = DAY, spent: str = "0", reserved: str = "0", cap: str
 
 
 class TestWindow:
-    @pytest.mark.parametrize(
+    @table(
         ("day", "name", "after"),
         [
             (date(2026, 6, 12), "2026-06", date(2026, 7, 1)),
@@ -103,9 +102,7 @@ def test_says_what_is_left_and_when_nothing_is() -> None:
     assert (none.left, none.is_exhausted, none.is_beyond(0.8)) == (None, False, False)
 
 
-@pytest.mark.parametrize(
-    ("in_settings", "raised", "cap"), [("1", None, "1"), ("1", "5", "5"), ("5", "1", "5"), (None, "5", None)]
-)
+@table(("in_settings", "raised", "cap"), [("1", None, "1"), ("1", "5", "5"), ("5", "1", "5"), (None, "5", None)])
 def test_a_raise_never_lowers_a_cap(in_settings: str | None, raised: str | None, cap: str | None) -> None:
     def amount(text: str | None) -> Decimal | None:
         return None if text is None else Decimal(text)

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from minara_site.kernel.llm.budget import LIVES
-from tests.kernel.llm.budget_racers import NOON
-from tests.messages_api import MessagesApi, serve, tool
-from tests.site import Site
+from tests.kit.clock import NOON
+from tests.kit.messages_api import MessagesApi, serve, tool
+from tests.kit.site import Site
 
 pytestmark = pytest.mark.processes
 

@@ -37,7 +37,7 @@ from minara_site.kernel.llm.gateway import (
     worst_cost,
 )
 from minara_site.kernel.llm.models import BudgetReservation, LlmUsage
-from tests.messages_api import (
+from tests.kit.messages_api import (
     KEY,
     MEGABYTE,
     MessagesApi,
@@ -54,6 +54,7 @@ from tests.messages_api import (
     tool,
     with_prose,
 )
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 
@@ -140,7 +141,7 @@ def test_sends_a_forced_tool_and_nothing_of_thinking_to_haiku(models: MessagesAp
     assert (body["model"], body["max_tokens"]) == ("claude-haiku-5-5", 300)
 
 
-@pytest.mark.parametrize(
+@table(
     ("model", "extra"),
     [
         ("claude-sonnet-5-5", {"thinking": {"type": "between_tools"}}),
@@ -207,7 +208,7 @@ def test_an_answer_that_does_not_fit_is_sent_back_once(models: MessagesApi) -> N
     assert answer.cost_usd == sum(row.cost_usd for row in rows) == Decimal("0.000013")
 
 
-@pytest.mark.parametrize(
+@table(
     "reply",
     [
         {"verdict": "perhaps", "why": "x"},
@@ -271,7 +272,7 @@ def test_a_refusal_is_not_asked_again(models: MessagesApi) -> None:
     assert (models.calls, LlmUsage.objects.count()) == (1, 1)
 
 
-@pytest.mark.parametrize("status", [429, 500, 502, 503, 529, 408])
+@table("status", [429, 500, 502, 503, 529, 408])
 def test_what_is_not_now_is_tried_again(models: MessagesApi, status: int) -> None:
     models.answers = [error(status, **NOW), error(status, **NOW), GOOD]
     assert ask(question()).value.verdict == "good"
@@ -303,7 +304,7 @@ def test_waits_for_as_long_as_it_is_asked_and_no_longer_than_a_bound(
     assert (refusal.value.retry_after_seconds, len(waited), models.calls) == (3600, 2, 4)
 
 
-@pytest.mark.parametrize(
+@table(
     ("status", "sentence"),
     [
         (401, "ANTHROPIC_API_KEY"),
@@ -322,7 +323,7 @@ def test_a_refusal_of_us_says_which_setting_to_look_at(models: MessagesApi, stat
     assert not BudgetReservation.objects.exists()
 
 
-@pytest.mark.parametrize("status", [400, 413, 422])
+@table("status", [400, 413, 422])
 def test_a_question_that_is_refused_as_it_is_costs_nothing_and_opens_no_breaker(
     models: MessagesApi, status: int
 ) -> None:
@@ -357,7 +358,7 @@ def test_a_connection_that_is_never_made_costs_nothing(models: MessagesApi, sett
     assert not BudgetReservation.objects.exists()
 
 
-@pytest.mark.parametrize("address", ["ftp://example.com", "http://[", "nonsense", "http://127.0.0.1:99999"])
+@table("address", ["ftp://example.com", "http://[", "nonsense", "http://127.0.0.1:99999"])
 def test_an_address_that_is_none_costs_nothing(models: MessagesApi, settings: LazySettings, address: str) -> None:
     configure(settings, anthropic_base_url=address, minara_model_retries=0)
     with pytest.raises(ModelUnavailable, match="ANTHROPIC_BASE_URL"):
@@ -375,7 +376,7 @@ def test_a_key_that_is_no_header_is_not_shown(
     assert models.calls == 0
 
 
-@pytest.mark.parametrize(
+@table(
     "reply",
     [
         hung_up(),
@@ -439,7 +440,7 @@ def test_an_error_of_20_megabytes_is_not_read(models: MessagesApi) -> None:
     assert models.sent < wire.MAX_ANSWER_BYTES + 8 * MEGABYTE
 
 
-@pytest.mark.parametrize("reply", [slowly(tool(GOOD), 4), slowly(tool(GOOD), 4, is_dripped=True), hinting()])
+@table("reply", [slowly(tool(GOOD), 4), slowly(tool(GOOD), 4, is_dripped=True), hinting()])
 def test_an_answer_that_takes_too_long_is_left(models: MessagesApi, settings: LazySettings, reply: Any) -> None:
     configure(settings, minara_model_timeout_seconds=1)
     models.answer = reply
@@ -639,9 +640,7 @@ def test_an_unknown_price_is_refused_by_the_name_of_its_setting(models: Messages
     assert "other-model" in what_is_missing()
 
 
-@pytest.mark.parametrize(
-    ("url", "words"), [("", "set ANTHROPIC_API_KEY"), ("http://127.0.0.1:1", "without ANTHROPIC_API_KEY")]
-)
+@table(("url", "words"), [("", "set ANTHROPIC_API_KEY"), ("http://127.0.0.1:1", "without ANTHROPIC_API_KEY")])
 def test_without_a_key_nothing_is_called(settings: LazySettings, url: str, words: str) -> None:
     configure(settings, anthropic_base_url=url, anthropic_api_key="")
     with pytest.raises(ModelNotConfigured, match=words):

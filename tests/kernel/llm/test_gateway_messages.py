@@ -24,7 +24,8 @@ from minara_site.kernel.llm.core.messages import (
     size_of,
     tool_name,
 )
-from tests.messages_api import problem_of_messages
+from tests.kit.messages_api import problem_of_messages
+from tests.kit.tables import table
 
 USAGE = Usage(input_tokens=1, output_tokens=1)
 BLOCKS = st.lists(
@@ -64,7 +65,7 @@ def test_a_tool_is_named_after_its_answer() -> None:
     assert [tool_name(each) for each in (StageOne, BaseModel)] == ["stage_one", "base_model"]
 
 
-@pytest.mark.parametrize(
+@table(
     ("model", "is_free"),
     [
         ("claude-sonnet-5-5", True),
@@ -108,7 +109,7 @@ def test_says_what_is_wrong_without_repeating_it() -> None:
     assert "canary" not in str(problem.value)
 
 
-@pytest.mark.parametrize(
+@table(
     ("value", "stop_reason", "said"),
     [
         ({"reason": "x"}, "max_tokens", "cut at 10 tokens"),
@@ -123,13 +124,13 @@ def test_an_answer_that_is_cut_or_cannot_be_stored_is_unfit(value: Any, stop_rea
         read_answer(message(block, stop_reason=stop_reason), StageOne, max_tokens=10)
 
 
-@pytest.mark.parametrize("content", [b"", b"1", b'{"content": []}', b"[" * 9999, b'{"content": [], "usage": null}'])
+@table("content", [b"", b"1", b'{"content": []}', b"[" * 9999, b'{"content": [], "usage": null}'])
 def test_bytes_that_are_no_message_are_unreadable(content: bytes) -> None:
     with pytest.raises(Unreadable):
         read_message(content)
 
 
-@pytest.mark.parametrize(
+@table(
     ("value", "is_good"),
     [
         ({"a": ["plain \\u0000 text"]}, True),

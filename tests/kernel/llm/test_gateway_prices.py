@@ -3,7 +3,6 @@
 import json
 from decimal import Decimal
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,11 +16,12 @@ from minara_site.kernel.llm.core.prices import (
     price_of,
     worst_cost_of,
 )
+from tests.kit.tables import table
 
 SMALL = st.integers(0, 200_000)
 
 
-@pytest.mark.parametrize(
+@table(
     ("model", "rates"),
     [
         ("claude-haiku-5-5", "0.10 0.50 0.125 0.01"),
@@ -58,7 +58,7 @@ def test_what_is_set_wins_and_leaves_caching_at_its_usual_price() -> None:
     assert price_of("own", {"own": free}) is not None
 
 
-@pytest.mark.parametrize(("prompt", "usd"), [(100_000, "0.01"), (100_001, "0.0500005")])
+@table(("prompt", "usd"), [(100_000, "0.01"), (100_001, "0.0500005")])
 def test_a_long_prompt_is_billed_from_the_first_token_beyond(prompt: int, usd: str) -> None:
     assert cost_of(PRICES["claude-haiku-5-5"], Tokens(prompt, 0)) == Decimal(usd)
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import anthropic
 import pytest
 
-from tests.messages_api import KEY, MessagesApi, at_cost, cut_off, error, hung_up, read_calls, said, serve, tool
+from tests.kit.messages_api import KEY, MessagesApi, at_cost, cut_off, error, hung_up, read_calls, said, serve, tool
 
 TOOL = {"name": "note", "input_schema": {"type": "object"}}
 
@@ -53,7 +53,7 @@ def test_counts_who_asks_at_once(models: MessagesApi) -> None:
 
 
 def test_runs_in_a_process_of_its_own() -> None:
-    command = [sys.executable, "-m", "tests.messages_api", "--answer", '{"said": "hello"}']
+    command = [sys.executable, "-m", "tests.kit.messages_api", "--answer", '{"said": "hello"}']
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout

@@ -10,7 +10,8 @@ from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.market.models import PriceBar
 from minara_site.kernel.market.selectors import find_price
 from tests.kernel.market.rows import HOUR, T0
-from tests.shared import shared_path
+from tests.kit.shared import shared_path
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 
@@ -38,7 +39,7 @@ def write(tmp_path):
     return write_file
 
 
-@pytest.mark.parametrize(
+@table(
     ("name", "symbol", "stored", "interval", "rows"),
     [("eth_btc_5m.csv", "ETH/BTC", "ETH/BTC", "5m", 5760), ("xrp_usdt_1h.csv", "XRP/USDT", "XRP", "1h", 100)],
 )
@@ -89,7 +90,7 @@ def test_a_dry_run_stores_nothing(write):
     assert not AuditEntry.objects.exists()
 
 
-@pytest.mark.parametrize(
+@table(
     ("interval", "said"),
     [("5m", "No two rows lie closer than 1h; --interval says 5m"), ("1d", "1h apart, closer than 1d")],
 )
@@ -107,7 +108,7 @@ def test_a_day_in_summer_time_may_have_23_hours(write):
     assert run(write(*(f"{day},1,3,0.5,2,10\n" for day in days)), interval="1d")[1] == 0
 
 
-@pytest.mark.parametrize(
+@table(
     ("content", "said"),
     [
         (b"", "no column for ts, open, high, low, close"),
@@ -138,7 +139,7 @@ def test_a_line_without_end_is_one_refused_row(write):
     assert PriceBar.objects.count() == 2
 
 
-@pytest.mark.parametrize(("symbol", "interval"), [("USD", "1h"), ("BTC", "1y")])
+@table(("symbol", "interval"), [("USD", "1h"), ("BTC", "1y")])
 def test_refuses_a_symbol_or_an_interval_that_is_none(write, symbol, interval):
     with pytest.raises(CommandError, match="write a"):
         run(write(LINE.format(hour=0)), symbol=symbol, interval=interval)

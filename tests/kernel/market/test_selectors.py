@@ -18,6 +18,7 @@ from minara_site.kernel.market.selectors import (
     list_quotes,
 )
 from tests.kernel.market.rows import HOUR, T0, bar, put_bars, put_points
+from tests.kit.tables import table
 
 WEEK = timedelta(days=7)
 TICK = timedelta(microseconds=1)
@@ -114,7 +115,7 @@ def test_a_look_up_finds_what_searching_every_row_finds(candles, points, asked, 
     assert {quote.at for quote in series} <= {row[0] for row in allowed}
 
 
-@pytest.mark.parametrize("is_owned", [False, True])
+@table("is_owned", [False, True])
 def test_a_look_up_is_one_statement_that_only_walks_indexes(now, ana, is_owned, django_assert_num_queries):
     put_bars(*(bar(hour) for hour in range(200)), now=now)
     put_bars(*(bar(hour) for hour in range(50)), owner=ana, now=now)

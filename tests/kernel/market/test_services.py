@@ -14,6 +14,7 @@ from minara_site.kernel.market.models import PriceBar, PricePoint
 from minara_site.kernel.market.selectors import find_price
 from minara_site.kernel.market.services import Counts, Series, import_bars, record_points
 from tests.kernel.market.rows import ACTOR, HOUR, T0, bar, put_bars, put_points
+from tests.kit.tables import table
 
 
 def audits(*names):
@@ -55,7 +56,7 @@ class TestPoints:
         assert put_points((0, "1"), now=now) == Counts(corrected=1)
         assert not PricePoint.objects.get().is_demo
 
-    @pytest.mark.parametrize("ahead", [timedelta(minutes=5), timedelta(minutes=5, microseconds=1)])
+    @table("ahead", [timedelta(minutes=5), timedelta(minutes=5, microseconds=1)])
     def test_five_minutes_ahead_is_the_most(self, now, ahead):
         point = Point("BTC", now + ahead, Decimal(1))
         send = lambda: record_points(points=[point], owner_id=None, source="", actor=ACTOR, now=now)  # noqa: E731

@@ -10,7 +10,8 @@ import pytest
 from minara_site.kernel.processes import supervisor
 from minara_site.kernel.processes.signals import StopRequest
 from minara_site.kernel.processes.supervisor import Child, pause_after, stop_children, supervise
-from tests.site import wait_until
+from tests.kit.site import wait_until
+from tests.kit.tables import table
 
 STUBBORN = """
 import pathlib, signal, time
@@ -65,7 +66,7 @@ def stop_request():
         signal.signal(number, handler)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@table("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_ends_the_wait(stop_request, number):
     assert not stop_request.is_asked
     os.kill(os.getpid(), number)

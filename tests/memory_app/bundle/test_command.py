@@ -16,6 +16,7 @@ from django.core.management.base import CommandError
 
 from memory_app.memories.models import Memory
 from minara_site.kernel.audit_log.models import AuditEntry
+from tests.kit.tables import table
 from tests.memory_app.bundle.trees import export, hash_of_database, memory_file
 from tests.memory_app.memories.factories import make_memory
 
@@ -107,7 +108,7 @@ def test_answers_json_when_asked(ana: Any, ben: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(
+@table(
     "arguments", [("import", "/nowhere"), ("export", "--out", "/etc"), ("import", "/etc/hostname", "--user", "nobody")]
 )
 def test_a_mistake_is_one_line(ana: Any, arguments: tuple[str, ...]) -> None:

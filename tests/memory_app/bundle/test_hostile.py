@@ -19,8 +19,9 @@ from memory_app.bundle.adapters.bundles import MIB
 from memory_app.bundle.core.plan import Verdict
 from memory_app.memories.models import Memory
 from minara_site.kernel.errors import NotFound
+from tests.kit.shared import corpus
+from tests.kit.tables import table
 from tests.memory_app.bundle.trees import bring, hash_of_database, in_memory, look, memory_file, zipped
-from tests.shared import corpus
 
 GOOD = {"memories/observation/1.md": memory_file()}
 MOST_SECONDS, MOST_MIB = 2, 200
@@ -58,7 +59,7 @@ def pack(folder: Path, build: Callable[[Archive], object]) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
+@table(
     "name",
     [
         "../evil.md",
@@ -85,12 +86,12 @@ def test_a_name_that_leads_anywhere_is_refused(tmp_path: Path, name: str) -> Non
     assert refused(pack(tmp_path, lambda archive: archive.writestr(name, b"x"))) == "bundle_name"
 
 
-@pytest.mark.parametrize("name", ["CON.md", "memories/aux", "memories/NUL.txt.md", "lpt1.md", "memories/com9/x.md"])
+@table("name", ["CON.md", "memories/aux", "memories/NUL.txt.md", "lpt1.md", "memories/com9/x.md"])
 def test_the_name_of_a_device_is_refused(tmp_path: Path, name: str) -> None:
     assert refused(pack(tmp_path, lambda archive: archive.writestr(name, b"x"))) == "bundle_device"
 
 
-@pytest.mark.parametrize(
+@table(
     ("name", "why"),
     [
         ("a" * 250 + ".md", "too_long"),
@@ -104,16 +105,12 @@ def test_long_deep_and_nested_members_are_refused(tmp_path: Path, name: str, why
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-@pytest.mark.parametrize(
-    "name", [*GOOD, "Memories/observation/1.md", "memories/observation/1.MD", "memories/observation"]
-)
+@table("name", [*GOOD, "Memories/observation/1.md", "memories/observation/1.MD", "memories/observation"])
 def test_a_name_that_stands_there_twice_is_refused(tmp_path: Path, name: str) -> None:
     assert refused(pack(tmp_path, lambda archive: archive.writestr(name, b"other"))) == "bundle_twice"
 
 
-@pytest.mark.parametrize(
-    ("kind", "why"), [(stat.S_IFLNK, "link"), (stat.S_IFIFO, "no_file"), (stat.S_IFCHR, "no_file")]
-)
+@table(("kind", "why"), [(stat.S_IFLNK, "link"), (stat.S_IFIFO, "no_file"), (stat.S_IFCHR, "no_file")])
 def test_a_link_or_a_device_among_the_members_is_refused(tmp_path: Path, kind: int, why: str) -> None:
     member = zipfile.ZipInfo("memories/observation/2.md")
     member.create_system, member.external_attr = 3, (kind | 0o777) << 16
@@ -154,7 +151,7 @@ def test_one_statement_repeated_is_no_bomb(tmp_path: Path) -> None:
     assert len(read_bundle(path).names) == 2
 
 
-@pytest.mark.parametrize(("size", "why"), [(33 * MIB, "bundle_too_large"), (65 * MIB, "bundle_too_much_packed")])
+@table(("size", "why"), [(33 * MIB, "bundle_too_large"), (65 * MIB, "bundle_too_much_packed")])
 def test_more_bytes_than_an_import_takes_are_refused(tmp_path: Path, size: int, why: str) -> None:
     path = tmp_path / "inside" / "bundle.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive, archive.open("index.md", "w") as stream:
@@ -180,7 +177,7 @@ def test_an_encrypted_member_is_refused(tmp_path: Path) -> None:
     assert refused(patched(path, (b"PK\3\4", 6, 1), (b"PK\1\2", 8, 1))) == "bundle_encrypted"
 
 
-@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+@table("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_a_member_packed_in_another_way_is_refused(tmp_path: Path, method: int) -> None:
     path = pack(tmp_path, lambda archive: archive.writestr("memories/lesson/x.md", b"x", compress_type=method))
     assert refused(path) == "bundle_method"
@@ -208,7 +205,7 @@ def test_damage_anywhere_in_a_zip_file_is_refused_or_harmless(tmp_path: Path) ->
         assert all(bundle.read(name) in GOOD.values() for name in bundle.names)
 
 
-@pytest.mark.parametrize("content", [b"", b"PK", b"no zip file", b"PK\5\6" + bytes(10)])
+@table("content", [b"", b"PK", b"no zip file", b"PK\5\6" + bytes(10)])
 def test_what_is_no_zip_file_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "inside" / "bundle.zip"
     path.write_bytes(content)
@@ -282,7 +279,7 @@ def large(root: Path) -> None:
         stream.truncate(40 * 1024 * 1024)
 
 
-@pytest.mark.parametrize("spoil", [link, link_to_folder, link_inside, pipe, device, twin, deep, no_text, nested, large])
+@table("spoil", [link, link_to_folder, link_inside, pipe, device, twin, deep, no_text, nested, large])
 def test_a_hostile_member_of_a_folder_is_refused(tmp_path: Path, spoil: Callable[[Path], None]) -> None:
     root = make_tree(tmp_path)
     assert read_bundle(root).names == tuple(GOOD)

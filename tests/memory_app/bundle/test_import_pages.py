@@ -27,6 +27,7 @@ from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.errors import Refused
 from minara_site.kernel.jobs.models import JobRun
+from tests.kit.tables import table
 from tests.memory_app.bundle.test_export_pages import make_stale, order
 from tests.memory_app.bundle.trees import memory_file, zipped
 from tests.memory_app.bundle.wizard import apply, lines, newest, packed, take_away, upload, work, write
@@ -186,7 +187,7 @@ def test_of_an_import_that_broke_off_nobody_says_that_nothing_was_stored(person:
     assert "It was stopped." in page
 
 
-@pytest.mark.parametrize("state", ["shown", "refused", "applying"])
+@table("state", ["shown", "refused", "applying"])
 def test_what_stopped_halfway_and_was_left_for_a_day_says_how_much_was_stored(
     person: Client, ana: Any, state: str
 ) -> None:

@@ -21,7 +21,9 @@ from memory_app.user_profile.services import set_entry
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.errors import Conflict, Refused
 from minara_site.kernel.jobs.services import Claim, ClaimLost
-from tests.memory_app.bundle.trees import ACTOR, NOON, bring, by_path, export, hash_of_database, in_memory, load, look
+from tests.kit.clock import NOON
+from tests.kit.tables import table
+from tests.memory_app.bundle.trees import ACTOR, bring, by_path, export, hash_of_database, in_memory, load, look
 from tests.memory_app.memories.factories import make_memory
 
 pytestmark = pytest.mark.django_db
@@ -83,7 +85,7 @@ def test_a_signed_export_brings_back_every_column_that_it_promises(full: Any, tm
     assert list(values) == [("lang", "pt-PT"), ("name", "Ana: the trader")]
 
 
-@pytest.mark.parametrize("content", ODD)
+@table("content", ODD)
 def test_odd_content_comes_back_byte_for_byte(ana: Any, ben: Any, content: str, tmp_path: Path) -> None:
     make_memory(ana, content)
     bring(ben, read_bundle(export(ana, tmp_path / "out")))
@@ -210,7 +212,7 @@ def test_the_default_folder_is_named_by_the_time_and_lies_outside_of_what_agents
     assert second == settings.DATA_DIR / "exports" / "20260612T120000Z-2"
 
 
-@pytest.mark.parametrize("inside", ["sandbox/files/x", "workspace/ana"])
+@table("inside", ["sandbox/files/x", "workspace/ana"])
 def test_no_export_goes_where_agents_read(ana: Any, inside: str) -> None:
     with pytest.raises(Refused):
         export(ana, settings.DATA_DIR / inside)

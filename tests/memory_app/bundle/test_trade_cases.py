@@ -8,7 +8,8 @@ from memory_app.bundle.services import export_bundle
 from memory_app.held.masking import mask
 from memory_app.roles.models import RoleMemory
 from minara_site.kernel.guard import core as guard
-from tests.memory_app.bundle.trees import ACTOR, NOON, bring, export, look
+from tests.kit.clock import NOON
+from tests.memory_app.bundle.trees import ACTOR, bring, export, look
 from tests.memory_app.roles.rows import LESSON, MOMENTUM, make_row, make_wrong
 
 pytestmark = pytest.mark.django_db

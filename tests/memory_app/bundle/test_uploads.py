@@ -16,8 +16,9 @@ from django.test import Client
 from memory_app.bundle.adapters import shelf
 from memory_app.bundle.models import BundleTransfer
 from memory_app.memories.models import Memory
+from tests.kit.shared import corpus
+from tests.kit.tables import table
 from tests.memory_app.bundle.wizard import newest, packed, upload
-from tests.shared import corpus
 
 pytestmark = pytest.mark.django_db
 MOST_SECONDS, MOST_MEBIBYTES = 2, 200
@@ -95,8 +96,8 @@ def nothing_outside_changes() -> Iterator[None]:
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-@pytest.mark.parametrize("kind", list(HOSTILE))
-@pytest.mark.parametrize("source_format", ["minara", "openclaw"])
+@table("kind", list(HOSTILE))
+@table("source_format", ["minara", "openclaw"])
 def test_a_hostile_zip_is_refused_before_any_write(
     person: Client, nothing_outside_changes: None, kind: str, source_format: str
 ) -> None:
@@ -132,7 +133,7 @@ def test_every_member_of_the_corpus_is_shown_or_refused(person: Client) -> None:
     assert not Memory.objects.exists()
 
 
-@pytest.mark.parametrize(
+@table(
     "data",
     [
         {},

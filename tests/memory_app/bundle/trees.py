@@ -3,7 +3,6 @@
 import hashlib
 import io
 import zipfile
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,8 @@ from memory_app.bundle.adapters import Bundle
 from memory_app.bundle.core.plan import FilePlan, ImportPlan, ImportReport
 from memory_app.bundle.selectors import plan_import
 from memory_app.bundle.services import apply_import, export_bundle
+from tests.kit.clock import NOON
 
-NOON = datetime(2026, 6, 12, 12, 0, tzinfo=UTC)
 ACTOR = "command:import"
 
 

@@ -13,7 +13,7 @@ from memory_app.memories.core import Category, Provenance, Source
 from memory_app.memories.services import Draft, write_memories
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.models import AuditEntry
-from tests.fixtures import NOON
+from tests.kit.clock import NOON
 
 SLICE = 5
 ROWS = 20

@@ -11,6 +11,7 @@ from memory_app.edges.models import MemoryEdge
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.jobs.models import WorkerSeen
 from tests.console.snapshot_of_tables import table_hashes
+from tests.kit.tables import table
 from tests.memory_app.memories.factories import make_memory
 
 pytestmark = pytest.mark.django_db
@@ -111,7 +112,7 @@ def test_json_stays_json_when_a_provider_is_down(ana, refusing):
     assert "failed   embeddings: embeddings_unavailable" in run("--fix", "--apply", "--anonymous")[1]
 
 
-@pytest.mark.parametrize(
+@table(
     "arguments",
     [
         ("--apply",),

@@ -2,7 +2,6 @@
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,14 +17,15 @@ from memory_app.doctor.core import (
     report_record,
     worst,
 )
-from tests.fixtures import NOON
+from tests.kit.clock import NOON
+from tests.kit.tables import table
 
 
 def report(*lines):
     return Report(NOON, (Section("memory", "Memory health", lines),))
 
 
-@pytest.mark.parametrize(
+@table(
     ("count", "name"),
     [
         (0, "0"),

@@ -29,10 +29,11 @@ from minara_site.kernel.jobs.models import JobRun, Lease
 from minara_site.kernel.jobs.services import Claim
 from profile_app.prompt.services import start_session
 from tests.console.snapshot_of_tables import table_hashes
+from tests.kit.clock import NOON
+from tests.kit.site import Site
 from tests.memory_app.doctor import racers
 from tests.memory_app.doctor.rows import all_rows, difference
-from tests.memory_app.memories.factories import NOON, make_many, make_memory
-from tests.site import Site
+from tests.memory_app.memories.factories import make_many, make_memory
 
 pytestmark = pytest.mark.django_db
 ALL = tuple(name for name in FIXES if name is not FixName.REFLECT_PENDING)  # what asks no model

@@ -11,6 +11,7 @@ from memory_app.edges.models import MemoryEdge
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.jobs import queue, runner
 from minara_site.kernel.jobs.models import JobRun, WorkerSeen
+from tests.kit.tables import table
 from tests.memory_app.memories.factories import make_many, make_memory
 
 pytestmark = pytest.mark.django_db
@@ -135,7 +136,7 @@ def test_a_run_of_another_job_is_none_of_the_doctors(operator):
     assert operator.post(f"/ops/doctor/runs/{other.pk}/apply/").status_code == 404
 
 
-@pytest.mark.parametrize("path", ["/ops/doctor/", "/ops/doctor/anonymous.json"])
+@table("path", ["/ops/doctor/", "/ops/doctor/anonymous.json"])
 def test_is_not_for_owners(client, ana, path):
     client.force_login(ana)
     assert client.get(path).status_code == 403

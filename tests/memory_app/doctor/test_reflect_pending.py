@@ -13,9 +13,9 @@ from memory_app.roles.models import RoleMemory
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.llm.models import LlmUsage
 from tests.console.snapshot_of_tables import table_hashes
+from tests.kit.clock import NOON
 from tests.memory_app.doctor.rows import all_rows, difference
 from tests.memory_app.doctor.test_command import run
-from tests.memory_app.memories.factories import NOON
 from tests.memory_app.roles.reflecting import LESSON, answer_as, installed, make_call, open_market
 from tests.memory_app.roles.rows import make_row, make_thesis, make_wrong
 

@@ -21,7 +21,8 @@ from memory_app.search.models import SearchDocument
 from minara_site.kernel.conversations.services import end_session
 from minara_site.kernel.jobs.models import JobRun, RunState, WorkerSeen
 from profile_app.prompt.services import start_session
-from tests.memory_app.memories.factories import NOON, browser, make_many, make_memory
+from tests.kit.clock import NOON
+from tests.memory_app.memories.factories import browser, make_many, make_memory
 
 pytestmark = pytest.mark.django_db
 DAY = timedelta(days=1)

@@ -1,14 +1,12 @@
 """Memories that mention something."""
 
-from datetime import UTC, datetime
 from typing import Any
 
 from memory_app.edges.models import MemoryEdge
 from memory_app.memories.core import Category, Provenance, Source
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Draft, write_memory
-
-NOON = datetime(2026, 6, 12, 12, 0, tzinfo=UTC)
+from tests.kit.clock import NOON
 
 
 def draft(content: str, **fields: Any) -> Draft:

@@ -20,9 +20,10 @@ from memory_app.edges.core import (
 )
 from memory_app.edges.verbs import EITHER, FORWARD, find_verbs
 from minara_site.kernel.core.assets import TICKERS
-from tests.growth import grows_linearly
+from tests.bench.growth import grows_linearly
 from tests.kernel.guard.crafted import CRAFTED
-from tests.shared import corpus
+from tests.kit.shared import corpus
+from tests.kit.tables import table
 
 WALLET = "0x" + "ab" * 20
 STRONG = {EdgeType.HOLDS, EdgeType.EXITED, EdgeType.TRADED, EdgeType.WATCHED}
@@ -36,7 +37,7 @@ def said(text: str) -> set[str]:
     return {f"{edge.edge_type} {edge.key}" for edge in extract_edges(text) if edge.kind is not NodeKind.PAIR}
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "edges"),
     [
         ("long BTC", "holds BTC"),
@@ -74,7 +75,7 @@ def test_says_by_its_verb_how_they_belong_together(text, edges):
     assert said(text) == set(filter(None, [edges]))
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "edges"),
     [
         ("bought BTC and ETH, sold SOL", {"holds BTC", "holds ETH", "exited SOL"}),
@@ -104,7 +105,7 @@ def test_binds_a_verb_to_what_stands_with_it(text, edges):
     assert said(text) == edges
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "never long DOGE",
@@ -143,7 +144,7 @@ def test_ends_a_negation_with_its_clause():
     assert said("不断加仓 BTC") == {"holds BTC"}
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "long-term view on BTC",
@@ -166,7 +167,7 @@ def test_takes_no_verb_for_what_is_none(text):
     assert said(text) == {"mentions BTC"}
 
 
-@pytest.mark.parametrize("pattern", [*FORWARD.values(), *EITHER.values()])
+@table("pattern", [*FORWARD.values(), *EITHER.values()])
 def test_looks_at_each_letter_that_a_verb_begins_with(pattern):
     for word in re.findall(r"(?<![a-z?\\ ])[a-z]{4,}", pattern):
         if re.fullmatch(pattern, word, re.IGNORECASE):
@@ -189,7 +190,7 @@ def test_names_a_pair_alike_in_either_order():
     assert pair_key("ETH", "BTC") == pair_key("BTC", "ETH") == "BTC|ETH"
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "entity"),
     [
         ("btc", ("ticker", "BTC")),
@@ -242,7 +243,7 @@ def test_ranks_every_type():
     assert sorted(RANK) == sorted(EdgeType)
 
 
-@pytest.mark.parametrize("name", ["benign_finance_memories", "prompt_injection", "fence_escapes", "xss", "json_bodies"])
+@table("name", ["benign_finance_memories", "prompt_injection", "fence_escapes", "xss", "json_bodies"])
 def test_reads_any_corpus(name):
     for row in corpus(name):
         for text in map(str, row.values()):
@@ -277,7 +278,7 @@ def test_is_a_function_of_content_tickers_and_scenario(text, scenario, tickers):
     assert not strong & {edge.key for edge in edges if edge.edge_type is EdgeType.MENTIONS}
 
 
-@pytest.mark.parametrize(
+@table(
     "piece",
     ["BTC ", "bought ", "bought BTC, ", "BTC, ", "not ", "BTC and ", "做多", "止损，", "比特币、", " ", "long closed ", ", BTC",
      "bought BTC sold ", "- ", "closed my the ", "BTC bought "],

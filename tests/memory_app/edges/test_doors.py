@@ -14,8 +14,10 @@ from memory_app.edges.drawing import HEIGHT, WIDTH, place_neighbours, short_name
 from memory_app.memories.models import Memory
 from minara_site.access.models import AccessEntry
 from minara_site.access.policy import Scope
-from tests.api.client import MEMORY_FIELDS, Agent, agent_of
-from tests.memory_app.edges.factories import NOON, remember
+from tests.kit.api import MEMORY_FIELDS, Agent, agent_of
+from tests.kit.clock import NOON
+from tests.kit.tables import table
+from tests.memory_app.edges.factories import remember
 
 pytestmark = pytest.mark.django_db
 TICKER_WIDTH = 34  # five letters of 11 px
@@ -41,9 +43,7 @@ class TestEdges:
         assert set(item["memory"]) == MEMORY_FIELDS
         assert item["memory"]["id"] == memory.pk
 
-    @pytest.mark.parametrize(
-        "name", ["BTC", "BTC%2FUSDT", "$btc", "%E6%AF%94%E7%89%B9%E5%B8%81", "ticker:btc", "btc-usd"]
-    )
+    @table("name", ["BTC", "BTC%2FUSDT", "$btc", "%E6%AF%94%E7%89%B9%E5%B8%81", "ticker:btc", "btc-usd"])
     def test_knows_every_spelling(self, ana, name):
         remember(ana, "long BTC")
         assert len(items(agent_of(ana).get(f"/v1/edges?entity={name}"))) == 1
@@ -72,7 +72,7 @@ class TestEdges:
         assert items(agent_of(ana).get("/v1/edges?entity=BTC")) == []
         assert items(agent_of(ana).get("/v1/entities/top")) == []
 
-    @pytest.mark.parametrize("query", ["", "?entity=", "?entity=what+is+it", "?entity=BTC&edge_type=loves",
+    @table("query", ["", "?entity=", "?entity=what+is+it", "?entity=BTC&edge_type=loves",
                                        "?entity=BTC&cursor=x", "?entity=BTC&limit=0", "?entity=BTC&colour=red"])  # fmt: skip
     def test_refuses_what_it_cannot_read(self, ana, query):
         assert agent_of(ana).get(f"/v1/edges{query}").status_code in {400, 422}
@@ -173,7 +173,7 @@ class TestPage:
         assert f"/memories/{sold.pk}/" in page
         assert f"/memories/{held.pk}/" not in page
 
-    @pytest.mark.parametrize("entity", ["<script>alert(1)</script>", "what is this", "scenario:" + "x" * 70])
+    @table("entity", ["<script>alert(1)</script>", "what is this", "scenario:" + "x" * 70])
     def test_says_what_it_cannot_read(self, browser, entity):
         page = browser.get("/memories/graph/", {"entity": entity}).content.decode()
         assert "No entity" in page
@@ -206,7 +206,7 @@ class TestPage:
         assert 'id="mentions"' not in browser.get(f"/memories/{plain.pk}/").content.decode()
 
 
-@pytest.mark.parametrize("counts", [[], [1], [3, 2, 1], list(range(12, 0, -1))])
+@table("counts", [[], [1], [3, 2, 1], list(range(12, 0, -1))])
 def test_places_every_neighbour_inside_the_picture(counts):
     places = place_neighbours(counts)
     assert len(places) == len(counts)

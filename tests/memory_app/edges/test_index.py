@@ -31,10 +31,11 @@ from minara_site.access.models import User
 from minara_site.access.principal import Principal
 from minara_site.kernel.jobs.models import JobRun
 from minara_site.kernel.jobs.table import find_job
-from tests.api.client import Agent
+from tests.kit.api import Agent
+from tests.kit.shared import corpus
+from tests.kit.tables import table
 from tests.memory_app.edges.factories import all_edges, draft, edges_of, remember
 from tests.memory_app.edges.test_core import TEXTS
-from tests.shared import corpus
 
 pytestmark = pytest.mark.django_db
 DOORS = ("api.py", "tools.py", "views.py", "forms.py", "views", "importers", "bundle", "commands", "agent", "console")
@@ -97,7 +98,7 @@ class TestWriteEdges:
         memory = remember(ana, " ".join(f"$TK{chr(65 + n)}" for n in range(26)))
         assert len(edges_of(memory)) == 20
 
-    @pytest.mark.parametrize("name", ["xss", "prompt_injection", "fence_escapes"])
+    @table("name", ["xss", "prompt_injection", "fence_escapes"])
     def test_stores_what_hostile_text_mentions(self, ana, name):
         texts = [next(text for text in row.values() if isinstance(text, str)) for row in corpus(name)[:60]]
         rows = [Memory(owner=ana, category="observation", content=text or "x", content_hash="", actor="test",

@@ -23,7 +23,9 @@ from memory_app.memories.services import delete_memories, restore_memories
 from minara_site.access.principal import Principal
 from minara_site.kernel.core.assets import AssetClass
 from minara_site.kernel.ownership import EVERYONE
-from tests.memory_app.edges.factories import NOON, remember
+from tests.kit.clock import NOON
+from tests.kit.tables import table
+from tests.memory_app.edges.factories import remember
 
 pytestmark = pytest.mark.django_db
 BTC = Node(NodeKind.TICKER, "BTC")
@@ -74,7 +76,7 @@ def test_tells_memories_by_edge_type_and_what_stands_with_it(ana):
     assert found.is_complete
 
 
-@pytest.mark.parametrize("how", ["deleted", "held", "retired", "stale"])
+@table("how", ["deleted", "held", "retired", "stale"])
 def test_counts_and_shows_no_memory_that_is_not_read(ana, how):
     gone, kept = remember(ana, "long BTC with ETH"), remember(ana, "long BTC")
     hide(gone, how)

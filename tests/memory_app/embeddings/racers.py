@@ -1,13 +1,11 @@
 """What a worker's process does in the tests that kill or race one."""
 
 import json
-from datetime import UTC, datetime
 
 from memory_app.embeddings.services import EMBED, embed_pending
 from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.kernel.jobs.services import Claim
-
-NOON = datetime(2026, 6, 12, 12, 0, tzinfo=UTC)
+from tests.kit.clock import NOON
 
 
 def embed_as_run() -> str:

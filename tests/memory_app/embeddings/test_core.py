@@ -18,6 +18,7 @@ from memory_app.embeddings.core import (
     pack,
     unpack,
 )
+from tests.kit.tables import table
 
 COORDINATES = st.floats(-1e6, 1e6, width=32).filter(lambda each: each == 0 or abs(each) > 1e-6)
 MATRICES = arrays.arrays(np.float64, st.tuples(st.integers(1, 30), st.just(5)), elements=COORDINATES).map(
@@ -38,7 +39,7 @@ def test_bytes_are_little_endian_on_every_machine():
     assert sys.byteorder in {"little", "big"}
 
 
-@pytest.mark.parametrize(
+@table(
     "raw",
     [
         [],

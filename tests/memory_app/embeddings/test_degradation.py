@@ -16,8 +16,10 @@ from memory_app.embeddings.selectors import embed_query, find_nearest
 from memory_app.embeddings.services import backfill_embeddings, embed_pending
 from memory_app.memories.core import EmbeddingState
 from memory_app.memories.models import Memory
+from tests.kit.clock import NOON
+from tests.kit.tables import table
 from tests.memory_app.embeddings.endpoint import vector_of
-from tests.memory_app.memories.factories import NOON, make_memory
+from tests.memory_app.memories.factories import make_memory
 
 pytestmark = pytest.mark.django_db
 GARBAGE = {
@@ -53,7 +55,7 @@ def test_disabled_asks_nobody_and_stores_nothing(ana, settings):
     assert (memory.embedding_state, MemoryVector.objects.count()) == (EmbeddingState.PENDING, 0)
 
 
-@pytest.mark.parametrize("answer", GARBAGE.values(), ids=GARBAGE.keys())
+@table("answer", GARBAGE.values(), ids=GARBAGE.keys())
 def test_an_answer_that_is_no_vector_costs_the_meaning_and_nothing_else(ana, endpoint, answer):
     endpoint.answer = answer
     make_memory(ana)
@@ -62,22 +64,20 @@ def test_an_answer_that_is_no_vector_costs_the_meaning_and_nothing_else(ana, end
     assert MemoryVector.objects.count() == 0
 
 
-@pytest.mark.parametrize("status", [301, 400, 401, 403, 404, 408, 413, 422, 429, 500, 503])
+@table("status", [301, 400, 401, 403, 404, 408, 413, 422, 429, 500, 503])
 def test_every_refusal_costs_the_meaning_and_nothing_else(endpoint, status):
     endpoint.status = status
     assert embed_query("altcoin drawdown") is None
     assert len(endpoint.asked) == 1
 
 
-@pytest.mark.parametrize(
-    "url", ["http://127.0.0.1:9/v1", "http://nowhere.invalid/v1", "ftp://127.0.0.1/v1", "nonsense", "http://[::1"]
-)
+@table("url", ["http://127.0.0.1:9/v1", "http://nowhere.invalid/v1", "ftp://127.0.0.1/v1", "nonsense", "http://[::1"])
 def test_an_address_that_leads_nowhere_costs_the_meaning_and_nothing_else(enable, url):
     enable("openai", base_url=url)
     assert embed_query("altcoin drawdown") is None
 
 
-@pytest.mark.parametrize("key", ["two\nlines", "schlüssel", "\x00"])
+@table("key", ["two\nlines", "schlüssel", "\x00"])
 def test_a_key_that_no_header_can_hold_costs_the_meaning_and_is_not_told(enable, endpoint, key):
     enable("openai", base_url=endpoint.url, api_key=key)
     assert embed_query("altcoin drawdown") is None
@@ -185,7 +185,7 @@ def test_a_busy_endpoint_is_asked_again_for_passages_and_its_pause_is_kept(endpo
     assert (pauses, len(endpoint.asked)) == ([7, 7], 4)
 
 
-@pytest.mark.parametrize(
+@table(
     ("value", "seconds"),
     [
         ("0", 0),

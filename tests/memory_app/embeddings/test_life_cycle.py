@@ -19,8 +19,10 @@ from memory_app.memories.services import Changes, edit_memory
 from minara_site.kernel.jobs.leases import acquire_lease
 from minara_site.kernel.jobs.models import JobRun
 from minara_site.kernel.jobs.services import Claim
+from tests.kit.clock import NOON
+from tests.kit.tables import table
 from tests.memory_app.embeddings.endpoint import vector_of
-from tests.memory_app.memories.factories import NOON, browser, make_many, make_memory
+from tests.memory_app.memories.factories import browser, make_many, make_memory
 
 pytestmark = pytest.mark.django_db
 LATER = NOON + timedelta(hours=1)
@@ -58,14 +60,14 @@ def test_a_new_memory_waits_and_is_embedded_by_the_job(ana, endpoint):
     assert np.allclose(stored, expected / np.linalg.norm(expected), atol=1e-6)
 
 
-@pytest.mark.parametrize("content", ["?", "ok", "  a \n"])
+@table("content", ["?", "ok", "  a \n"])
 def test_a_text_without_meaning_is_skipped_and_not_sent(ana, endpoint, content):
     memory = make_memory(ana, content)
     assert embed_pending(now=NOON) == {**COUNTS, "skipped": 1}
     assert (state(memory), endpoint.asked) == (S.SKIPPED, [])
 
 
-@pytest.mark.parametrize("content", ["BTC", "涨", "止损"])
+@table("content", ["BTC", "涨", "止损"])
 def test_a_short_word_is_still_a_text(ana, endpoint, content):
     make_memory(ana, content)
     assert embed_pending(now=NOON) == {**COUNTS, "embedded": 1}
@@ -94,14 +96,14 @@ def test_deleted_and_retired_rows_are_left_alone(ana, endpoint):
     assert [state(gone), state(old)] == [S.PENDING, S.PENDING]
 
 
-@pytest.mark.parametrize("word", list(S))
+@table("word", list(S))
 def test_another_text_waits_again_whatever_the_state_was(ana, endpoint, word):
     memory = in_state(ana, word)
     edit_memory(principal=browser(ana), memory_id=memory.pk, changes=Changes(content="Sell ETH at 4k"), now=LATER)
     assert (state(memory), MemoryVector.objects.count()) == (S.PENDING, 0)
 
 
-@pytest.mark.parametrize("word", list(S))
+@table("word", list(S))
 def test_another_text_by_a_bulk_update_waits_again_too(ana, endpoint, word):
     memory = in_state(ana, word)
     Memory.objects.filter(pk=memory.pk).update(content="Sell ETH at 4k")
@@ -116,7 +118,7 @@ def test_the_vector_of_a_text_that_stayed_is_found_right_without_asking(ana, end
     assert (state(memory), len(endpoint.asked)) == (S.EMBEDDED, 1)
 
 
-@pytest.mark.parametrize(
+@table(
     ("word", "by_event", "by_backfill"),
     [
         (S.PENDING, S.EMBEDDED, S.EMBEDDED),
@@ -144,7 +146,7 @@ def test_another_model_makes_vectors_out_of_date_and_a_backfill_renews_them(ana,
     assert backfill_embeddings(now=LATER) == COUNTS
 
 
-@pytest.mark.parametrize("fields", [{"deleted_at": NOON}, {"fact_state": FactState.RETIRED, "retired_at": NOON}])
+@table("fields", [{"deleted_at": NOON}, {"fact_state": FactState.RETIRED, "retired_at": NOON}])
 def test_what_is_deleted_or_retired_keeps_no_vector_of_another_model_and_waits_when_it_comes_back(
     ana, endpoint, enable, fields
 ):
@@ -201,7 +203,7 @@ def test_one_text_that_the_provider_refuses_fails_alone(ana, endpoint):
     assert backfill_embeddings(now=NOON) == {**COUNTS, "embedded": 1}
 
 
-@pytest.mark.parametrize("bad", [{0, 1, 2}, {0}, {7}, {1, 4, 6}, set(range(8))])
+@table("bad", [{0, 1, 2}, {0}, {7}, {1, 4, 6}, set(range(8))])
 def test_texts_that_the_provider_refuses_cost_no_other_its_vector(ana, endpoint, monkeypatch, bad):
     monkeypatch.setattr(HttpProvider, "batch_size", 8)
     rows = make_many(ana, 10)

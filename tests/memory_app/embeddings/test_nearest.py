@@ -17,7 +17,8 @@ from memory_app.memories.core import FactState
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Changes, delete_memories, edit_memory
 from memory_app.search.adapters.sql import SearchTooSlow
-from tests.memory_app.memories.factories import NOON, browser, make_many, make_memory
+from tests.kit.clock import NOON
+from tests.memory_app.memories.factories import browser, make_many, make_memory
 
 pytestmark = pytest.mark.django_db
 MODEL = "openai:text-embedding-3-small"

@@ -10,7 +10,9 @@ from memory_app.embeddings.selectors import BACKFILL, EMBED, embed_query, load_o
 from memory_app.embeddings.services import embed_pending
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.jobs.models import JobRun
-from tests.memory_app.memories.factories import NOON, make_many, make_memory
+from tests.kit.clock import NOON
+from tests.kit.tables import table
+from tests.memory_app.memories.factories import make_many, make_memory
 
 pytestmark = pytest.mark.django_db
 PAGE, START = "/ops/embeddings/", "/ops/embeddings/backfill/"
@@ -95,7 +97,7 @@ def test_the_page_costs_as_many_queries_with_much_as_with_little(operator, ana, 
     assert len(many) == len(few) <= 7, [q["sql"][:150] for q in many]
 
 
-@pytest.mark.parametrize("who", ["ana", "sam"])
+@table("who", ["ana", "sam"])
 def test_only_operators_see_it(client, request, who):
     client.force_login(request.getfixturevalue(who))
     assert client.get(PAGE).status_code == 403

@@ -9,8 +9,10 @@ from memory_app.embeddings.core import nearest_of, normalise_vectors
 from memory_app.embeddings.models import MemoryVector
 from memory_app.embeddings.selectors import find_nearest, read_matrix
 from memory_app.embeddings.services import embed_pending
+from tests.kit.clock import NOON
+from tests.kit.tables import table
 from tests.memory_app.embeddings.test_nearest import put_vector
-from tests.memory_app.memories.factories import NOON, make_many
+from tests.memory_app.memories.factories import make_many
 
 pytestmark = pytest.mark.django_db
 
@@ -33,7 +35,7 @@ def by_numpy(query, limit):
     return nearest_of(matrix.ids, matrix.rows, query, limit)
 
 
-@pytest.mark.parametrize("dimensions", [1, 3, 384])
+@table("dimensions", [1, 3, 384])
 def test_finds_what_numpy_finds(ana, endpoint, extension, dimensions):
     dice = np.random.default_rng(dimensions)
     for memory, values in zip(make_many(ana, 40), dice.normal(size=(40, dimensions)), strict=True):

@@ -23,10 +23,11 @@ from memory_app.memories.core import EmbeddingState
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Changes, edit_memory
 from minara_site.kernel.jobs.models import JobRun
-from tests.fixtures import make_user
+from tests.kit.clock import NOON
+from tests.kit.fixtures import make_user
 from tests.memory_app.embeddings.endpoint import Endpoint
 from tests.memory_app.importers.test_killed_import import PROJECT, environment_of_this_database
-from tests.memory_app.memories.factories import NOON, browser, make_many, make_memory
+from tests.memory_app.memories.factories import browser, make_many, make_memory
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

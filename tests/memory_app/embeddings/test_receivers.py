@@ -12,7 +12,8 @@ from memory_app.memories.models import Memory
 from memory_app.memories.services import Changes, Draft, delete_memories, edit_memory, write_memories, write_memory
 from minara_site.kernel.events import memory_written
 from minara_site.kernel.jobs.models import JobRun, RunState
-from tests.memory_app.memories.factories import NOON, browser
+from tests.kit.clock import NOON
+from tests.memory_app.memories.factories import browser
 
 pytestmark = pytest.mark.django_db
 

@@ -7,7 +7,8 @@ from memory_app.facts.models import FactConflict
 from memory_app.facts.services import consolidate_pending, find_conflicts
 from memory_app.memories.core import Category, Source
 from memory_app.memories.models import Memory
-from tests.memory_app.memories.factories import NOON, make_memory
+from tests.kit.clock import NOON
+from tests.memory_app.memories.factories import make_memory
 
 WEEKLY, DAILY = "prefers weekly charts", "prefers daily charts"
 

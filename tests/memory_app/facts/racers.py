@@ -3,7 +3,6 @@
 import json
 import time
 from collections import Counter
-from datetime import UTC, datetime
 from typing import Any
 
 from memory_app.facts.judge import judge_conflicts
@@ -14,8 +13,7 @@ from memory_app.memories.models import Memory
 from memory_app.memories.services import Draft, write_memories
 from minara_site.access.models import User
 from minara_site.kernel.events import memory_written
-
-NOON = datetime(2026, 6, 12, 12, 0, tzinfo=UTC)
+from tests.kit.clock import NOON
 
 
 def seed(count: int, copies: int) -> int:

@@ -12,9 +12,10 @@ from memory_app.facts.services import consolidate_pending
 from memory_app.memories.core import Category, FactState, Source
 from memory_app.memories.models import Memory
 from minara_site.kernel.events import memory_written
-from tests.contracts.world import changed_tables, database_rows
+from tests.kit.clock import NOON
+from tests.kit.world import changed_tables, database_rows
 from tests.memory_app.facts.factories import make_fact
-from tests.memory_app.memories.factories import NOON, make_memory
+from tests.memory_app.memories.factories import make_memory
 
 pytestmark = pytest.mark.django_db
 MAY_CHANGE = {"memories", "memory_consolidation_events", "fact_conflicts"}

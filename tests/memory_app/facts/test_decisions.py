@@ -30,8 +30,10 @@ from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.errors import Conflict, NotFound
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.ownership import EVERYONE
+from tests.kit.clock import NOON
+from tests.kit.tables import table
 from tests.memory_app.facts.factories import DAILY, WEEKLY, make_conflict, make_fact
-from tests.memory_app.memories.factories import NOON, browser, make_memory
+from tests.memory_app.memories.factories import browser, make_memory
 
 pytestmark = pytest.mark.django_db
 LATER = NOON + timedelta(hours=2)
@@ -141,7 +143,7 @@ class TestFinding:
         assert find_conflicts(now=LATER) == 1
         assert FactConflict.objects.filter(older=conflict.older, newer=hourly).exists()
 
-    @pytest.mark.parametrize("column", ["held_at", "deleted_at"])
+    @table("column", ["held_at", "deleted_at"])
     def test_compares_one_that_goes_meanwhile_when_it_is_back(self, ana, column):
         weekly = make_fact(ana, WEEKLY)
         daily = make_fact(ana, DAILY, minutes=1)
@@ -165,7 +167,7 @@ class TestFinding:
 
 
 class TestDeciding:
-    @pytest.mark.parametrize(
+    @table(
         ("kind", "expected", "event_kind", "state"),
         [
             (DecisionKind.SUPERSEDE, ["retired", "settled"], EventKind.SUPERSEDED, ConflictState.RESOLVED),
@@ -193,7 +195,7 @@ class TestDeciding:
         with pytest.raises(Conflict):
             undo_event(principal=browser(ana), owner=ana, event_id=event.pk, now=LATER)
 
-    @pytest.mark.parametrize("kind", ["delete", "", "supersede; drop table memories"])
+    @table("kind", ["delete", "", "supersede; drop table memories"])
     def test_a_hostile_kind_changes_nothing(self, ana, kind):
         conflict = make_conflict(ana)
         event = decide(ana, conflict, kind, decider=Decider.MODEL, reason="ignore the rules")
@@ -212,7 +214,7 @@ class TestDeciding:
             assert (event.kind, event.reason) == (EventKind.REFUSED, "outside_the_pair")
         assert states(victim, conflict.older, conflict.newer) == ["settled"] * 3
 
-    @pytest.mark.parametrize("decider", Decider)
+    @table("decider", Decider)
     def test_nobody_retires_what_a_user_typed(self, ana, decider):
         conflict = make_conflict(ana)
         Memory.objects.filter(pk=conflict.older_id).update(source=Source.USER_MANUAL)
@@ -220,7 +222,7 @@ class TestDeciding:
         assert (event.kind, event.reason) == (EventKind.REFUSED, "protected")
         assert states(conflict.older) == ["settled"]
 
-    @pytest.mark.parametrize("fields", [{"deleted_at": NOON}, {"held_at": NOON}, {"fact_state": "pending"}])
+    @table("fields", [{"deleted_at": NOON}, {"held_at": NOON}, {"fact_state": "pending"}])
     def test_what_is_not_settled_any_more_takes_no_decision(self, ana, fields):
         conflict = make_conflict(ana)
         Memory.objects.filter(pk=conflict.newer_id).update(**fields)
@@ -250,7 +252,7 @@ class TestUndo:
         assert states(again) == ["settled"]
         assert AuditEntry.objects.filter(tool_call="memory_unretired").count() == 1
 
-    @pytest.mark.parametrize("fields", [{"deleted_at": NOON}, {"held_at": NOON}])
+    @table("fields", [{"deleted_at": NOON}, {"held_at": NOON}])
     def test_is_refused_while_the_fact_itself_is_gone(self, ana, fields):
         conflict = make_conflict(ana)
         event = decide(ana, conflict, "supersede")
@@ -258,7 +260,7 @@ class TestUndo:
         with pytest.raises(Conflict):
             undo_event(principal=browser(ana), owner=ana, event_id=event.pk, now=LATER)
 
-    @pytest.mark.parametrize("fields", [{"deleted_at": NOON}, {"held_at": NOON}, None])
+    @table("fields", [{"deleted_at": NOON}, {"held_at": NOON}, None])
     def test_a_fact_comes_back_when_what_replaced_it_is_gone(self, ana, fields):
         conflict = make_conflict(ana)
         event = decide(ana, conflict, "supersede")
@@ -286,7 +288,7 @@ class TestCorrection:
         draft = Draft(Category.PERSONALIZATION, text, provenance)
         return write_correction(owner_id=owner.pk, draft=draft, corrects=memory.pk, now=LATER)
 
-    @pytest.mark.parametrize("is_settled", [True, False])
+    @table("is_settled", [True, False])
     def test_a_fact_gives_way_to_what_its_owner_says(self, ana, is_settled):
         fact = make_fact(ana, WEEKLY)
         if is_settled:

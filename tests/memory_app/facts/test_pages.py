@@ -16,9 +16,10 @@ from memory_app.memories.core import Source
 from memory_app.memories.models import Memory
 from minara_site.access.models import AccessEntry, User
 from minara_site.web.moments import cost_words
-from tests.api.client import MEMORY_FIELDS, agent_of, assert_problem, walk
+from tests.kit.api import MEMORY_FIELDS, agent_of, assert_problem, walk
+from tests.kit.clock import NOON
+from tests.kit.tables import table
 from tests.memory_app.facts.factories import DAILY, WEEKLY, make_conflict, make_fact
-from tests.memory_app.memories.factories import NOON
 
 pytestmark = pytest.mark.django_db
 
@@ -127,7 +128,7 @@ class TestLists:
 
 
 class TestDecisions:
-    @pytest.mark.parametrize(
+    @table(
         ("kind", "expected"),
         [("supersede", ["retired", "settled"]), ("keep_older", ["settled", "retired"]), ("keep_both", ["settled"] * 2)],
     )
@@ -141,7 +142,7 @@ class TestDecisions:
         assert states(conflict.older_id, conflict.newer_id) == ["settled", "settled"]
         assert WEEKLY in html(response)
 
-    @pytest.mark.parametrize("kind", ["supersede", "keep_older", "keep_both"])
+    @table("kind", ["supersede", "keep_older", "keep_both"])
     def test_a_choice_is_taken_back_from_the_decisions_once(self, page, ana, kind):
         conflict = make_conflict(ana)
         page.post(path("decide", conflict.pk, kind), seen(conflict))
@@ -176,7 +177,7 @@ class TestDecisions:
         assert ConsolidationEvent.objects.filter(kind=EventKind.REFUSED).count() == 1
         assert states(conflict.older_id, conflict.newer_id) == ["settled", "settled"]
 
-    @pytest.mark.parametrize("body", [{}, {"older": "x", "newer": "y"}])
+    @table("body", [{}, {"older": "x", "newer": "y"}])
     def test_an_unreadable_choice_is_refused(self, page, ana, body):
         conflict = make_conflict(ana)
         assert page.post(path("decide", conflict.pk, "supersede"), body).status_code == 422
@@ -208,7 +209,7 @@ class TestReach:
         event = ConsolidationEvent.objects.first()
         assert page.post(path("undo", event.pk)).status_code == 404
 
-    @pytest.mark.parametrize("column", ["held_at", "deleted_at"])
+    @table("column", ["held_at", "deleted_at"])
     def test_no_event_shows_a_fact_that_is_held_or_in_the_trash(self, page, ana, column):
         conflict = make_conflict(ana)
         page.post(path("decide", conflict.pk, "supersede"), seen(conflict))

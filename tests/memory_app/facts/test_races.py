@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from tests.messages_api import serve
-from tests.site import Site
+from tests.kit.messages_api import serve
+from tests.kit.site import Site
 
 pytestmark = pytest.mark.processes
 RACERS = "tests.memory_app.facts.racers"

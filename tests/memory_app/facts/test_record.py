@@ -16,8 +16,8 @@ from minara_site.kernel.events import fact_recorded
 from minara_site.kernel.jobs import queue, schedule, services
 from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.kernel.jobs.runner import execute
-from tests.api.client import agent_of
-from tests.memory_app.memories.factories import NOON
+from tests.kit.api import agent_of
+from tests.kit.clock import NOON
 
 pytestmark = pytest.mark.django_db
 WAIT = timedelta(seconds=5)

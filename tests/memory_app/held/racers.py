@@ -2,7 +2,6 @@
 
 import json
 import time
-from datetime import UTC, datetime
 
 from memory_app.held.services import discard_hold, release_hold
 from memory_app.memories.core import Category, Provenance, Source
@@ -14,8 +13,7 @@ from minara_site.access.principal import Principal
 from minara_site.kernel.errors import Conflict
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.ownership import EVERYONE
-
-NOON = datetime(2026, 6, 12, 12, 0, tzinfo=UTC)
+from tests.kit.clock import NOON
 
 
 def seed(count: int) -> int:

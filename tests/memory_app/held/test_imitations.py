@@ -14,9 +14,10 @@ from minara_site.kernel.core.fence import MEMORY_CONTEXT, close_fence, open_fenc
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.models import Hold
 from profile_app.prompt.selectors import load_next_prompt
-from tests.api.client import agent_of
 from tests.console.snapshot_of_tables import table_hashes
-from tests.shared import corpus
+from tests.kit.api import agent_of
+from tests.kit.shared import corpus
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 
@@ -77,7 +78,7 @@ def test_there_are_twenty():
     assert len(set(IMITATIONS)) >= 20
 
 
-@pytest.mark.parametrize("text", IMITATIONS, ids=lambda text: ascii(text)[:30])
+@table("text", IMITATIONS, ids=lambda text: ascii(text)[:30])
 def test_a_text_that_imitates_our_markers_changes_nothing(text, ana, agent):
     with transaction.atomic():
         write_both(agent, PLAIN)

@@ -44,9 +44,11 @@ from minara_site.kernel.guard.models import Decision, Hold
 from minara_site.kernel.ownership import EVERYONE
 from minara_site.web.lists.spec import MOST_SELECTED
 from profile_app.prompt.selectors import load_next_prompt
-from tests.api.client import agent_of
-from tests.memory_app.memories.factories import NOON, browser, key, make_memory
-from tests.shared import corpus
+from tests.kit.api import agent_of
+from tests.kit.clock import NOON
+from tests.kit.shared import corpus
+from tests.kit.tables import table
+from tests.memory_app.memories.factories import browser, key, make_memory
 
 pytestmark = pytest.mark.django_db
 
@@ -106,7 +108,7 @@ def attacks():
     return [*held[:17], POISON, "tag \U000e0041\U000e0042 quokka", f"my key is {seed}"]
 
 
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.__name__)
+@table("path", PATHS, ids=lambda path: path.__name__)
 def test_no_write_path_lets_an_attack_be_read(path, ana):
     for text in attacks():
         with transaction.atomic():
@@ -346,7 +348,7 @@ class TestNewRules:
         assert agent.item(bad.pk)["state"] == "held"
         assert agent.get("/v1/user-profile").json()["data"]["items"] == []
 
-    @pytest.mark.parametrize("sort", ["relevance", "recent"])
+    @table("sort", ["relevance", "recent"])
     def test_the_search_fills_the_places_of_what_it_leaves_out(self, ana, newer_rules, sort):
         fine = [make_memory(ana, f"Trail {n}", at=NOON) for n in range(4)]
         for _number in range(9):

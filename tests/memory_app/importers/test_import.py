@@ -21,6 +21,7 @@ from memory_app.memories.models import Memory
 from memory_app.user_profile.models import UserProfileEntry
 from memory_app.user_profile.services import MAX_ENTRIES, set_entry
 from minara_site.kernel.audit_log.models import AuditEntry
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 
@@ -293,7 +294,7 @@ def test_a_note_of_tomorrow_is_dated_now_and_a_later_one_refused(ana: Any, works
     assert Memory.objects.get(content="begun elsewhere").updated_at == now
 
 
-@pytest.mark.parametrize("source_format", ["openclaw", "hermes", "jsonl"])
+@table("source_format", ["openclaw", "hermes", "jsonl"])
 def test_says_what_is_missing(ana: Any, tmp_path: Path, source_format: str) -> None:
     for path in (tmp_path, tmp_path / "nowhere"):
         with pytest.raises(CommandError, match=str(tmp_path)):

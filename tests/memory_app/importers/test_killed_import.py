@@ -18,7 +18,7 @@ from django.db import connection
 from memory_app.memories.models import Memory
 from memory_app.search.index import index_problems
 from minara_site.kernel.audit_log.models import AuditEntry
-from tests.fixtures import make_user
+from tests.kit.fixtures import make_user
 
 LINES = 6_000
 PROJECT = Path(__file__).resolve().parents[3]

@@ -12,7 +12,7 @@ from django.core.management import call_command
 
 from memory_app.memories.models import Memory
 from minara_site.kernel.audit_log.models import AuditEntry
-from tests.shared import shared_path
+from tests.kit.shared import shared_path
 
 pytestmark = pytest.mark.django_db
 

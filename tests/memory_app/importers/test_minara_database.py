@@ -15,6 +15,7 @@ from memory_app.importers.adapters import Format, open_bundle
 from memory_app.importers.core.entries import Refusal
 from memory_app.memories.models import Memory
 from memory_app.user_profile.models import UserProfileEntry
+from tests.kit.tables import table
 from tests.memory_app.importers.test_import import bring, verdicts
 
 pytestmark = pytest.mark.django_db
@@ -117,7 +118,7 @@ BOMB = (
 )
 
 
-@pytest.mark.parametrize(
+@table(
     ("schema", "word"),
     [
         (f"CREATE VIEW memories AS {BOMB}", "no plain table"),

@@ -15,6 +15,7 @@ from django.test import Client
 from memory_app.importers.adapters import Format, documents, open_bundle
 from memory_app.importers.core.entries import Entry, Refusal
 from memory_app.memories.models import Memory
+from tests.kit.tables import table
 from tests.memory_app.bundle.wizard import newest, upload
 from tests.memory_app.importers.test_import import bring, verdicts
 
@@ -93,7 +94,7 @@ def packed(method: int = ZIP_DEFLATED, **members: bytes) -> bytes:
     return stream.getvalue()
 
 
-@pytest.mark.parametrize(
+@table(
     "value",
     [
         [MEM0],
@@ -140,8 +141,8 @@ def test_names_each_record_that_is_wrong_and_stores_the_others(ana: Any, file: C
     assert "export.json:10 " in lines[9]
 
 
-@pytest.mark.parametrize("source_format", ["mem0", "openmemory", "letta"])
-@pytest.mark.parametrize(
+@table("source_format", ["mem0", "openmemory", "letta"])
+@table(
     "body",
     [
         b"",
@@ -229,14 +230,14 @@ def broken_zips() -> dict[str, bytes]:
     }
 
 
-@pytest.mark.parametrize("kind", list(broken_zips()))
+@table("kind", list(broken_zips()))
 def test_a_hostile_backup_is_one_refusal(file: Callable[..., Path], kind: str) -> None:
     (refusal,) = items(file(broken_zips()[kind], "backup.zip"), "openmemory")
     assert isinstance(refusal, Refusal)
     assert refusal.line == 0
 
 
-@pytest.mark.parametrize("method", [ZIP_BZIP2, ZIP_LZMA])
+@table("method", [ZIP_BZIP2, ZIP_LZMA])
 def test_a_backup_that_unpacks_without_bound_is_refused_unread(
     ana: Any, client: Client, file: Callable[..., Path], method: int
 ) -> None:

@@ -1,6 +1,6 @@
 """Valid memories with the fewest fields."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from memory_app.memories.core import Category, Provenance, Source
@@ -8,8 +8,7 @@ from memory_app.memories.models import Memory
 from memory_app.memories.services import Draft, build_memory
 from minara_site.access.policy import Scope
 from minara_site.access.principal import Principal
-
-NOON = datetime(2026, 6, 12, 12, 0, tzinfo=UTC)
+from tests.kit.clock import NOON
 
 
 def make_memory(

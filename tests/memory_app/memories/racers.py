@@ -2,7 +2,7 @@
 
 import json
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from django.db.models import Q
 
@@ -29,8 +29,8 @@ from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.errors import Conflict, NotFound
 from minara_site.kernel.guard.models import Hold
+from tests.kit.clock import NOON
 
-NOON = datetime(2026, 6, 12, 12, 0, tzinfo=UTC)
 END = NOON + timedelta(days=30)
 SECOND = timedelta(seconds=1)
 SLOT_SECONDS = 0.1

@@ -1,10 +1,10 @@
 """Rules of memories that need no database."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_app.memories.core import content_hash, find_changes, merge_texts
+from tests.kit.tables import table
 
 WORDS = st.lists(st.sampled_from(["stop", "BTC", "8%", "止", "损", " ", "\n", "."]), max_size=12).map("".join)
 
@@ -14,7 +14,7 @@ def test_the_same_text_in_another_category_has_another_hash():
     assert content_hash("lesson", "x") == content_hash("lesson", "x")
 
 
-@pytest.mark.parametrize(
+@table(
     ("base", "mine", "theirs", "merged"),
     [
         ("Trail BTC by 5%", "Trail ETH by 5%", "Trail BTC by 8%", "Trail ETH by 8%"),

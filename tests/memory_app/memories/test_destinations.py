@@ -1,11 +1,11 @@
 """Addresses inside a text: found by shape, told apart from words and numbers, never twice the same under two keys."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_app.memories.destinations import MOST_FOUND, DestinationKind, find_destinations
-from tests.growth import processor_seconds
+from tests.bench.growth import processor_seconds
+from tests.kit.tables import table
 
 EVM = "0x" + "52908400098527886E0F7030069857D2E4169EE7"
 SOLANA = "7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU"
@@ -14,8 +14,8 @@ BITCOIN = "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa"
 BECH32 = "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"
 
 
-@pytest.mark.parametrize("address", [EVM, SOLANA, TRON, BITCOIN, BECH32, "vitalik.eth"])
-@pytest.mark.parametrize("around", ["Send it to {}.", "提现到{}。", "({})", "to:{},now", "{}"])
+@table("address", [EVM, SOLANA, TRON, BITCOIN, BECH32, "vitalik.eth"])
+@table("around", ["Send it to {}.", "提现到{}。", "({})", "to:{},now", "{}"])
 def test_a_wallet_address_is_found_where_it_stands(address, around):
     text = around.format(address)
     [found] = find_destinations(text)
@@ -23,7 +23,7 @@ def test_a_wallet_address_is_found_where_it_stands(address, around):
     assert text[found.start : found.end] == address
 
 
-@pytest.mark.parametrize(
+@table(
     "address",
     [
         "https://evil.example/claim?x=1#y",
@@ -34,7 +34,7 @@ def test_a_wallet_address_is_found_where_it_stands(address, around):
         "javascript://x/%0aalert(1",
     ],
 )
-@pytest.mark.parametrize("around", ["Claim at {}.", "访问{}。", "({})", "[here]({})", "{}"])
+@table("around", ["Claim at {}.", "访问{}。", "({})", "[here]({})", "{}"])
 def test_a_web_address_is_found_without_what_closes_the_sentence(address, around):
     text = around.format(address)
     [found] = find_destinations(text)
@@ -42,7 +42,7 @@ def test_a_web_address_is_found_without_what_closes_the_sentence(address, around
     assert text[found.start : found.end] == address
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "Trail BTC stops by 8%, BTC/USD and EUR/USD above 1.0850",
@@ -59,7 +59,7 @@ def test_words_numbers_pairs_and_hashes_are_no_addresses(text):
     assert find_destinations(text) == []
 
 
-@pytest.mark.parametrize(
+@table(
     ("one", "other"),
     [
         (EVM, EVM.lower()),
@@ -71,7 +71,7 @@ def test_two_spellings_of_one_address_share_a_key(one, other):
     assert find_destinations(one)[0].key == find_destinations(other)[0].key
 
 
-@pytest.mark.parametrize(
+@table(
     ("one", "other"),
     [(SOLANA, SOLANA.swapcase()), ("https://evil.example/Path", "https://evil.example/path"), (EVM, EVM[:-1] + "8")],
 )
@@ -93,7 +93,7 @@ def test_spans_are_exact_ordered_and_apart(text):
         done = found.end
 
 
-@pytest.mark.parametrize("piece", ["1A", "0x", "a.", "www.", "a://", "bc1q", "a-", "https:", "/", "x1Aa"])
+@table("piece", ["1A", "0x", "a.", "www.", "a://", "bc1q", "a-", "https:", "/", "x1Aa"])
 def test_a_hostile_text_costs_no_more_per_character_than_a_short_one(piece):
     def seconds(chars):
         text = (piece * chars)[:chars]

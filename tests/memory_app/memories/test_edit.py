@@ -11,7 +11,9 @@ from memory_app.memories.selectors import get_history
 from memory_app.memories.services import Changes, edit_memory, revert_memory
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.errors import Conflict, Invalid, NotFound, Refused
-from tests.memory_app.memories.factories import NOON, browser, make_memory
+from tests.kit.clock import NOON
+from tests.kit.tables import table
+from tests.memory_app.memories.factories import browser, make_memory
 
 pytestmark = pytest.mark.django_db
 LATER = NOON + timedelta(hours=1)
@@ -59,7 +61,7 @@ def test_audit_row_holds_id_version_and_hash_and_no_text(ana):
     assert "Canary" not in str(entry.details)
 
 
-@pytest.mark.parametrize("fields", [{"fact_type": "risk"}, {"tickers": ("ETH",)}])
+@table("fields", [{"fact_type": "risk"}, {"tickers": ("ETH",)}])
 def test_updated_at_stays_when_only_the_label_changes(ana, fields):
     edited = edit(ana, make_memory(ana), **fields)
     assert (edited.version, edited.updated_at) == (2, NOON)
@@ -73,7 +75,7 @@ def test_an_edit_that_changes_nothing_keeps_the_version(ana):
     assert not MemoryRevision.objects.exists()
 
 
-@pytest.mark.parametrize(("category", "source"), list(product(Category, Source)))
+@table(("category", "source"), list(product(Category, Source)))
 def test_only_what_the_owner_typed_may_be_changed(ana, category, source):
     memory = make_memory(ana, "Before", category=category, source=source)
     allowed = (category, source) == (Category.PERSONALIZATION, Source.USER_MANUAL)
@@ -127,7 +129,7 @@ def test_a_version_from_the_future_is_stale_too(ana):
         edit(ana, make_memory(ana), content="Two", expected_version=9)
 
 
-@pytest.mark.parametrize("content", ["", "   ", "x" * 4001, "a\0b", "a\udc00"])
+@table("content", ["", "   ", "x" * 4001, "a\0b", "a\udc00"])
 def test_a_text_that_cannot_be_stored_changes_nothing(ana, content):
     with pytest.raises(Invalid):
         edit(ana, make_memory(ana, "Before"), content=content)

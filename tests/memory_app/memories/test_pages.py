@@ -28,8 +28,10 @@ from memory_app.search.adapters.sql import SearchTooSlow
 from minara_site.access.models import AccessEntry, ApiKey, User
 from minara_site.kernel.audit_log.models import AuditEntry
 from profile_app.prompt.services import end_session, start_session
-from tests.fixtures import make_user
-from tests.memory_app.memories.factories import NOON, browser, make_many, make_memory
+from tests.kit.clock import NOON
+from tests.kit.fixtures import make_user
+from tests.kit.tables import table
+from tests.memory_app.memories.factories import browser, make_many, make_memory
 
 pytestmark = pytest.mark.django_db
 MISSING = 2**60
@@ -358,9 +360,7 @@ class TestOne:
         memory = make_memory(ana, deleted_at=NOON - timedelta(days=30))
         assert page.get(path("one", memory.pk)).status_code == 404
 
-    @pytest.mark.parametrize(
-        "actor", ["key:abcd1234", "job:profile.rebuild", "command:import", "user:999999", "system"]
-    )
+    @table("actor", ["key:abcd1234", "job:profile.rebuild", "command:import", "user:999999", "system"])
     def test_every_kind_of_writer_has_a_name(self, page, ana, actor):
         memory = make_memory(ana)
         Memory.objects.update(actor=actor)
@@ -398,7 +398,7 @@ class TestTelling:
         assert (memory.actor, memory.origin) == (f"user:{ana.pk}", "")
         assert toasts(page.get(response["Location"])) == ["Stored. The next session reads it."]
 
-    @pytest.mark.parametrize(
+    @table(
         ("wrong", "field"),
         [
             ({"statement": ""}, "statement"),
@@ -443,7 +443,7 @@ class TestTelling:
         lesson.refresh_from_db()
         assert lesson.content == "Trail by 5%"
 
-    @pytest.mark.parametrize("asked", ["x", "", "-1", "9" * 30])
+    @table("asked", ["x", "", "-1", "9" * 30])
     def test_nothing_else_can_be_corrected(self, page, asked):
         assert page.get(path("new") + f"?corrects={asked}").status_code == 404
 
@@ -504,7 +504,7 @@ class TestEditing:
         saved = page.post(path("edit", memory.pk), self.typed(), headers=in_panel)
         assert saved["HX-Redirect"] == path("one", memory.pk)
 
-    @pytest.mark.parametrize("version", ["", "x", "0", "-1", "9" * 40])
+    @table("version", ["", "x", "0", "-1", "9" * 40])
     def test_a_form_without_its_version_changes_nothing(self, page, memory, version):
         response = page.post(path("edit", memory.pk), self.typed(version=version))
         assert response.status_code == 422
@@ -631,7 +631,7 @@ class TestConflict:
         memory.refresh_from_db()
         assert memory.version == 2
 
-    @pytest.mark.parametrize("query", ["", "?version=", "?version=x", "?version=-1", f"?version={'9' * 30}"])
+    @table("query", ["", "?version=", "?version=x", "?version=-1", f"?version={'9' * 30}"])
     def test_reverting_needs_the_version_that_was_seen(self, page, memory, query):
         assert page.post(path("revert", memory.pk, 1) + query).status_code == 400
 
@@ -775,9 +775,7 @@ class TestBulk:
         assert Memory.objects.live().count() == 5_000
         assert AuditEntry.objects.count() == 2
 
-    @pytest.mark.parametrize(
-        "fields", [{"ids": []}, {"action": "purge"}, {"action": ""}, {"all": "1", "filter": "category=alert"}]
-    )
+    @table("fields", [{"ids": []}, {"action": "purge"}, {"action": ""}, {"all": "1", "filter": "category=alert"}])
     def test_refuses_what_makes_no_sense(self, page, ana, fields):
         make_memory(ana)
         assert self.post(page, **fields).status_code == 422
@@ -862,7 +860,7 @@ class TestOperators:
         entry = AccessEntry.objects.get()
         assert (entry.viewer, entry.owner, entry.kind, entry.object_id) == (olga, ana, "memory", str(memory.pk))
 
-    @pytest.mark.parametrize(
+    @table(
         "address",
         ["/memories/?owner=all&q=memory", "/memories/?state=deleted&owner=all", "/memories/trash/?owner=all"],
     )
@@ -914,7 +912,7 @@ class TestOperators:
         memory.refresh_from_db()
         assert memory.content == "After"
 
-    @pytest.mark.parametrize("act", ["delete", "restore"])
+    @table("act", ["delete", "restore"])
     def test_give_a_reason_for_what_is_not_theirs(self, console, ana, act):
         memory = make_memory(ana, category=Category.LESSON, deleted_at=NOON if act == "restore" else None)
         assert "It belongs to ana" in html(console.get(path(act, memory.pk)))
@@ -980,7 +978,7 @@ class TestSlowSearch:
 
         monkeypatch.setattr(selectors, "time_limit", lambda using: connections[using].execute_wrapper(stop))
 
-    @pytest.mark.parametrize("name", ["list", "trash"])
+    @table("name", ["list", "trash"])
     def test_stops_lists(self, page, name):
         assert page.get(path(name) + "?q=memory").status_code == 503
         assert page.get(path(name)).status_code == 200
@@ -997,12 +995,12 @@ class TestSlowSearch:
 
 
 class TestWhoMayNot:
-    @pytest.mark.parametrize("name", ["list", "trash", "new", "one", "edit", "delete", "restore"])
+    @table("name", ["list", "trash", "new", "one", "edit", "delete", "restore"])
     def test_support_staff_see_no_memories(self, visitor, sam, ana, name):
         args = [] if name in {"list", "trash", "new"} else [make_memory(ana).pk]
         assert visitor(sam).get(path(name, *args)).status_code == 403
 
-    @pytest.mark.parametrize("name", ["list", "one", "edit"])
+    @table("name", ["list", "one", "edit"])
     def test_strangers_sign_in_first(self, client, ana, name):
         args = [] if name == "list" else [make_memory(ana).pk]
         response = client.get(path(name, *args))
@@ -1029,7 +1027,7 @@ class TestWhoMayNot:
             assert answers[0] == answers[1]
             assert answers[0][0] == 404
 
-    @pytest.mark.parametrize("owner", ["ben", "nobody", "all"])
+    @table("owner", ["ben", "nobody", "all"])
     def test_users_cannot_name_another_owner(self, page, ben, owner):
         assert page.get(path("list") + f"?owner={owner}").status_code == 404
 
@@ -1041,8 +1039,8 @@ class TestWhoMayNot:
 class TestCost:
     """At most twelve queries for a page, however many rows there are (screens U-35)."""
 
-    @pytest.mark.parametrize("count", [1, 120])
-    @pytest.mark.parametrize("query", ["", "?category=lesson&after=2026-01-01", "?state=deleted", "?q=memory"])
+    @table("count", [1, 120])
+    @table("query", ["", "?category=lesson&after=2026-01-01", "?state=deleted", "?q=memory"])
     def test_of_the_list(self, page, ana, count, query):
         make_many(ana, count)
         make_many(ana, count, deleted_at=NOON)
@@ -1051,7 +1049,7 @@ class TestCost:
         nested = ("SAVEPOINT", "RELEASE", "SET LOCAL statement_timeout = DEFAULT")  # in the test's transaction alone
         assert len([one for one in queries if not one["sql"].startswith(nested)]) <= 12
 
-    @pytest.mark.parametrize("count", [1, 120])
+    @table("count", [1, 120])
     def test_of_everybodys_list(self, visitor, ana, ben, django_assert_max_num_queries, count):
         make_many(ana, count)
         make_many(ben, count)
@@ -1059,14 +1057,14 @@ class TestCost:
         with django_assert_max_num_queries(12):
             console.get(path("list") + "?owner=all")
 
-    @pytest.mark.parametrize("count", [1, 60])
+    @table("count", [1, 60])
     def test_of_the_trash(self, page, ana, django_assert_max_num_queries, count):
         for memory in make_many(ana, count):
             delete_memories(principal=browser(ana), owner=ana, ids=[memory.pk], now=NOON)
         with django_assert_max_num_queries(12):
             page.get(path("trash"))
 
-    @pytest.mark.parametrize("versions", [1, 20])
+    @table("versions", [1, 20])
     def test_of_one(self, page, ana, django_assert_max_num_queries, versions):
         memory = make_memory(ana)
         for n in range(versions):
@@ -1110,6 +1108,6 @@ class TestLongHistory:
         assert (memory.content, memory.version) == ("version 3", 121)
         assert "“Back to version 3”" in html(page.get(path("one", memory.pk)))
 
-    @pytest.mark.parametrize("below", ["0", "1", "x", "9" * 30, "9" * 18, "-1", ""])
+    @table("below", ["0", "1", "x", "9" * 30, "9" * 18, "-1", ""])
     def test_an_odd_place_is_no_error(self, page, memory, below):
         assert page.get(f"{path('one', memory.pk)}?below={below}").status_code == 200

@@ -21,7 +21,9 @@ from memory_app.search.models import SearchDocument
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.errors import Invalid, NotFound, Refused
 from minara_site.kernel.ownership import EVERYONE
-from tests.memory_app.memories.factories import NOON, browser, make_many, make_memory
+from tests.kit.clock import NOON
+from tests.kit.tables import table
+from tests.memory_app.memories.factories import browser, make_many, make_memory
 
 pytestmark = pytest.mark.django_db
 SECOND = timedelta(seconds=1)
@@ -71,7 +73,7 @@ class TestDelete:
         with pytest.raises(NotFound):
             delete(ana, memory, now=NOON + RETENTION + SECOND)
 
-    @pytest.mark.parametrize(("category", "source"), list(product(Category, Source)))
+    @table(("category", "source"), list(product(Category, Source)))
     def test_owners_delete_what_they_typed_and_operators_anything(self, ana, olga, category, source):
         memory = make_memory(ana, category=category, source=source)
         if (category, source) == (Category.PERSONALIZATION, Source.USER_MANUAL):
@@ -105,7 +107,7 @@ class TestDelete:
 
 
 class TestAllOrNothing:
-    @pytest.mark.parametrize("act", [delete, restore])
+    @table("act", [delete, restore])
     def test_one_unknown_id_changes_nothing(self, ana, act):
         memories = make_many(ana, 9, deleted_at=NOON if act is restore else None)
         before = states()
@@ -114,7 +116,7 @@ class TestAllOrNothing:
         assert states() == before
         assert not AuditEntry.objects.exists()
 
-    @pytest.mark.parametrize("act", [delete, restore])
+    @table("act", [delete, restore])
     def test_one_foreign_id_answers_like_an_unknown_one(self, ana, ben, act):
         foreign = make_memory(ben, "Ben's", deleted_at=NOON if act is restore else None)
         memories = make_many(ana, 9, deleted_at=NOON if act is restore else None)
@@ -140,7 +142,7 @@ class TestAllOrNothing:
         assert set(batch.ids) == {memory.pk for memory in live}
         assert states()["Memory number 0"] == NOON
 
-    @pytest.mark.parametrize("ids", [[], list(range(1, MAX_BULK + 2))])
+    @table("ids", [[], list(range(1, MAX_BULK + 2))])
     def test_refuses_none_and_too_many(self, ana, ids):
         with pytest.raises(Invalid):
             delete_memories(principal=browser(ana), owner=ana, ids=ids, now=NOON)
@@ -151,7 +153,7 @@ class TestAllOrNothing:
 
 
 class TestRestore:
-    @pytest.mark.parametrize("age", [timedelta(0), RETENTION - SECOND])
+    @table("age", [timedelta(0), RETENTION - SECOND])
     def test_works_while_the_retention_lasts(self, ana, age):
         memory = make_memory(ana)
         delete(ana, memory)
@@ -159,7 +161,7 @@ class TestRestore:
         memory.refresh_from_db()
         assert (memory.deleted_at, memory.updated_at, memory.version) == (None, NOON, 1)
 
-    @pytest.mark.parametrize("age", [RETENTION, RETENTION + SECOND])
+    @table("age", [RETENTION, RETENTION + SECOND])
     def test_is_over_with_the_retention(self, ana, age):
         memory = make_memory(ana)
         delete(ana, memory)

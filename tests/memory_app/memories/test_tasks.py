@@ -13,8 +13,9 @@ from minara_site.kernel.errors import Unavailable
 from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.kernel.jobs.services import Cancelled, cancel_run, claim_run
 from minara_site.kernel.jobs.table import find_job
-from tests.memory_app.memories.factories import NOON, make_many
-from tests.site import Site
+from tests.kit.clock import NOON
+from tests.kit.site import Site
+from tests.memory_app.memories.factories import make_many
 
 RACERS = "tests.memory_app.memories.racers"
 

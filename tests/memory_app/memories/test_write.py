@@ -10,7 +10,8 @@ from memory_app.memories.services import Draft, agent_source, write_memories, wr
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.errors import Invalid
 from minara_site.kernel.events import memory_written
-from tests.memory_app.memories.factories import NOON
+from tests.kit.clock import NOON
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 
@@ -72,7 +73,7 @@ def test_an_imported_memory_keeps_its_own_time(ana):
     assert (memory.created_at, memory.updated_at) == (written_at, written_at)
 
 
-@pytest.mark.parametrize(
+@table(
     ("fields", "wrong"),
     [
         ({"content": ""}, "statement"),
@@ -116,7 +117,7 @@ def test_a_slice_with_one_bad_draft_stores_nothing_of_the_slice(ana):
     assert Memory.objects.count() == 500
 
 
-@pytest.mark.parametrize(
+@table(
     ("claimed", "kept"),
     [
         (None, "agent_recorded"),
@@ -133,6 +134,6 @@ def test_an_agent_cannot_claim_to_be_the_user(claimed, kept):
     assert agent_source(claimed) == kept
 
 
-@pytest.mark.parametrize("claimed", [["user_explicit"], {"a": 1}, 7])
+@table("claimed", [["user_explicit"], {"a": 1}, 7])
 def test_a_claim_that_is_no_word_counts_for_nothing(claimed):
     assert agent_source({"source": claimed}) == "agent_recorded"

@@ -5,7 +5,7 @@ import json
 import locale
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 from django.utils import translation
@@ -30,8 +30,8 @@ from minara_site.access.models import User
 from minara_site.access.policy import Role
 from minara_site.access.principal import Principal
 from minara_site.kernel.guard.models import Hold
+from tests.kit.clock import NOON
 
-NOON = datetime(2026, 6, 12, 12, 0, tzinfo=UTC)
 LAST_WORDS = "BTC the end"
 TEXTS = (
     "BTC at $64,100",

@@ -1,9 +1,8 @@
 """The compiled page: exact bytes, and text that finds no structure in it (trust R-28, R-48)."""
 
 import re
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -11,10 +10,11 @@ from markdown_it import MarkdownIt
 from memory_app.memories.core import Category, Source
 from memory_app.pages.core import Asset, Entry, Heading, Section, find_asset, join_parts, plain_line, render_page
 from minara_site.kernel.core.assets import AssetClass
-from tests.shared import corpus
+from tests.kit.clock import NOON
+from tests.kit.shared import corpus
+from tests.kit.tables import table
 
 BTC = Asset("BTC", AssetClass.MAJOR_CRYPTO)
-NOON = datetime(2026, 6, 12, 12, tzinfo=UTC)
 HEAD = (
     "# BTC\n"
     "\n"
@@ -82,7 +82,7 @@ def test_the_timeline_is_one_whichever_part_an_entry_came_from():
     assert [entry.text for entry in section.entries] == ["a", "b", "c", "d"]
 
 
-@pytest.mark.parametrize(
+@table(
     ("written", "symbol"),
     [
         ("btc", "BTC"),
@@ -99,9 +99,7 @@ def test_every_spelling_leads_to_one_symbol(written, symbol):
     assert find_asset(written).symbol == symbol
 
 
-@pytest.mark.parametrize(
-    "written", ["", "   ", "EUR", "XYZZY", "BTC/ETH", "../BTC", "<script>", "BTC\0", "🙂", "a" * 5000]
-)
+@table("written", ["", "   ", "EUR", "XYZZY", "BTC/ETH", "../BTC", "<script>", "BTC\0", "🙂", "a" * 5000])
 def test_what_has_no_class_has_no_page(written):
     assert find_asset(written) is None
 
@@ -127,7 +125,7 @@ def check_holds_its_shape(texts):
     page.encode()
 
 
-@pytest.mark.parametrize("name", ["fence_escapes", "xss", "prompt_injection"])
+@table("name", ["fence_escapes", "xss", "prompt_injection"])
 def test_no_string_of_the_corpora_breaks_out_of_its_line(name):
     check_holds_its_shape([row["text"] for row in corpus(name)])
 
@@ -156,7 +154,7 @@ FORGED = (
 )
 
 
-@pytest.mark.parametrize("text", FORGED)
+@table("text", FORGED)
 def test_forged_structure_stays_text(text):
     check_holds_its_shape([text, "between", text])
 

@@ -9,8 +9,9 @@ from memory_app.pages.selectors import MOST_DECISIONS, Asked, get_version, load_
 from memory_app.roles.models import RoleMemory
 from minara_site.kernel.events import role_memory_changed, send_after_commit
 from minara_site.kernel.guard import core as guard
-from tests.api.client import agent_of
-from tests.memory_app.memories.factories import NOON, make_memory
+from tests.kit.api import agent_of
+from tests.kit.clock import NOON
+from tests.memory_app.memories.factories import make_memory
 from tests.memory_app.roles.rows import LESSON, MOMENTUM, make_row, make_wrong
 
 pytestmark = pytest.mark.django_db

@@ -15,7 +15,8 @@ from minara_site.access.policy import Role, Scope
 from minara_site.access.principal import Principal
 from minara_site.agent.catalogue import call_tool
 from minara_site.kernel.errors import Invalid, NotFound
-from tests.api.client import Agent
+from tests.kit.api import Agent
+from tests.kit.tables import table
 from tests.memory_app.memories.factories import make_memory
 
 pytestmark = pytest.mark.django_db
@@ -58,7 +59,7 @@ def test_a_classified_asset_without_memories_is_a_page_without_sections(ana):
     assert "##" not in text
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@table("name", HOSTILE)
 def test_what_names_no_asset_is_missing_at_every_door(ana, console, name):
     expected = 400 if "%00" in name else 404
     assert agent_of(ana).get(f"/v1/compiled/{name}").status_code == expected

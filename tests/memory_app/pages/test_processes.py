@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.site import Site
+from tests.kit.site import Site
 
 pytestmark = pytest.mark.processes
 READERS = "tests.memory_app.pages.readers"

@@ -29,6 +29,7 @@ from memory_app.pages.selectors import Asked, get_version, list_assets, load_pag
 from minara_site.kernel.core.assets import AssetGroup
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.models import Hold
+from tests.kit.tables import table
 from tests.memory_app.memories.factories import browser, make_memory
 
 pytestmark = pytest.mark.django_db
@@ -254,7 +255,7 @@ UNSEEN = (hold, discard, purge)
 BEFORE = {restore: delete, purge: delete, release: hold, discard: hold, replay: lose_edges}
 
 
-@pytest.mark.parametrize("change", [*SEEN, *UNSEEN])
+@table("change", [*SEEN, *UNSEEN])
 def test_every_change_makes_the_page_out_of_date(change, olga, now, django_capture_on_commit_callbacks):
     memory = make_memory(olga, "BTC is known")
     with django_capture_on_commit_callbacks(execute=True):

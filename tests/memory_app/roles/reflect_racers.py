@@ -24,7 +24,7 @@ from memory_app.roles.services.reflect import reflect_role
 from minara_site.access.models import User
 from minara_site.kernel.events import role_memory_changed
 from minara_site.kernel.jobs import leases
-from tests.memory_app.memories.factories import NOON
+from tests.kit.clock import NOON
 from tests.memory_app.roles.reflecting import CALL, SWING, make_call, make_registry, open_market
 
 FORK = get_context("fork")

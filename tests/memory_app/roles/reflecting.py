@@ -22,9 +22,9 @@ from memory_app.roles.core.declarations import (
 from memory_app.roles.models import RoleMemory
 from minara_site.kernel.market.core import Point
 from minara_site.kernel.market.services import record_points
-from tests.memory_app.memories.factories import NOON
+from tests.kit.clock import NOON
+from tests.kit.messages_api import Asked
 from tests.memory_app.roles.rows import make_row
-from tests.messages_api import Asked
 
 CALL, SWING, REVIEW = "desk.call", "desk.swing", "desk.review"
 EVERY = (Trigger.CRON, Trigger.ON_NEW_WRITE, Trigger.ON_PRICE_FETCH)

@@ -5,7 +5,7 @@ from typing import Any
 
 from memory_app.roles.core import Classification, Outcome, Status
 from memory_app.roles.models import RoleMemory
-from tests.memory_app.memories.factories import NOON
+from tests.kit.clock import NOON
 
 MOMENTUM, THESIS = "market.spot.momentum", "analysis.thesis.review"
 LESSON = "Wait for the close before calling a breakout."

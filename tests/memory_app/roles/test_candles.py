@@ -14,7 +14,8 @@ from memory_app.roles.core import Direction, Outcome, SkipReason
 from memory_app.roles.probes import find_outcome
 from memory_app.roles.registry import registry
 from memory_app.roles.services.record import DecisionDraft, record_decision
-from tests.shared import shared_path
+from tests.kit.shared import shared_path
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 
@@ -50,7 +51,7 @@ def expected(closes, decided_at, window, direction):
     return (Outcome.RIGHT if signed > 0 else Outcome.WRONG), float(signed)
 
 
-@pytest.mark.parametrize("role_id", WINDOWS)
+@table("role_id", WINDOWS)
 def test_the_pnl_of_each_is_that_of_the_candles(ana, closes, role_id):
     window, choose = WINDOWS[role_id], random.Random(role_id)
     first, last = closes[0][0], closes[-1][0] - window

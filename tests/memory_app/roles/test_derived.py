@@ -23,9 +23,11 @@ from memory_app.search.selectors import narrow, narrow_entries, search_memories
 from minara_site.kernel.errors import Invalid
 from minara_site.kernel.jobs.models import JobRun
 from minara_site.kernel.ownership import EVERYONE
-from tests.api.client import agent_of
+from tests.kit.api import agent_of
+from tests.kit.clock import NOON
+from tests.kit.tables import table
 from tests.memory_app.embeddings.conftest import enable, endpoint  # noqa: F401 - fixtures
-from tests.memory_app.memories.factories import NOON, make_memory
+from tests.memory_app.memories.factories import make_memory
 from tests.memory_app.roles.rows import LESSON, make_row, make_wrong
 
 pytestmark = pytest.mark.django_db
@@ -296,7 +298,7 @@ class TestVectors:
         assert backfill_embeddings(now=NOON)["embedded"] == 1
         assert state(entry) == "embedded"
 
-    @pytest.mark.parametrize("column", ["asset", "decision", "narrative", "lesson_held_at"])
+    @table("column", ["asset", "decision", "narrative", "lesson_held_at"])
     def test_another_text_drops_the_vector_even_from_sql(self, ana, endpoint, column):  # noqa: F811
         entry = make_row(ana)
         embed_pending(now=NOON)

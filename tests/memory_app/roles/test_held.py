@@ -17,7 +17,9 @@ from minara_site.kernel.events import role_memory_changed
 from minara_site.kernel.governance.models import ShadowDecision
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.ownership import EVERYONE
-from tests.memory_app.memories.factories import NOON, browser
+from tests.kit.clock import NOON
+from tests.kit.tables import table
+from tests.memory_app.memories.factories import browser
 from tests.memory_app.roles.rows import make_row, make_wrong
 
 pytestmark = pytest.mark.django_db
@@ -95,7 +97,7 @@ def test_a_discarded_decision_is_deleted_with_all_that_was_derived(ana):
     assert AuditEntry.objects.filter(tool_call="role_decision_discarded").count() == 1
 
 
-@pytest.mark.parametrize("field", ["decision", "lesson"])
+@table("field", ["decision", "lesson"])
 def test_what_was_reflected_stays_held_for_good(ana, field):
     entry = make_wrong(ana, **{field: ATTACK})
     scan()

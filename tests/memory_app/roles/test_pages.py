@@ -20,7 +20,8 @@ from minara_site.kernel.governance.services import record_shadow
 from minara_site.kernel.jobs.models import JobRun, Lease
 from minara_site.kernel.llm.models import LlmUsage
 from minara_site.kernel.market.models import PricePoint
-from tests.memory_app.memories.factories import NOON
+from tests.kit.clock import NOON
+from tests.kit.tables import table
 from tests.memory_app.roles.rows import LESSON, MOMENTUM, THESIS, make_row, make_thesis, make_wrong
 
 pytestmark = pytest.mark.django_db
@@ -283,11 +284,11 @@ WHY = [
 
 
 class TestOneDecision:
-    @pytest.mark.parametrize(("fields", "why"), WHY)
+    @table(("fields", "why"), WHY)
     def test_says_why_it_has_no_lesson(self, page, ana, fields, why):
         assert why in text(page.get(path("one", make_row(ana, **fields).pk)))
 
-    @pytest.mark.parametrize("kind", [Classification.EXOGENOUS, Classification.VARIANCE])
+    @table("kind", [Classification.EXOGENOUS, Classification.VARIANCE])
     def test_of_an_untrainable_class_keeps_its_narrative(self, page, ana, kind):
         entry = make_wrong(ana, classification=kind, lesson="", narrative="News broke.")
         shown = text(page.get(path("one", entry.pk)))
@@ -385,7 +386,7 @@ class TestOutcomes:
         assert shown.index("first") < shown.index("second")
         assert "young" not in shown
 
-    @pytest.mark.parametrize(("correct", "status"), [("yes", Status.REFLECTED), ("no", Status.PENDING)])
+    @table(("correct", "status"), [("yes", Status.REFLECTED), ("no", Status.PENDING)])
     def test_a_word_is_kept_and_the_next_one_comes(self, page, ana, correct, status):
         first, second = make_thesis(ana, hours=60), make_thesis(ana, hours=30)
         body = {"correct": correct, "pnl_pct": "−1.5", "note": "fees fell", "next": path("judge", second.pk)}

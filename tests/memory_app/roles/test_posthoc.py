@@ -20,7 +20,9 @@ from memory_app.roles.posthoc.collect import MAX_PIECE_CHARS, MOST_PIECES, Decis
 from memory_app.roles.posthoc.mapper import map_parameters, parse_mapper
 from minara_site.kernel.market.core import Point
 from minara_site.kernel.market.services import record_points
-from tests.memory_app.memories.factories import NOON, make_memory
+from tests.kit.clock import NOON
+from tests.kit.tables import table
+from tests.memory_app.memories.factories import make_memory
 from tests.memory_app.roles.reflecting import open_market
 
 pytestmark = pytest.mark.django_db
@@ -60,7 +62,7 @@ def test_the_compiled_page_says_that_it_is_todays(ana):
     assert piece.at == NOON
 
 
-@pytest.mark.parametrize(
+@table(
     "probe", [RefetchSource("memory_write"), RefetchSource("get_price", "x→y"), RefetchSource("get_price", "nonsense")]
 )
 def test_a_source_that_fails_is_noted_and_the_next_one_is_asked(ana, probe):
@@ -77,7 +79,7 @@ def test_a_tool_that_writes_cannot_be_registered():
         register_source(SourceTool("get_price", (), lambda _look: [], is_read_only=True))
 
 
-@pytest.mark.parametrize("write", ["orm", "sql", "nested"])
+@table("write", ["orm", "sql", "nested"])
 def test_a_tool_that_lies_about_writing_is_stopped(ana, monkeypatch, write):
     memory = make_memory(ana)
 
@@ -171,7 +173,7 @@ def test_headlines_lie_between_decision_and_outcome_and_are_ten_at_most(ana, set
     assert asked == ["/news?q=BTC%26x%3D1&from=2026-06-10T12%3A00%3A00Z&to=2026-06-11T12%3A00%3A00Z"]
 
 
-@pytest.mark.parametrize("given", ["..", "../../admin", "x" * 3000, "", 7])
+@table("given", ["..", "../../admin", "x" * 3000, "", 7])
 def test_what_is_no_symbol_reaches_no_endpoint(ana, settings, given):
     with endpoint(b"[]") as (url, asked):
         settings.MINARA = settings.MINARA.model_copy(update={"minara_news_url": url + "/{asset}/news"})
@@ -187,7 +189,7 @@ def test_figures_come_with_their_names(ana, settings):
     assert (piece.kind, piece.text) == ("onchain", "active addresses: 812000")
 
 
-@pytest.mark.parametrize(
+@table(
     ("body", "status"),
     [(b"", 200), (b"<html>", 200), (b'{"items": 7}', 200), (b"[" * 99_999, 200), (b"[]", 500), (b"[]", 302)],
 )

@@ -19,7 +19,8 @@ from memory_app.roles.services.outcome import set_outcome
 from minara_site.kernel.market.core import Point
 from minara_site.kernel.market.models import PricePoint
 from minara_site.kernel.market.services import record_points
-from tests.memory_app.memories.factories import NOON
+from tests.kit.clock import NOON
+from tests.kit.tables import table
 from tests.memory_app.roles.rows import make_row, make_thesis
 
 pytestmark = pytest.mark.django_db
@@ -57,7 +58,7 @@ def test_tells_what_the_price_did_between_the_decision_and_the_windows_end(ana):
     assert (entry.outcome, entry.outcome_at, entry.outcome_by) == (Outcome.WRONG, END, "price_delta")
 
 
-@pytest.mark.parametrize(
+@table(
     ("direction", "outcome", "pnl_pct"),
     [("bullish", Outcome.RIGHT, 2), ("bearish", Outcome.WRONG, -2), ("neutral", Outcome.WRONG, 0)],
 )
@@ -81,9 +82,7 @@ def test_says_nothing_before_the_window_has_ended(ana):
     assert ask(entry, now=END).pnl_pct == pytest.approx(10)
 
 
-@pytest.mark.parametrize(
-    "prices", [[], [(DECIDED, "100")], [(END, "100")], [(DECIDED - 7 * HOUR, "100"), (END, "102")]]
-)
+@table("prices", [[], [(DECIDED, "100")], [(END, "100")], [(DECIDED - 7 * HOUR, "100"), (END, "102")]])
 def test_a_missing_price_is_waited_for_a_week_and_then_given_up(ana, prices):
     post(*prices)
     entry = make_row(ana)
@@ -170,7 +169,7 @@ def post_peers(**changes):
         post((LONG_AGO, "100"), (LONG_AGO + 30 * DAY, after), symbol=symbol)
 
 
-@pytest.mark.parametrize(
+@table(
     ("direction", "outcome", "pnl_pct"),
     [("bullish", Outcome.RIGHT, 3), ("bearish", Outcome.WRONG, -3), ("neutral", Outcome.WRONG, 0)],
 )

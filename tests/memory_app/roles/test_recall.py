@@ -7,6 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from minara_site.access.models import User
+from tests.kit.tables import table
 from tests.memory_app.roles.rows import LESSON, MOMENTUM, make_wrong
 
 pytestmark = pytest.mark.django_db
@@ -38,7 +39,7 @@ def test_prints_json(ana):
     assert [(each["id"], each["lesson"], each["class"]) for each in records] == [(entry.pk, LESSON, "logic_error")]
 
 
-@pytest.mark.parametrize("number", ["0", "201", "many"])
+@table("number", ["0", "201", "many"])
 def test_says_how_many_it_prints_at_most(number, capsys):
     with pytest.raises(CommandError, match="from 1 to 200"):
         recall(MOMENTUM, "--limit", number)

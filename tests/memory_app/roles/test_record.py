@@ -12,7 +12,8 @@ from minara_site.kernel.errors import Invalid
 from minara_site.kernel.events import role_memory_changed
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.models import Hold
-from tests.memory_app.memories.factories import NOON
+from tests.kit.clock import NOON
+from tests.kit.tables import table
 from tests.memory_app.roles.rows import MOMENTUM, THESIS
 
 pytestmark = pytest.mark.django_db
@@ -83,7 +84,7 @@ def test_a_role_that_nobody_declares_names_those_that_are(ana):
     assert MOMENTUM in error.detail
 
 
-@pytest.mark.parametrize(
+@table(
     ("inputs", "field"),
     [
         ({}, "inputs.asset"),
@@ -104,9 +105,7 @@ def test_a_role_that_the_price_judges_asks_for_asset_and_direction(ana, inputs, 
     assert [each.field for each in refusal(ana, inputs=inputs).errors] == [field]
 
 
-@pytest.mark.parametrize(
-    "peers", [None, [], ["BTC"], ["ETH", "ETH"], ["ETH", 7], "SOL", ["no such thing at all"], [["SOL"]]]
-)
+@table("peers", [None, [], ["BTC"], ["ETH", "ETH"], ["ETH", 7], "SOL", ["no such thing at all"], [["SOL"]]])
 def test_a_comparison_asks_for_other_assets(ana, peers):
     inputs = {"asset": "ETH", "direction": "bullish", "peers": peers}
     if peers == ["BTC"]:
@@ -123,7 +122,7 @@ def test_other_roles_ask_for_neither_and_keep_what_they_are_given(ana):
     assert [(each.asset, each.direction) for each in (bare, named, odd)] == [("", ""), ("EURUSD", "bearish"), ("", "")]
 
 
-@pytest.mark.parametrize("decision", ["", "   ", "x" * 4_001, "a\0b", "\ud800"])
+@table("decision", ["", "   ", "x" * 4_001, "a\0b", "\ud800"])
 def test_a_decision_is_a_text_of_bounded_length(ana, decision):
     assert refusal(ana, decision=decision).errors[0].field == "decision"
 
@@ -132,7 +131,7 @@ def test_the_longest_decision_fits(ana):
     assert len(record(ana, decision="x" * 4_000).decision) == 4_000
 
 
-@pytest.mark.parametrize(
+@table(
     ("given", "stored"),
     [
         (NOON.replace(tzinfo=None), NOON),
@@ -146,7 +145,7 @@ def test_the_moment_of_a_decision_is_kept_in_utc(ana, given, stored):
     assert (entry.decided_at, entry.is_backdated) == (stored, False)
 
 
-@pytest.mark.parametrize(
+@table(
     "moment",
     [
         NOON + 5 * MINUTE + timedelta(microseconds=1),
@@ -159,13 +158,13 @@ def test_a_decision_is_neither_in_the_future_nor_before_the_clocks(ana, moment):
     assert refusal(ana, decided_at=moment).errors[0].field == "decided_at"
 
 
-@pytest.mark.parametrize(("is_replay", "backdated"), [(False, True), (True, False)])
+@table(("is_replay", "backdated"), [(False, True), (True, False)])
 def test_an_earlier_decision_counts_only_on_an_operators_word(ana, is_replay, backdated):
     entry = record(ana, decided_at=NOON - 15 * MINUTE - timedelta(microseconds=1), is_replay=is_replay)
     assert entry.is_backdated is backdated
 
 
-@pytest.mark.parametrize(
+@table(
     "fields",
     [
         {"decision": INJECTION},

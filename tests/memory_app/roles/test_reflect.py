@@ -20,7 +20,9 @@ from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.jobs.leases import acquire_lease
 from minara_site.kernel.jobs.models import Lease
 from minara_site.kernel.llm.models import LlmUsage
-from tests.memory_app.memories.factories import NOON
+from tests.kit.clock import NOON
+from tests.kit.messages_api import MessagesApi, error, said, tool
+from tests.kit.tables import table
 from tests.memory_app.roles.reflecting import (
     CALL,
     LESSON,
@@ -35,7 +37,6 @@ from tests.memory_app.roles.reflecting import (
     open_market,
     stages_of,
 )
-from tests.messages_api import MessagesApi, error, said, tool
 
 pytestmark = pytest.mark.django_db
 TRAINABLE = (Classification.LOGIC_ERROR, Classification.MISSING_DATA)
@@ -75,7 +76,7 @@ def only(entry):
     return RoleMemory.objects.get(pk=entry.pk)
 
 
-@pytest.mark.parametrize("classification", Classification)
+@table("classification", Classification)
 def test_a_lesson_only_where_something_can_be_learned(ana, market, models: MessagesApi, classification):
     entry, models.answer = make_call(ana), answer_as(classification)
     ended = sweep()
@@ -112,7 +113,7 @@ def test_what_lies_in_the_noise_is_classified_too(ana, market, models: MessagesA
     assert (found.outcome, found.classification, found.lesson) == (Outcome.UNCLEAR, Classification.VARIANCE, "")
 
 
-@pytest.mark.parametrize("answer", MALFORMED)
+@table("answer", MALFORMED)
 def test_a_malformed_class_leaves_the_entry_pending_and_is_never_guessed(ana, market, models: MessagesApi, answer):
     entry, models.answer = make_call(ana), answer
     assert sweep().counts == {"failed": 1}
@@ -128,7 +129,7 @@ def test_a_malformed_class_leaves_the_entry_pending_and_is_never_guessed(ana, ma
     assert only(entry).last_error == ""
 
 
-@pytest.mark.parametrize("lesson", ["", "One. Two. Three.", "x" * 401, "\u200b"])
+@table("lesson", ["", "One. Two. Three.", "x" * 401, "\u200b"])
 def test_a_lesson_that_is_none_costs_no_second_stage_one(ana, market, models: MessagesApi, lesson):
     entry, models.answer = make_call(ana), answer_as(Classification.LOGIC_ERROR, lesson=lesson)
     assert sweep().counts == {"failed": 1}
@@ -311,7 +312,7 @@ def test_a_budget_that_is_spent_between_the_stages_costs_no_second_stage_one(ana
     assert stages_of(models.asked) == (1, 1)
 
 
-@pytest.mark.parametrize("status", [401, 529])
+@table("status", [401, 529])
 def test_a_model_that_does_not_answer_stops_the_calls(ana, market, models: MessagesApi, settings, status):
     settings.MINARA = settings.MINARA.model_copy(update={"minara_model_retries": 0})
     first, second, right = make_call(ana, hours=60), make_call(ana, hours=50), make_call(ana, asset="ETH", hours=40)

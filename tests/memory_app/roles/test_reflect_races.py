@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from memory_app.roles.core import Classification
+from tests.kit.messages_api import Asked, MessagesApi, serve
+from tests.kit.site import Site
 from tests.memory_app.roles.reflecting import LESSON, NARRATIVE, answer_as, is_stage_one, stages_of
-from tests.messages_api import Asked, MessagesApi, serve
-from tests.site import Site
 
 pytestmark = pytest.mark.processes
 RACERS = "tests.memory_app.roles.reflect_racers"

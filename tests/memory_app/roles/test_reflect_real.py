@@ -16,9 +16,9 @@ from memory_app.roles.services.record import DecisionDraft, record_decision
 from memory_app.roles.services.reflect import reflect_role
 from minara_site.kernel.market.core import Bar
 from minara_site.kernel.market.services import Series, import_bars
+from tests.kit.messages_api import MessagesApi
+from tests.kit.shared import shared_path
 from tests.memory_app.roles.reflecting import CALL, LESSON, answer_as, installed, make_role, stages_of
-from tests.messages_api import MessagesApi
-from tests.shared import shared_path
 
 pytestmark = pytest.mark.django_db
 FIVE = timedelta(minutes=5)

@@ -29,8 +29,10 @@ from minara_site.kernel.jobs.table import find_job
 from minara_site.kernel.llm.models import LlmUsage
 from minara_site.kernel.market.core import Point
 from minara_site.kernel.market.services import record_points
-from tests.api.client import agent_of, assert_problem
-from tests.memory_app.memories.factories import NOON
+from tests.kit.api import agent_of, assert_problem
+from tests.kit.clock import NOON
+from tests.kit.messages_api import MessagesApi, error
+from tests.kit.tables import table
 from tests.memory_app.roles.reflecting import (
     CALL,
     EVERY,
@@ -43,7 +45,6 @@ from tests.memory_app.roles.reflecting import (
     make_role,
     open_market,
 )
-from tests.messages_api import MessagesApi, error
 
 pytestmark = pytest.mark.django_db
 MOMENT = timedelta(microseconds=1)
@@ -143,7 +144,7 @@ def test_marking_asks_no_model_again_about_what_waits_after_a_bad_answer(ana, be
     assert list(due.values_list("pk", flat=True)) == [marked.pk]
 
 
-@pytest.mark.parametrize(("first", "then", "wanted"), [
+@table(("first", "then", "wanted"), [
     ("on_new_write", "on_price_fetch", "on_price_fetch"),
     ("cron", "manual", "manual"),
     ("on_price_fetch", "on_new_write", "on_price_fetch"),
@@ -163,7 +164,7 @@ def test_a_price_of_an_owner_starts_nothing_for_others(ana, ben):
     assert RoleState.objects.get().wanted_by == "on_price_fetch"
 
 
-@pytest.mark.parametrize("is_owners", [True, False])
+@table("is_owners", [True, False])
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL decides by what its tables hold")
 def test_a_price_that_nobody_waits_for_is_told_by_an_index(ana, is_owners):
     """Else each posted price would go over everything that waits."""

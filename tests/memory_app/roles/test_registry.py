@@ -12,6 +12,7 @@ from memory_app.roles.builtin.thesis import REVIEW
 from memory_app.roles.core.declarations import Custom, DomainSkill, RefetchSource
 from memory_app.roles.probes.custom import custom_probes, register_probe
 from memory_app.roles.registry import RoleDeclarationError, RoleRegistry, SkillRegistry, load_skills, registry
+from tests.kit.tables import table
 
 PLACEHOLDERS = ("{decision}", "{window}", "{pnl}", "{evidence}", "{type}")
 OWN_SKILL = """
@@ -62,7 +63,7 @@ def test_brings_the_roles_of_the_sources():
     ]
 
 
-@pytest.mark.parametrize("declared", registry().all(), ids=lambda each: each.id)
+@table("declared", registry().all(), ids=lambda each: each.id)
 def test_every_prompt_of_ours_takes_what_the_reflector_puts_in(declared):
     missing = [word for word in PLACEHOLDERS if word not in declared.role.reflection_prompt]
     assert missing == []
@@ -94,7 +95,7 @@ def test_takes_the_skills_of_installed_packages(tmp_path, monkeypatch):
         sys.modules.pop("pack_skills", None)
 
 
-@pytest.mark.parametrize(
+@table(
     ("skill", "role", "owners"),
     [
         ("desk", "market.spot.momentum", ("market.spot.momentum", "desk")),
@@ -116,7 +117,7 @@ def test_two_skills_may_not_declare_one_role():
         RoleRegistry.from_skill_registry(skills)
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "word"),
     [
         ("import nothing_of_this_name", "nothing_of_this_name"),
@@ -141,13 +142,13 @@ def test_a_probe_that_nobody_registered_stops_the_start():
         registry_of(with_probes(outcome=Custom("whale_followthrough")))
 
 
-@pytest.mark.parametrize("tool", ["memory_write", "record_decision", "place_order", ""])
+@table("tool", ["memory_write", "record_decision", "place_order", ""])
 def test_a_tool_that_does_more_than_read_stops_the_start(tool):
     with pytest.raises(RoleDeclarationError, match=r"desk.*get_price"):
         registry_of(with_probes(RefetchSource(tool)))
 
 
-@pytest.mark.parametrize("mapper", ["asset→colour", "asset", "→", "asset=symbol"])
+@table("mapper", ["asset→colour", "asset", "→", "asset=symbol"])
 def test_a_tool_that_is_given_what_it_does_not_take_stops_the_start(mapper):
     with pytest.raises(RoleDeclarationError, match="get_price"):
         registry_of(with_probes(RefetchSource("get_price", mapper)))

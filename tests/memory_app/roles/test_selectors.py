@@ -21,7 +21,8 @@ from memory_app.roles.selectors import (
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.ownership import EVERYONE
-from tests.memory_app.memories.factories import NOON
+from tests.kit.clock import NOON
+from tests.kit.tables import table
 from tests.memory_app.roles.rows import MOMENTUM, THESIS, make_row, make_thesis, make_wrong
 
 pytestmark = pytest.mark.django_db
@@ -123,7 +124,7 @@ def test_a_role_that_is_gone_teaches_nothing_any_more_and_stays_readable(ana):
     assert ids(list_entries(owner=ana)) == {gone.pk}
 
 
-@pytest.mark.parametrize(
+@table(
     "fields",
     [
         {"held_at": NOON},
@@ -157,7 +158,7 @@ def test_todays_verdicts_are_not_asked_for_twice(ana, django_assert_num_queries)
     assert find_refused(entries) == {entries[0].pk}
 
 
-@pytest.mark.parametrize("role_id", [None, MOMENTUM])
+@table("role_id", [None, MOMENTUM])
 def test_lessons_are_found_by_an_index_of_lessons(ana, role_id):
     """Else each new session would go over everything that its owner ever decided."""
     rows = list_lessons(owner=ana, role_id=role_id, as_of=NOON).order_by("-outcome_at", "-pk")[:5]

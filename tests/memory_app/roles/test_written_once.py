@@ -10,7 +10,8 @@ from django.db import DatabaseError, connection, transaction
 from memory_app.roles import triggers
 from memory_app.roles.models import RoleMemory
 from minara_site.kernel.db import is_sqlite
-from tests.memory_app.memories.factories import NOON
+from tests.kit.clock import NOON
+from tests.kit.tables import table
 from tests.memory_app.roles.rows import make_row, make_wrong
 
 pytestmark = pytest.mark.django_db
@@ -63,8 +64,8 @@ def stored(entry):
     return RoleMemory.objects.values(*OTHERWISE).get(pk=entry.pk)
 
 
-@pytest.mark.parametrize("write", [write_raw, write_saved, write_one_field, write_bulk, write_many])
-@pytest.mark.parametrize(("field", "value"), WRITES)
+@table("write", [write_raw, write_saved, write_one_field, write_bulk, write_many])
+@table(("field", "value"), WRITES)
 def test_nobody_rewrites_a_column_of_a_reflection(ana, write, field, value):
     entry = make_wrong(ana)
     before = stored(entry)
@@ -73,7 +74,7 @@ def test_nobody_rewrites_a_column_of_a_reflection(ana, write, field, value):
     assert stored(entry) == before
 
 
-@pytest.mark.parametrize("field", ["outcome", "narrative", "lesson"])
+@table("field", ["outcome", "narrative", "lesson"])
 def test_the_trigger_refuses_by_name(ana, field):
     entry = make_wrong(ana)
     with pytest.raises(DatabaseError, match=triggers.REFUSAL), transaction.atomic():

@@ -3,8 +3,8 @@
 import pytest
 
 from memory_app.embeddings.services import embed_pending
+from tests.kit.clock import NOON
 from tests.memory_app.embeddings.conftest import enable, endpoint  # noqa: F401 - fixtures
-from tests.memory_app.memories.factories import NOON
 
 
 @pytest.fixture

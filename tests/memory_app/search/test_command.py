@@ -8,6 +8,7 @@ from django.utils import timezone
 from memory_app.memories.core import Category, Provenance, Source
 from memory_app.memories.services import Draft, write_memory
 from memory_app.search.index import newest_index_problems
+from tests.kit.tables import table
 from tests.memory_app.memories.factories import make_memory
 
 pytestmark = pytest.mark.django_db
@@ -29,16 +30,14 @@ def test_finds_what_is_out_of_step_and_mends_it(ana, capsys):
     assert newest_index_problems() == []
 
 
-@pytest.mark.parametrize(
-    "words", [["eth"], ["hold", "eth"], ["eth", "--limit", "2"], ["--fusion", "rrf", "hold", "eth"]]
-)
+@table("words", [["eth"], ["hold", "eth"], ["eth", "--limit", "2"], ["--fusion", "rrf", "hold", "eth"]])
 def test_finds_by_words_before_and_after_its_options(ana, capsys, words):
     make_memory(ana, "I hold ETH")
     call_command("search", "find", "--user", ana.username, *words)
     assert "I hold ETH" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("words", [[], ["find"], ["lose"]])
+@table("words", [[], ["find"], ["lose"]])
 def test_asks_for_an_act_and_something_to_find(words):
     with pytest.raises(CommandError, match=r"required|choice"):
         call_command("search", *words)

@@ -21,7 +21,9 @@ from memory_app.search.core.request import Fusion, Sort
 from memory_app.search.selectors import search_memories
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.ownership import EVERYONE
-from tests.memory_app.memories.factories import NOON, make_memory
+from tests.kit.clock import NOON
+from tests.kit.tables import table
+from tests.memory_app.memories.factories import make_memory
 
 pytestmark = pytest.mark.django_db
 
@@ -113,7 +115,7 @@ def test_vectors_of_another_model_are_not_compared(ana, library, embed):
     assert answers(ana) == answers(ana, fusion=Fusion.TEXT)
 
 
-@pytest.mark.parametrize("query", ["stop AND btc", "btc NOT trail", "category:lesson", "🚀", "(btc OR tea) AND stop"])
+@table("query", ["stop AND btc", "btc NOT trail", "category:lesson", "🚀", "(btc OR tea) AND stop"])
 def test_operators_leave_the_words_alone(ana, library, embed, query):
     embed()
     assert search_memories(owner=ana, query=query) == search_memories(owner=ana, query=query, fusion=Fusion.TEXT)
@@ -182,7 +184,7 @@ def test_filters_and_phrases_narrow_what_is_meant(ana, library, embed):
     assert [hit.content for hit in search_memories(owner=ana, query='"trail by" losses').hits] == [TEXTS[1]]
 
 
-@pytest.mark.parametrize("field", ["deleted_at", "held_at"])
+@table("field", ["deleted_at", "held_at"])
 def test_what_is_not_live_is_not_found_by_meaning(ana, library, embed, field):
     embed()
     Memory.objects.filter(pk=library[0].pk).update(**{field: NOON})

@@ -19,8 +19,10 @@ from memory_app.search.index import SLICE, index_problems, optimize_index, rebui
 from memory_app.search.models import SearchDocument
 from memory_app.search.selectors import narrow, search_memories
 from minara_site.kernel.db import is_sqlite
-from tests.fixtures import make_user
-from tests.memory_app.memories.factories import NOON, make_memory
+from tests.kit.clock import NOON
+from tests.kit.fixtures import make_user
+from tests.kit.tables import table
+from tests.memory_app.memories.factories import make_memory
 
 pytestmark = pytest.mark.django_db
 
@@ -127,9 +129,7 @@ def test_keeps_a_deleted_memory_in_the_index_and_out_of_the_hits(ana):
     assert found_ids(ana, "slippage") == {memory.pk}
 
 
-@pytest.mark.parametrize(
-    "delete", [lambda memory: memory.delete(), lambda memory: Memory.objects.filter(pk=memory.pk).delete()]
-)
+@table("delete", [lambda memory: memory.delete(), lambda memory: Memory.objects.filter(pk=memory.pk).delete()])
 def test_forgets_a_purged_memory(ana, delete):
     delete(make_memory(ana, "slippage"))
     kept = make_memory(ana, "funding")
@@ -180,7 +180,7 @@ else:
     DAMAGES += ["UPDATE search_document SET words = ''", "DROP TRIGGER memories_purge_document ON memories"]
 
 
-@pytest.mark.parametrize("statement", DAMAGES)
+@table("statement", DAMAGES)
 def test_sees_and_repairs_damage(ana, statement):
     make_memory(ana, "slippage at 0.5%")
     assert index_problems() == []

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from memory_app.search.core.parser import parse_query
 from memory_app.search.selectors import search_memories
 from minara_site.kernel.ownership import EVERYONE
+from tests.kit.shared import corpus
 from tests.memory_app.memories.factories import make_memory
-from tests.shared import corpus
 
 pytestmark = pytest.mark.django_db
 

@@ -17,7 +17,9 @@ from memory_app.search.lab import Fallback, compare_arms
 from memory_app.search.lab_views import EXAMPLES
 from memory_app.search.selectors import search_memories
 from minara_site.kernel.ownership import EVERYONE
-from tests.memory_app.memories.factories import NOON, make_memory
+from tests.kit.clock import NOON
+from tests.kit.tables import table
+from tests.memory_app.memories.factories import make_memory
 
 pytestmark = pytest.mark.django_db
 TEXTS = ("stop-losses on BTC should trail by 8%", "altcoin drawdown overnight", "prefers green tea", "BTC halving")
@@ -80,9 +82,7 @@ def test_the_search_page_says_what_made_a_score_and_what_only_meaning_found(brow
     assert "by its filters alone" not in html
 
 
-@pytest.mark.parametrize(
-    ("fusion", "words"), [("rrf", "Reciprocal ranks (RRF)"), ("meaning", "By meaning"), ("text", "By words")]
-)
+@table(("fusion", "words"), [("rrf", "Reciprocal ranks (RRF)"), ("meaning", "By meaning"), ("text", "By words")])
 def test_the_search_page_names_another_fusion_and_keeps_it_for_the_next_query(browser, library, embed, fusion, words):
     embed()
     html = browser.get("/search/", {"q": "BTC", "fusion": fusion}).content.decode()
@@ -91,7 +91,7 @@ def test_the_search_page_names_another_fusion_and_keeps_it_for_the_next_query(br
     assert ("1 / (60 + place) of both" in html) is (fusion == "rrf")
 
 
-@pytest.mark.parametrize("fusion", ["", "default", "RRF", "'><script>"])
+@table("fusion", ["", "default", "RRF", "'><script>"])
 def test_the_search_page_takes_any_other_word_for_the_default(browser, library, embed, fusion):
     embed()
     html = browser.get("/search/", {"q": "BTC stop", "fusion": fusion}).content.decode()
@@ -135,7 +135,7 @@ def test_says_that_the_vectors_took_too_long(browser, ana, library, embed, monke
     assert "Comparing the vectors took too long." in lab(browser, q="BTC")
 
 
-@pytest.mark.parametrize("query", ['"no such words" losses', "category:lesson losses", "before:2001 losses"])
+@table("query", ['"no such words" losses', "category:lesson losses", "before:2001 losses"])
 def test_blames_nobody_when_the_query_leaves_nothing(ana, library, embed, query):
     embed()
     found = compare_arms(owner=ana, query=query)
@@ -167,7 +167,7 @@ def test_a_fragment_is_the_result_alone(browser, library):
     assert answer.content.decode().lstrip().startswith('<div class="stack" id="found">')
 
 
-@pytest.mark.parametrize("values", [{"q": "x" * 513}, {"q": "BTC", "as_of": "yesterday"}, {"q": "a\0b"}])
+@table("values", [{"q": "x" * 513}, {"q": "BTC", "as_of": "yesterday"}, {"q": "a\0b"}])
 def test_says_what_it_cannot_read(browser, values):
     answer = browser.get("/memories/search-lab/", values)
     assert answer.status_code == 422

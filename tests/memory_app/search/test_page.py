@@ -10,7 +10,9 @@ from memory_app.search.answers import NOTES, note_text
 from memory_app.search.core.query import Note, NoteCode
 from memory_app.search.views import SHOWN, SYNTAX
 from minara_site.kernel.db import is_sqlite
-from tests.memory_app.memories.factories import NOON, make_memory
+from tests.kit.clock import NOON
+from tests.kit.tables import table
+from tests.memory_app.memories.factories import make_memory
 
 pytestmark = pytest.mark.django_db
 
@@ -37,7 +39,7 @@ def test_shows_the_box_and_the_syntax(browser):
     assert 'id="found"' in html
 
 
-@pytest.mark.parametrize("example", [example for example, _meaning in SYNTAX])
+@table("example", [example for example, _meaning in SYNTAX])
 def test_its_examples_work(browser, ana, example):
     text = "slippage impact on base, btc trailing stop 止损"
     make_memory(ana, text, category=Category.LESSON, at=NOON.replace(month=5))
@@ -107,7 +109,7 @@ def test_cuts_long_texts_around_the_hit(browser, ana):
     assert html.count("word") < 150
 
 
-@pytest.mark.parametrize(("query", "status"), [("a" * 513, 422), ("nul\0", 422), ("(" * 512, 200), ("%", 200)])
+@table(("query", "status"), [("a" * 513, 422), ("nul\0", 422), ("(" * 512, 200), ("%", 200)])
 def test_explains_what_it_cannot_search(browser, query, status):
     answer = browser.get("/search/", {"q": query})
     assert answer.status_code == status
@@ -151,7 +153,7 @@ def test_asks_few_queries_whatever_it_finds(browser, ana, django_assert_max_num_
         browser.get("/search/", {"q": "slippage btc"})
 
 
-@pytest.mark.parametrize("code", list(NoteCode))
+@table("code", list(NoteCode))
 def test_has_words_for_every_note(code):
     assert set(NOTES) == set(NoteCode)
     assert "%(" not in note_text(Note(code, "100%"))

@@ -12,7 +12,9 @@ from memory_app.search.past import read_moment
 from memory_app.search.selectors import search_memories
 from minara_site.kernel.errors import Invalid
 from minara_site.kernel.ownership import EVERYONE
-from tests.memory_app.memories.factories import NOON, make_memory
+from tests.kit.clock import NOON
+from tests.kit.tables import table
+from tests.memory_app.memories.factories import make_memory
 
 pytestmark = pytest.mark.django_db
 
@@ -43,7 +45,7 @@ def edited(ana):
     return memory
 
 
-@pytest.mark.parametrize(
+@table(
     ("as_of", "expected"),
     [
         (NOON - TICK, []),
@@ -61,7 +63,7 @@ def test_shows_the_text_of_then(ana, edited, as_of, expected):
     assert texts(ana, as_of=as_of, sort=Sort.RECENT) == expected
 
 
-@pytest.mark.parametrize("as_of", [NOON, NOON + HOUR, NOON + 3 * HOUR, None])
+@table("as_of", [NOON, NOON + HOUR, NOON + 3 * HOUR, None])
 def test_a_text_that_was_rolled_back_shows_at_no_moment(ana, as_of):
     memory = make_memory(ana, "slippage is 1%", at=NOON)
     change(memory, "slippage is 9%", at=NOON + HOUR)
@@ -103,8 +105,8 @@ def test_changed_and_unchanged_rows_stand_in_one_order(ana, edited):
     assert [hit.updated_at for hit in recent] == [NOON + 2 * TICK, NOON + TICK]
 
 
-@pytest.mark.parametrize("field", ["deleted_at", "held_at"])
-@pytest.mark.parametrize("at", [NOON - HOUR, NOON + 3 * HOUR])
+@table("field", ["deleted_at", "held_at"])
+@table("at", [NOON - HOUR, NOON + 3 * HOUR])
 def test_what_is_deleted_or_held_now_never_shows(ana, edited, field, at):
     Memory.objects.filter(pk=edited.pk).update(**{field: at})
     for hours in range(4):
@@ -128,7 +130,7 @@ def test_counts_what_was_deleted_since(ana):
     assert counted(None) == []
 
 
-@pytest.mark.parametrize(("as_of", "is_found"), [(NOON + HOUR - TICK, True), (NOON + HOUR, False)])
+@table(("as_of", "is_found"), [(NOON + HOUR - TICK, True), (NOON + HOUR, False)])
 def test_a_fact_that_was_retired_since_was_live_then(ana, as_of, is_found):
     make_memory(ana, "slippage is 1%", at=NOON, fact_state=FactState.RETIRED, retired_at=NOON + HOUR)
     assert bool(texts(ana, as_of=as_of)) is is_found
@@ -175,7 +177,7 @@ def test_meaning_knows_unchanged_rows_only(ana, embed):
     assert len(texts(ana, "山寨币崩了", as_of=None)) == 3
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "moment"),
     [
         ("2026-06-12", datetime(2026, 6, 12, 23, 59, 59, 999999, tzinfo=UTC)),
@@ -189,9 +191,7 @@ def test_reads_a_time_or_the_end_of_a_day(text, moment):
     assert read_moment(text) == moment
 
 
-@pytest.mark.parametrize(
-    "text", ["", "yesterday", "2026-02-30", "2026", "0001-01-01T00:00:00+09:00", "9999-12-31T23:00-09:00"]
-)
+@table("text", ["", "yesterday", "2026-02-30", "2026", "0001-01-01T00:00:00+09:00", "9999-12-31T23:00-09:00"])
 def test_refuses_what_is_no_time(text):
     with pytest.raises(Invalid) as refused:
         read_moment(text)

@@ -16,7 +16,9 @@ from memory_app.search.core.request import Sort
 from memory_app.search.selectors import limited, narrow, search_memories
 from minara_site.kernel.errors import Invalid
 from minara_site.kernel.ownership import EVERYONE
-from tests.memory_app.memories.factories import NOON, make_memory
+from tests.kit.clock import NOON
+from tests.kit.tables import table
+from tests.memory_app.memories.factories import make_memory
 
 pytestmark = pytest.mark.django_db
 
@@ -49,7 +51,7 @@ def names(library, result):
     return [ids[hit.id] for hit in result.hits]
 
 
-@pytest.mark.parametrize(
+@table(
     ("query", "expected"),
     [
         ("slippage", {"slip"}),
@@ -109,7 +111,7 @@ def test_finds_everything_else_without_a_word(ana, library):
     }
 
 
-@pytest.mark.parametrize(
+@table(
     ("query", "first"),
     [
         ("What slippage does the user set on swaps?", "slip"),
@@ -166,9 +168,7 @@ def test_fills_the_limit_past_deleted_and_filtered_rows(ana):
     assert {hit.id for hit in search_memories(owner=ana, query="slippage", limit=12).hits} == {row.pk for row in live}
 
 
-@pytest.mark.parametrize(
-    "query", ["slippage", "slippage swaps", "slippage AND swaps", '"swaps slippage"', "slip* number"]
-)
+@table("query", ["slippage", "slippage swaps", "slippage AND swaps", '"swaps slippage"', "slip* number"])
 def test_lets_the_engine_choose_from_very_many_matches(ana, query, monkeypatch):
     for n in range(40):
         make_memory(ana, f"swaps slippage number {n}" + " and so on" * (n % 7))
@@ -240,7 +240,7 @@ def test_tells_what_was_repaired(ana, library):
     assert [note.code for note in found.notes] == [NoteCode.QUOTE_CLOSED]
 
 
-@pytest.mark.parametrize("query", ["a" * 513, "nul \0", "\ud800"])
+@table("query", ["a" * 513, "nul \0", "\ud800"])
 def test_refuses_what_is_no_query(ana, query):
     with pytest.raises(Invalid):
         search_memories(owner=ana, query=query)

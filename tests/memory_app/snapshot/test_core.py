@@ -2,9 +2,8 @@
 
 import re
 import unicodedata
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,9 +20,10 @@ from memory_app.snapshot.core import (
     choose_observations,
     render_memory_block,
 )
-from tests.shared import corpus
+from tests.kit.clock import NOON
+from tests.kit.shared import corpus
+from tests.kit.tables import table
 
-NOON = datetime(2026, 6, 12, 12, tzinfo=UTC)
 HEADERS = ["## User Profile", "## Observations", "## Lessons"]
 
 
@@ -170,13 +170,13 @@ def check_stays_inside(render, text):
     block.encode()
 
 
-@pytest.mark.parametrize("field", FIELDS)
+@table("field", FIELDS)
 def test_no_string_of_the_corpus_leaves_its_line(field):
     for each in corpus("fence_escapes"):
         check_stays_inside(FIELDS[field], each["text"])
 
 
-@pytest.mark.parametrize("corpus_name", ["xss", "prompt_injection"])
+@table("corpus_name", ["xss", "prompt_injection"])
 def test_no_hostile_text_leaves_its_line(corpus_name):
     for each in corpus(corpus_name):
         text = each.get("text") or each.get("payload") or ""

@@ -3,7 +3,8 @@
 import pytest
 
 from minara_site.access.models import AccessEntry
-from tests.api.client import agent_of, assert_problem, read_time, walk
+from tests.kit.api import agent_of, assert_problem, read_time, walk
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 
@@ -37,7 +38,7 @@ def test_delete_answers_as_a_deleted_memory_does(agent):
         assert_problem(agent.delete(f"/v1/user-profile/{key}"), 404, "not_found")
 
 
-@pytest.mark.parametrize(
+@table(
     ("key", "body"),
     [
         ("a%20b", {"value": "x"}),

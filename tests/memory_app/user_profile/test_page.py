@@ -7,6 +7,7 @@ import pytest
 from memory_app.user_profile.models import UserProfileEntry
 from memory_app.user_profile.services import set_entry
 from minara_site.access.models import AccessEntry
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
@@ -44,9 +45,7 @@ def test_adds(console):
     assert "Added. It is read from the next session on." in page
 
 
-@pytest.mark.parametrize(
-    "fields", [{"key": "a b", "value": "x"}, {"key": "a", "value": ""}, {}, {"key": "risk", "value": "bold"}]
-)
+@table("fields", [{"key": "a b", "value": "x"}, {"key": "a", "value": ""}, {}, {"key": "risk", "value": "bold"}])
 def test_refuses_beside_the_field_and_keeps_what_was_typed(console, entry, fields):
     answer = console.post("/user-profile/add/", fields)
     assert answer.status_code == 422
@@ -74,7 +73,7 @@ def test_edits_without_javascript(console, entry):
     assert values() == {"risk": "bold"}
 
 
-@pytest.mark.parametrize("stale", [{"updated_at": "2020-01-01T00:00:00+00:00"}, {"updated_at": "x"}, {}])
+@table("stale", [{"updated_at": "2020-01-01T00:00:00+00:00"}, {"updated_at": "x"}, {}])
 def test_a_stale_edit_shows_both_and_overwrites_nothing(console, entry, stale):
     answer = console.post("/user-profile/risk/edit/", {"value": "bold", **stale})
     assert answer.status_code == 409

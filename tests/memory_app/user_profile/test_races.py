@@ -10,8 +10,8 @@ from memory_app.user_profile.models import UserProfileEntry
 from memory_app.user_profile.services import remove_entry, set_entry
 from minara_site.access.models import User
 from minara_site.kernel.errors import Conflict, NotFound
+from tests.kit.site import Site
 from tests.memory_app.memories.test_races import START_SECONDS
-from tests.site import Site
 
 HERE = "tests.memory_app.user_profile.test_races"
 KEY = "risk"

@@ -10,6 +10,7 @@ from memory_app.user_profile.services import MAX_ENTRIES, MAX_VALUE_CHARS, remov
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.audit_log.services import content_digest
 from minara_site.kernel.errors import Conflict, Invalid, NotFound
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 LATER = timedelta(hours=1)
@@ -33,12 +34,12 @@ def test_the_same_value_again_changes_nothing(ana, now):
     assert AuditEntry.objects.count() == 1
 
 
-@pytest.mark.parametrize("key", ["a", "home_language", "chain.base-2", "9", "A" * 64])
+@table("key", ["a", "home_language", "chain.base-2", "9", "A" * 64])
 def test_takes_plain_keys(ana, now, key):
     assert put(ana, now, key=f" {key} ").entry.key == key
 
 
-@pytest.mark.parametrize("key", ["", " ", "-a", "_a", ".", "a b", "a/b", "a:b", "é", "a" * 65, "a\0", "山"])
+@table("key", ["", " ", "-a", "_a", ".", "a b", "a/b", "a:b", "é", "a" * 65, "a\0", "山"])
 def test_refuses_other_keys(ana, now, key):
     with pytest.raises(Invalid) as refused:
         put(ana, now, key=key)
@@ -46,14 +47,12 @@ def test_refuses_other_keys(ana, now, key):
     assert not UserProfileEntry.objects.exists()
 
 
-@pytest.mark.parametrize("value", ["x", "山" * MAX_VALUE_CHARS, "a: b", "<b>"])
+@table("value", ["x", "山" * MAX_VALUE_CHARS, "a: b", "<b>"])
 def test_takes_one_line(ana, now, value):
     assert put(ana, now, value=value).entry.value == value
 
 
-@pytest.mark.parametrize(
-    "value", ["", " \n", "x" * (MAX_VALUE_CHARS + 1), "a\nb", "a\rb", "a\u2028b", "a\x85b", "a\0", "\ud800"]
-)
+@table("value", ["", " \n", "x" * (MAX_VALUE_CHARS + 1), "a\nb", "a\rb", "a\u2028b", "a\x85b", "a\0", "\ud800"])
 def test_refuses_other_values(ana, now, value):
     with pytest.raises(Invalid) as refused:
         put(ana, now, value=value)

@@ -19,8 +19,10 @@ from minara_site.access.models import AccessEntry
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.ownership import EVERYONE
 from profile_app.prompt.services import start_session
-from tests.api.client import agent_of
-from tests.memory_app.memories.factories import NOON, browser, make_many, make_memory
+from tests.kit.api import agent_of
+from tests.kit.clock import NOON
+from tests.kit.tables import table
+from tests.memory_app.memories.factories import browser, make_many, make_memory
 
 pytestmark = pytest.mark.django_db
 DAY = timedelta(days=1)
@@ -114,7 +116,7 @@ class TestPage:
         ):
             assert words in page, words
 
-    @pytest.mark.parametrize("kind", EventKind)
+    @table("kind", EventKind)
     def test_has_words_for_every_decision_and_for_our_reasons(self, anas, ana, kind):
         memory, other = fact(ana, "prefers weekly charts"), fact(ana, "prefers daily charts")
         decide(ana, kind, memory, other, reason="protected")

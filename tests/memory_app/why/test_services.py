@@ -22,8 +22,9 @@ from minara_site.kernel.db import is_sqlite
 from minara_site.kernel.jobs.table import find_job
 from minara_site.kernel.ownership import EVERYONE
 from profile_app.prompt.services import end_session, start_session
-from tests.api.client import agent_of
-from tests.memory_app.memories.factories import NOON, browser, make_many, make_memory
+from tests.kit.api import agent_of
+from tests.kit.clock import NOON
+from tests.memory_app.memories.factories import browser, make_many, make_memory
 
 pytestmark = pytest.mark.django_db
 DAY = timedelta(days=1)

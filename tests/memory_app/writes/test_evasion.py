@@ -17,6 +17,7 @@ from memory_app.writes.services import roll_back, undo_roll_back
 from minara_site.access.principal import Principal
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.ownership import EVERYONE
+from tests.kit.tables import table
 from tests.memory_app.writes.factories import agent, person, profiles, standing, write
 
 pytestmark = pytest.mark.django_db
@@ -102,7 +103,7 @@ def test_a_discarded_edit_protects_no_later_one(story: Story) -> None:
     assert standing() == before
 
 
-@pytest.mark.parametrize("order", [(BAD, WORSE, BAD), (WORSE, BAD)])
+@table("order", [(BAD, WORSE, BAD), (WORSE, BAD)])
 def test_two_writers_on_one_row_are_both_taken_back(story: Story, order: tuple[str, ...]) -> None:
     mine = story.write(story.ana, "stop at 2%")
     other = story.write(story.ana, "untouched by the second")

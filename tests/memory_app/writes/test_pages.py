@@ -17,6 +17,7 @@ from memory_app.user_profile.services import set_entry
 from memory_app.writes.models import WriteRollback
 from minara_site.access.models import AccessEntry
 from minara_site.kernel.audit_log.models import AuditEntry
+from tests.kit.tables import table
 from tests.memory_app.writes.core.test_lights import minja
 from tests.memory_app.writes.factories import agent, person, write
 
@@ -172,7 +173,7 @@ def test_a_write_after_the_preview_is_a_conflict_that_shows_the_new_plan(operato
     assert not Memory.objects.live().exists()
 
 
-@pytest.mark.parametrize(
+@table(
     ("query", "status"),
     [
         ("", 422),

@@ -28,6 +28,7 @@ from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.errors import Conflict
 from minara_site.kernel.events import memory_written
 from minara_site.kernel.ownership import EVERYONE
+from tests.kit.tables import table
 from tests.memory_app.writes.factories import agent, person, standing, write
 
 pytestmark = pytest.mark.django_db
@@ -201,7 +202,7 @@ class TestRollBack:
 
 
 class TestUndo:
-    @pytest.mark.parametrize("is_swept", [True, False])
+    @table("is_swept", [True, False])
     def test_the_older_stands_alone_again(self, story: Story, is_swept: bool) -> None:
         bad, good = story.record(BAD, "holds ETH"), story.record(GOOD, "holds ETH")
         story.sweep()

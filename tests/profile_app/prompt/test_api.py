@@ -11,8 +11,9 @@ from minara_site.kernel.conversations.models import Session, Turn
 from minara_site.kernel.conversations.services import MAX_MESSAGE_CHARS
 from profile_app.prompt.models import SessionSnapshot
 from profile_app.prompt.services import retire_idle_snapshots
-from tests.api.client import agent_of, assert_problem, read_time, walk
-from tests.fixtures import NOON
+from tests.kit.api import agent_of, assert_problem, read_time, walk
+from tests.kit.clock import NOON
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 SECRET = "ghp_" + "a1B2" * 9
@@ -40,12 +41,12 @@ def test_starting_answers_201_with_id_and_time(agent):
     assert Session.objects.get().title == "Morning"
 
 
-@pytest.mark.parametrize("body", [None, {}, {"title": ""}])
+@table("body", [None, {}, {"title": ""}])
 def test_a_title_is_optional(agent, body):
     assert agent.post("/v1/sessions", body).status_code == 201
 
 
-@pytest.mark.parametrize("body", [{"title": 5}, {"title": "x" * 201}, {"title": "a\0"}, {"id": "sess_x"}, []])
+@table("body", [{"title": 5}, {"title": "x" * 201}, {"title": "a\0"}, {"id": "sess_x"}, []])
 def test_refuses_what_is_no_session(agent, body):
     assert_problem(agent.post("/v1/sessions", body), 422)
     assert not Session.objects.exists()
@@ -97,7 +98,7 @@ def test_a_turn_answers_202_and_is_kept_redacted(agent):
     assert SECRET not in json.dumps(stored)
 
 
-@pytest.mark.parametrize(
+@table(
     "wrong",
     [
         {"user_message": None},
@@ -148,7 +149,7 @@ def test_another_owners_session_is_like_none(agent, ben):
     assert Session.objects.get().ended_at is None
 
 
-@pytest.mark.parametrize("session", ["x", "%ED%A0%80", "sess_" + "a" * 500, "1", "%F0%9F%98%80"])
+@table("session", ["x", "%ED%A0%80", "sess_" + "a" * 500, "1", "%F0%9F%98%80"])
 def test_an_odd_id_is_404(agent, session):
     assert_problem(agent.get(f"/v1/sessions/{session}/prompt"), 404)
     assert_problem(agent.post(f"/v1/sessions/{session}/turns", TURN), 404)

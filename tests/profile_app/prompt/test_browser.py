@@ -6,7 +6,7 @@ from django.utils import timezone
 from memory_app.memories.core import Category, Source
 from memory_app.user_profile.services import set_entry
 from profile_app.prompt.services import end_session, start_session
-from tests.browser.chromium import NARROW, WIDE, axe_clean, fits_width
+from tests.kit.chromium import NARROW, WIDE, axe_clean, fits_width
 from tests.memory_app.memories.factories import make_memory
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

@@ -13,8 +13,9 @@ from memory_app.user_profile.services import set_entry
 from minara_site.access.models import AccessEntry
 from profile_app.prompt.selectors import load_prompt
 from profile_app.prompt.services import end_session, start_session
+from tests.kit.shared import corpus
+from tests.kit.tables import table
 from tests.memory_app.memories.factories import make_memory
-from tests.shared import corpus
 
 pytestmark = pytest.mark.django_db
 
@@ -169,7 +170,7 @@ def test_says_what_is_left_out(console, ana, now):
     assert "Deleted, can be restored" in page
 
 
-@pytest.mark.parametrize("query", ["session=sess_unknown", "owner=nobody", "owner=ben", "owner=all"])
+@table("query", ["session=sess_unknown", "owner=nobody", "owner=ben", "owner=all"])
 def test_what_is_not_there_is_404(console, ben, query):
     foreign = begin(ben)
     assert console.get(f"/prompt/?{query}").status_code == 404
@@ -177,7 +178,7 @@ def test_what_is_not_there_is_404(console, ben, query):
     assert console.get(f"/prompt/?session={foreign.pk}").status_code == 404
 
 
-@pytest.mark.parametrize("query", ["show=", "show=what", "session=", "unknown=1", "show=diff"])
+@table("query", ["show=", "show=what", "session=", "unknown=1", "show=diff"])
 def test_an_odd_url_still_shows_the_page(console, ana, query):
     assert console.get(f"/prompt/?{query}").status_code == 200
 

@@ -27,6 +27,7 @@ from profile_app.prompt.selectors import (
     load_prompt,
 )
 from profile_app.prompt.services import end_session, retire_idle_snapshots, start_session
+from tests.kit.tables import table
 from tests.memory_app.memories.factories import browser, make_many, make_memory
 
 pytestmark = pytest.mark.django_db
@@ -237,7 +238,7 @@ def test_the_end_wipes_the_texts_and_keeps_ids_hashes_and_sizes(ana, now):
         record_turn(owner=ana, session_id=before.pk, turn=NewTurn("hi", "hello"), actor="user:1", now=now)
 
 
-@pytest.mark.parametrize(("idle", "wiped"), [(IDLE_AFTER - TICK, 0), (IDLE_AFTER, 1)])
+@table(("idle", "wiped"), [(IDLE_AFTER - TICK, 0), (IDLE_AFTER, 1)])
 def test_a_day_of_silence_wipes_the_prompt(ana, ben, now, idle, wiped):
     quiet = begin(ana, now)
     spoken_to = begin(ben, now)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.site import Site
+from tests.kit.site import Site
 
 ACTS = "tests.kernel.jobs.probe.acts"
 WORKER = "manage.py worker"

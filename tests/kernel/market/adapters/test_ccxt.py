@@ -12,6 +12,7 @@ from minara_site.kernel.market.adapters import PricesDown, PricesMisconfigured, 
 from minara_site.kernel.market.adapters.ccxt import CcxtSource, load_ccxt
 from tests.kernel.market.exchange import Exchange, serve
 from tests.kernel.market.rows import HOUR, T0
+from tests.kit.tables import table
 
 
 @pytest.fixture
@@ -45,7 +46,7 @@ def test_reads_the_candles_of_an_exchange_page_by_page(exchange):
     assert {(each["symbol"], each["interval"]) for each in exchange.asked} == {("BTCUSDT", "1h")}
 
 
-@pytest.mark.parametrize(
+@table(
     ("status", "error"),
     [(429, PricesDown), (418, PricesDown), (500, PricesDown), (503, PricesDown), (400, PricesRefused)],
 )
@@ -57,7 +58,7 @@ def test_a_bad_status_is_one_of_three_things(exchange, status, error):
     assert exchange.url not in caught.value.detail
 
 
-@pytest.mark.parametrize(
+@table(
     "body",
     [
         b"<html>",

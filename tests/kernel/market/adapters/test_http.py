@@ -11,6 +11,7 @@ from minara_site.kernel.market.adapters import http as room
 from minara_site.kernel.market.adapters.http import HttpSource
 from tests.kernel.market.exchange import Exchange, serve
 from tests.kernel.market.rows import HOUR, T0
+from tests.kit.tables import table
 
 GOOD = [1780272000000, "1", "3", "0.5", "2", "10"]
 
@@ -47,7 +48,7 @@ def test_the_address_may_name_the_klines_themselves(exchange):
     assert {each["path"] for each in exchange.asked} == {"/api/v3/klines"}
 
 
-@pytest.mark.parametrize(
+@table(
     ("status", "error", "wait"),
     [
         (429, PricesDown, 7),
@@ -74,14 +75,14 @@ def test_a_bad_status_is_one_of_three_things(exchange, status, error, wait):
     assert exchange.url not in caught.value.detail
 
 
-@pytest.mark.parametrize("header", ["tomorrow", "-1", "", "٣"])
+@table("header", ["tomorrow", "-1", "", "٣"])
 def test_a_wait_that_says_nothing_usable_is_none(header):
     with pytest.raises(PricesDown) as caught:
         room.check_status(429, header)
     assert caught.value.retry_after_seconds is None
 
 
-@pytest.mark.parametrize(
+@table(
     "body",
     [
         b"", b"<html>", b"{}", b'{"code": 0}', b"7", b"null", b'"text"', b"[[]]", b"[1, 2]", b'[{"open": 1}]', b"[" * 100_000, b"\xff\xfe",
@@ -125,7 +126,7 @@ def test_nobody_there_is_down(exchange):
         HttpSource(gone).fetch_bars("BTC", interval_seconds=60, since=T0, most=1)
 
 
-@pytest.mark.parametrize("url", ["ftp://127.0.0.1/", "nothing", "http://[::1"])
+@table("url", ["ftp://127.0.0.1/", "nothing", "http://[::1"])
 def test_an_address_that_is_none_is_misconfigured(url):
     with pytest.raises(PricesMisconfigured):
         HttpSource(url).fetch_bars("BTC", interval_seconds=60, since=T0, most=1)

@@ -8,6 +8,7 @@ import pytest
 from minara_site.kernel.market.core import Fault
 from minara_site.kernel.market.core.bars import page_of, smallest_step
 from minara_site.kernel.market.core.candle_rows import BadHeaderError, parse_rows
+from tests.kit.tables import table
 
 HOUR = timedelta(hours=1)
 NOW = datetime(2026, 6, 12, 12, tzinfo=UTC)
@@ -32,7 +33,7 @@ def test_reads_a_row_into_a_candle():
     assert (row.bar.open, row.bar.high, row.bar.low, row.bar.close, row.bar.volume) == (1, 3, Decimal("0.5"), 2, 10)
 
 
-@pytest.mark.parametrize(
+@table(
     ("header", "line"),
     [
         ("Date,Open,High,Low,Close,Adj Close,Volume", "2026-06-01,1,3,0.5,2,9,10"),
@@ -54,7 +55,7 @@ def test_a_file_may_lack_volume():
     assert row.bar.volume is None
 
 
-@pytest.mark.parametrize(
+@table(
     ("line", "fault", "column"),
     [
         ("2026-06-01,nan,3,1,2,1", Fault.NOT_A_NUMBER, "open"),
@@ -98,7 +99,7 @@ def test_of_two_rows_of_one_moment_the_first_counts():
     assert (found[3].problem.fault, found[3].problem.other_line) == (Fault.OTHER_VALUES, 2)
 
 
-@pytest.mark.parametrize(
+@table(
     ("header", "missing", "twice"),
     [
         ("ts,open,high,low", ("close",), ""),

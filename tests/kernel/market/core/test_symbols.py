@@ -1,13 +1,13 @@
 """Which price a text means."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from minara_site.kernel.market.core import normalise_symbol
+from tests.kit.tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "symbol"),
     [
         *((text, "BTC") for text in "BTC btc $BTC BTC/USD BTCUSDT BTC-USDT-PERP BTC/USDT:USDT BTC-PERP BTCPERP Bitcoin 比特币 WBTC/USDC ＢＴＣ".split()),
@@ -32,7 +32,7 @@ def test_names_the_price(text, symbol):
     assert normalise_symbol(text) == symbol
 
 
-@pytest.mark.parametrize("text", ["", " ", "USD", "eur", "BTC/BTC", "wbtc/btc", "EUR/BTC", "USD/USDT", "123", "BTC ETH", "<b>", "BTC/", "a" * 40, "BTC\n/USD", "'; --"])  # fmt: skip
+@table("text", ["", " ", "USD", "eur", "BTC/BTC", "wbtc/btc", "EUR/BTC", "USD/USDT", "123", "BTC ETH", "<b>", "BTC/", "a" * 40, "BTC\n/USD", "'; --"])  # fmt: skip
 def test_refuses_what_names_no_one_price(text):
     assert normalise_symbol(text) is None
 

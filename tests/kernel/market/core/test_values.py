@@ -16,6 +16,7 @@ from minara_site.kernel.market.core import (
     read_price,
 )
 from minara_site.kernel.market.core.values import EPOCH, read_volume
+from tests.kit.tables import table
 
 MOMENT = datetime(2018, 1, 10, 4, 55, tzinfo=UTC)
 
@@ -26,7 +27,7 @@ def fault(read, value):
     return caught.value.fault
 
 
-@pytest.mark.parametrize(
+@table(
     ("value", "price"),
     [
         ("61250.5", "61250.5"), (" 7 ", "7"), (0.1, "0.1"), (12, "12"), ("1e-18", "1e-18"), ("1.5E3", "1500"), (".5", "0.5"),
@@ -37,7 +38,7 @@ def test_reads_a_price_with_fifteen_digits(value, price):
     assert read_price(value) == Decimal(price)
 
 
-@pytest.mark.parametrize(
+@table(
     ("value", "wrong"),
     [
         *((value, Fault.NOT_A_NUMBER) for value in ("nan", "NaN", "inf", "-Infinity", "1,000", "1_0", "0x10", "٣", "1e9999", "--1", "1" * 61)),
@@ -60,7 +61,7 @@ def test_a_volume_may_be_nothing_or_unknown_but_not_below_nothing():
     ]
 
 
-@pytest.mark.parametrize(
+@table(
     "value",
     [
         "2018-01-10T04:55:00Z", "2018-01-10 04:55:00", "2018-01-10T05:55+01:00", "20180110T045500Z", "2018-01-10 04:55:00 UTC",
@@ -77,12 +78,12 @@ def test_reads_a_day_and_parts_of_a_second():
     assert read_moment(1515560100123) == MOMENT + timedelta(milliseconds=123)
 
 
-@pytest.mark.parametrize("value", ["yesterday", "12", "2018-13-01", "nan", float("nan"), float("inf"), "1e12", "-5", "9" * 18, "2018-01-10T04:55:00+99:00", "x" * 100])  # fmt: skip
+@table("value", ["yesterday", "12", "2018-13-01", "nan", float("nan"), float("inf"), "1e12", "-5", "9" * 18, "2018-01-10T04:55:00+99:00", "x" * 100])  # fmt: skip
 def test_refuses_what_is_no_moment(value):
     assert fault(read_moment, value) is Fault.NOT_A_MOMENT
 
 
-@pytest.mark.parametrize("value", ["1969-12-31", "1970-01-01", "2200-01-01", 99_999_999_999])
+@table("value", ["1969-12-31", "1970-01-01", "2200-01-01", 99_999_999_999])
 def test_refuses_a_moment_out_of_time(value):
     assert fault(read_moment, value) is Fault.OUT_OF_TIME
 

@@ -9,7 +9,8 @@ import pytest
 
 from memory_app.bundle.adapters import BundleRefused
 from memory_app.bundle.adapters.workspaces import lay_out
-from tests.shared import corpus
+from tests.kit.shared import corpus
+from tests.kit.tables import table
 
 Archive = zipfile.ZipFile
 Build = Callable[[Archive], object]
@@ -41,7 +42,7 @@ def laid_out(folder: Path, *names: str) -> tuple[dict[str, str], int]:
     return unpack(folder, path)
 
 
-@pytest.mark.parametrize(
+@table(
     ("names", "expected"),
     [
         (["MEMORY.md", "Archive/MEMORY.md", "Archive/USER.md"], {"MEMORY.md": "MEMORY.md"}),
@@ -68,7 +69,7 @@ def test_counts_what_it_leaves_alone_but_not_what_desktops_leave_behind(tmp_path
     assert laid_out(tmp_path, *names) == ({"MEMORY.md": "MEMORY.md"}, 2)
 
 
-@pytest.mark.parametrize(
+@table(
     "name",
     [
         "研究.md",
@@ -132,7 +133,7 @@ HOSTILE: dict[str, tuple[Build, str]] = {
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-@pytest.mark.parametrize("kind", list(HOSTILE))
+@table("kind", list(HOSTILE))
 def test_a_hostile_member_is_refused_before_any_write(tmp_path: Path, kind: str) -> None:
     build, why = HOSTILE[kind]
     with pytest.raises(BundleRefused) as refusal:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from memory_app.bundle.core.front_matter import UnusableError, parse_document, render_document, render_json
 from memory_app.bundle.core.plan import Reason
+from tests.kit.tables import table
 
 MOST = 256 * 1024
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
@@ -54,7 +55,7 @@ def test_nested_values_travel_as_one_line(value: Any) -> None:
     assert "\n" not in line
 
 
-@pytest.mark.parametrize(
+@table(
     ("head", "reason"),
     [
         ('x: !!python/object/apply:os.system ["id"]', Reason.TAG),
@@ -88,7 +89,7 @@ def test_refuses_what_no_export_writes(head: str | bytes, reason: Reason) -> Non
     assert refusal_of(head) is reason
 
 
-@pytest.mark.parametrize("content", [b"", b"body", b"---\n", b"---\nx: 1\n", b"---\nx: 1\n---", b"\n---\nx: 1\n---\n"])
+@table("content", [b"", b"body", b"---\n", b"---\nx: 1\n", b"---\nx: 1\n---", b"\n---\nx: 1\n---\n"])
 def test_needs_front_matter_between_two_lines(content: bytes) -> None:
     with pytest.raises(UnusableError) as refused:
         parse(content)

@@ -1,13 +1,12 @@
 """Every name that an export gives is one that an import takes."""
 
-import pytest
-
 from memory_app.bundle.core.paths import Refusal, find_refusal, find_twins, is_left_by_desktop
 from memory_app.memories.core import Category
 from minara_site.kernel.core.assets import CLASS_OF, FIAT
+from tests.kit.tables import table
 
 
-@pytest.mark.parametrize("category", Category)
+@table("category", Category)
 def test_takes_the_paths_of_memories(category: Category) -> None:
     assert find_refusal(f"memories/{category}/{2**63 - 1}.md") is None
 
@@ -19,23 +18,21 @@ def test_takes_the_paths_of_all_assets() -> None:
     assert find_twins(paths) is None
 
 
-@pytest.mark.parametrize(
-    "name", ["", ".", "..", "a/..", "/a", "a//b", "a\\b", "a:b", "a\0b", " a", "a ", "a.", "~", "-a", "é"]
-)
+@table("name", ["", ".", "..", "a/..", "/a", "a//b", "a\\b", "a:b", "a\0b", " a", "a ", "a.", "~", "-a", "é"])
 def test_takes_no_name_that_leads_anywhere(name: str) -> None:
     assert find_refusal(name) is Refusal.NAME
 
 
-@pytest.mark.parametrize(("names", "twin"), [(["a.md", "A.md"], "A.md"), (["a", "a/b"], "a"), (["a/b", "a/c"], None)])
+@table(("names", "twin"), [(["a.md", "A.md"], "A.md"), (["a", "a/b"], "a"), (["a/b", "a/c"], None)])
 def test_finds_a_name_that_stands_there_twice(names: list[str], twin: str | None) -> None:
     assert find_twins(names) == twin
 
 
-@pytest.mark.parametrize("name", [".DS_Store", "a/.git/config", "__MACOSX/a", "a/Thumbs.db"])
+@table("name", [".DS_Store", "a/.git/config", "__MACOSX/a", "a/Thumbs.db"])
 def test_knows_what_desktops_leave_behind(name: str) -> None:
     assert is_left_by_desktop(name)
 
 
-@pytest.mark.parametrize("name", ["..", "../.DS_Store", ".git/../../x", "..x", "a/.", "/.x", "memories/x.md"])
+@table("name", ["..", "../.DS_Store", ".git/../../x", "..x", "a/.", "/.x", "memories/x.md"])
 def test_takes_nothing_that_leads_out_for_such(name: str) -> None:
     assert not is_left_by_desktop(name)

@@ -1,8 +1,7 @@
 """Which pairs are worth a decision: about the same, with another value."""
 
-import pytest
-
 from memory_app.facts.core.contradiction import Topic
+from tests.kit.tables import table
 
 MAY = [
     ("prefers weekly charts", "prefers daily charts"),
@@ -21,13 +20,13 @@ MAY_NOT = [
 ]
 
 
-@pytest.mark.parametrize(("one", "other"), MAY)
+@table(("one", "other"), MAY)
 def test_may_contradict(one, other):
     assert Topic(one).may_contradict(Topic(other))
     assert Topic(other).may_contradict(Topic(one))
 
 
-@pytest.mark.parametrize(("one", "other"), MAY_NOT)
+@table(("one", "other"), MAY_NOT)
 def test_does_not_contradict(one, other):
     assert not Topic(one).may_contradict(Topic(other))
 

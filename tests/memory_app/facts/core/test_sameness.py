@@ -1,10 +1,10 @@
 """What is spelled differently is the same fact; what means something else stays another one."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_app.facts.core.sameness import fact_key, normalize_fact
+from tests.kit.tables import table
 
 SAME = [
     ("Prefers weekly charts", "prefers WEEKLY charts"),
@@ -55,13 +55,13 @@ DIFFERENT = [
 ]
 
 
-@pytest.mark.parametrize(("one", "other"), SAME)
+@table(("one", "other"), SAME)
 def test_says_the_same(one, other):
     assert normalize_fact(one) == normalize_fact(other)
     assert fact_key(one) == fact_key(other)
 
 
-@pytest.mark.parametrize(("one", "other"), DIFFERENT)
+@table(("one", "other"), DIFFERENT)
 def test_says_something_else(one, other):
     assert fact_key(one) != fact_key(other)
 

@@ -13,9 +13,10 @@ from memory_app.importers.core.entries import Entry
 from memory_app.importers.core.fields import Expected, UnusableError
 from memory_app.importers.core.jsonl import read_record
 from memory_app.memories.core import Category
+from tests.kit.tables import table
 
 
-@pytest.mark.parametrize("name", ["content", "statement", "text"])
+@table("name", ["content", "statement", "text"])
 def test_reads_the_text_under_each_of_its_names(name: str) -> None:
     assert read_record(7, {name: "x"}) == Entry(7, "x", Category.OBSERVATION)
 
@@ -58,7 +59,7 @@ def test_fields_that_nobody_asked_for_are_left_out() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@table(
     ("value", "word"),
     [
         ([], "object"),

@@ -2,13 +2,13 @@ import string
 import tracemalloc
 from itertools import chain, count, islice
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_app.importers.core.entries import Line
 from memory_app.importers.core.markdown import MOST_HEADING_CHARS, read_blocks, without_front_matter
-from tests.growth import grows_linearly
+from tests.bench.growth import grows_linearly
+from tests.kit.tables import table
 from tests.memory_app.importers.core.lines import lines
 
 
@@ -16,7 +16,7 @@ def texts(text: str) -> list[str]:
     return [block.text for block in read_blocks(lines(text))]
 
 
-@pytest.mark.parametrize(
+@table(
     ("note", "expected"),
     [
         ("", []),
@@ -101,7 +101,7 @@ def test_a_note_of_any_length_is_read_line_by_line() -> None:
     tracemalloc.stop()
 
 
-@pytest.mark.parametrize(
+@table(
     ("start", "unit", "end"),
     [
         ("# a", " ", "b"),

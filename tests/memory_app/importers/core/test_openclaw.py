@@ -1,12 +1,11 @@
 from datetime import UTC, date, datetime
 
-import pytest
-
 from memory_app.importers.core.entries import Entry, Item, ProfileValue, Refusal
 from memory_app.importers.core.markdown import Block
 from memory_app.importers.core.openclaw import as_entry, note_date, parse_daily_note, parse_memory, parse_user
 from memory_app.memories.core import Category
-from tests.growth import grows_linearly
+from tests.bench.growth import grows_linearly
+from tests.kit.tables import table
 from tests.memory_app.importers.core.lines import lines
 
 
@@ -45,7 +44,7 @@ def test_daily_notes_carry_their_day() -> None:
     assert [item.written_at for item in items if isinstance(item, Entry)] == [datetime(2026, 5, 1, tzinfo=UTC)] * 2
 
 
-@pytest.mark.parametrize(
+@table(
     ("line", "key", "value"),
     [
         ("- **Name:** Ana", "name", "Ana"),
@@ -62,14 +61,14 @@ def test_user_lines_become_profile_values(line: str, key: str, value: str) -> No
     assert item == ProfileValue(1, key, value)
 
 
-@pytest.mark.parametrize(
+@table(
     "line", ["- **Name:**", "**Pronouns:** _(optional)_", "_Learn about the person._", "*(What do they care about?)*"]
 )
 def test_blanks_of_the_template_say_nothing(line: str) -> None:
     assert list(parse_user(lines(line))) == []
 
 
-@pytest.mark.parametrize(
+@table(
     "line",
     [
         "Ana trades in the morning.",
@@ -85,8 +84,8 @@ def test_other_user_text_becomes_a_personalization_memory(line: str) -> None:
     assert (item.category, item.content) == (Category.PERSONALIZATION, line)
 
 
-@pytest.mark.parametrize("unit", ["*", " ", "a", ":", "**:", "_("])
-@pytest.mark.parametrize("key", ["", "ab", "ab:"])
+@table("unit", ["*", " ", "a", ":", "**:", "_("])
+@table("key", ["", "ab", "ab:"])
 def test_is_linear_in_hostile_user_text(key: str, unit: str) -> None:
     assert grows_linearly(lambda text: list(parse_user(lines(f"- {key}{text}x\n  y"))), unit)
 
@@ -111,7 +110,7 @@ def test_an_unreadable_block_is_refused() -> None:
     assert list(parse_user([*lines("- a"), type(lines("")[0])(2, "", "broken")])) == [Refusal(1, "broken")]
 
 
-@pytest.mark.parametrize(
+@table(
     ("name", "day"),
     [
         ("2026-05-01.md", date(2026, 5, 1)),

@@ -1,10 +1,10 @@
 """What a decision may be based on: JSON of bounded size, with names that can stand in a prompt."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_app.roles.core.inputs import MAX_CHARS, MAX_DEPTH, inputs_problem, scalars_of
+from tests.kit.tables import table
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=9),
@@ -20,7 +20,7 @@ def nested(depth):
     return value
 
 
-@pytest.mark.parametrize(
+@table(
     "inputs",
     [
         {},
@@ -35,7 +35,7 @@ def test_keeps_what_is_a_bounded_object(inputs):
     assert inputs_problem(inputs) is None
 
 
-@pytest.mark.parametrize(
+@table(
     ("inputs", "problem"),
     [
         (None, "no_object"),

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from memory_app.roles.core import Direction, Outcome
 from memory_app.roles.core.outcome import change_pct, is_final, judge_change, tolerance_of
 from minara_site.kernel.core.assets import AssetGroup
-from tests.memory_app.memories.factories import NOON
+from tests.kit.clock import NOON
+from tests.kit.tables import table
 
 BULLISH, BEARISH, NEUTRAL = Direction
 RIGHT, WRONG, UNCLEAR = Outcome
@@ -48,7 +49,7 @@ def test_a_bearish_call_is_the_mirror_of_a_bullish_one(before, after, band):
     assert {bull.outcome, bear.outcome} in ({RIGHT, WRONG}, {UNCLEAR})
 
 
-@pytest.mark.parametrize(
+@table(
     ("after", "bullish", "bearish", "neutral"),
     [
         ("100.5", UNCLEAR, UNCLEAR, RIGHT),  # exactly at the edge is inside
@@ -76,7 +77,7 @@ def hours(number):
     return timedelta(hours=number)
 
 
-@pytest.mark.parametrize(
+@table(
     ("window", "group", "stated", "allowed"),
     [
         (hours(1), AssetGroup.CRYPTO, None, hours(1)),
@@ -95,7 +96,7 @@ def test_how_old_a_price_may_be(window, group, stated, allowed):
     assert tolerance_of(window, group, stated=stated) == allowed
 
 
-@pytest.mark.parametrize(
+@table(
     ("age", "since_end", "final"),
     [(0, 0, True), (1, 0, True), (1.01, 0, False), (5, 5.99, False), (5, 6, True)],
 )

@@ -22,6 +22,7 @@ from memory_app.roles.core.prompts import (
     stage_two_content,
 )
 from minara_site.kernel.core.fence import MEMORY_CONTEXT
+from tests.kit.tables import table
 
 T0 = datetime(2026, 6, 10, 12, tzinfo=UTC)
 OPEN, CLOSE = f"<{MEMORY_CONTEXT}>", f"</{MEMORY_CONTEXT}>"
@@ -59,7 +60,7 @@ def test_any_scalar_of_the_inputs_is_a_placeholder_and_nothing_else_is():
     assert filled == "3 true 0.5 {list} {none} logic_error"
 
 
-@pytest.mark.parametrize(
+@table(
     "hostile",
     [
         "{pnl}",
@@ -133,7 +134,7 @@ def test_a_result_that_nobody_measured_is_said_to_be_so():
     assert "Window: 24 hours" in content
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "count"),
     [
         ("Wait for the close.", 1),

@@ -2,10 +2,9 @@
 
 from datetime import UTC, datetime, timedelta, timezone
 
-import pytest
-
 from memory_app.roles.core.declarations import is_cron
 from memory_app.roles.core.schedule import LEAST_WAIT, MOST_BACKOFF, MOST_WAIT, backoff, last_slot, wait_for_outcome
+from tests.kit.tables import table
 from tests.memory_app.roles.reflecting import make_role
 
 SIX = datetime(2026, 6, 12, 6, 0, tzinfo=UTC)
@@ -19,7 +18,7 @@ def test_the_last_slot_is_the_one_at_or_before_now():
     assert last_slot("*/5 * * * *", SIX + timedelta(minutes=7, seconds=3)) == SIX + timedelta(minutes=5)
 
 
-@pytest.mark.parametrize("expression", ["30 0 6 * * *", "* * * * * *", "0 6 * *", "", "0 6 * * * 2026"])
+@table("expression", ["30 0 6 * * *", "* * * * * *", "0 6 * *", "", "0 6 * * * 2026"])
 def test_a_cron_expression_has_five_fields(expression):
     assert is_cron("0 6 * * *")
     assert not is_cron(expression)

@@ -14,7 +14,8 @@ from memory_app.search.core.request import Facts, Fusion, Matches
 from memory_app.search.core.weights import WEIGHTS
 from minara_site.kernel.core.text import prepare
 from minara_site.kernel.core.tickers import extract_finance_entities
-from tests.memory_app.memories.factories import NOON
+from tests.kit.clock import NOON
+from tests.kit.tables import table
 
 
 def facts_of(contents, *, apart=timedelta(minutes=1)):
@@ -75,7 +76,7 @@ def test_the_default_score_is_its_parts_and_the_entities():
         assert each.score == exp(sum(part.contribution for part in parts)) * (1 + 0.3 * len(each.entities))
 
 
-@pytest.mark.parametrize(
+@table(
     ("name", "query", "texts", "at", "expected"),
     [
         ("coverage", "stop loss", ["stop loss", "stop"], 1, 1.0),

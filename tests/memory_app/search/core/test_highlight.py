@@ -1,12 +1,12 @@
 """What a query found is marked in the text as it was written."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_app.search.core.highlight import EXCERPT_CHARS, Highlighter, cut, excerpt
 from memory_app.search.core.parser import parse_query
 from minara_site.kernel.core.text import prepare
+from tests.kit.tables import table
 
 
 def marked(query: str, text: str) -> str:
@@ -17,7 +17,7 @@ def marked(query: str, text: str) -> str:
     return "".join(f"[{piece}]" if is_hit else piece for piece, is_hit in segments)
 
 
-@pytest.mark.parametrize(
+@table(
     ("query", "text", "expected"),
     [
         ("slippage", "Slippage of 0.5%", "[Slippage] of 0.5%"),

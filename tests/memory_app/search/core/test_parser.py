@@ -2,13 +2,13 @@
 
 from datetime import date
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memory_app.search.core.parser import MAX_QUERY_CHARS, MAX_TERMS, parse_query
 from memory_app.search.core.query import AllOf, AnyOf, Filters, Node, NoteCode, Query, Term, terms_of
-from tests.shared import corpus
+from tests.kit.shared import corpus
+from tests.kit.tables import table
 
 
 def show(node: Node | None) -> str:
@@ -34,7 +34,7 @@ def codes(query: Query) -> list[NoteCode]:
     return [note.code for note in query.notes]
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "shown"),
     [
         ("slippage", "slippage"),
@@ -92,7 +92,7 @@ def test_reads(text, shown):
     assert show(parse_query(text).node) == shown
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "pairs"),
     [
         ("stop loss order", ["stop loss", "loss order"]),
@@ -109,7 +109,7 @@ def test_keeps_the_neighbours(text, pairs):
     assert [str(pair) for pair in node.pairs] == pairs
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "filters", "shown"),
     [
         ("category:preference slippage", Filters(categories=frozenset({"preference"})), "slippage"),
@@ -135,7 +135,7 @@ def test_takes_filters_out(text, filters, shown):
     assert not query.literal
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "expected"),
     [
         ("slippage", []),

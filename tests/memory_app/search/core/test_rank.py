@@ -1,7 +1,5 @@
 """The order of matches: BM25 of one owner, closeness, then entities."""
 
-from datetime import UTC, datetime
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,8 +11,8 @@ from memory_app.search.core.rank import EXACT_BONUS, LOOKED_AT, PAIR_BONUS, Rank
 from memory_app.search.core.request import Facts, Matches
 from minara_site.kernel.core.text import prepare
 from minara_site.kernel.core.tickers import extract_finance_entities
-
-NOON = datetime(2026, 6, 12, 12, tzinfo=UTC)
+from tests.kit.clock import NOON
+from tests.kit.tables import table
 
 
 def bm25(query):
@@ -36,7 +34,7 @@ def rank(query, *contents, limit=10, total=100):
     return order.by_entities(order.by_words(matches(*contents, total=total), limit=limit), facts)
 
 
-@pytest.mark.parametrize(
+@table(
     ("query", "body", "counts"),
     [
         ("stop", "stop stopping stops loss", {0: 3}),

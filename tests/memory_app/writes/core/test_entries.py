@@ -1,11 +1,10 @@
 """What the details of an audit entry say."""
 
-import pytest
-
 from memory_app.writes.core.entries import count_ids, id_runs
+from tests.kit.tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     ("details", "runs", "count"),
     [
         ({"id": 7, "sha256": "x"}, [(7, 7)], 1),

@@ -3,8 +3,6 @@
 from datetime import UTC, datetime
 from typing import Any
 
-import pytest
-
 from memory_app.writes.core.entries import Done
 from memory_app.writes.core.plan import (
     EntryStep,
@@ -18,9 +16,10 @@ from memory_app.writes.core.plan import (
     decide,
     decide_entries,
 )
+from tests.kit.clock import NOON
+from tests.kit.tables import table
 
 ME, OTHER = "key:me", "user:2"
-NOON = datetime(2026, 6, 12, 12, tzinfo=UTC)
 EARLIER = datetime(2026, 6, 1, tzinfo=UTC)
 
 
@@ -129,7 +128,7 @@ LEFT = {
 }
 
 
-@pytest.mark.parametrize("case", STEPS)
+@table("case", STEPS)
 def test_a_step(case: str) -> None:
     marks, now, (done, text, is_deleted, since) = STEPS[case]
     [step], left = decide({7: marks}, {7: now}, ME)
@@ -137,13 +136,13 @@ def test_a_step(case: str) -> None:
     assert (step.version, step.batch, left) == (now.version, now.batch, [])
 
 
-@pytest.mark.parametrize("case", NOTHING)
+@table("case", NOTHING)
 def test_nothing_to_do(case: str) -> None:
     marks, now = NOTHING[case]
     assert decide({7: marks}, {7: now}, ME) == ([], [])
 
 
-@pytest.mark.parametrize("case", LEFT)
+@table("case", LEFT)
 def test_left_alone(case: str) -> None:
     marks, now, why = LEFT[case]
     steps, [left] = decide({7: marks}, {7: now}, ME)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
+SHARED = Path(__file__).resolve().parents[3] / "shared"
 
 
 def shared_path(name: str) -> Path:

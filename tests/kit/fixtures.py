@@ -2,17 +2,14 @@
 
 import os
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.conf import settings
 
-from tests.messages_api import KEY, MessagesApi, serve
-from tests.site import Site
-
-NOON = datetime(2026, 6, 12, 12, 0, tzinfo=UTC)
+from tests.kit.messages_api import KEY, MessagesApi, serve
+from tests.kit.site import Site
 
 
 @pytest.fixture(scope="session")
@@ -75,12 +72,6 @@ def nothing_is_cached() -> None:
 
     cache.clear()
     PAGES.clear()
-
-
-@pytest.fixture
-def now() -> datetime:
-    """The frozen clock of most tests."""
-    return NOON
 
 
 def make_user(name: str, *, group: str | None = None, **fields: Any) -> Any:

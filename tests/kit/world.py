@@ -32,7 +32,7 @@ from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.jobs.models import JobRun, WorkerSeen
 from profile_app.prompt.services import start_session
 from tests.contracts.bodies import QUERIES
-from tests.fixtures import make_user
+from tests.kit.fixtures import make_user
 
 ANAS, BENS = "quokkaana", "wombatben"  # words that stand nowhere else
 ROLE = "analysis.thesis.review"  # one whose outcomes people mark

@@ -17,7 +17,7 @@ set when a call came, `models.most_at_once` is how many were under way together.
 Other processes reach the same server: give them `models.environment` (ANTHROPIC_BASE_URL and ANTHROPIC_API_KEY), such as
 `site.environment.update(models.environment)`. Without pytest: `with serve() as models:`. As a process of its own:
 
-    python -m tests.messages_api --port 8901 --answer tests.some_module:function --seconds 0.1
+    python -m tests.kit.messages_api --port 8901 --answer tests.some_module:function --seconds 0.1
 
 It says its URL when it listens. `GET {url}/calls` answers `{"calls", "most_at_once", "refused", "by_model", "by_tool"}`,
 `POST {url}/forget` counts from nothing again.

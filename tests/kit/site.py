@@ -18,7 +18,7 @@ from uuid import uuid4
 
 from minara_site.config import Config
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 SERVER_URL = os.environ.get("DATABASE_URL", "")
 
 Result = TypeVar("Result")

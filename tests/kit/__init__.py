@@ -1,0 +1,1 @@
+"""What tests share: people, keys, pages, agents, tools, clocks, installations, tables of inputs."""
