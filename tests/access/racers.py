@@ -1,7 +1,6 @@
-"""What the processes of the race tests do. Each function runs in a process of its own, on one shared database."""
+"""What the processes of the race tests do, on one shared database."""
 
 import json
-import time
 
 from minara_site.access.invitations.services import accept_invitation, renew_link
 from minara_site.access.models import User
@@ -9,33 +8,27 @@ from minara_site.access.policy import Role
 from minara_site.access.users import change_role, create_user, disable_user, enable_user, operators_who_sign_in
 from minara_site.kernel.errors import Conflict, Gone
 from tests.kit.clock import NOON
+from tests.kit.racers import in_processes, meet
 
-SLOT_SECONDS = 0.2
 PASSWORD = "correct horse battery"
 NAMES = ("olga", "oscar")
 
 
-def seed() -> str:
-    """Make two operators, and somebody with a link; return its token."""
+def two_operators(rounds: int) -> str:
+    """Let two operators be taken away at once, round by round; return what each process found."""
     for name in NAMES:
         create_user(username=name, role=Role.OPERATOR, password=PASSWORD, now=NOON, actor="test")
-    return renew_link(username="default", now=NOON, actor="test").token
+    return json.dumps(in_processes(*((take_away, name, rounds) for name in NAMES)))
 
 
-def wait_for(moment: float) -> None:
-    """Begin together with the others."""
-    while time.time() < moment:
-        time.sleep(0.001)
-
-
-def take_away(name: str, rounds: int, begin: float) -> str:
+def take_away(name: str, rounds: int) -> dict[str, int]:
     """Round by round take the operator of this name away, by turns in both ways; return what was found.
 
-    The process of the first name brings both back at half time.
+    The process of the first name brings both back after each round.
     """
     left, refused = [], 0
     for n in range(rounds):
-        wait_for(begin + n * SLOT_SECONDS)
+        meet()
         try:
             if n % 2:
                 disable_user(username=name, now=NOON, actor="test")
@@ -44,10 +37,10 @@ def take_away(name: str, rounds: int, begin: float) -> str:
         except Conflict:
             refused += 1
         left.append(operators_who_sign_in().count())
-        wait_for(begin + (n + 0.5) * SLOT_SECONDS)
+        meet()
         if name == NAMES[0]:
             bring_back()
-    return json.dumps({"fewest": min(left), "refused": refused})
+    return {"fewest": min(left), "refused": refused}
 
 
 def bring_back() -> None:
@@ -56,17 +49,19 @@ def bring_back() -> None:
         change_role(username=name, role=Role.OPERATOR, now=NOON, actor="test")
 
 
-def accept(token: str, name: str, begin: float) -> str:
-    """Follow the link together with the others; return whose password it is, or who was too late."""
-    wait_for(begin)
+def two_with_one_link() -> str:
+    """Let two people follow one link at once; return what each came to, and whose password it is."""
+    token = renew_link(username="default", now=NOON, actor="test").token
+    found = in_processes((accept, token, "mei"), (accept, token, "eve"))
+    user = User.objects.get(is_default=True)
+    assert user.check_password(f"{PASSWORD} {user.display_name}")
+    return json.dumps([user.display_name, *found])
+
+
+def accept(token: str, name: str) -> str:
+    """Follow the link; return whose password it is, or who was too late."""
     try:
         accept_invitation(token=token, display_name=name, password=f"{PASSWORD} {name}", now=NOON)
     except Gone:
         return "late"
     return name
-
-
-def name_of_default() -> str:
-    user = User.objects.get(is_default=True)
-    assert user.check_password(f"{PASSWORD} {user.display_name}")
-    return user.display_name
