@@ -1,7 +1,8 @@
-"""What the processes of the race do. Each function runs in a process of its own, on one shared database."""
+"""What the processes of the races do, on one shared database."""
 
 import json
-import time
+import os
+import signal
 from collections import Counter
 from typing import Any
 
@@ -14,6 +15,7 @@ from memory_app.memories.services import Draft, write_memories
 from minara_site.access.models import User
 from minara_site.kernel.events import memory_written
 from tests.kit.clock import NOON
+from tests.kit.racers import in_processes
 
 
 def seed(count: int, copies: int) -> int:
@@ -26,28 +28,45 @@ def seed(count: int, copies: int) -> int:
     return Memory.objects.count()
 
 
-def sweep(slice_size: int, begin: float) -> int:
-    """Sweep at this moment; return how many decisions were taken."""
-    while time.time() < begin:
-        time.sleep(0.001)
+def two_sweeps(count: int, copies: int) -> str:
+    """Sweep twice at once; return how many decisions each took, and what stands."""
+    seed(count, copies)
+    return json.dumps([in_processes((sweep, 7), (sweep, 7)), outcome()])
+
+
+def sweep(slice_size: int) -> int:
+    """Return how many decisions a sweep took."""
     return sum(consolidate_pending(now=NOON, slice_size=slice_size).values())
 
 
-def sweep_slowly(slice_size: int) -> int:
-    """Sweep in small steps and say each, so that somebody can kill it in the middle."""
-    memory_written.connect(say_slice)
-    return sum(consolidate_pending(now=NOON, slice_size=slice_size).values())
+def sweep_and_die(count: int, copies: int, slices: int) -> None:
+    """Begin a sweep of one fact at a time, and die after so many."""
+    seed(count, copies)
+    done = []
+
+    def note(**event: Any) -> None:
+        done.append(event)
+        if len(done) == slices:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    memory_written.connect(note)
+    sweep(1)
 
 
-def say_slice(**event: Any) -> None:
-    """Print a line for a slice that stands."""
-    print("slice", flush=True)
+def sweep_on() -> str:
+    """Sweep what is left; return how much was decided before and now, and what stands."""
+    before = ConsolidationEvent.objects.count()
+    return json.dumps([before, sweep(50), outcome()])
 
 
-def judge(begin: float) -> int:
-    """Judge at this moment; return how many pairs this process decided."""
-    while time.time() < begin:
-        time.sleep(0.001)
+def two_judges(count: int) -> str:
+    """Let two judge the same pairs at once; return how many pairs there are, and how many each decided."""
+    pairs = contradict(count)
+    return json.dumps([pairs, *in_processes((judge,), (judge,))])
+
+
+def judge() -> int:
+    """Return how many pairs a judge decided."""
     return int(judge_conflicts(now=NOON).get("decided", 0))
 
 
@@ -62,18 +81,16 @@ def contradict(count: int) -> int:
     return find_conflicts(now=NOON)
 
 
-def outcome() -> str:
+def outcome() -> dict[str, Any]:
     """Return what stands."""
     rows = Memory.objects.order_by("created_at", "pk").values_list("pk", "content", "fact_state")
     oldest: dict[str, int] = {}
     for pk, content, _state in rows:
         oldest.setdefault(content, pk)
     decided = Counter(ConsolidationEvent.objects.values_list("fact_id", flat=True))
-    return json.dumps(
-        {
-            "states": Counter(state for _pk, _content, state in rows),
-            "survivors_are_oldest": {pk for pk, _c, state in rows if state == "settled"} <= set(oldest.values()),
-            "events": sum(decided.values()),
-            "most_events": max(decided.values(), default=0),
-        }
-    )
+    return {
+        "states": Counter(state for _pk, _content, state in rows),
+        "survivors_are_oldest": {pk for pk, _c, state in rows if state == "settled"} <= set(oldest.values()),
+        "events": sum(decided.values()),
+        "most_events": max(decided.values(), default=0),
+    }

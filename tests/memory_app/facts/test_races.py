@@ -1,17 +1,16 @@
 """Real processes on one database: two sweeps at once, and one that is killed, decide each fact exactly once (R-29)."""
 
 import json
-import time
+import signal
 
 import pytest
 
 from tests.kit.messages_api import serve
 from tests.kit.site import Site
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.database]
 RACERS = "tests.memory_app.facts.racers"
-START_SECONDS = 4.0  # until both processes have loaded
-COUNT, COPIES = 300, 3
+COUNT, COPIES = 150, 3
 DONE = {
     "states": {"settled": COUNT // COPIES, "retired": COUNT - COUNT // COPIES},
     "survivors_are_oldest": True,
@@ -20,32 +19,17 @@ DONE = {
 }
 
 
-def outcome(site: Site) -> dict[str, object]:
-    ended: dict[str, object] = json.loads(site.call(f"{RACERS}:outcome").splitlines()[-1])
-    return ended
-
-
 def test_two_sweeps_at_once_decide_each_fact_once(site: Site) -> None:
-    site.call(f"{RACERS}:seed", COUNT, COPIES)
-    begin = time.time() + START_SECONDS
-    racers = [site.act(f"{RACERS}:sweep", 7, begin) for _process in range(2)]
-    taken = [int(process.communicate(timeout=300)[0].split()[-1]) for process in racers]
+    taken, ended = json.loads(site.call(f"{RACERS}:two_sweeps", COUNT, COPIES).splitlines()[-1])
     assert sum(taken) == COUNT
-    assert outcome(site) == DONE
+    assert ended == DONE
 
 
 def test_a_sweep_that_is_killed_goes_on_where_it_was(site: Site) -> None:
-    site.call(f"{RACERS}:seed", COUNT, COPIES)
-    process = site.act(f"{RACERS}:sweep_slowly", 1)
-    assert process.stdout is not None
-    for _slice in range(20):
-        assert process.stdout.readline().strip() == "slice"
-    process.kill()
-    process.wait()
-    left = COUNT - int(str(outcome(site)["events"]))
-    assert left > 0
-    assert int(site.call(f"{RACERS}:sweep", 50, 0.0).split()[-1]) == left
-    assert outcome(site) == DONE
+    assert site.act(f"{RACERS}:sweep_and_die", COUNT, COPIES, 20).wait(120) == -signal.SIGKILL
+    before, left, ended = json.loads(site.call(f"{RACERS}:sweep_on").splitlines()[-1])
+    assert (before, left) == (20, COUNT - 20)
+    assert ended == DONE
 
 
 def test_two_judges_at_once_pay_for_each_pair_once(site: Site) -> None:
@@ -53,10 +37,7 @@ def test_two_judges_at_once_pay_for_each_pair_once(site: Site) -> None:
         models.answer = {"verdict": "keep_both", "reason": "Both days may hold."}
         models.seconds = 0.05
         site.environment |= {**models.environment, "MEMORY_CONSOLIDATION_ENABLED": "true"}
-        pairs = int(site.call(f"{RACERS}:contradict", 3).split()[-1])
-        begin = time.time() + START_SECONDS
-        racers = [site.act(f"{RACERS}:judge", begin) for _process in range(2)]
-        decided = [int(process.communicate(timeout=300)[0].split()[-1]) for process in racers]
+        pairs, *decided = json.loads(site.call(f"{RACERS}:two_judges", 3).splitlines()[-1])
         assert sum(decided) == pairs >= 3
         assert models.calls == pairs
     assert site.query("SELECT COUNT(*), COUNT(DISTINCT conflict_id) FROM fact_verdicts") == [(pairs, pairs)]

@@ -1,7 +1,7 @@
-"""What the processes of the race decide. Each function runs in a process of its own, on one shared database."""
+"""What the processes of the race decide, on one shared database."""
 
 import json
-import time
+from typing import Any
 
 from memory_app.held.services import discard_hold, release_hold
 from memory_app.memories.core import Category, Provenance, Source
@@ -14,6 +14,7 @@ from minara_site.kernel.errors import Conflict
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.ownership import EVERYONE
 from tests.kit.clock import NOON
+from tests.kit.racers import in_processes
 
 
 def seed(count: int) -> int:
@@ -24,12 +25,16 @@ def seed(count: int) -> int:
     return Hold.objects.open().count()
 
 
-def decide_each(release: bool, begin: float) -> int:
+def release_and_discard(count: int) -> str:
+    """Release and discard the same holds at once; return how many there were, what each took, and what stands."""
+    found = seed(count)
+    return json.dumps([found, in_processes((decide_each, True), (decide_each, False)), outcome()])
+
+
+def decide_each(release: bool) -> int:
     """Decide one hold after the other; return how many decisions were taken."""
     principal = Principal(user=User.objects.get(is_default=True), role=Role.OPERATOR)
     ids, taken = list(Hold.objects.order_by("pk").values_list("pk", flat=True)), 0
-    while time.time() < begin:
-        time.sleep(0.001)
     for pk in ids:
         try:
             if release:
@@ -42,13 +47,11 @@ def decide_each(release: bool, begin: float) -> int:
     return taken
 
 
-def outcome() -> str:
+def outcome() -> dict[str, Any]:
     decisions = list(Hold.objects.values_list("decision", flat=True))
-    return json.dumps(
-        {
-            "released": decisions.count("released"),
-            "discarded": decisions.count("discarded"),
-            "live": Memory.objects.live().count(),
-            "deleted": Memory.objects.deleted().count(),
-        }
-    )
+    return {
+        "released": decisions.count("released"),
+        "discarded": decisions.count("discarded"),
+        "live": Memory.objects.live().count(),
+        "deleted": Memory.objects.deleted().count(),
+    }

@@ -1,8 +1,8 @@
-"""What the processes of the race tests do. Each function runs in a process of its own, on one shared database."""
+"""What the processes of the race tests do, on one shared database."""
 
 import json
-import time
 from datetime import timedelta
+from typing import Any
 
 from django.db.models import Q
 
@@ -30,10 +30,10 @@ from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.errors import Conflict, NotFound
 from minara_site.kernel.guard.models import Hold
 from tests.kit.clock import NOON
+from tests.kit.racers import in_processes, meet
 
 END = NOON + timedelta(days=30)
 SECOND = timedelta(seconds=1)
-SLOT_SECONDS = 0.1
 
 
 def owner() -> User:
@@ -42,12 +42,6 @@ def owner() -> User:
 
 def me() -> Principal:
     return Principal(user=owner(), role=Role.USER)
-
-
-def wait_for(moment: float) -> None:
-    """Begin together with the others."""
-    while time.time() < moment:
-        time.sleep(0.001)
 
 
 def seed(count: int, is_deleted: bool) -> int:
@@ -59,10 +53,16 @@ def seed(count: int, is_deleted: bool) -> int:
     return Memory.objects.count()
 
 
-def restore_each(begin: float) -> int:
+def restore_and_purge(count: int) -> str:
+    """Restore and purge the same rows at once; return how many each took, and what came of them."""
+    seed(count, True)
+    restored, purged = in_processes((restore_each,), (purge_each,))
+    return json.dumps({"restores": restored, "purges": purged, **outcome_of_purge()})
+
+
+def restore_each() -> int:
     """Restore one after the other, a second before the end; return how many were still there."""
     ids, restored = list(Memory.objects.order_by("pk").values_list("pk", flat=True)), 0
-    wait_for(begin)
     for pk in ids:
         try:
             restore_memories(principal=me(), owner=owner(), ids=[pk], now=END - SECOND)
@@ -72,44 +72,45 @@ def restore_each(begin: float) -> int:
     return restored
 
 
-def purge_each(begin: float) -> int:
+def purge_each() -> int:
     """Purge one after the other, a second after the end, until nothing is left in the trash."""
     purged = 0
-    wait_for(begin)
     while Memory.objects.deleted().exists():
         purged += purge_expired(now=END + SECOND, slice_size=1)
     return purged
 
 
-def outcome_of_purge() -> str:
+def outcome_of_purge() -> dict[str, Any]:
     """Return how each memory ended: by audit log, table and index."""
     ended: dict[int, list[str]] = {}
     for entry in AuditEntry.objects.filter(tool_call__in=["memory_restored", "memory_purged"]):
         for row in entry.details["memories"]:
             ended.setdefault(row["id"], []).append(entry.tool_call)
     live = list(Memory.objects.live().values_list("pk", flat=True))
-    return json.dumps(
-        {
-            "restored": sorted(pk for pk, acts in ended.items() if acts == ["memory_restored"]),
-            "purged": sorted(pk for pk, acts in ended.items() if acts == ["memory_purged"]),
-            "live": sorted(live),
-            "deleted": Memory.objects.deleted().count(),
-            "problems": index_problems(),
-        }
-    )
+    return {
+        "restored": sorted(pk for pk, acts in ended.items() if acts == ["memory_restored"]),
+        "purged": sorted(pk for pk, acts in ended.items() if acts == ["memory_purged"]),
+        "live": sorted(live),
+        "deleted": Memory.objects.deleted().count(),
+        "problems": index_problems(),
+    }
 
 
-def edit_often(name: str, rounds: int, begin: float) -> str:
-    """In each time slot read the one memory, wait, and edit it; return which edits were taken, and how many were stale.
+def two_editors(rounds: int) -> str:
+    """Let two edit one memory at once, round by round; return which edits of each were taken, and what stands."""
+    seed(1, False)
+    taken = in_processes((edit_often, "ana", rounds), (edit_often, "ben", rounds))
+    return json.dumps({"taken": taken, **outcome_of_edits()})
 
-    Both processes read before either writes, unless the machine is late.
-    """
-    principal, taken, stale = me(), [], 0
+
+def edit_often(name: str, rounds: int) -> list[str]:
+    """In each round read the one memory, and edit it once the other has read it too; return which edits were taken."""
+    principal, taken = me(), []
     for n in range(rounds):
-        wait_for(begin + n * SLOT_SECONDS)
+        meet()
         memory = Memory.objects.get()
         text = f"{name} {n}"
-        wait_for(begin + (n + 0.5) * SLOT_SECONDS)
+        meet()
         try:
             edit_memory(
                 principal=principal,
@@ -119,31 +120,34 @@ def edit_often(name: str, rounds: int, begin: float) -> str:
                 now=NOON,
             )
         except Conflict:
-            stale += 1
-        else:
-            taken.append(text)
-    return json.dumps({"taken": taken, "stale": stale})
+            continue
+        taken.append(text)
+    return taken
 
 
-def outcome_of_edits() -> str:
+def outcome_of_edits() -> dict[str, Any]:
     memory = Memory.objects.get()
     versions = MemoryRevision.objects.order_by("version").values_list("version", "content")
-    return json.dumps(
-        {
-            "version": memory.version,
-            "texts": [text for _version, text in versions] + [memory.content],
-            "versions": [version for version, _text in versions],
-            "audited": AuditEntry.objects.filter(tool_call="memory_edited").count(),
-            "problems": index_problems(),
-        }
-    )
+    return {
+        "version": memory.version,
+        "texts": [text for _version, text in versions] + [memory.content],
+        "versions": [version for version, _text in versions],
+        "audited": AuditEntry.objects.filter(tool_call="memory_edited").count(),
+        "problems": index_problems(),
+    }
 
 
-def delete_and_undo(backwards: bool, rounds: int, begin: float) -> int:
+def bulk_acts(count: int, rounds: int) -> str:
+    """Let three processes delete the same rows and take it back; return what stands."""
+    seed(count, False)
+    in_processes(*((delete_and_undo, is_backwards, rounds) for is_backwards in (False, True, False)))
+    return json.dumps(outcome_of_undo())
+
+
+def delete_and_undo(backwards: bool, rounds: int) -> int:
     """Delete all rows and take it back, naming the ids in one order or the other."""
     principal = me()
     ids = list(Memory.objects.order_by("-pk" if backwards else "pk").values_list("pk", flat=True))
-    wait_for(begin)
     undone = 0
     for _ in range(rounds):
         batch = delete_memories(principal=principal, owner=owner(), ids=ids, now=NOON)
@@ -154,12 +158,12 @@ def delete_and_undo(backwards: bool, rounds: int, begin: float) -> int:
     return undone
 
 
-def outcome_of_undo() -> str:
+def outcome_of_undo() -> dict[str, int]:
     """Return how many rows were deleted and restored over all, and how many are deleted now."""
     acts = {"memory_removed": 0, "memory_restored": 0}
     for entry in AuditEntry.objects.filter(Q(tool_call="memory_removed") | Q(tool_call="memory_restored")):
         acts[entry.tool_call] += len(entry.details["memories"])
-    return json.dumps({**acts, "deleted": Memory.objects.deleted().count()})
+    return {**acts, "deleted": Memory.objects.deleted().count()}
 
 
 def write_and_edit(word: str) -> int:

@@ -1,6 +1,6 @@
 """Real processes on one database: no edit brings back what was removed meanwhile, none meets a scan (W-15, P-04)."""
 
-import time
+import json
 
 import pytest
 from django.utils import timezone
@@ -10,9 +10,10 @@ from memory_app.user_profile.models import UserProfileEntry
 from memory_app.user_profile.services import remove_entry, set_entry
 from minara_site.access.models import User
 from minara_site.kernel.errors import Conflict, NotFound
+from tests.kit.racers import in_processes
 from tests.kit.site import Site
-from tests.memory_app.memories.test_races import START_SECONDS
 
+pytestmark = [pytest.mark.processes, pytest.mark.database]
 HERE = "tests.memory_app.user_profile.test_races"
 KEY = "risk"
 
@@ -26,9 +27,8 @@ def seed() -> None:
     set_entry(owner=owner(), key=KEY, value="first", actor="test", now=timezone.now())
 
 
-def edit_often(rounds: int, begin: float) -> int:
+def edit_often(rounds: int) -> int:
     """Edit what is read each time; return how many edits were taken."""
-    time.sleep(max(0.0, begin - time.time()))
     taken = 0
     while taken < rounds:
         entry = UserProfileEntry.objects.filter(key=KEY).first()
@@ -49,9 +49,8 @@ def edit_often(rounds: int, begin: float) -> int:
     return taken
 
 
-def replace_often(rounds: int, begin: float) -> int:
+def replace_often(rounds: int) -> int:
     """Remove the entry and add it again; return how often it stood there already."""
-    time.sleep(max(0.0, begin - time.time()))
     met = 0
     for number in range(rounds):
         remove_entry(owner=owner(), key=KEY, actor="test", now=timezone.now())
@@ -62,9 +61,8 @@ def replace_often(rounds: int, begin: float) -> int:
     return met
 
 
-def scan_often(rounds: int, begin: float) -> int:
+def scan_often(rounds: int) -> int:
     """Judge the entry again and again; return how often that was done."""
-    time.sleep(max(0.0, begin - time.time()))
     judged = 0
     while judged < rounds:
         UserProfileEntry.objects.update(rules_version="")
@@ -72,20 +70,21 @@ def scan_often(rounds: int, begin: float) -> int:
     return judged
 
 
-@pytest.mark.processes
+def edit_and_scan(rounds: int) -> str:
+    seed()
+    return json.dumps(in_processes((edit_often, rounds), (scan_often, rounds)))
+
+
+def edit_and_replace(rounds: int) -> str:
+    seed()
+    return json.dumps(in_processes((edit_often, rounds), (replace_often, 2 * rounds)))
+
+
 def test_a_scan_and_an_edit_wait_for_each_other_in_one_order(site: Site) -> None:
-    site.call(f"{HERE}:seed")
-    begin = time.time() + START_SECONDS
-    editing, scanning = (site.act(f"{HERE}:{each}", 200, begin) for each in ("edit_often", "scan_often"))
-    assert editing.communicate(timeout=120)[0].strip().splitlines()[-1] == "200"
-    assert int(scanning.communicate(timeout=120)[0].strip().splitlines()[-1]) >= 200
+    edited, judged = json.loads(site.call(f"{HERE}:edit_and_scan", 100).splitlines()[-1])
+    assert edited == 100
+    assert judged >= 100
 
 
-@pytest.mark.processes
 def test_an_edit_does_not_bring_back_what_was_removed(site: Site) -> None:
-    site.call(f"{HERE}:seed")
-    begin = time.time() + START_SECONDS
-    editing = site.act(f"{HERE}:edit_often", 200, begin)
-    replacing = site.act(f"{HERE}:replace_often", 400, begin)
-    assert replacing.communicate(timeout=120)[0].strip().splitlines()[-1] == "0"
-    assert editing.communicate(timeout=120)[0].strip().splitlines()[-1] == "200"
+    assert json.loads(site.call(f"{HERE}:edit_and_replace", 100).splitlines()[-1]) == [100, 0]
