@@ -101,15 +101,14 @@ def test_changed_line_ends_send_the_changed_files_to_channel_b(ben: Any, signed:
     assert touched(ben, signed | {"signature.txt": windows["signature.txt"]}) == set()
 
 
-def test_what_another_instance_signed_is_no_more_than_text(ben: Any, signed: Files) -> None:
-    InstanceMeta.objects.update(value="ab" * 32)
-    assert touched(ben, signed) == set(observations(signed))
-
-
-def test_what_this_instance_signed_for_somebody_else_is_no_more_than_text(ana: Any, signed: Files) -> None:
+def test_what_another_instance_signed_or_this_one_for_somebody_else_is_no_more_than_text(
+    ana: Any, ben: Any, signed: Files
+) -> None:
     assert touched(ana, signed) == set(observations(signed))
     bring(ana, in_memory(signed))
     assert set(Memory.objects.for_owner(ana).values_list("source", flat=True)) == {Source.USER_EXPLICIT}
+    InstanceMeta.objects.update(value="ab" * 32)
+    assert touched(ben, signed) == set(observations(signed))
 
 
 def test_an_unsigned_file_cannot_say_where_it_comes_from_or_when(ben: Any) -> None:

@@ -16,11 +16,12 @@ from django.core.management.base import CommandError
 
 from memory_app.memories.models import Memory
 from minara_site.kernel.audit_log.models import AuditEntry
+from tests.kit.site import Site
 from tests.kit.tables import table
 from tests.memory_app.bundle.trees import export, hash_of_database, memory_file
 from tests.memory_app.memories.factories import make_memory
 
-ROOT = Path(__file__).resolve().parents[3]
+pytestmark = pytest.mark.django_db
 
 
 def run(*arguments: str, user: str = "ana") -> tuple[int, list[str], str]:
@@ -33,7 +34,6 @@ def run(*arguments: str, user: str = "ana") -> tuple[int, list[str], str]:
     return status, out.getvalue().splitlines(), err.getvalue()
 
 
-@pytest.mark.django_db
 def test_exports_where_it_is_told_and_says_what_was_left_out(ana: Any, tmp_path: Path) -> None:
     make_memory(ana)
     make_memory(ana, "Never above 3x", fact_type="constraint.hard")
@@ -44,7 +44,6 @@ def test_exports_where_it_is_told_and_says_what_was_left_out(ana: Any, tmp_path:
     assert "Signed by instance" in lines[3]
 
 
-@pytest.mark.django_db
 def test_an_import_is_a_dry_run_until_it_is_applied(ben: Any, tmp_path: Path) -> None:
     gone = make_memory(ben, "Trail BTC stops by 8%")
     folder = str(export(ben, tmp_path / "out"))
@@ -61,7 +60,6 @@ def test_an_import_is_a_dry_run_until_it_is_applied(ben: Any, tmp_path: Path) ->
     assert run("import", folder, "--apply", user="ben")[1][-1] == "Nothing was written: there is nothing to import."
 
 
-@pytest.mark.django_db
 def test_what_is_rejected_or_held_is_listed_however_many_files_there_are_and_ends_with_status_2(
     ben: Any, tmp_path: Path
 ) -> None:
@@ -80,14 +78,12 @@ def test_what_is_rejected_or_held_is_listed_however_many_files_there_are_and_end
     assert Memory.objects.for_owner(ben).live().count() == 250
 
 
-@pytest.mark.django_db
 def test_a_refused_bundle_is_one_line_and_status_2(ben: Any, tmp_path: Path) -> None:
     (tmp_path / "x.md").symlink_to("/etc/passwd")
     status, lines, err = run("import", str(tmp_path), "--apply", user="ben")
     assert (status, lines, err.strip()) == (2, [], "Nothing is imported: x.md is a link.")
 
 
-@pytest.mark.django_db
 def test_answers_json_when_asked(ana: Any, ben: Any, tmp_path: Path) -> None:
     make_memory(ana)
     _status, lines, _err = run("export", "--out", str(tmp_path / "out"), "--json")
@@ -107,7 +103,6 @@ def test_answers_json_when_asked(ana: Any, ben: Any, tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.django_db
 @table(
     "arguments", [("import", "/nowhere"), ("export", "--out", "/etc"), ("import", "/etc/hostname", "--user", "nobody")]
 )
@@ -117,7 +112,6 @@ def test_a_mistake_is_one_line(ana: Any, arguments: tuple[str, ...]) -> None:
     assert "\n" not in str(mistake.value)
 
 
-@pytest.mark.django_db
 def test_an_approval_counts_for_nothing_without_a_terminal(ben: Any, tmp_path: Path) -> None:
     gone = make_memory(ben, "Never above 3x", fact_type="constraint.hard")
     folder = str(export(ben, tmp_path / "out", constraints=True))
@@ -130,25 +124,13 @@ def test_an_approval_counts_for_nothing_without_a_terminal(ben: Any, tmp_path: P
     assert (entry.details["verdict"], entry.details["reason"]) == ("rejected", "hard_constraint")
 
 
-SEED = """
-import django; django.setup()
-from django.core.management import call_command
-from django.utils import timezone
-from memory_app.memories.core import Category, Provenance, Source
-from memory_app.memories.services import Draft, write_memory
-from minara_site.access.models import User
-call_command("migrate", verbosity=0)
-draft = Draft(Category.PREFERENCE, "Never above 3x", Provenance(Source.USER_MANUAL, "user:1"), "constraint.hard")
-write_memory(owner_id=User.objects.get(is_default=True).pk, draft=draft, now=timezone.now())
-User.objects.create(username="ben")
-call_command("memory", "export", "--out", {out!r}, "--sign", "--include-constraints")
-"""
-
-
-def run_at_terminal(command: list[str], environment: dict[str, str]) -> tuple[int, str]:
-    """Return exit status and output of a command that somebody sits before."""
+def run_at_terminal(site: Site, *arguments: str) -> tuple[int, str]:
+    """Return exit status and output of `minara …` that somebody sits before."""
     ours, theirs = pty.openpty()
-    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdin=theirs, stdout=theirs, stderr=theirs)
+    command = [sys.executable, "-c", "from minara_site.cli import main; main()", *arguments]
+    process = subprocess.Popen(
+        command, cwd=site.folder, env=site.environment, stdin=theirs, stdout=theirs, stderr=theirs
+    )
     os.close(theirs)
     said = b""
     with suppress(OSError):  # the terminal's other end is closed
@@ -159,16 +141,10 @@ def run_at_terminal(command: list[str], environment: dict[str, str]) -> tuple[in
 
 
 @pytest.mark.processes
-def test_somebody_at_a_terminal_may_let_a_hard_constraint_in(tmp_path: Path) -> None:
+def test_somebody_at_a_terminal_may_let_a_hard_constraint_in(site: Site, tmp_path: Path) -> None:
     out = str(tmp_path / "out")
-    environment = {name: value for name, value in os.environ.items() if name in {"PATH", "HOME", "LANG"}}
-    environment |= {
-        "DJANGO_SETTINGS_MODULE": "minara_site.settings",
-        "MINARA_DATA_DIR": str(tmp_path / "data"),
-        "MINARA_LOG_LEVEL": "ERROR",
-    }
-    subprocess.run([sys.executable, "-c", SEED.format(out=out)], cwd=ROOT, env=environment, check=True)
-    main = [sys.executable, "-c", "from minara_site.cli import main; main()"]
-    bring = [*main, "memory", "import", out, "--user", "ben", "--apply", "--approve-hard-constraints"]
-    status, said = run_at_terminal(bring, environment)
+    site.call("tests.memory_app.bundle.terminal:seed", out)
+    status, said = run_at_terminal(
+        site, "memory", "import", out, "--user", "ben", "--apply", "--approve-hard-constraints"
+    )
     assert (status, "Imported 1 file for ben" in said) == (0, True), said

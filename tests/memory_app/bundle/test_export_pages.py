@@ -25,12 +25,6 @@ pytestmark = pytest.mark.django_db
 CANARY = "quokka never risks more than two percent"
 
 
-@pytest.fixture
-def person(client: Client, ana: Any) -> Client:
-    client.force_login(ana)
-    return client
-
-
 def order(client: Client, **options: str) -> BundleTransfer:
     answer = client.post("/ops/export/", {"sign": "on", **options})
     assert answer.status_code == 303, answer.content
@@ -40,13 +34,16 @@ def order(client: Client, **options: str) -> BundleTransfer:
     return newest()
 
 
-def test_a_person_orders_an_export_and_takes_it_away(person: Client, ana: Any) -> None:
+def test_a_person_orders_an_export_and_takes_it_away(page: Client, ana: Any) -> None:
     write(ana, "avoids memes")
-    transfer = order(person)
+    transfer = order(page)
     assert transfer.state == "done"
-    page = person.get(f"/ops/export/{transfer.pk}/").content.decode()
-    assert f"/ops/export/{transfer.pk}/download/" in page
-    answer = person.get(f"/ops/export/{transfer.pk}/download/")
+    path = shelf.path_of(transfer.file_name)
+    assert (stat.S_IMODE(path.stat().st_mode), stat.S_IMODE(path.parent.stat().st_mode)) == (0o600, 0o700)
+    assert [each for each in path.parent.iterdir() if each.is_dir()] == [], "the tree is gone"
+    shown = page.get(f"/ops/export/{transfer.pk}/").content.decode()
+    assert f"/ops/export/{transfer.pk}/download/" in shown
+    answer = page.get(f"/ops/export/{transfer.pk}/download/")
     assert answer["Content-Disposition"].startswith('attachment; filename="minara-export-')
     assert (answer["Cache-Control"], answer["Content-Type"]) == ("no-store", "application/zip")
     with ZipFile(io.BytesIO(b"".join(answer.streaming_content))) as archive:
@@ -56,49 +53,38 @@ def test_a_person_orders_an_export_and_takes_it_away(person: Client, ana: Any) -
 
 
 def test_what_the_import_page_would_not_take_says_how_it_comes_back(
-    person: Client, ana: Any, monkeypatch: pytest.MonkeyPatch
+    page: Client, ana: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(ana, "avoids memes")
-    transfer = order(person)
-    assert "minara memory import DIR" not in person.get(f"/ops/export/{transfer.pk}/").content.decode()
+    transfer = order(page)
+    assert "minara memory import DIR" not in page.get(f"/ops/export/{transfer.pk}/").content.decode()
     monkeypatch.setattr("memory_app.bundle.adapters.archive.MOST_MEMBERS", 2)
-    transfer = order(person)
-    assert "minara memory import DIR" in person.get(f"/ops/export/{transfer.pk}/").content.decode()
-    upload(person, take_away(person, transfer), source_format="minara", name="a.zip")
+    transfer = order(page)
+    assert "minara memory import DIR" in page.get(f"/ops/export/{transfer.pk}/").content.decode()
+    upload(page, take_away(page, transfer), source_format="minara", name="a.zip")
     work()
     assert newest().state == "refused"
     assert "minara memory import DIR" in newest().error
 
 
-def test_the_page_says_in_words_what_is_in_it(person: Client, ana: Any) -> None:
+def test_hard_constraints_stay_out_unless_somebody_fresh_asks(page: Client, ana: Any) -> None:
     write(ana, CANARY, fact_type="constraint.hard")
-    page = person.get(f"/ops/export/{order(person).pk}/").content.decode()
-    assert "left out: hard constraints" in page.replace("\n", "")
-
-
-def test_the_file_lies_where_only_this_user_reads_it(person: Client, ana: Any) -> None:
-    transfer = order(person)
-    path = shelf.path_of(transfer.file_name)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-    assert [each for each in path.parent.iterdir() if each.is_dir()] == []  # the tree is gone
-
-
-def test_hard_constraints_stay_out_unless_somebody_fresh_asks(person: Client, ana: Any) -> None:
-    write(ana, CANARY, fact_type="constraint.hard")
-    assert CANARY.encode() not in unpack(take_away(person, order(person)))
-    transfer = order(person, include_constraints="on")
-    assert CANARY.encode() in unpack(take_away(person, transfer))
-    make_stale(person)
+    transfer = order(page)
+    assert CANARY.encode() not in unpack(take_away(page, transfer))
+    shown = page.get(f"/ops/export/{transfer.pk}/").content.decode()
+    assert "left out: hard constraints" in shown.replace("\n", "")
+    transfer = order(page, include_constraints="on")
+    assert CANARY.encode() in unpack(take_away(page, transfer))
+    make_stale(page)
     before = BundleTransfer.objects.count()
     for answer in (
-        person.post("/ops/export/", {"include_constraints": "on"}),
-        person.get(f"/ops/export/{transfer.pk}/download/"),
+        page.post("/ops/export/", {"include_constraints": "on"}),
+        page.get(f"/ops/export/{transfer.pk}/download/"),
     ):
         assert answer.status_code == 302
         assert "/reauthenticate" in answer["Location"]
     assert BundleTransfer.objects.count() == before
-    assert person.post("/ops/export/", {"sign": "on"}).status_code == 303
+    assert page.post("/ops/export/", {"sign": "on"}).status_code == 303
 
 
 def unpack(content: bytes) -> bytes:
@@ -114,8 +100,8 @@ def make_stale(client: Client) -> None:
     session.save()
 
 
-def test_an_export_is_gone_after_a_day(person: Client, ana: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    transfer = order(person)
+def test_an_export_is_gone_after_a_day(page: Client, ana: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    transfer = order(page)
     path = shelf.path_of(transfer.file_name)
     late = timezone.now() + timedelta(hours=24, seconds=1)
     assert forget(now=late - timedelta(seconds=5))["forgotten"] == 0
@@ -123,12 +109,12 @@ def test_an_export_is_gone_after_a_day(person: Client, ana: Any, monkeypatch: py
     assert forget(now=late)["forgotten"] == 1
     assert not path.exists()
     assert (newest().state, newest().file_name) == ("expired", "")
-    assert person.get(f"/ops/export/{transfer.pk}/download/").status_code == 410
+    assert page.get(f"/ops/export/{transfer.pk}/download/").status_code == 410
     assert forget(now=late)["forgotten"] == 0
 
 
-def test_what_nobody_knows_is_swept_from_the_shelf(person: Client, ana: Any) -> None:
-    transfer = order(person)
+def test_what_nobody_knows_is_swept_from_the_shelf(page: Client, ana: Any) -> None:
+    transfer = order(page)
     (shelf.shelf() / "left by a dead worker").mkdir()
     (shelf.shelf() / "stray.bin").write_bytes(b"x")
     assert forget(now=timezone.now())["strays"] == 0
@@ -137,35 +123,16 @@ def test_what_nobody_knows_is_swept_from_the_shelf(person: Client, ana: Any) -> 
     assert shelf.path_of(transfer.file_name).exists()
 
 
-def test_another_owners_export_is_missing_and_an_operator_leaves_a_trace(
-    person: Client, ben: Any, olga: Any, ana: Any
+def test_an_operator_who_looks_leaves_a_trace_and_may_export_for_somebody_by_name(
+    page: Client, operator_page: Client, olga: Any, ana: Any
 ) -> None:
-    transfer = order(person)
-    other = Client()
-    other.force_login(ben)
-    for path in ("", "progress/", "download/"):
-        assert other.get(f"/ops/export/{transfer.pk}/{path}").status_code == 404
-    assert other.get("/ops/export/?owner=ana").status_code == 404
-    operator = Client()
-    operator.force_login(olga)
-    assert operator.get("/ops/export/?owner=ana").status_code == 200
-    assert operator.get(f"/ops/export/{transfer.pk}/").status_code == 200
+    transfer = order(page)
+    assert operator_page.get("/ops/export/?owner=ana").status_code == 200
+    assert operator_page.get(f"/ops/export/{transfer.pk}/").status_code == 200
     assert set(AccessEntry.objects.filter(owner=ana).values_list("kind", flat=True)) == {"transfer", "transfers"}
-
-
-def test_an_operator_exports_for_somebody_by_name(ana: Any, olga: Any) -> None:
-    operator = Client()
-    operator.force_login(olga)
-    assert operator.post("/ops/export/?owner=ana", {"sign": "on"}).status_code == 303
+    assert operator_page.post("/ops/export/?owner=ana", {"sign": "on"}).status_code == 303
     assert (newest().owner, newest().actor) == (ana, f"user:{olga.pk}")
-    assert operator.post("/ops/export/?owner=all", {"sign": "on"}).status_code == 404
-
-
-@pytest.fixture
-def operator(olga: Any) -> Client:
-    client = Client()
-    client.force_login(olga)
-    return client
+    assert operator_page.post("/ops/export/?owner=all", {"sign": "on"}).status_code == 404
 
 
 def plant_secrets(owner: Any) -> list[str]:
@@ -183,16 +150,16 @@ def plant_secrets(owner: Any) -> list[str]:
 
 
 def test_an_operators_export_of_somebody_else_has_no_secret_and_is_not_signed(
-    person: Client, operator: Client, ana: Any
+    page: Client, operator_page: Client, ana: Any
 ) -> None:
     secrets = plant_secrets(ana)
-    own = unpack(take_away(person, order(person)))
+    own = unpack(take_away(page, order(page)))
     assert all(secret.encode() in own for secret in secrets)
     assert b"masked" not in own
-    assert "so it is not signed" in operator.get("/ops/export/?owner=ana").content.decode()
-    operator.post("/ops/export/?owner=ana", {"sign": "on"})
+    assert "so it is not signed" in operator_page.get("/ops/export/?owner=ana").content.decode()
+    operator_page.post("/ops/export/?owner=ana", {"sign": "on"})
     work()
-    content = take_away(operator, newest())
+    content = take_away(operator_page, newest())
     assert not any(secret.encode() in unpack(content) for secret in secrets)
     with ZipFile(io.BytesIO(content)) as archive:
         assert "signature.txt" not in archive.namelist()
@@ -200,41 +167,41 @@ def test_an_operators_export_of_somebody_else_has_no_secret_and_is_not_signed(
         assert any("exchange, password: Tr0•••" in archive.read(name).decode() for name in archive.namelist())
         assert "assets/BTC.md" in archive.namelist()
     assert newest().result["is_signed"] is False
-    assert "so it is not signed" in operator.get(f"/ops/export/{newest().pk}/").content.decode()
+    assert "so it is not signed" in operator_page.get(f"/ops/export/{newest().pk}/").content.decode()
     details = AuditEntry.objects.filter(tool_call="bundle_exported").latest("pk").details
     assert (details["masked"], details["signed"]) == (True, False)
 
 
-def test_an_export_is_taken_away_by_nobody_but_whoever_asked_for_it(person: Client, operator: Client, ana: Any) -> None:
-    mine = order(person)
-    operator.post("/ops/export/?owner=ana", {})
+def test_an_export_is_taken_away_by_nobody_but_whoever_asked_for_it(
+    page: Client, operator_page: Client, ana: Any
+) -> None:
+    mine = order(page)
+    operator_page.post("/ops/export/?owner=ana", {})
     work()
     theirs = newest()
-    for somebody, foreign in ((operator, mine), (person, theirs)):
+    for somebody, foreign in ((operator_page, mine), (page, theirs)):
         url = f"/ops/export/{foreign.pk}/"
         assert somebody.get(f"{url}download/").status_code == 404
-        page = somebody.get(url).content.decode()
-        assert f"{url}download/" not in page
-        assert "nobody else" in page
+        shown = somebody.get(url).content.decode()
+        assert f"{url}download/" not in shown
+        assert "nobody else" in shown
     assert not AuditEntry.objects.filter(tool_call="export_downloaded").exists()
-    assert take_away(operator, theirs)
+    assert take_away(operator_page, theirs)
 
 
-def test_an_export_on_its_way_says_how_many_files_and_not_that_they_are_all(person: Client, ana: Any) -> None:
-    person.post("/ops/export/", {"sign": "on"})
-    JobRun.objects.filter(job="bundle.export").update(state="running", done=1500, total=1500)
-    page = person.get(f"/ops/export/{newest().pk}/").content.decode()
-    assert "1,500" in page
-    assert "of 1,500" not in page
-    assert "bar-fill" not in page
-
-
-def test_the_page_asks_while_a_worker_writes_and_stops_then(person: Client, ana: Any) -> None:
-    person.post("/ops/export/", {"sign": "on"})
+def test_the_page_of_an_export_on_its_way_counts_files_and_asks_until_it_is_written(page: Client, ana: Any) -> None:
+    page.post("/ops/export/", {"sign": "on"})
     url = f"/ops/export/{newest().pk}/"
-    assert 'hx-trigger="every 2s"' in person.get(url).content.decode()
-    assert person.get(f"{url}progress/").status_code == 303
-    asked = person.get(f"{url}progress/", headers={"HX-Request": "true"})
+    run = JobRun.objects.filter(job="bundle.export")
+    run.update(state="running", done=1500, total=1500)
+    shown = page.get(url).content.decode()
+    assert "1,500" in shown
+    assert "of 1,500" not in shown, "nobody knows how many they will be"
+    assert "bar-fill" not in shown
+    run.update(state="queued", done=0, total=0)
+    assert 'hx-trigger="every 2s"' in page.get(url).content.decode()
+    assert page.get(f"{url}progress/").status_code == 303
+    asked = page.get(f"{url}progress/", headers={"HX-Request": "true"})
     assert "HX-Refresh" not in asked
     work()
-    assert person.get(f"{url}progress/", headers={"HX-Request": "true"})["HX-Refresh"] == "true"
+    assert page.get(f"{url}progress/", headers={"HX-Request": "true"})["HX-Refresh"] == "true"

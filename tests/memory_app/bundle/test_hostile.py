@@ -1,10 +1,8 @@
-"""W-17 and the corpus: what no export writes is refused before anything is read or written, quickly and in little room."""
+"""W-17 and the corpus: what no export writes is refused before anything is read or written."""
 
 import os
 import random
-import resource
 import stat
-import time
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,37 +19,38 @@ from memory_app.memories.models import Memory
 from minara_site.kernel.errors import NotFound
 from tests.kit.shared import corpus
 from tests.kit.tables import table
-from tests.memory_app.bundle.trees import bring, hash_of_database, in_memory, look, memory_file, zipped
+from tests.memory_app.bundle.trees import bring, hash_of_database, in_memory, look, memory_file
+from tests.memory_app.bundle.wizard import packed
 
 GOOD = {"memories/observation/1.md": memory_file()}
-MOST_SECONDS, MOST_MIB = 2, 200
 Archive = zipfile.ZipFile
 
 
 @pytest.fixture(autouse=True)
 def nothing_around_it_is_touched(tmp_path: Path) -> Iterator[None]:
-    """Fail when a test leaves a file beside its own folder, takes long, or takes much memory."""
-    inside = tmp_path / "inside"
-    inside.mkdir()
-    begun, room = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    """Fail when a test leaves a file beside the folder of its bundle."""
     yield
-    assert [path.name for path in tmp_path.iterdir()] == ["inside"]
-    assert time.perf_counter() - begun < MOST_SECONDS * 5, "a busy machine counts five times"
-    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - room) / 1024 < MOST_MIB
+    folders = (tmp_path, *tmp_path.glob("row*"))
+    found = {path.name for folder in folders for path in folder.iterdir() if path not in folders}
+    assert found <= {"inside"}
+
+
+def bundle_in(tmp_path: Path) -> Path:
+    """Return where the bundle of a test lies."""
+    (tmp_path / "inside").mkdir(exist_ok=True)
+    return tmp_path / "inside" / "bundle.zip"
 
 
 def refused(path: Path) -> str:
-    """Return why a bundle is refused, and see that it takes little time of its own."""
-    begun = time.process_time()
+    """Return why a bundle is refused."""
     with pytest.raises(BundleRefused) as refusal:
         read_bundle(path)
-    assert time.process_time() - begun < MOST_SECONDS
     return refusal.value.problem_code
 
 
 def pack(folder: Path, build: Callable[[Archive], object]) -> Path:
     """Return a zip file that `build` filled beside a good member."""
-    path = folder / "inside" / "bundle.zip"
+    path = bundle_in(folder)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in GOOD.items():
             archive.writestr(name, content)
@@ -60,61 +59,81 @@ def pack(folder: Path, build: Callable[[Archive], object]) -> Path:
 
 
 @table(
-    "name",
+    ("why", "names"),
     [
-        "../evil.md",
-        "memories/../../evil.md",
-        "/etc/cron.d/x.md",
-        "C:\\x.md",
-        "\\\\srv\\x.md",
-        "memories\\..\\x.md",
-        "./memories/x.md",
-        "memories//x.md",
-        "memories/./x.md",
-        "memories/x.md ",
-        "memories/x.",
-        "memories/止损.md",
-        "memories/x\n.md",
-        "memories/x\x1b[2J.md",
-        "memories/\u202egpj.md",
-        "signature.txt/../signature.txt",
-        "~/x.md",
-        "memories/$HOME.md",
+        (
+            "name",
+            [
+                "../evil.md",
+                "memories/../../evil.md",
+                "/etc/cron.d/x.md",
+                "C:\\x.md",
+                "\\\\srv\\x.md",
+                "memories\\..\\x.md",
+                "./memories/x.md",
+                "memories//x.md",
+                "memories/./x.md",
+                "memories/x.md ",
+                "memories/x.",
+                "memories/止损.md",
+                "memories/x\n.md",
+                "memories/x\x1b[2J.md",
+                "memories/\u202egpj.md",
+                "signature.txt/../signature.txt",
+                "~/x.md",
+                "memories/$HOME.md",
+            ],
+        ),
+        ("device", ["CON.md", "memories/aux", "memories/NUL.txt.md", "lpt1.md", "memories/com9/x.md"]),
+        ("too_long", ["a" * 250 + ".md"]),
+        ("too_deep_a_folder", ["a/" * 7 + "x.md"]),
+        ("archive", ["x.zip", "a/y.TGZ"]),
+        ("twice", [*GOOD, "Memories/observation/1.md", "memories/observation/1.MD", "memories/observation"]),
     ],
 )
-def test_a_name_that_leads_anywhere_is_refused(tmp_path: Path, name: str) -> None:
-    assert refused(pack(tmp_path, lambda archive: archive.writestr(name, b"x"))) == "bundle_name"
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_a_name_that_no_export_gives_is_refused(tmp_path: Path, why: str, names: list[str]) -> None:
+    for name in names:
+        assert refused(pack(tmp_path, lambda archive, name=name: archive.writestr(name, b"x"))) == f"bundle_{why}", name
 
 
-@table("name", ["CON.md", "memories/aux", "memories/NUL.txt.md", "lpt1.md", "memories/com9/x.md"])
-def test_the_name_of_a_device_is_refused(tmp_path: Path, name: str) -> None:
-    assert refused(pack(tmp_path, lambda archive: archive.writestr(name, b"x"))) == "bundle_device"
+def special(kind: int) -> Callable[[Archive], object]:
+    member = zipfile.ZipInfo("memories/observation/2.md")
+    member.create_system, member.external_attr = 3, (kind | 0o777) << 16
+    return lambda archive: archive.writestr(member, b"/etc/passwd")
+
+
+def member(content: bytes, method: int | None = None) -> Callable[[Archive], object]:
+    return lambda archive: archive.writestr("memories/lesson/x.md", content, compress_type=method)
+
+
+def encrypted(archive: Archive) -> None:
+    member(b"x")(archive)
+    archive.infolist()[-1].flag_bits |= 1
+
+
+def wrong_checksum(archive: Archive) -> None:
+    member(b"x")(archive)
+    archive.infolist()[-1].CRC ^= 1
 
 
 @table(
-    ("name", "why"),
+    ("build", "why"),
     [
-        ("a" * 250 + ".md", "too_long"),
-        ("a/" * 7 + "x.md", "too_deep_a_folder"),
-        ("x.zip", "archive"),
-        ("a/y.TGZ", "archive"),
+        (special(stat.S_IFLNK), "link"),
+        (special(stat.S_IFIFO), "no_file"),
+        (special(stat.S_IFCHR), "no_file"),
+        (encrypted, "encrypted"),
+        (wrong_checksum, "damaged"),
+        (member(b"x", zipfile.ZIP_BZIP2), "method"),
+        (member(b"x", zipfile.ZIP_LZMA), "method"),
+        (member(b"0" * 2_000_000), "ratio"),
     ],
 )
-def test_long_deep_and_nested_members_are_refused(tmp_path: Path, name: str, why: str) -> None:
-    assert refused(pack(tmp_path, lambda archive: archive.writestr(name, b"x"))) == f"bundle_{why}"
-
-
-@pytest.mark.filterwarnings("ignore:Duplicate name")
-@table("name", [*GOOD, "Memories/observation/1.md", "memories/observation/1.MD", "memories/observation"])
-def test_a_name_that_stands_there_twice_is_refused(tmp_path: Path, name: str) -> None:
-    assert refused(pack(tmp_path, lambda archive: archive.writestr(name, b"other"))) == "bundle_twice"
-
-
-@table(("kind", "why"), [(stat.S_IFLNK, "link"), (stat.S_IFIFO, "no_file"), (stat.S_IFCHR, "no_file")])
-def test_a_link_or_a_device_among_the_members_is_refused(tmp_path: Path, kind: int, why: str) -> None:
-    member = zipfile.ZipInfo("memories/observation/2.md")
-    member.create_system, member.external_attr = 3, (kind | 0o777) << 16
-    assert refused(pack(tmp_path, lambda archive: archive.writestr(member, b"/etc/passwd"))) == f"bundle_{why}"
+def test_a_member_that_no_export_writes_is_refused(
+    tmp_path: Path, build: Callable[[Archive], object], why: str
+) -> None:
+    assert refused(pack(tmp_path, build)) == f"bundle_{why}"
 
 
 def test_ten_thousand_and_one_members_are_refused_and_ten_thousand_are_not(tmp_path: Path) -> None:
@@ -129,8 +148,8 @@ def test_ten_thousand_and_one_members_are_refused_and_ten_thousand_are_not(tmp_p
 
 def test_a_list_of_members_that_lies_about_its_length_is_refused(tmp_path: Path) -> None:
     def many(archive: Archive) -> None:
-        for number in range(60_000):
-            archive.writestr(zipfile.ZipInfo(f"{number:06d}" * 12), b"")
+        for number in range(9_000):
+            archive.writestr(zipfile.ZipInfo(f"{number:06d}" * 80), b"")
 
     path = pack(tmp_path, many)
     raw = bytearray(path.read_bytes())
@@ -140,12 +159,6 @@ def test_a_list_of_members_that_lies_about_its_length_is_refused(tmp_path: Path)
     assert refused(path) == "bundle_too_much_packed"
 
 
-def test_a_member_packed_two_hundred_to_one_is_refused(tmp_path: Path) -> None:
-    assert refused(pack(tmp_path, lambda archive: archive.writestr("memories/lesson/x.md", b"0" * 2_000_000))) == (
-        "bundle_ratio"
-    )
-
-
 def test_one_statement_repeated_is_no_bomb(tmp_path: Path) -> None:
     path = pack(tmp_path, lambda archive: archive.writestr("memories/lesson/x.md", memory_file("x" * 4000)))
     assert len(read_bundle(path).names) == 2
@@ -153,47 +166,16 @@ def test_one_statement_repeated_is_no_bomb(tmp_path: Path) -> None:
 
 @table(("size", "why"), [(33 * MIB, "bundle_too_large"), (65 * MIB, "bundle_too_much_packed")])
 def test_more_bytes_than_an_import_takes_are_refused(tmp_path: Path, size: int, why: str) -> None:
-    path = tmp_path / "inside" / "bundle.zip"
+    path = bundle_in(tmp_path)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive, archive.open("index.md", "w") as stream:
         for _ in range(size // 65_536):
             stream.write(bytes(65_536))
     assert refused(path) == why
 
 
-def patched(path: Path, *places: tuple[bytes, int, int]) -> Path:
-    """Set a byte behind every occurrence of a signature of the format."""
-    raw = bytearray(path.read_bytes())
-    for mark, offset, value in places:
-        at = raw.find(mark)
-        while at >= 0:
-            raw[at + offset] |= value
-            at = raw.find(mark, at + 1)
-    path.write_bytes(raw)
-    return path
-
-
-def test_an_encrypted_member_is_refused(tmp_path: Path) -> None:
-    path = pack(tmp_path, Archive.infolist)
-    assert refused(patched(path, (b"PK\3\4", 6, 1), (b"PK\1\2", 8, 1))) == "bundle_encrypted"
-
-
-@table("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_a_member_packed_in_another_way_is_refused(tmp_path: Path, method: int) -> None:
-    path = pack(tmp_path, lambda archive: archive.writestr("memories/lesson/x.md", b"x", compress_type=method))
-    assert refused(path) == "bundle_method"
-
-
-def test_a_wrong_checksum_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "inside" / "bundle.zip"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
-        archive.writestr("memories/lesson/x.md", b"content of a file")
-    path.write_bytes(path.read_bytes().replace(b"content", b"CONTENT"))
-    assert refused(path) == "bundle_damaged"
-
-
 def test_damage_anywhere_in_a_zip_file_is_refused_or_harmless(tmp_path: Path) -> None:
-    whole, chance = zipped(GOOD), random.Random(17)
-    path = tmp_path / "inside" / "bundle.zip"
+    whole, chance = packed(GOOD), random.Random(17)
+    path = bundle_in(tmp_path)
     for _ in range(300):
         raw = bytearray(whole)
         raw[chance.randrange(len(raw))] ^= 1 << chance.randrange(8)
@@ -207,7 +189,7 @@ def test_damage_anywhere_in_a_zip_file_is_refused_or_harmless(tmp_path: Path) ->
 
 @table("content", [b"", b"PK", b"no zip file", b"PK\5\6" + bytes(10)])
 def test_what_is_no_zip_file_is_refused(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "inside" / "bundle.zip"
+    path = bundle_in(tmp_path)
     path.write_bytes(content)
     assert refused(path) == "bundle_damaged"
 
@@ -218,9 +200,9 @@ def test_what_is_not_there_is_named(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_a_desktop_packed_around_everything_is_taken_off(tmp_path: Path) -> None:
-    path = tmp_path / "inside" / "bundle.zip"
+    path = bundle_in(tmp_path)
     path.write_bytes(
-        zipped({"20260612/index.md": b"", "20260612/memories/observation/1.md": memory_file(), "__MACOSX/._x": b"x"})
+        packed({"20260612/index.md": b"", "20260612/memories/observation/1.md": memory_file(), "__MACOSX/._x": b"x"})
     )
     bundle = read_bundle(path)
     assert bundle.names == ("index.md", "memories/observation/1.md")
@@ -229,7 +211,7 @@ def test_a_folder_that_a_desktop_packed_around_everything_is_taken_off(tmp_path:
 
 def make_tree(tmp_path: Path) -> Path:
     """Return a folder with one good member."""
-    root = tmp_path / "inside" / "tree"
+    root = bundle_in(tmp_path).with_name("tree")
     for name, content in GOOD.items():
         (root / name).parent.mkdir(parents=True)
         (root / name).write_bytes(content)
@@ -271,7 +253,7 @@ def no_text(root: Path) -> None:
 
 
 def nested(root: Path) -> None:
-    (root / "more.zip").write_bytes(zipped(GOOD))
+    (root / "more.zip").write_bytes(packed(GOOD))
 
 
 def large(root: Path) -> None:
@@ -307,10 +289,10 @@ def test_what_desktops_and_editors_leave_behind_is_not_read(tmp_path: Path) -> N
 
 @pytest.mark.django_db
 def test_no_member_of_the_corpus_is_believed(ana: Any, tmp_path: Path) -> None:
-    path = tmp_path / "inside" / "bundle.zip"
+    path = bundle_in(tmp_path)
     before = hash_of_database()
     for member in corpus("import_bundles"):
-        path.write_bytes(zipped(GOOD | {member["name"]: member["body"].encode()}))
+        path.write_bytes(packed(GOOD | {member["name"]: member["body"].encode()}))
         if member["expect"] == "reject_path":
             assert refused(path).startswith("bundle_"), member["name"]
             assert hash_of_database() == before

@@ -23,7 +23,17 @@ from minara_site.kernel.errors import Conflict, Refused
 from minara_site.kernel.jobs.services import Claim, ClaimLost
 from tests.kit.clock import NOON
 from tests.kit.tables import table
-from tests.memory_app.bundle.trees import ACTOR, bring, by_path, export, hash_of_database, in_memory, load, look
+from tests.memory_app.bundle.trees import (
+    ACTOR,
+    bring,
+    by_path,
+    export,
+    hash_of_database,
+    in_memory,
+    load,
+    look,
+    memory_file,
+)
 from tests.memory_app.memories.factories import make_memory
 
 pytestmark = pytest.mark.django_db
@@ -126,15 +136,12 @@ def test_a_second_import_writes_nothing(full: Any, ben: Any, tmp_path: Path) -> 
 
 
 def test_looking_leaves_the_database_as_it_is(full: Any, ben: Any, tmp_path: Path) -> None:
+    before = hash_of_database()
+    assert look(ben, in_memory({"memories/lesson/1.md": memory_file(category="lesson")})).writes
+    assert hash_of_database() == before, "it makes no key either"
     bundle = read_bundle(export(full, tmp_path / "out"))
     before = hash_of_database()
     assert look(ben, bundle).writes
-    assert hash_of_database() == before
-
-
-def test_looking_makes_no_key_either(ana: Any, tmp_path: Path) -> None:
-    before = hash_of_database()
-    look(ana, in_memory({"memories/lesson/1.md": b"---\nschema_version: 1\ncategory: lesson\n---\nx\n"}))
     assert hash_of_database() == before
 
 
@@ -173,6 +180,7 @@ def test_only_what_agents_read_goes_out_and_the_banner_counts_the_rest(ana: Any,
 def test_two_hundred_hard_constraints_stay_out_of_files_and_pages_unless_asked_for(ana: Any, tmp_path: Path) -> None:
     for number in range(200):
         make_memory(ana, f"Never hold more BTC than CANARY{number:03d}X", fact_type="constraint.hard")
+    assert not (export(ana, tmp_path / "bare") / "assets").exists(), "a page that tells of constraints alone"
     make_memory(ana, "Buys BTC on Mondays")
 
     def canaries(folder: Path) -> int:
@@ -186,11 +194,6 @@ def test_two_hundred_hard_constraints_stay_out_of_files_and_pages_unless_asked_f
     assert canaries(left_out) == 0
     assert b"200 hard constraints" in (left_out / "README.md").read_bytes()
     assert canaries(export(ana, tmp_path / "with", constraints=True)) == 200
-
-
-def test_a_page_that_would_tell_of_constraints_alone_is_no_file(ana: Any, tmp_path: Path) -> None:
-    make_memory(ana, "Never short DOGE", fact_type="constraint.hard")
-    assert not (export(ana, tmp_path / "out") / "assets").exists()
 
 
 def test_the_tree_is_for_its_user_alone(full: Any, tmp_path: Path) -> None:

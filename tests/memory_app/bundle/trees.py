@@ -1,8 +1,6 @@
 """Exports, imports and files for the tests of the round trip."""
 
 import hashlib
-import io
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -65,12 +63,3 @@ def hash_of_database() -> str:
             cursor.execute(f"SELECT * FROM {connection.ops.quote_name(table)}")
             digest.update(repr((table, sorted(map(repr, cursor.fetchall())))).encode())
     return digest.hexdigest()
-
-
-def zipped(members: dict[str, bytes]) -> bytes:
-    """Return a zip file of these members."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-    return buffer.getvalue()

@@ -49,7 +49,13 @@ def test_writes_what_any_yaml_reads_alike(fields: dict[str, Any]) -> None:
     assert yaml.safe_load(head) == fields
 
 
-@given(st.recursive(TEXT | st.integers() | st.none() | st.booleans(), lambda inner: st.dictionaries(TEXT, inner)))
+@given(
+    st.recursive(
+        TEXT | st.integers() | st.none() | st.booleans(),
+        lambda inner: st.dictionaries(TEXT, inner, max_size=3),
+        max_leaves=6,
+    )
+)
 def test_nested_values_travel_as_one_line(value: Any) -> None:
     line = parse(render_document({"metadata": render_json(value)}, "")).fields["metadata"]
     assert "\n" not in line
