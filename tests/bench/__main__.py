@@ -18,6 +18,7 @@ NAMES = (
     "search",
     "bulk",
     "guard",
+    "growth",
     "edges",
     "write",
     "facts",

@@ -16,7 +16,7 @@ from minara_site.access.models import User
 from minara_site.kernel.core.text import prepare
 from minara_site.kernel.guard import core as guard
 from tests.bench.figures import Figure
-from tests.bench.growth import MOST, seconds
+from tests.bench.growth import Hostile, growth_figure, worst_growth
 from tests.kernel.guard.crafted import CRAFTED
 from tests.kit.shared import corpus
 
@@ -35,7 +35,6 @@ ASSETS = ("BTC", "ETH", "SOL", "$WIF", "比特币", "以太坊", "NVDA", "Bitcoi
 CHAINS = ("arbitrum", "base", "Solana", "polygon")
 COUNT, FEW = 20_000, 1_000
 REPLAYED, FEW_REPLAYED = 10_000, 500
-SMALL, LARGE = 10_000, 100_000
 
 
 def run(scratch: Path, *, small: bool = False) -> list[Figure]:
@@ -46,7 +45,7 @@ def run(scratch: Path, *, small: bool = False) -> list[Figure]:
     words = len(texts) / statistics.median(worked(lambda: [prepare(text) for text in texts]) for _ in range(3))
     edges = sum(len(extract_edges(text)) for text in texts)
     assert all(len(extract_edges(unit * 100)) <= MAX_EDGES_PER_CONTENT for unit in CRAFTED)
-    ratio, unit = max((growth(unit), unit) for unit in (CRAFTED[::20] if small else CRAFTED[::4]))
+    steepest = worst_growth(extract_edges, map(Hostile, CRAFTED[::20] if small else CRAFTED))
     return [
         Figure(
             name="extraction and typing of edges",
@@ -56,14 +55,7 @@ def run(scratch: Path, *, small: bool = False) -> list[Figure]:
             ok=rate >= AT_LEAST,
             reference=f"{edges / len(texts):.1f} edges each; cutting the same texts into words: {words:,.0f} a second",
         ),
-        Figure(
-            name="edges of 100 kB against 10 kB, worst of the crafted texts",
-            value=ratio,
-            unit="x",
-            bound=f"at most {MOST}",
-            ok=ratio <= MOST,
-            reference=f"{unit[:20]!r} over and over",
-        ),
+        growth_figure("edges of 100 kB against 10 kB, worst of the crafted texts", steepest),
         replay(texts[: FEW_REPLAYED if small else REPLAYED]),
     ]
 
@@ -77,16 +69,6 @@ def make_contents(count: int) -> list[str]:
         return dice.choice(SENTENCES).format(n=dice.randint(1, 90), a=first, b=second, c=dice.choice(CHAINS))
 
     return [". ".join(sentence() for _ in range(dice.choice((1, 1, 2)))) for _ in range(count)]
-
-
-def growth(unit: str) -> float:
-    """Return how many times the seconds of 10 kB a unit takes at 100 kB, the best of six."""
-    best = float("inf")
-    for _ in range(6):
-        best = min(best, seconds(extract_edges, unit, LARGE) / seconds(extract_edges, unit, SMALL))
-        if best <= MOST:
-            break
-    return best
 
 
 def replay(texts: list[str]) -> Figure:

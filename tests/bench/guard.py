@@ -8,13 +8,12 @@ from pathlib import Path
 from minara_site.kernel.core.text import prepare
 from minara_site.kernel.guard.core import judge
 from tests.bench.figures import Figure
-from tests.bench.growth import MOST, seconds
+from tests.bench.growth import Hostile, growth_figure, measure_growth
 from tests.kernel.guard.crafted import CRAFTED
 from tests.kit.shared import corpus
 
 AT_LEAST = 6_000  # memories a second
 AT_MOST_MS = 400
-SMALL, LARGE = 10_000, 100_000
 ROUNDS, FEW_ROUNDS = 40, 2
 
 
@@ -23,9 +22,9 @@ def run(scratch: Path, *, small: bool = False) -> list[Figure]:
     texts = [row["text"] for row in corpus("benign_finance_memories")] * (FEW_ROUNDS if small else ROUNDS)
     rate = len(texts) / statistics.median(worked(lambda: [judge(text) for text in texts]) for _ in range(3))
     words = len(texts) / statistics.median(worked(lambda: [prepare(text) for text in texts]) for _ in range(3))
-    grown = [measure(unit) for unit in (CRAFTED[::20] if small else CRAFTED)]
-    slowest, slowest_unit = max((large, unit) for _, large, unit in grown)
-    ratio, steepest_unit = max((ratio, unit) for ratio, _, unit in grown)
+    units = CRAFTED[::20] if small else CRAFTED
+    grown = [measure_growth(judge, Hostile(unit), most_seconds=AT_MOST_MS / 1000) for unit in units]
+    slowest = max(grown, key=lambda each: each.seconds)
     return [
         Figure(
             name="judgement of memories of traders",
@@ -37,36 +36,14 @@ def run(scratch: Path, *, small: bool = False) -> list[Figure]:
         ),
         Figure(
             name=f"slowest of {len(grown)} crafted texts of 100 kB",
-            value=slowest * 1000,
+            value=slowest.seconds * 1000,
             unit="ms",
             bound=f"below {AT_MOST_MS}",
-            ok=slowest * 1000 < AT_MOST_MS,
-            reference=f"{slowest_unit[:20]!r} over and over",
+            ok=slowest.seconds * 1000 < AT_MOST_MS,
+            reference=f"{slowest.unit[:20]!r} over and over",
         ),
-        Figure(
-            name="100 kB against 10 kB, worst of the crafted texts",
-            value=ratio,
-            unit="x",
-            bound=f"at most {MOST}",
-            ok=ratio <= MOST,
-            reference=f"{steepest_unit[:20]!r} over and over",
-        ),
+        growth_figure("100 kB against 10 kB, worst of the crafted texts", max(grown, key=lambda each: each.ratio)),
     ]
-
-
-def measure(unit: str) -> tuple[float, float, str]:
-    """Return how many times the seconds of 10 kB a unit takes at 100 kB, and those seconds.
-
-    Both are measured right after each other, because the clock of a processor changes; what misses a bound is measured
-    again, the best of six.
-    """
-    ratio, least = float("inf"), float("inf")
-    for _ in range(6):
-        small, large = seconds(judge, unit, SMALL), seconds(judge, unit, LARGE)
-        ratio, least = min(ratio, large / small), min(least, large)
-        if least * 1000 < AT_MOST_MS and ratio <= MOST:
-            break
-    return ratio, least, unit
 
 
 def worked(act: Callable[[], object]) -> float:

@@ -18,7 +18,6 @@ from minara_site.kernel.core.assets import (
     is_forex_pair,
     normalise_asset,
 )
-from tests.bench.growth import grows_linearly
 from tests.kit.tables import table
 
 GROUP_TABLE = {
@@ -121,8 +120,3 @@ def test_normalises_as_written(text, symbol):
 def test_normalises_once_and_for_all(text):
     symbol = normalise_asset(text)
     assert symbol is None or normalise_asset(symbol) == symbol
-
-
-@table("piece", ["A", "$", "BTC/", "EUR", "比特币", " "])
-def test_is_linear_in_hostile_text(piece):
-    assert grows_linearly(normalise_asset, piece)

@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minara_site.kernel.core.fence import FENCE_TAGS, close_fence, count_dropped, fence_label, fence_text, open_fence
-from tests.bench.growth import grows_linearly
 from tests.kit.shared import corpus
 from tests.kit.tables import table
 
@@ -145,8 +144,3 @@ def test_never_reads_like_a_tag_and_stays_one_line(text):
 @given(st.text(st.characters(exclude_characters="<＜﹤≮˂ᐸ⟨〈〈❮❬&%\\", exclude_categories=["C", "Zl", "Zp"])))
 def test_text_without_a_bracket_is_kept(text):
     assert fence_text(text) == text.strip()
-
-
-@table("unit", ["<", "</memory-", "&#0", "<\u200b", "&lt", "<memory-context", "％3c<", "\\u003c<"])
-def test_takes_linear_time(unit):
-    assert grows_linearly(fence_text, unit)

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from minara_site.kernel.core.bip39_words import BIP39_ENGLISH
 from minara_site.kernel.core.redact import MAX_DEPTH, REDACTED, redact, redact_text
 from minara_site.kernel.core.secret_shapes import MIN_PHRASE_WORDS, NameKind, find_phrases, kind_of_name
-from tests.bench.growth import grows_linearly
 from tests.kit.shared import corpus
 from tests.kit.tables import table
 
@@ -244,12 +243,3 @@ def test_twice_is_once_and_no_secret_is_left(value):
     assert redact(once) == once
     assert [secret for secret in BY_SHAPE.values() if secret in json.dumps(once)] == []
     json.dumps(once)
-
-
-@table(
-    "unit",
-    ["eyJ", "a-", 'password="', "'\\", "://a:", "-----BEGIN PRIVATE KEY-----", "sk-", "abandon ", "QUJD", "key " + "a" * 64 + " ", "a" * 70 + ".", "Bearer ", "--a ", ",", " "],
-)  # fmt: skip
-def test_takes_linear_time(unit):
-    assert grows_linearly(lambda text: redact_text("password=" + text + "x"), unit)
-    assert grows_linearly(lambda text: redact_text(text + "=x"), unit)

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from minara_site.kernel.core.porter import beginning, stem
 from minara_site.kernel.core.text import MAX_TOKEN_CHARS, Token, prepare, tokenize, word_spans
-from tests.bench.growth import grows_linearly
 from tests.kit.tables import table
 
 ODD = st.text(alphabet=st.sampled_from("ab1S0,'’_.-$% é\u0301止损线ガ\u200b½ßﬁ안0123ſİ™"), max_size=40)
@@ -147,8 +146,3 @@ def test_stems_every_suffix_as_fts5_does(words):
 )
 def test_stems_a_word(word, expected):
     assert stem(word) == expected
-
-
-@table("piece", ["a'", "1,000,", "1,", "止", "a\u0301", "_", "a1'b", "\u200b", "½"])
-def test_is_linear_in_hostile_text(piece):
-    assert grows_linearly(lambda text: sum(1 for _ in tokenize(text)), piece)

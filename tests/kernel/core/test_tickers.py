@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 
 from minara_site.kernel.core.assets import TICKERS
 from minara_site.kernel.core.tickers import WORDLIKE, Entity, EntityKind, extract_finance_entities
-from tests.bench.growth import grows_linearly
 from tests.kit.tables import table
 
 WALLET = "0x" + "aB" * 20
@@ -104,8 +103,3 @@ def test_reads_any_text_twice_alike(text):
     found = extract_finance_entities(text)
     assert found == extract_finance_entities(text)
     assert len(set(found)) == len(found)
-
-
-@table("piece", ["aB1", "Ab ", "$a/", "on ", "0x", "EURUSD", "比特", "$", "a-b-"])
-def test_is_linear_in_hostile_text(piece):
-    assert grows_linearly(extract_finance_entities, piece)

@@ -5,7 +5,6 @@ import codecs
 import hashlib
 import json
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,7 +12,6 @@ from minara_site.kernel.core.bip39_words import BIP39_ENGLISH
 from minara_site.kernel.core.injection import Pattern
 from minara_site.kernel.guard import core
 from minara_site.kernel.guard.core import MAX_FINDINGS, RULES, Finding, Reason, Rule, RuleSet, judge
-from tests.bench.growth import grows_linearly
 from tests.kernel.guard.crafted import CRAFTED
 from tests.kit.shared import corpus, shared_path
 from tests.kit.tables import table
@@ -377,17 +375,6 @@ def test_every_rule_says_what_it_finds():
 
 
 # Growth
-
-
-@table("unit", CRAFTED[::12], ids=ascii)
-def test_hostile_texts_take_time_by_their_length(unit):
-    assert grows_linearly(judge, unit)
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("unit", CRAFTED, ids=ascii)
-def test_no_crafted_text_takes_more(unit):
-    assert grows_linearly(judge, unit)
 
 
 def test_there_are_enough_crafted_texts():

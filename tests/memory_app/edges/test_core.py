@@ -3,7 +3,6 @@
 import re
 from itertools import combinations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,8 +19,6 @@ from memory_app.edges.core import (
 )
 from memory_app.edges.verbs import EITHER, FORWARD, find_verbs
 from minara_site.kernel.core.assets import TICKERS
-from tests.bench.growth import grows_linearly
-from tests.kernel.guard.crafted import CRAFTED
 from tests.kit.shared import corpus
 from tests.kit.tables import table
 
@@ -276,18 +273,3 @@ def test_is_a_function_of_content_tickers_and_scenario(text, scenario, tickers):
         assert (edge.kind is NodeKind.PAIR) == (edge.edge_type is EdgeType.CO_OCCURS_WITH)
     strong = {edge.key for edge in edges if edge.edge_type in STRONG}
     assert not strong & {edge.key for edge in edges if edge.edge_type is EdgeType.MENTIONS}
-
-
-@table(
-    "piece",
-    ["BTC ", "bought ", "bought BTC, ", "BTC, ", "not ", "BTC and ", "做多", "止损，", "比特币、", " ", "long closed ", ", BTC",
-     "bought BTC sold ", "- ", "closed my the ", "BTC bought "],
-)  # fmt: skip
-def test_is_linear_in_hostile_text(piece):
-    assert grows_linearly(extract_edges, piece)
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("piece", CRAFTED)
-def test_is_linear_in_crafted_text(piece):
-    assert grows_linearly(extract_edges, piece)

@@ -4,7 +4,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_app.memories.destinations import MOST_FOUND, DestinationKind, find_destinations
-from tests.bench.growth import processor_seconds
 from tests.kit.tables import table
 
 EVM = "0x" + "52908400098527886E0F7030069857D2E4169EE7"
@@ -91,14 +90,3 @@ def test_spans_are_exact_ordered_and_apart(text):
         assert done <= found.start < found.end
         assert text[found.start : found.end] == found.text
         done = found.end
-
-
-@table("piece", ["1A", "0x", "a.", "www.", "a://", "bc1q", "a-", "https:", "/", "x1Aa"])
-def test_a_hostile_text_costs_no_more_per_character_than_a_short_one(piece):
-    def seconds(chars):
-        text = (piece * chars)[:chars]
-        return processor_seconds(lambda: find_destinations(text))
-
-    short = min(seconds(20_000) for _ in range(3))
-    long = min(seconds(80_000) for _ in range(3))
-    assert long < 20 * max(short, 0.001)

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from memory_app.importers.core.entries import Line
 from memory_app.importers.core.markdown import MOST_HEADING_CHARS, read_blocks, without_front_matter
-from tests.bench.growth import grows_linearly
 from tests.kit.tables import table
 from tests.memory_app.importers.core.lines import lines
 
@@ -99,23 +98,3 @@ def test_a_note_of_any_length_is_read_line_by_line() -> None:
     assert [block.text for block in read_blocks(begun)] == ["<!--", "-->"]
     assert tracemalloc.get_traced_memory()[1] < 1_000_000
     tracemalloc.stop()
-
-
-@table(
-    ("start", "unit", "end"),
-    [
-        ("# a", " ", "b"),
-        ("# a", "#", "b"),
-        ("# a", " #", "b"),
-        ("- ", " ", ""),
-        ("---", " ", "x"),
-        ("", "-", "x"),
-        ("- a\n", " ", "b"),
-        ("", "<!---->", "x"),
-        ("", "<!--\n", "x"),
-        ("<!--", " -->", "x"),
-        ("", "```\n", "x"),
-    ],
-)
-def test_is_linear_in_hostile_lines(start: str, unit: str, end: str) -> None:
-    assert grows_linearly(lambda text: texts(start + text + end), unit)

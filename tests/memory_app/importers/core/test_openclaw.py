@@ -1,10 +1,9 @@
 from datetime import UTC, date, datetime
 
-from memory_app.importers.core.entries import Entry, Item, ProfileValue, Refusal
+from memory_app.importers.core.entries import Entry, ProfileValue, Refusal
 from memory_app.importers.core.markdown import Block
 from memory_app.importers.core.openclaw import as_entry, note_date, parse_daily_note, parse_memory, parse_user
 from memory_app.memories.core import Category
-from tests.bench.growth import grows_linearly
 from tests.kit.tables import table
 from tests.memory_app.importers.core.lines import lines
 
@@ -21,22 +20,20 @@ def test_the_nearest_telling_heading_gives_the_category() -> None:
     ]
 
 
-def test_a_category_written_before_the_text_wins_over_the_heading() -> None:
-    (item,) = parse_memory(lines("# Preferences\n- [lesson] trail by 8%"))
+@table(
+    ("note", "expected", "heading"),
+    [
+        ("# Preferences\n- [lesson] trail by 8%", (Category.LESSON, "trail by 8%"), "Preferences"),
+        ("# A\n## B\n- [idea] buy low", (Category.OBSERVATION, "[idea] buy low"), "A > B"),
+    ],
+)
+def test_a_category_written_before_the_text_wins_over_the_heading_which_is_kept(
+    note: str, expected: tuple[Category, str], heading: str
+) -> None:
+    (item,) = parse_memory(lines(note))
     assert isinstance(item, Entry)
-    assert (item.category, item.content) == (Category.LESSON, "trail by 8%")
-
-
-def test_a_word_in_brackets_that_is_no_category_stays() -> None:
-    (item,) = parse_memory(lines("- [idea] buy low"))
-    assert isinstance(item, Entry)
-    assert (item.category, item.content) == (Category.OBSERVATION, "[idea] buy low")
-
-
-def test_headings_are_kept_beside_the_text() -> None:
-    (item,) = parse_memory(lines("# A\n## B\ntext"))
-    assert isinstance(item, Entry)
-    assert item.metadata == {"heading": "A > B"}
+    assert (item.category, item.content) == expected
+    assert item.metadata == {"heading": heading}
 
 
 def test_daily_notes_carry_their_day() -> None:
@@ -82,20 +79,6 @@ def test_other_user_text_becomes_a_personalization_memory(line: str) -> None:
     (item,) = parse_user(lines(line))
     assert isinstance(item, Entry)
     assert (item.category, item.content) == (Category.PERSONALIZATION, line)
-
-
-@table("unit", ["*", " ", "a", ":", "**:", "_("])
-@table("key", ["", "ab", "ab:"])
-def test_is_linear_in_hostile_user_text(key: str, unit: str) -> None:
-    assert grows_linearly(lambda text: list(parse_user(lines(f"- {key}{text}x\n  y"))), unit)
-
-
-def test_is_linear_in_headings_above_many_blocks() -> None:
-    def parse(text: str) -> list[Item]:
-        half = len(text) // 2
-        return list(parse_memory(lines(f"# {text[:half]}\n" + "- a\n" * (half // 4))))
-
-    assert grows_linearly(parse, "a b ")
 
 
 def test_a_key_that_comes_again_becomes_a_memory() -> None:
