@@ -73,6 +73,7 @@ def test_a_flipped_bit_anywhere_sends_exactly_the_touched_file_to_channel_b(ben:
         assert touched(ben, signed | {path: bytes(content)}) == {path}
 
 
+@pytest.mark.database
 def test_a_touched_file_lands_as_typed_by_a_person_and_the_others_keep_their_source(ben: Any, signed: Files) -> None:
     path = observations(signed)[3]
     bring(ben, in_memory(signed | {path: signed[path] + b"and more\n"}))
@@ -231,12 +232,14 @@ def test_a_file_in_a_folder_of_no_kind_is_rejected(ben: Any, path: str) -> None:
     assert one(ben, memory_file(), path).verdict is Verdict.REJECTED
 
 
+@pytest.mark.database
 def test_the_same_text_twice_is_imported_once(ben: Any) -> None:
     files = {f"memories/observation/{name}.md": memory_file() for name in "abc"}
     bring(ben, in_memory(files))
     assert Memory.objects.for_owner(ben).count() == 1
 
 
+@pytest.mark.database
 @table(
     ("state", "reason"),
     [
@@ -276,6 +279,7 @@ def ids_of(owner: Any) -> set[int]:
     return set(Memory.objects.for_owner(owner).values_list("pk", flat=True))
 
 
+@pytest.mark.database
 def test_every_file_that_is_written_or_rejected_leaves_an_audit_row_of_its_channel(ben: Any, signed: Files) -> None:
     path = observations(signed)[0]
     rejected = {"memories/lesson/1.md": b"no front matter", "memories/lesson/2.md": memory_file(category="alert")}
@@ -292,6 +296,7 @@ def test_every_file_that_is_written_or_rejected_leaves_an_audit_row_of_its_chann
     assert "Saw" not in str(list(entries.values()))
 
 
+@pytest.mark.database
 def test_roll_back_finds_every_row_of_an_import(ben: Any, signed: Files) -> None:
     files = signed | {"user-profile.md": b"---\nschema_version: 1\n---\n- name: Ben\n"}
     report = bring(ben, in_memory(files))
@@ -300,6 +305,7 @@ def test_roll_back_finds_every_row_of_an_import(ben: Any, signed: Files) -> None
     assert [step.key for step in plan.entries] == ["name"]
 
 
+@pytest.mark.database
 def test_a_plan_that_is_out_of_date_is_refused_before_anything_is_written(ben: Any, signed: Files) -> None:
     plan = look(ben, in_memory(signed))
     make_memory(ben, "Saw 7", category=Category.OBSERVATION)
@@ -318,6 +324,7 @@ def test_a_plan_is_its_owners_and_its_files_alone(ana: Any, ben: Any, signed: Fi
     assert not Memory.objects.for_owner(ben).exists()
 
 
+@pytest.mark.database
 def test_a_broken_import_goes_on_from_its_marks_and_writes_nothing_that_was_not_shown(ben: Any, signed: Files) -> None:
     plan = look(ben, in_memory(signed))
     half = {path: content for path, content in signed.items() if path not in observations(signed)[10:]}

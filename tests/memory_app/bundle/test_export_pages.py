@@ -100,6 +100,7 @@ def make_stale(client: Client) -> None:
     session.save()
 
 
+@pytest.mark.database
 def test_an_export_is_gone_after_a_day(page: Client, ana: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     transfer = order(page)
     path = shelf.path_of(transfer.file_name)

@@ -101,6 +101,7 @@ def test_an_unsigned_tree_comes_back_as_typed_by_whoever_imports_it(page: Client
     assert Memory.objects.get().source == "user_explicit"
 
 
+@pytest.mark.database
 def test_two_clicks_are_one_import(page: Client, ana: Any) -> None:
     upload(page, lines("avoids memes"))
     transfer = newest()
@@ -136,6 +137,7 @@ def test_what_changed_before_the_worker_came_is_shown_anew(page: Client, ana: An
     assert Memory.objects.count() == 2
 
 
+@pytest.mark.database
 def test_what_changed_between_two_slices_is_never_stored_unseen(
     page: Client, ana: Any, operator_page: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -180,6 +182,7 @@ def test_of_an_import_that_broke_off_nobody_says_that_nothing_was_stored(page: C
     assert "It was stopped." in shown
 
 
+@pytest.mark.database
 @table("state", ["shown", "refused", "applying"])
 def test_what_stopped_halfway_and_was_left_for_a_day_says_how_much_was_stored(
     page: Client, ana: Any, state: str
@@ -208,6 +211,7 @@ def test_what_began_and_stored_nothing_says_so_after_a_day(page: Client, ana: An
     assert "nothing was stored" in page_of(page, newest())
 
 
+@pytest.mark.database
 def test_a_worker_that_takes_over_finishes_what_a_dead_one_began(page: Client, ana: Any) -> None:
     upload(page, lines("avoids memes", "trades from Lisbon"))
     transfer = newest()
@@ -314,6 +318,7 @@ def test_an_operator_who_reads_an_import_leaves_a_trace_and_may_import_for_someb
     assert operator_page.get(f"/ops/import/{newest().pk}/").status_code == 200
 
 
+@pytest.mark.database
 def test_an_upload_is_forgotten_after_a_day_with_its_preview(page: Client, ana: Any) -> None:
     upload(page, lines("quokka"))
     path = shelf.path_of(newest().file_name)
@@ -326,6 +331,7 @@ def test_an_upload_is_forgotten_after_a_day_with_its_preview(page: Client, ana: 
     assert page_of(page, newest())
 
 
+@pytest.mark.database
 def test_the_room_for_uploads_is_limited_and_the_page_says_so(page: Client, ana: Any) -> None:
     upload(page, lines("quokka"))
     record, today = newest(), timezone.now()

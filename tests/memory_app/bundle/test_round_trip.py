@@ -83,6 +83,7 @@ def full(ana: Any) -> Any:
     return ana
 
 
+@pytest.mark.database
 def test_a_signed_export_brings_back_every_column_that_it_promises(full: Any, tmp_path: Path) -> None:
     folder, before = export(full, tmp_path / "out"), rows_of(full)
     Memory.objects.for_owner(full).delete()
@@ -95,6 +96,7 @@ def test_a_signed_export_brings_back_every_column_that_it_promises(full: Any, tm
     assert list(values) == [("lang", "pt-PT"), ("name", "Ana: the trader")]
 
 
+@pytest.mark.database
 @table("content", ODD)
 def test_odd_content_comes_back_byte_for_byte(ana: Any, ben: Any, content: str, tmp_path: Path) -> None:
     make_memory(ana, content)
@@ -102,6 +104,7 @@ def test_odd_content_comes_back_byte_for_byte(ana: Any, ben: Any, content: str, 
     assert Memory.objects.for_owner(ben).get().content == Memory.objects.for_owner(ana).get().content == content.strip()
 
 
+@pytest.mark.database
 @hypothesis_settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     content=st.text(
@@ -125,6 +128,7 @@ def test_any_row_that_can_be_stored_is_the_same_file_again(
     assert (plan.row["content"], plan.row["metadata"], plan.row["fact_type"]) == (row.content, metadata, fact_type)
 
 
+@pytest.mark.database
 def test_a_second_import_writes_nothing(full: Any, ben: Any, tmp_path: Path) -> None:
     for sign, owner in ((True, ben), (False, full)):
         bundle = read_bundle(export(full, tmp_path / f"{sign}", sign=sign))
@@ -135,6 +139,7 @@ def test_a_second_import_writes_nothing(full: Any, ben: Any, tmp_path: Path) -> 
         assert hash_of_database() == before
 
 
+@pytest.mark.database
 def test_looking_leaves_the_database_as_it_is(full: Any, ben: Any, tmp_path: Path) -> None:
     before = hash_of_database()
     assert look(ben, in_memory({"memories/lesson/1.md": memory_file(category="lesson")})).writes
@@ -163,6 +168,7 @@ def test_an_import_looks_at_its_owners_memories_alone(ana: Any, ben: Any, tmp_pa
     assert Memory.objects.for_owner(ana).get().content == "ana says otherwise now"
 
 
+@pytest.mark.database
 def test_only_what_agents_read_goes_out_and_the_banner_counts_the_rest(ana: Any, tmp_path: Path) -> None:
     make_memory(ana, "stays in use")
     make_memory(ana, "CANARY deleted", deleted_at=NOON)
@@ -237,6 +243,7 @@ def test_a_link_is_not_followed(ana: Any, tmp_path: Path) -> None:
     assert load(tmp_path / "elsewhere") == {}
 
 
+@pytest.mark.database
 def test_an_export_that_is_broken_off_leaves_no_half_tree(ana: Any, tmp_path: Path) -> None:
     make_memory(ana)
     lost = Claim(run_id=0, job="bundle.export", arguments={}, attempt=1, worker="nobody")
@@ -254,6 +261,7 @@ def test_an_export_leaves_one_audit_row_without_any_content(full: Any, tmp_path:
     assert entry.details["files"]["memory"] == Memory.objects.for_owner(full).count()
 
 
+@pytest.mark.database
 def test_a_settled_fact_comes_back_settled_unless_another_says_the_same(ana: Any, ben: Any, tmp_path: Path) -> None:
     key = fact_key("Ana lives in Lisbon")
     make_memory(ana, "Ana lives in Lisbon", category=Category.FACT, fact_state=FactState.SETTLED, fact_key=key)
@@ -266,6 +274,7 @@ def test_a_settled_fact_comes_back_settled_unless_another_says_the_same(ana: Any
     }
 
 
+@pytest.mark.database
 def test_what_an_edit_left_behind_is_known_and_never_comes_back(ana: Any, tmp_path: Path) -> None:
     from memory_app.memories.services import Changes, edit_memory
     from tests.memory_app.memories.factories import browser

@@ -20,6 +20,7 @@ def cases(folder):
     return {path.name: path.read_bytes() for path in sorted((folder / "trade-cases").glob("*.md"))}
 
 
+@pytest.mark.database
 def test_a_file_for_each_reflected_decision(ana, ben, tmp_path):
     entry = make_wrong(ana)
     make_row(ana)

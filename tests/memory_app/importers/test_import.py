@@ -76,7 +76,7 @@ def test_a_dry_run_writes_nothing(ana: Any, workspace: Path) -> None:
     assert not AuditEntry.objects.exists()
 
 
-def test_applies_a_workspace_with_provenance_and_dates(ana: Any, workspace: Path) -> None:
+def test_applies_a_workspace_with_provenance_dates_and_user_profile(ana: Any, workspace: Path) -> None:
     status, lines = bring(workspace, "openclaw", "--apply")
     assert status == 0
     assert lines[-1] == "Stored 6 new for ana; 0 duplicate, 0 rejected. 2 other files were left alone."
@@ -94,6 +94,8 @@ def test_applies_a_workspace_with_provenance_and_dates(ana: Any, workspace: Path
     assert stored["import:MEMORY.md:3"].metadata == {"heading": "Memory > Preferences"}
     entry = AuditEntry.objects.get(tool_call="memory_import")
     assert (entry.owner_id, entry.details["count"], entry.details["from"]) == (ana.pk, 5, "openclaw")
+    assert dict(UserProfileEntry.objects.for_owner(ana).values_list("key", "value")) == {"name": "Ana"}
+    assert AuditEntry.objects.get(tool_call="user_profile_set").actor == "command:import"
 
 
 def test_no_row_brings_a_hard_constraint_in(ana: Any, jsonl: Callable[..., Path]) -> None:
@@ -105,32 +107,23 @@ def test_no_row_brings_a_hard_constraint_in(ana: Any, jsonl: Callable[..., Path]
     assert Memory.objects.get().fact_type == "constraint.soft"
 
 
-def test_a_second_run_writes_nothing(ana: Any, workspace: Path) -> None:
+@pytest.mark.database
+def test_a_second_run_writes_nothing_and_what_lies_in_the_trash_stays_there(ana: Any, workspace: Path) -> None:
     bring(workspace, "openclaw", "--apply")
     status, lines = bring(workspace, "openclaw", "--apply")
     assert (status, verdicts(lines)) == (0, ["duplicate"] * 6)
     assert Memory.objects.count() == 5
     assert AuditEntry.objects.filter(tool_call="memory_import").count() == 1
-
-
-def test_the_same_text_of_another_owner_is_new(ana: Any, ben: Any, workspace: Path) -> None:
-    bring(workspace, "openclaw", "--apply")
-    bring(workspace, "openclaw", "--apply", user="ben")
-    assert Memory.objects.for_owner(ben).count() == 5
-
-
-def test_what_lies_in_the_trash_stays_there(ana: Any, workspace: Path) -> None:
-    bring(workspace, "openclaw", "--apply")
     Memory.objects.update(deleted_at=datetime(2026, 6, 1, tzinfo=UTC))
     _status, lines = bring(workspace, "openclaw", "--apply")
     assert "in the trash as memory" in lines[0]
     assert verdicts(lines) == ["duplicate"] * 6
 
 
-def test_lines_about_the_user_become_the_user_profile(ana: Any, workspace: Path) -> None:
+def test_the_same_text_of_another_owner_is_new(ana: Any, ben: Any, workspace: Path) -> None:
     bring(workspace, "openclaw", "--apply")
-    assert dict(UserProfileEntry.objects.for_owner(ana).values_list("key", "value")) == {"name": "Ana"}
-    assert AuditEntry.objects.get(tool_call="user_profile_set").actor == "command:import"
+    bring(workspace, "openclaw", "--apply", user="ben")
+    assert Memory.objects.for_owner(ben).count() == 5
 
 
 def test_what_the_user_profile_says_is_never_overwritten(ana: Any, workspace: Path, now: datetime) -> None:
@@ -167,6 +160,7 @@ def test_reads_hermes_files(ana: Any, tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.database
 def test_names_each_line_that_is_wrong_and_stores_the_others(ana: Any, jsonl: Callable[..., Path]) -> None:
     path = jsonl(
         {"content": "first"},
@@ -308,16 +302,14 @@ def test_refuses_an_unknown_user_and_an_unknown_format(ana: Any, jsonl: Callable
         bring(jsonl({"content": "x"}), "zep")
 
 
-def test_quiet_shows_only_what_was_rejected(ana: Any, jsonl: Callable[..., Path]) -> None:
-    _status, lines = bring(jsonl({"content": "x"}, {"content": ""}), "jsonl", "--verbosity", "0")
+def test_quiet_shows_only_what_was_rejected_its_reason_to_the_end(ana: Any, jsonl: Callable[..., Path]) -> None:
+    wrong = {"content": "x", "category": "nonsense"}
+    _status, lines = bring(jsonl({"content": "x"}, wrong), "jsonl", "--verbosity", "0")
     assert len(lines) == 2
-
-
-def test_a_reason_is_told_to_its_end(ana: Any, jsonl: Callable[..., Path]) -> None:
-    _status, lines = bring(jsonl({"content": "x", "category": "nonsense"}), "jsonl")
     assert all(category in lines[0] for category in Category)
 
 
+@pytest.mark.database
 def test_many_lines_go_in_slice_by_slice(
     ana: Any, jsonl: Callable[..., Path], django_assert_max_num_queries: Any
 ) -> None:
@@ -329,6 +321,7 @@ def test_many_lines_go_in_slice_by_slice(
     assert [details["count"] for details in counts] == [500, 500, 200]
 
 
+@pytest.mark.database
 def test_a_slice_that_fails_leaves_the_slices_before(ana: Any, jsonl: Callable[..., Path], monkeypatch: Any) -> None:
     from memory_app.importers import services
 
@@ -351,6 +344,7 @@ def test_a_slice_that_fails_leaves_the_slices_before(ana: Any, jsonl: Callable[.
     )
 
 
+@pytest.mark.database
 def test_stores_text_exactly_on_this_engine(ana: Any, jsonl: Callable[..., Path]) -> None:
     text = "σ ≥ 2 — “引号” 👩‍👩‍👧 \u200b $3200 → $3450\n second line"
     bring(jsonl({"content": text, "metadata": {"嵌": ["套", 1.5, None]}}), "jsonl", "--apply")

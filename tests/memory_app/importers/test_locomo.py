@@ -33,6 +33,7 @@ def conversation_lines(conversation: dict[str, Any]) -> list[dict[str, Any]]:
     return lines
 
 
+@pytest.mark.database
 def test_every_turn_becomes_a_memory_once(ana: Any, tmp_path: Path) -> None:
     samples = json.loads(shared_path("data/locomo_dev.json").read_text())
     lines = [line for sample in samples for line in conversation_lines(sample["conversation"])]

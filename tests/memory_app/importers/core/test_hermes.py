@@ -1,6 +1,7 @@
 from memory_app.importers.core.entries import Entry, Line, Refusal
 from memory_app.importers.core.hermes import parse_entries
 from memory_app.memories.core import Category
+from tests.kit.tables import table
 from tests.memory_app.importers.core.lines import lines
 
 
@@ -8,24 +9,18 @@ def contents(text: str) -> list[str]:
     return [item.content for item in parse_entries(lines(text), Category.OBSERVATION) if isinstance(item, Entry)]
 
 
-def test_entries_are_divided_by_the_section_sign() -> None:
-    assert contents("one\n§\ntwo\nstill two\n\nand more\n§\nthree") == ["one", "two\nstill two\n\nand more", "three"]
-
-
-def test_a_bullet_inside_an_entry_stays_in_it() -> None:
-    assert contents("servers:\n- a\n- b\n§\nother") == ["servers:\n- a\n- b", "other"]
-
-
-def test_a_section_sign_within_a_line_divides_nothing() -> None:
-    assert contents("see § 12\n§\ntwo") == ["see § 12", "two"]
-
-
-def test_empty_entries_say_nothing() -> None:
-    assert contents("§\n\n§\n one \n§\n") == ["one"]
-
-
-def test_a_file_without_divider_is_read_as_markdown() -> None:
-    assert contents("# Notes\n- one\n- two") == ["one", "two"]
+@table(
+    ("note", "expected"),
+    [
+        ("one\n§\ntwo\nstill two\n\nand more\n§\nthree", ["one", "two\nstill two\n\nand more", "three"]),
+        ("servers:\n- a\n- b\n§\nother", ["servers:\n- a\n- b", "other"]),
+        ("see § 12\n§\ntwo", ["see § 12", "two"]),
+        ("§\n\n§\n one \n§\n", ["one"]),
+        ("# Notes\n- one\n- two", ["one", "two"]),  # without a divider it is markdown
+    ],
+)
+def test_entries_are_divided_by_a_section_sign_that_is_a_line(note: str, expected: list[str]) -> None:
+    assert contents(note) == expected
 
 
 def test_lines_and_categories() -> None:

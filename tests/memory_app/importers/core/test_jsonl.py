@@ -15,18 +15,30 @@ from memory_app.importers.core.jsonl import read_record
 from memory_app.memories.core import Category
 from tests.kit.tables import table
 
-
-@table("name", ["content", "statement", "text"])
-def test_reads_the_text_under_each_of_its_names(name: str) -> None:
-    assert read_record(7, {name: "x"}) == Entry(7, "x", Category.OBSERVATION)
+ABSENT = ("category", "source", "created_at", "tickers", "fact_type", "metadata", "statement")
 
 
-def test_reads_every_field() -> None:
+@table(
+    "value",
+    [
+        {"content": "x"},
+        {"statement": "x"},
+        {"text": "x"},
+        {"content": "x", **dict.fromkeys(ABSENT)},
+        {"content": "x", "id": 5, "deleted_at": "y", "owner": "root"},
+    ],
+)
+def test_reads_the_text_under_each_of_its_names_and_nothing_that_nobody_asked_for(value: Any) -> None:
+    assert read_record(7, value) == Entry(7, "x", Category.OBSERVATION)
+
+
+@table("created_at", ["2026-06-12T14:00:00+02:00", "2026-06-12 12:00:00"])
+def test_reads_every_field(created_at: str) -> None:
     value = {
         "content": "x",
         "category": "lesson",
         "source": "inferred",
-        "created_at": "2026-06-12T14:00:00+02:00",
+        "created_at": created_at,
         "tickers": ["BTC"],
         "fact_type": "risk",
         "metadata": {"a": 1},
@@ -39,23 +51,6 @@ def test_reads_every_field() -> None:
         fact_type="risk",
         tickers=("BTC",),
         metadata={"source": "inferred", "a": 1},
-    )
-
-
-def test_null_is_absent() -> None:
-    names = ("category", "source", "created_at", "tickers", "fact_type", "metadata", "statement")
-    assert read_record(1, {"content": "x", **dict.fromkeys(names)}) == Entry(1, "x", Category.OBSERVATION)
-
-
-def test_a_time_without_zone_is_utc() -> None:
-    item = read_record(1, {"content": "x", "created_at": "2026-06-12 12:00:00"})
-    assert isinstance(item, Entry)
-    assert item.written_at == datetime(2026, 6, 12, 12, tzinfo=UTC)
-
-
-def test_fields_that_nobody_asked_for_are_left_out() -> None:
-    assert read_record(1, {"content": "x", "id": 5, "deleted_at": "y", "owner": "root"}) == Entry(
-        1, "x", Category.OBSERVATION
     )
 
 
