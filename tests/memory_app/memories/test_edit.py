@@ -30,6 +30,7 @@ def edit(user, memory, *, now=LATER, expected_version=None, reason="", **fields)
     )
 
 
+@pytest.mark.database
 def test_keeps_what_it_said_before(ana):
     memory = make_memory(ana, "Trail BTC by 5%", tickers=["BTC"])
     edited = edit(ana, memory, content="Trail BTC by 8%", reason="too tight")
@@ -67,6 +68,7 @@ def test_updated_at_stays_when_only_the_label_changes(ana, fields):
     assert (edited.version, edited.updated_at) == (2, NOON)
 
 
+@pytest.mark.database
 def test_an_edit_that_changes_nothing_keeps_the_version(ana):
     memory = make_memory(ana, "Same", tickers=["BTC"])
     edited = edit(ana, memory, content="  Same ", tickers=("btc",), fact_type="")
@@ -114,6 +116,7 @@ def test_foreign_deleted_and_missing_ids_are_one_and_the_same(ana, ben):
     assert len(set(raised)) == 1
 
 
+@pytest.mark.database
 def test_a_stale_version_changes_nothing_and_brings_the_current_row(ana):
     memory = make_memory(ana, "One")
     edit(ana, memory, content="Two", expected_version=1)
@@ -137,6 +140,7 @@ def test_a_text_that_cannot_be_stored_changes_nothing(ana, content):
     assert not MemoryRevision.objects.exists()
 
 
+@pytest.mark.database
 def test_history_shows_every_version_with_its_change_newest_first(ana):
     memory = make_memory(ana, "Trail BTC by 5%")
     edit(ana, memory, content="Trail BTC by 8%")
@@ -152,12 +156,14 @@ def test_history_shows_every_version_with_its_change_newest_first(ana):
         assert (after, before) == (newer.content, older.content)
 
 
+@pytest.mark.database
 def test_history_of_a_row_that_changed_since_it_was_read_tells_no_version_twice(ana):
     read = make_memory(ana, "One")
     edit(ana, read, content="Two")
     assert [(entry.version, entry.content) for entry in get_history(read)] == [(1, "One")]
 
 
+@pytest.mark.database
 def test_reverting_is_a_new_version(ana):
     memory = make_memory(ana, "One", tickers=["BTC"], fact_type="risk")
     edit(ana, memory, content="Two", tickers=(), fact_type="")
@@ -174,6 +180,7 @@ def test_there_is_no_version_that_never_was(ana):
         revert_memory(principal=browser(ana), memory_id=make_memory(ana).pk, version=1, now=LATER)
 
 
+@pytest.mark.database
 def test_reverting_asks_for_the_version_that_was_read(ana):
     memory = make_memory(ana, "One")
     edit(ana, memory, content="Two")

@@ -25,7 +25,7 @@ from tests.kit.clock import NOON
 from tests.kit.tables import table
 from tests.memory_app.memories.factories import browser, make_many, make_memory
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 SECOND = timedelta(seconds=1)
 RETENTION = timedelta(days=30)
 

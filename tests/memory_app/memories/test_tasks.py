@@ -26,6 +26,7 @@ def test_runs_every_half_hour():
     assert not job.settles
 
 
+@pytest.mark.database
 @pytest.mark.processes
 def test_leaves_no_word_behind_and_is_safe_to_run_twice(site: Site) -> None:
     """On SQLite not even in the bytes of the files; PostgreSQL overwrites its own in time."""
@@ -53,6 +54,7 @@ def traces(site: Site, word: str) -> list[str]:
     return [table for table in tables if site.query(f"SELECT 1 FROM {table} t WHERE t::text LIKE '%{word}%' LIMIT 1")]
 
 
+@pytest.mark.database
 @pytest.mark.django_db
 def test_a_purge_that_died_before_cleaning_is_cleaned_by_the_next_run(ana, monkeypatch):
     cleaned = []
@@ -76,6 +78,7 @@ def test_a_reader_in_the_way_makes_the_purge_try_again(ana, monkeypatch):
         tasks.purge(now=NOON + timedelta(minutes=30))
 
 
+@pytest.mark.database
 @pytest.mark.django_db
 def test_a_purge_says_how_far_it_is_and_stops_between_two_slices_when_asked(ana):
     make_many(ana, 5, deleted_at=NOON)

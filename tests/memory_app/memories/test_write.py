@@ -20,6 +20,7 @@ def draft(content="Trail BTC stops by 8%", category=Category.PERSONALIZATION, so
     return Draft(category, content, Provenance(source, "user:1", "chat 7"), **fields)
 
 
+@pytest.mark.database
 def test_keeps_who_wrote_it_out_of_what(ana):
     memory = write_memory(owner_id=ana.pk, draft=draft("  Trail BTC stops by 8% \n"), now=NOON)
     memory.refresh_from_db()
@@ -29,6 +30,7 @@ def test_keeps_who_wrote_it_out_of_what(ana):
     assert memory.content_hash == content_hash("personalization", "Trail BTC stops by 8%")
 
 
+@pytest.mark.database
 def test_audit_row_holds_id_and_hash_and_no_text(ana):
     memory = write_memory(owner_id=ana.pk, draft=draft("Canary sentence"), now=NOON, reasoning="asked to")
     entry = AuditEntry.objects.get()
@@ -43,6 +45,7 @@ def test_audit_row_holds_id_and_hash_and_no_text(ana):
     assert "Canary" not in str(entry.details)
 
 
+@pytest.mark.database
 def test_tells_others_after_commit_with_ids_only(ana, django_capture_on_commit_callbacks):
     heard = []
     receiver = lambda **facts: heard.append(facts)  # noqa: E731
@@ -102,6 +105,7 @@ def test_four_thousand_characters_fit(ana):
     assert len(write_memory(owner_id=ana.pk, draft=draft("长" * 4000), now=NOON).content) == 4000
 
 
+@pytest.mark.database
 def test_many_are_stored_in_slices_with_one_audit_row_each(ana):
     drafts = (draft(f"Number {n}") for n in range(1001))
     count = write_memories(owner_id=ana.pk, drafts=drafts, now=NOON, actor="command:import", tool_call="memory_import")
@@ -109,6 +113,7 @@ def test_many_are_stored_in_slices_with_one_audit_row_each(ana):
     assert [entry.details["count"] for entry in AuditEntry.objects.order_by("id")] == [500, 500, 1]
 
 
+@pytest.mark.database
 def test_a_slice_with_one_bad_draft_stores_nothing_of_the_slice(ana):
     drafts = [draft(f"Number {n}") for n in range(600)]
     drafts[550] = draft("")
@@ -128,12 +133,10 @@ def test_a_slice_with_one_bad_draft_stores_nothing_of_the_slice(ana):
         ({"source": "inferred"}, "agent_recorded"),
         ({"source": "learned_preference"}, "agent_recorded"),
         ({"source": "admin"}, "agent_recorded"),
+        ({"source": ["user_explicit"]}, "agent_recorded"),
+        ({"source": {"a": 1}}, "agent_recorded"),
+        ({"source": 7}, "agent_recorded"),
     ],
 )
 def test_an_agent_cannot_claim_to_be_the_user(claimed, kept):
     assert agent_source(claimed) == kept
-
-
-@table("claimed", [["user_explicit"], {"a": 1}, 7])
-def test_a_claim_that_is_no_word_counts_for_nothing(claimed):
-    assert agent_source({"source": claimed}) == "agent_recorded"
