@@ -30,6 +30,7 @@ NAMES = (
     "market",
     "roles",
     "bundle",
+    "refusals",
 )
 RECALL = "recall"
 TABLES = "tables"
