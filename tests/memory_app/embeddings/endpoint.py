@@ -32,11 +32,17 @@ class Endpoint:
     refused: set[str] = field(default_factory=set)
     answer: Any = None  # bytes: the whole answer; a function of the texts: the data
     seconds: float = 0.0
-    hints: bool = False  # interim answers without end, and no other
+    hints: int = 0  # interim answers before the other one
     gate: threading.Event | None = None
     asked: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
     reached: threading.Event = field(default_factory=threading.Event)
+
+    def forget(self) -> None:
+        """Answer well again, as if nobody had asked."""
+        self.status, self.answer, self.refused = 200, None, set()
+        self.asked.clear()
+        self.keys.clear()
 
     @property
     def texts(self) -> list[str]:
@@ -60,8 +66,7 @@ def serve() -> Iterator[Endpoint]:
             endpoint.reached.set()
             if endpoint.gate:
                 endpoint.gate.wait(20)
-            if endpoint.hints:
-                self.hint()
+            if not self.hint():
                 return
             status, content = answer_to(endpoint, body["input"])
             self.send_response(status)
@@ -71,14 +76,14 @@ def serve() -> Iterator[Endpoint]:
             self.end_headers()
             self.drip(content)
 
-        def hint(self) -> None:
-            self.close_connection = True
+        def hint(self) -> bool:
             try:
-                while endpoint.hints:
+                for _hint in range(endpoint.hints):
                     self.wfile.write(b"HTTP/1.1 103 Early Hints\r\n\r\n")
                     time.sleep(0.01)
             except OSError:
-                pass
+                return False  # the caller lost patience
+            return True
 
         def drip(self, content: bytes) -> None:
             try:

@@ -14,7 +14,7 @@ from tests.kit.tables import table
 from tests.memory_app.embeddings.test_nearest import put_vector
 from tests.memory_app.memories.factories import make_many
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
 
 
 @pytest.fixture

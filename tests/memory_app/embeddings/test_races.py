@@ -1,14 +1,12 @@
 """What happens while the provider thinks: an edit, a purge, a second worker, a kill -9."""
 
-import json
+import os
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from pathlib import Path
+from multiprocessing import get_context
 from typing import Any
 
 import pytest
@@ -22,14 +20,14 @@ from memory_app.embeddings.services import EMBED, batches_of, embed_pending
 from memory_app.memories.core import EmbeddingState
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Changes, edit_memory
-from minara_site.kernel.jobs.models import JobRun
+from minara_site.kernel.jobs.models import JobRun, RunState
+from minara_site.kernel.jobs.services import Claim
 from tests.kit.clock import NOON
 from tests.kit.fixtures import make_user
 from tests.memory_app.embeddings.endpoint import Endpoint
-from tests.memory_app.importers.test_killed_import import PROJECT, environment_of_this_database
 from tests.memory_app.memories.factories import browser, make_many, make_memory
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 
 
 @contextmanager
@@ -122,10 +120,16 @@ def test_two_workers_with_the_same_batch_leave_one_vector_each(endpoint: Endpoin
     assert is_sound()
 
 
+def embed_as_run() -> None:
+    """Embed as the next attempt of the one run there is."""
+    run = JobRun.objects.get(job=EMBED)
+    run.state, run.attempts, run.worker = RunState.RUNNING, run.attempts + 1, "w"
+    run.save()
+    embed_pending(now=NOON, claim=Claim(run.pk, EMBED, {}, run.attempts, "w"))
+
+
 @pytest.mark.processes
-def test_a_worker_that_is_killed_in_a_batch_leaves_what_stood_and_its_run_goes_on(
-    endpoint: Endpoint, tmp_path: Path
-) -> None:
+def test_a_worker_that_is_killed_in_a_batch_leaves_what_it_had_and_its_run_goes_on(endpoint: Endpoint) -> None:
     make_many(make_user("ana"), 100)
     JobRun.objects.create(job=EMBED, created_at=NOON, requested_by="schedule")
     provider = current_provider()
@@ -134,30 +138,26 @@ def test_a_worker_that_is_killed_in_a_batch_leaves_what_stood_and_its_run_goes_o
 
     endpoint.gate = threading.Event()
     endpoint.reached.clear()
-    with start_worker(endpoint, tmp_path) as child:
-        assert endpoint.reached.wait(60)
-        child.send_signal(signal.SIGKILL)
+    worker = start_worker()
+    assert endpoint.reached.wait(60)
+    os.kill(worker.pid, signal.SIGKILL)
+    worker.join()
     endpoint.gate.set()
+    assert worker.exitcode == -signal.SIGKILL
     assert MemoryVector.objects.count() == 30
     assert is_sound()
 
     endpoint.gate = None
-    with start_worker(endpoint, tmp_path) as child:
-        output = child.communicate(timeout=60)[0]
-    assert json.loads(output.splitlines()[-1]) == {"embedded": 70, "skipped": 0, "failed": 0, "changed": 0}
+    worker = start_worker()
+    worker.join()
+    assert worker.exitcode == 0
     assert MemoryVector.objects.count() == 100
     assert is_sound()
 
 
-def start_worker(endpoint: Endpoint, folder: Path) -> "subprocess.Popen[str]":
+def start_worker() -> Any:
     """Run the job in a process of its own on the database of this test."""
-    code = "import django; django.setup(); from tests.memory_app.embeddings.racers import embed_as_run as f; print(f())"
-    (folder / "minara.db").unlink(missing_ok=True)
-    environment = {
-        **environment_of_this_database(folder),
-        "EMBEDDING_PROVIDER": "openai",
-        "EMBEDDING_BASE_URL": endpoint.url,
-        "EMBEDDING_API_KEY": "sk-test",
-    }
-    command = [sys.executable, "-c", code]
-    return subprocess.Popen(command, cwd=PROJECT, env=environment, stdout=subprocess.PIPE, text=True)
+    connections.close_all()
+    worker = get_context("fork").Process(target=embed_as_run)
+    worker.start()
+    return worker

@@ -10,7 +10,6 @@ from memory_app.embeddings.selectors import EMBED
 from memory_app.memories.core import Category, EmbeddingState, Provenance, Source
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Changes, Draft, delete_memories, edit_memory, write_memories, write_memory
-from minara_site.kernel.events import memory_written
 from minara_site.kernel.jobs.models import JobRun, RunState
 from tests.kit.clock import NOON
 from tests.memory_app.memories.factories import browser
@@ -26,6 +25,7 @@ def requested():
     return JobRun.objects.filter(job=EMBED)
 
 
+@pytest.mark.database
 def test_a_write_asks_for_one_run_after_commit_however_many_follow(ana, endpoint, django_capture_on_commit_callbacks):
     with django_capture_on_commit_callbacks(execute=True):
         memory = write_memory(owner_id=ana.pk, draft=draft(), now=NOON)
@@ -41,6 +41,7 @@ def test_a_write_asks_for_one_run_after_commit_however_many_follow(ana, endpoint
     assert memory.embedding_state == EmbeddingState.EMBEDDED
 
 
+@pytest.mark.database
 def test_an_edit_asks_again_once_the_first_run_began_and_a_deletion_does_not(
     ana, endpoint, django_capture_on_commit_callbacks
 ):
@@ -64,7 +65,3 @@ def test_without_a_provider_the_event_costs_no_query_and_nothing_is_scheduled(an
     assert (len(queries), requested().count()) == (0, 0)
     assert (tasks.EMBED_EVERY, tasks.BACKFILL_EVERY) == (None, None)
     assert Memory.objects.get().embedding_state == EmbeddingState.PENDING
-
-
-def test_the_receiver_listens():
-    assert "embeddings" in [key for (key, _sender), *_rest in memory_written.receivers]
