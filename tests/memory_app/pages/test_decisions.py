@@ -14,7 +14,7 @@ from tests.kit.clock import NOON
 from tests.memory_app.memories.factories import make_memory
 from tests.memory_app.roles.rows import LESSON, MOMENTUM, make_row, make_wrong
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
 
 
 def text(owner, symbol="BTC", *, reader=None, now=NOON):
@@ -27,6 +27,8 @@ def timeline(owner, **options):
 
 
 def test_a_line_says_when_what_came_of_it_and_what_it_taught(ana):
+    make_wrong(ana, asset="EURUSD", lesson="Mind the ECB.")
+    assert "Mind the ECB." in text(ana, "EUR/USD"), "a pair stays a pair"
     entry = make_wrong(ana)
     date = entry.reflected_at.date().isoformat()
     assert timeline(ana) == [
@@ -87,15 +89,9 @@ def test_stored_text_forges_no_line(ana):
     assert "</memory-context>" not in page
 
 
-def test_a_pair_stays_a_pair(ana):
-    make_wrong(ana, asset="EURUSD", lesson="Mind the ECB.")
-    assert "Mind the ECB." in text(ana, "EUR/USD")
-
-
-def test_people_and_agents_read_it(ana, client):
+def test_people_and_agents_read_it(ana, page):
     entry = make_wrong(ana)
     assert LESSON in agent_of(ana).get("/v1/compiled/BTC").content.decode()
-    client.force_login(ana)
-    page = client.get("/assets/BTC/").content.decode()
-    assert LESSON in page
-    assert f'href="/role-memory/{entry.pk}/"' in page
+    shown = page.get("/assets/BTC/").content.decode()
+    assert LESSON in shown
+    assert f'href="/role-memory/{entry.pk}/"' in shown
