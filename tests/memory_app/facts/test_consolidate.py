@@ -1,10 +1,8 @@
 """The sweep: older statements survive, the owner's own words win, nothing else in the database changes."""
 
-import hashlib
 from datetime import timedelta
 
 import pytest
-from django.db import connection
 
 from memory_app.facts.core import Decider, EventKind
 from memory_app.facts.models import ConsolidationEvent
@@ -17,8 +15,8 @@ from tests.kit.world import changed_tables, database_rows
 from tests.memory_app.facts.factories import make_fact
 from tests.memory_app.memories.factories import make_memory
 
-pytestmark = pytest.mark.django_db
-MAY_CHANGE = {"memories", "memory_consolidation_events", "fact_conflicts"}
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
+MAY_CHANGE = {"memories", "memory_consolidation_events"}
 
 
 def sweep(**options):
@@ -133,20 +131,6 @@ class TestWhatIsLeftAlone:
         sweep()
         assert list(Memory.objects.order_by("pk").values(*kept)) == before
 
-    def test_no_other_table_changes(self, ana, ben):
-        make_memory(ben, "holds ETH")
-        for minutes in range(5):
-            make_fact(ana, "holds ETH", minutes=minutes)
-        before = database_rows()
-        assert sweep() == {"settled": 1, "deduplicated": 4}
-        assert set(changed_tables(before, database_rows())) == MAY_CHANGE - {"fact_conflicts"}
-
-    def test_nothing_is_deleted(self, ana):
-        for minutes in range(5):
-            make_fact(ana, "holds ETH", minutes=minutes)
-        sweep()
-        assert Memory.objects.count() == 5
-
 
 class TestRunsAgain:
     def test_a_second_run_decides_nothing(self, ana):
@@ -172,18 +156,15 @@ class TestRunsAgain:
             sweep()
 
 
-def test_a_digest_of_every_other_table_is_the_same_after_many_sweeps(ana):
-    """The learning loop's tables are to be among them as they come (S1: the layers stay orthogonal)."""
+def test_no_other_table_changes_and_no_row_goes_in_many_sweeps(ana, ben):
+    """The learning loop's tables are among them (S1: the layers stay orthogonal)."""
+    make_memory(ben, "holds 1 ETH")
     for number in range(20):
         make_fact(ana, f"holds {number % 7} ETH", minutes=number)
-
-    def digests():
-        rows = database_rows(leave_out=frozenset(MAY_CHANGE))
-        return {table: hashlib.sha256(repr(found).encode()).hexdigest() for table, found in rows.items()}
-
-    before = digests()
+    before = database_rows()
+    assert len(before) > 20
     sweep(slice_size=3)
     sweep()
-    assert digests() == before
-    assert len(before) > 20
-    assert connection.vendor in {"sqlite", "postgresql"}
+    after = database_rows()
+    assert set(changed_tables(before, after)) == MAY_CHANGE
+    assert len(after["memories"]) == len(before["memories"])

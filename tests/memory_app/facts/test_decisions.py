@@ -69,6 +69,7 @@ def look_too_long(patch, is_slow):
     return looks
 
 
+@pytest.mark.database
 class TestFinding:
     def test_finds_a_pair_once_and_notes_it(self, ana):
         conflict = make_conflict(ana)
@@ -167,6 +168,7 @@ class TestFinding:
 
 
 class TestDeciding:
+    @pytest.mark.database
     @table(
         ("kind", "expected", "event_kind", "state"),
         [
@@ -222,6 +224,7 @@ class TestDeciding:
         assert (event.kind, event.reason) == (EventKind.REFUSED, "protected")
         assert states(conflict.older) == ["settled"]
 
+    @pytest.mark.database
     @table("fields", [{"deleted_at": NOON}, {"held_at": NOON}, {"fact_state": "pending"}])
     def test_what_is_not_settled_any_more_takes_no_decision(self, ana, fields):
         conflict = make_conflict(ana)
@@ -229,6 +232,7 @@ class TestDeciding:
         assert decide(ana, conflict, "supersede").reason == "not_settled"
         assert not list_conflicts(owner=ana).exists()
 
+    @pytest.mark.database
     def test_a_pair_is_decided_once(self, ana):
         conflict = make_conflict(ana)
         decide(ana, conflict, "supersede")
@@ -260,6 +264,7 @@ class TestUndo:
         with pytest.raises(Conflict):
             undo_event(principal=browser(ana), owner=ana, event_id=event.pk, now=LATER)
 
+    @pytest.mark.database
     @table("fields", [{"deleted_at": NOON}, {"held_at": NOON}, None])
     def test_a_fact_comes_back_when_what_replaced_it_is_gone(self, ana, fields):
         conflict = make_conflict(ana)

@@ -41,6 +41,7 @@ def to_come():
     return JobRun.objects.filter(job=CONSOLIDATE, not_before__isnull=False)
 
 
+@pytest.mark.database
 def test_stores_it_as_pending_and_tells_after_commit(ana, pushed, django_capture_on_commit_callbacks):
     told = []
     receiver = lambda owner_id, memory_ids, **_: told.append((owner_id, memory_ids))  # noqa: E731
@@ -52,6 +53,7 @@ def test_stores_it_as_pending_and_tells_after_commit(ana, pushed, django_capture
     assert (fact.fact_state, told) == ("pending", [(ana.pk, (fact.pk,))])
 
 
+@pytest.mark.database
 def test_many_recordings_ask_for_one_sweep_which_takes_them_all(ana, pushed, django_capture_on_commit_callbacks):
     for seconds in range(4):
         with (
@@ -71,6 +73,7 @@ def test_many_recordings_ask_for_one_sweep_which_takes_them_all(ana, pushed, dja
     assert (run.result["settled"], run.result["deduplicated"]) == (4, 0)
 
 
+@pytest.mark.database
 def test_one_that_is_recorded_while_a_sweep_runs_asks_for_the_next(ana, pushed, django_capture_on_commit_callbacks):
     with django_capture_on_commit_callbacks(execute=True):
         record(ana)
@@ -90,6 +93,7 @@ def test_a_sweep_that_is_cancelled_keeps_no_other_from_coming(ana, pushed, djang
     assert to_come().count() == 1
 
 
+@pytest.mark.database
 def test_a_recording_that_rolls_back_asks_for_nothing(ana, pushed, django_capture_on_commit_callbacks):
     with django_capture_on_commit_callbacks(execute=True), transaction.atomic():
         record(ana)

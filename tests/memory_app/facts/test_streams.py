@@ -71,6 +71,7 @@ class Undone(Exception):
     """Takes an example's rows back."""
 
 
+@pytest.mark.database
 @pytest.mark.django_db
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.lists(FACTS, max_size=10), st.integers(1, 4), st.lists(HOSTILE, max_size=4))

@@ -108,6 +108,7 @@ def attacks():
     return [*held[:17], POISON, "tag \U000e0041\U000e0042 quokka", f"my key is {seed}"]
 
 
+@pytest.mark.database
 @table("path", PATHS, ids=lambda path: path.__name__)
 def test_no_write_path_lets_an_attack_be_read(path, ana):
     for text in attacks():
@@ -159,6 +160,7 @@ def hold_one(ana, text=POISON):
     return memory, list_holds(owner=ana).get()
 
 
+@pytest.mark.database
 class TestDecisions:
     def test_release_lets_the_text_in_as_it_was_written(self, ana, olga):
         memory, hold = hold_one(ana)
@@ -260,6 +262,7 @@ class TestDecisions:
 
 
 class TestProfile:
+    @pytest.mark.database
     def test_the_value_that_stands_keeps_standing(self, ana, olga):
         set_entry(owner=ana, key="risk", value="low", actor="user:1", now=NOON)
         done = set_entry(owner=ana, key="risk", value=POISON, actor="key:abcd1234", now=LATER)
@@ -281,6 +284,7 @@ class TestProfile:
         remove_entry(owner=ana, key="risk", actor="user:1", now=LATER)
         assert Hold.objects.get().decision == Decision.DISCARDED
 
+    @pytest.mark.database
     def test_the_purge_takes_old_decisions_along_and_keeps_what_lets_a_value_stand(self, ana, olga):
         for name, decide in (("gone", True), ("kept", True), ("never", False)):
             hold = set_entry(owner=ana, key=name, value=POISON, actor="key:abcd1234", now=NOON).hold
@@ -298,6 +302,7 @@ class TestProfile:
         assert [entry.key for entry in read_entries(owner=ana)] == ["kept"]
 
 
+@pytest.mark.database
 class TestNewRules:
     @pytest.fixture
     def newer_rules(self, monkeypatch):
@@ -348,24 +353,26 @@ class TestNewRules:
         assert agent.item(bad.pk)["state"] == "held"
         assert agent.get("/v1/user-profile").json()["data"]["items"] == []
 
-    @table("sort", ["relevance", "recent"])
-    def test_the_search_fills_the_places_of_what_it_leaves_out(self, ana, newer_rules, sort):
+    def test_the_search_fills_the_places_of_what_it_leaves_out(self, ana, newer_rules):
         fine = [make_memory(ana, f"Trail {n}", at=NOON) for n in range(4)]
         for _number in range(9):
             make_memory(ana, "trail trail quokka", at=LATER)
         newer_rules()
-        found = search_memories(owner=ana, query="trail", limit=3, sort=Sort(sort)).hits
-        assert len(found) == 3
-        assert {hit.id for hit in found} <= {row.pk for row in fine}
+        for sort in Sort:
+            found = search_memories(owner=ana, query="trail", limit=3, sort=sort).hits
+            assert len(found) == 3, sort
+            assert {hit.id for hit in found} <= {row.pk for row in fine}, sort
 
 
-def test_ten_thousand_writes_of_an_agent_push_out_nothing_that_a_person_wrote(ana):
+@pytest.mark.database
+@pytest.mark.parametrize("count", [1_000, pytest.param(10_000, marks=pytest.mark.soak)])
+def test_a_flood_of_an_agent_pushes_out_nothing_that_a_person_wrote(ana, count):
     own = [make_memory(ana, f"Mine {n}", category=Category.LESSON, at=NOON) for n in range(30)]
     stated = [make_memory(ana, f"I am {n}", at=NOON) for n in range(20)]
     kinds = ((Category.PERSONALIZATION, Source.USER_MANUAL), (Category.FACT, Source.USER_EXPLICIT))
     for category, source in kinds:
         provenance = Provenance(source, "key:abcd1234")
-        drafts = [Draft(category, f"Flood {n}", provenance, written_at=LATER) for n in range(5_000)]
+        drafts = [Draft(category, f"Flood {n}", provenance, written_at=LATER) for n in range(count // 2)]
         write_memories(owner_id=ana.pk, drafts=drafts, now=LATER, actor="key:abcd1234", tool_call="memory_write")
     ids = load_prompt_ids(owner=ana)
     assert {row.pk for row in [*own, *stated]} <= ids

@@ -73,6 +73,7 @@ def said(pk: int) -> tuple[str, str]:
     return row.content, row.actor
 
 
+@pytest.mark.database
 def test_who_writes_again_after_a_correction_is_taken_back_to_the_correction(story: Story) -> None:
     mine = story.write(story.ana, "stop at 2%")
     theirs = story.write(story.bad, "the agent's own")
@@ -103,6 +104,7 @@ def test_a_discarded_edit_protects_no_later_one(story: Story) -> None:
     assert standing() == before
 
 
+@pytest.mark.database
 @table("order", [(BAD, WORSE, BAD), (WORSE, BAD)])
 def test_two_writers_on_one_row_are_both_taken_back(story: Story, order: tuple[str, ...]) -> None:
     mine = story.write(story.ana, "stop at 2%")
@@ -143,6 +145,7 @@ def test_what_a_person_wrote_after_it_went_through_the_trash_is_named_as_left(st
     assert story.left(BAD) == [Why.EDITED_SINCE]
 
 
+@pytest.mark.database
 def test_a_writer_of_very_many_keys_is_taken_back(story: Story, ana: Any) -> None:
     at = story.tick()
     UserProfileRevision.objects.bulk_create(
@@ -152,6 +155,7 @@ def test_a_writer_of_very_many_keys_is_taken_back(story: Story, ana: Any) -> Non
     assert preview.plan.counts["profile"] == 1_100
 
 
+@pytest.mark.database
 def test_values_of_a_profile_are_taken_back_alike(story: Story) -> None:
     story.set(story.ana, "UTC")
     before = profiles()

@@ -17,6 +17,7 @@ from memory_app.user_profile.services import set_entry
 from memory_app.writes.models import WriteRollback
 from minara_site.access.models import AccessEntry
 from minara_site.kernel.audit_log.models import AuditEntry
+from tests.kit.page import text_of
 from tests.kit.tables import table
 from tests.memory_app.writes.core.test_lights import minja
 from tests.memory_app.writes.factories import agent, person, write
@@ -24,17 +25,6 @@ from tests.memory_app.writes.factories import agent, person, write
 pytestmark = pytest.mark.django_db
 BAD = "key:bad00000"
 MOST_QUERIES = 13
-
-
-def html(answer: Any, status: int = 200) -> str:
-    assert answer.status_code == status, answer.content[:500]
-    return answer.content.decode()
-
-
-@pytest.fixture
-def operator(client: Client, olga: Any) -> Client:
-    client.force_login(olga)
-    return client
 
 
 def hidden_plan(page: str) -> str:
@@ -46,7 +36,8 @@ def since(minutes: int = 60) -> str:
     return (timezone.now() - timedelta(minutes=minutes)).isoformat()
 
 
-def test_writers_stand_with_what_they_did(operator: Client, ana: Any) -> None:
+@pytest.mark.database
+def test_writers_stand_with_what_they_did(operator_page: Client, ana: Any) -> None:
     now = timezone.now()
     bad = agent(ana, "bad00000")
     mine = write(person(ana), "trail stops by 8%", now=now - timedelta(days=3), typed=True)
@@ -63,37 +54,38 @@ def test_writers_stand_with_what_they_did(operator: Client, ana: Any) -> None:
         tool_call="memory_import",
         details={"run": "r1"},
     )
-    page = html(operator.get("/ops/writes/"))
+    page = text_of(operator_page.get("/ops/writes/"))
     found = re.findall(r'<span class="cell-sub mono">(.*?)</span></td>\s*(.*?)</tr>', page, re.DOTALL)
     figures = {name: re.findall(r'class="n" data-label="\w+">([\d,]+)<', cells) for name, cells in found}
     assert figures == {"import:r1": ["3", *"00000"], BAD: ["2", "1", "0", "0", "1", "1"]}
     assert "user:" not in figures
-    week = html(operator.get("/ops/writes/?window=week"))
+    week = text_of(operator_page.get("/ops/writes/?window=week"))
     assert f"user:{ana.pk}" in week
-    assert "Nobody wrote" not in html(operator.get("/ops/writes/?window=nonsense"))
+    assert "Nobody wrote" not in text_of(operator_page.get("/ops/writes/?window=nonsense"))
 
 
-def test_a_value_that_waits_is_left_to_the_queue(operator: Client, ana: Any) -> None:
+def test_a_value_that_waits_is_left_to_the_queue(operator_page: Client, ana: Any) -> None:
     set_entry(owner=ana, key="zone", value="turned \u202earound", actor=BAD, now=timezone.now())
-    page = html(operator.get("/ops/writes/roll-back/", {"writer": BAD, "since": since()}))
+    page = text_of(operator_page.get("/ops/writes/roll-back/", {"writer": BAD, "since": since()}))
     assert "There is nothing to take back" in page
     assert re.search(r"zone.*its new value waits in the queue of held texts", page, re.DOTALL)
 
 
-def test_an_empty_instance_says_so_calmly(operator: Client) -> None:
-    page = html(operator.get("/ops/writes/"))
+def test_an_empty_instance_says_so_calmly(operator_page: Client) -> None:
+    page = text_of(operator_page.get("/ops/writes/"))
     for words in ("All normal", "Nobody wrote in this window", "Nothing was rolled back yet"):
         assert words in page
 
 
-def test_a_burst_is_seen_within_one_page_load_and_leads_to_its_rows(operator: Client, ana: Any) -> None:
+@pytest.mark.database
+def test_a_burst_is_seen_within_one_page_load_and_leads_to_its_rows(operator_page: Client, ana: Any) -> None:
     now = timezone.now()
     for number, text in enumerate(minja(200)):
         write(agent(ana, "bad00000"), text, now=now - timedelta(seconds=200 - number))
     write(agent(ana, "bad00000"), "BTC reached its weekly resistance", now=now)
     for path in ("/ops/writes/", "/"):
         with CaptureQueriesContext(connection) as queries:
-            page = html(operator.get(path))
+            page = text_of(operator_page.get(path))
         assert "200 memories that say nearly the same" in page
         assert "201 writes within an hour" in page
         assert "All normal" not in page
@@ -101,12 +93,13 @@ def test_a_burst_is_seen_within_one_page_load_and_leads_to_its_rows(operator: Cl
             assert len(queries) <= MOST_QUERIES
     rows_url = re.search(r'href="(/ops/writes/rows/[^"]*similar)"', page)[1].replace("&amp;", "&")
     undo_url = re.search(r'href="(/ops/writes/roll-back/[^"]*)"', page)[1].replace("&amp;", "&")
-    assert "weekly resistance" not in html(operator.get(rows_url))
-    assert ">200<" in html(operator.get(rows_url))
-    assert re.search(r"201</span>", html(operator.get(undo_url)))
+    assert "weekly resistance" not in text_of(operator_page.get(rows_url))
+    assert ">200<" in text_of(operator_page.get(rows_url))
+    assert re.search(r"201</span>", text_of(operator_page.get(undo_url)))
 
 
-def test_look_confirm_result_undo(operator: Client, ana: Any, olga: Any) -> None:
+@pytest.mark.database
+def test_look_confirm_result_undo(operator_page: Client, ana: Any, olga: Any) -> None:
     now = timezone.now()
     bad = agent(ana, "bad00000")
     mine = write(person(ana), "trail stops by 8%", now=now - timedelta(days=2), typed=True)
@@ -114,61 +107,61 @@ def test_look_confirm_result_undo(operator: Client, ana: Any, olga: Any) -> None
     added = write(bad, "<b>poison</b>", now=now)
     set_entry(owner=ana, key="zone", value="moon", actor=BAD, now=now)
 
-    page = html(operator.get("/ops/writes/roll-back/", {"writer": BAD, "since": since()}))
+    page = text_of(operator_page.get("/ops/writes/roll-back/", {"writer": BAD, "since": since()}))
     assert "&lt;b&gt;poison" in page
     assert "into the trash" in page
-    edited = html(operator.get("/ops/writes/roll-back/", {"writer": BAD, "since": since(), "show": "edited"}))
+    edited = text_of(operator_page.get("/ops/writes/roll-back/", {"writer": BAD, "since": since(), "show": "edited"}))
     assert re.search(r"<del>80%?</del>", edited)
     assert Memory.objects.live().count() == 2
     assert AccessEntry.objects.filter(viewer=olga, owner=ana, kind="memories").exists()
 
     lost = write(bad, "ana took it", now=now, typed=True)
     edit_memory(principal=person(ana), memory_id=lost.pk, changes=Changes(content="mine now"), now=now)
-    page = html(operator.get("/ops/writes/roll-back/", {"writer": BAD, "since": since()}))
+    page = text_of(operator_page.get("/ops/writes/roll-back/", {"writer": BAD, "since": since()}))
     apply_url = re.search(r'href="(/ops/writes/roll-back/apply/[^"]*)"', page)[1].replace("&amp;", "&")
-    page = html(operator.get(apply_url))
+    page = text_of(operator_page.get(apply_url))
     form = {"plan": hidden_plan(page), "reason": "stolen key", "word": BAD}
-    refused = html(operator.post(apply_url, form | {"word": "key:other"}), 422)
+    refused = text_of(operator_page.post(apply_url, form | {"word": "key:other"}), 422)
     assert "exactly as it stands here" in refused
     assert re.findall(r'name="(\w+)"[^>]* autofocus', refused) == ["word"]
-    assert "is required" in html(operator.post(apply_url, form | {"reason": ""}), 422)
+    assert "is required" in text_of(operator_page.post(apply_url, form | {"reason": ""}), 422)
     assert Memory.objects.live().count() == 3
 
-    answer = operator.post(apply_url, form)
+    answer = operator_page.post(apply_url, form)
     record = WriteRollback.objects.get()
     assert (answer.status_code, answer["Location"]) == (303, f"/ops/writes/{record.pk}/")
-    page = html(operator.get(answer["Location"]))
+    page = text_of(operator_page.get(answer["Location"]))
     assert "stolen key" in page
     assert re.search(rf"memory {lost.pk}</a>: its text was changed afterwards, by ana", page)
     assert Memory.objects.get(pk=mine.pk).content == "trail stops by 8%"
     assert Memory.objects.get(pk=added.pk).state == State.DELETED
-    assert "stolen key" in html(operator.get("/memories/trash/?owner=ana"))
-    assert "Rolled 3 rows back" in html(operator.get("/"))
+    assert "stolen key" in text_of(operator_page.get("/memories/trash/?owner=ana"))
+    assert "Rolled 3 rows back" in text_of(operator_page.get("/"))
 
     undo_url = f"/ops/writes/{record.pk}/undo/"
-    page = html(operator.get(undo_url))
-    answer = operator.post(undo_url, {"plan": hidden_plan(page), "reason": "it was ours", "word": BAD})
+    page = text_of(operator_page.get(undo_url))
+    answer = operator_page.post(undo_url, {"plan": hidden_plan(page), "reason": "it was ours", "word": BAD})
     assert answer.status_code == 303
     assert Memory.objects.get(pk=mine.pk).content == "trail stops by 80%"
-    assert "Undone by you" in html(operator.get(f"/ops/writes/{record.pk}/"))
-    assert f"roll-back {record.pk}" in html(operator.get(answer["Location"]))
-    assert html(operator.get(undo_url), 409)
+    assert "Undone by you" in text_of(operator_page.get(f"/ops/writes/{record.pk}/"))
+    assert f"roll-back {record.pk}" in text_of(operator_page.get(answer["Location"]))
+    assert text_of(operator_page.get(undo_url), 409)
 
 
-def test_a_write_after_the_preview_is_a_conflict_that_shows_the_new_plan(operator: Client, ana: Any) -> None:
+def test_a_write_after_the_preview_is_a_conflict_that_shows_the_new_plan(operator_page: Client, ana: Any) -> None:
     write(agent(ana, "bad00000"), "one", now=timezone.now())
     address = {"writer": BAD, "since": since()}
-    page = html(operator.get("/ops/writes/roll-back/", address))
+    page = text_of(operator_page.get("/ops/writes/roll-back/", address))
     apply_url = re.search(r'href="(/ops/writes/roll-back/apply/[^"]*)"', page)[1].replace("&amp;", "&")
-    plan = hidden_plan(html(operator.get(apply_url)))
+    plan = hidden_plan(text_of(operator_page.get(apply_url)))
     write(agent(ana, "bad00000"), "two, meanwhile", now=timezone.now())
-    page = html(operator.post(apply_url, {"plan": plan, "reason": "stolen key", "word": BAD}), 409)
+    page = text_of(operator_page.post(apply_url, {"plan": plan, "reason": "stolen key", "word": BAD}), 409)
     assert "two, meanwhile" in page
     assert "stolen key" in page
     assert hidden_plan(page) != plan
     assert not WriteRollback.objects.exists()
-    assert html(operator.get(apply_url), 409)  # the address names the plan of before
-    answer = operator.post(apply_url, {"plan": hidden_plan(page), "reason": "stolen key", "word": BAD})
+    assert text_of(operator_page.get(apply_url), 409)  # the address names the plan of before
+    answer = operator_page.post(apply_url, {"plan": hidden_plan(page), "reason": "stolen key", "word": BAD})
     assert answer.status_code == 303
     assert not Memory.objects.live().exists()
 
@@ -186,16 +179,15 @@ def test_a_write_after_the_preview_is_a_conflict_that_shows_the_new_plan(operato
         ("?writer=x&since=0001-01-01T00:00:00%2B23:59", 422),
     ],
 )
-def test_any_address_of_a_preview_is_answered(operator: Client, query: str, status: int) -> None:
-    html(operator.get(f"/ops/writes/roll-back/{query}"), status)
-    assert operator.get(f"/ops/writes/roll-back/apply/{query}").status_code < 500
-    assert operator.get(f"/ops/writes/rows/{query}").status_code < 500
+def test_any_address_of_a_preview_is_answered(operator_page: Client, query: str, status: int) -> None:
+    text_of(operator_page.get(f"/ops/writes/roll-back/{query}"), status)
 
 
-def test_pages_ask_the_database_at_most_thirteen_times(operator: Client, ana: Any, ben: Any) -> None:
+@pytest.mark.database
+def test_pages_ask_the_database_at_most_thirteen_times(operator_page: Client, ana: Any, ben: Any) -> None:
     now = timezone.now()
     for who in (ana, ben):
-        for number in range(30):
+        for number in range(12):
             write(agent(who, "bad00000"), f"text {number} {who}", now=now)
             set_entry(owner=who, key=f"k{number}", value="x", actor=BAD, now=now)
     for path in (
@@ -205,18 +197,21 @@ def test_pages_ask_the_database_at_most_thirteen_times(operator: Client, ana: An
         f"/ops/writes/roll-back/?writer={BAD}&show=profile",
     ):
         with CaptureQueriesContext(connection) as queries:
-            html(operator.get(path))
+            text_of(operator_page.get(path))
         assert len(queries) <= MOST_QUERIES, path
 
 
-def test_reading_stops_at_a_bound_and_says_so(operator: Client, olga: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.database
+def test_reading_stops_at_a_bound_and_says_so(
+    operator_page: Client, olga: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     now = timezone.now()
     AuditEntry.objects.bulk_create(
         AuditEntry(at=now - timedelta(minutes=number), actor=BAD, tool_call="memory_write", details={"id": number})
         for number in range(1_300)
     )
-    assert "1,300" in html(operator.get("/ops/writes/"))
+    assert "1,300" in text_of(operator_page.get("/ops/writes/"))
     monkeypatch.setattr("memory_app.writes.selectors.writers.MOST_READ", 1_000)
-    page = html(operator.get("/ops/writes/"))
+    page = text_of(operator_page.get("/ops/writes/"))
     assert "1,000" in page
     assert "Counted from" in page

@@ -90,6 +90,7 @@ GONE = (FactState.SETTLED, True)
 
 
 class TestRollBack:
+    @pytest.mark.database
     def test_what_repeated_a_fact_that_goes_stands_after_the_next_sweep(self, story: Story) -> None:
         bad, good = story.record(BAD, "prefers weekly charts"), story.record(GOOD, "Prefers weekly charts.")
         story.sweep()
@@ -104,6 +105,7 @@ class TestRollBack:
         assert (event.undoes.fact_id, event.undoes.other_id) == (good.pk, bad.pk)
         assert AuditEntry.objects.get(tool_call="write_rollback").details["unretired"] == [[good.pk, good.pk]]
 
+    @pytest.mark.database
     def test_of_several_the_oldest_stands(self, story: Story) -> None:
         bad, second, third = (story.record(writer, "holds ETH") for writer in (BAD, GOOD, GOOD))
         story.sweep()
@@ -131,6 +133,7 @@ class TestRollBack:
         assert story.roll(BAD).counts["unretired"] == 0
         assert states(first, again) == [GONE, (FactState.RETIRED, True)]
 
+    @pytest.mark.database
     def test_one_that_lies_in_the_trash_is_swept_once_it_is_back(self, story: Story) -> None:
         bad, good = story.record(BAD, "holds ETH"), story.record(GOOD, "holds ETH")
         story.sweep()
@@ -178,6 +181,7 @@ class TestRollBack:
         story.sweep()
         assert states(good) == [SETTLED]
 
+    @pytest.mark.database
     def test_a_sweep_after_the_preview_is_a_conflict(self, story: Story) -> None:
         story.record(BAD, "holds ETH")
         story.record(GOOD, "holds ETH")
@@ -202,6 +206,7 @@ class TestRollBack:
 
 
 class TestUndo:
+    @pytest.mark.database
     @table("is_swept", [True, False])
     def test_the_older_stands_alone_again(self, story: Story, is_swept: bool) -> None:
         bad, good = story.record(BAD, "holds ETH"), story.record(GOOD, "holds ETH")
@@ -259,18 +264,17 @@ def test_who_deletes_a_fact_forgets_what_repeated_it(story: Story) -> None:
     assert states(first, again) == [GONE, RETIRED]
 
 
-def test_pages_show_what_is_unretired(story: Story, client: Client, olga: Any) -> None:
+def test_pages_show_what_is_unretired(story: Story, operator_page: Client) -> None:
     story.now = story.since = timezone.now() - timedelta(hours=1)
     story.record(BAD, "holds ETH")
     good = story.record(GOOD, "Holds ETH.")
     story.sweep()
-    client.force_login(olga)
     asked = {"writer": BAD, "since": story.since.isoformat(), "show": "unretired"}
-    page = client.get("/ops/writes/roll-back/", asked).content.decode()
+    page = operator_page.get("/ops/writes/roll-back/", asked).content.decode()
     assert re.search(r'aria-current="true">Un-retired <span class="n">.*?1', page)
     assert f"/memories/{good.pk}/" in page
     assert "Holds ETH." in page
-    page = client.get(f"/ops/writes/{story.roll(BAD).pk}/").content.decode()
+    page = operator_page.get(f"/ops/writes/{story.roll(BAD).pk}/").content.decode()
     assert "back to the pending facts, because what they repeated goes" in page
 
 
@@ -280,6 +284,7 @@ SOURCES = (Source.AGENT_RECORDED, Source.USER_EXPLICIT, Source.USER_MANUAL)
 RECORDED = st.tuples(st.sampled_from(WRITERS), st.sampled_from(TEXTS), st.sampled_from(SOURCES), st.booleans())
 
 
+@pytest.mark.database
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.lists(RECORDED, min_size=1, max_size=8), st.lists(st.sampled_from(WRITERS), min_size=1, max_size=3))
 def test_streams_with_roll_backs_keep_every_promise(

@@ -14,7 +14,7 @@ from minara_site.kernel.audit_log.models import AuditEntry
 from tests.memory_app.writes.core.test_lights import WALLET, minja
 from tests.memory_app.writes.factories import agent, write
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 
 def entries(number: int, at: datetime, actor: str = "key:a", **details: Any) -> None:

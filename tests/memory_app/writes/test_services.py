@@ -34,7 +34,7 @@ from minara_site.kernel.guard.models import Hold
 from tests.memory_app.edges.factories import edges_of
 from tests.memory_app.writes.factories import agent, person, profiles, standing, write
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 MINUTE = timedelta(minutes=1)
 BAD = "key:bad00000"
 
@@ -56,7 +56,7 @@ def edit(who: Principal, memory_id: int, text: str, now: datetime, **changes: An
 
 
 class Mixed:
-    """Five thousand writes by five actors, in a random order that is the same each time."""
+    """Many writes by five actors, in a random order that is the same each time."""
 
     def __init__(self, ana: Any, ben: Any, since: datetime) -> None:
         self.dice = random.Random(7)
@@ -127,13 +127,13 @@ class Mixed:
             remove_entry(owner=who.owner, key=f"new-{who.key_prefix or who.owner.pk}", actor=who.actor, now=self.tick())
         self.writes += 1
 
-    def run(self) -> None:
-        """Write until there are five thousand."""
+    def run(self, count: int) -> None:
+        """Write until there are so many."""
         shares = {
             who.actor: self.typed[who.owner.pk][place % 3 * 130 : place % 3 * 130 + 130]
             for place, who in enumerate([self.bad, *self.others])
         }
-        while self.writes < 5_000:
+        while self.writes < count:
             who = self.dice.choice([self.bad, *self.others])
             if self.dice.random() < 0.025:
                 self.bulk(who, self.dice.randint(50, 300))
@@ -141,13 +141,14 @@ class Mixed:
                 self.act(who, shares[who.actor])
 
 
-def test_five_thousand_mixed_writes_roll_back_and_return_byte_by_byte(
-    ana: Any, ben: Any, olga: Any, now: datetime
+@pytest.mark.parametrize("count", [1_500, pytest.param(5_000, marks=pytest.mark.soak)])
+def test_mixed_writes_roll_back_and_return_byte_by_byte(
+    ana: Any, ben: Any, olga: Any, now: datetime, count: int
 ) -> None:
     since = now - timedelta(hours=12)
     mixed = Mixed(ana, ben, since)
     before, before_profiles = standing(), {row for row in profiles() if row[1] in {"k0", "k1", "k2"}}
-    mixed.run()
+    mixed.run(count)
     after, after_profiles = standing(), profiles()
     others_profiles = {row for row in after_profiles if row[0] == ben.pk or row[1] not in {"k0", "k1", "k2"}}
     touched = {pk for pk, row in after.items() if pk in before and row != before[pk] and row["actor"] == BAD}
