@@ -1,9 +1,12 @@
-"""What the processes of the kill tests do. Each function runs in a process of its own, on one shared database."""
+"""What the processes of the kill tests do: one loads Django and forks those that die, all on one shared database."""
 
 import json
 import os
 import signal
+from multiprocessing import get_context
 from typing import Any
+
+from django.db import connections
 
 from memory_app.doctor.fixes import FIXES, FixName, edges
 from memory_app.doctor.services import apply_fixes
@@ -15,17 +18,18 @@ from minara_site.access.models import User
 from minara_site.kernel.audit_log.models import AuditEntry
 from tests.kit.clock import NOON
 
+FORK = get_context("fork")
+PLACES = ("between line and change", "after the change", "after the first slice")
 SLICE = 5
 ROWS = 20
 
 
-def seed() -> int:
-    """Write memories that have lost their edges."""
+def seed() -> None:
+    """Write memories."""
     owner = User.objects.get(is_default=True)
     provenance = Provenance(Source.AGENT_RECORDED, "test")
     drafts = [Draft(Category.OBSERVATION, f"Bought BTC, number {n}", provenance) for n in range(ROWS)]
     write_memories(owner_id=owner.pk, drafts=drafts, now=NOON, actor="test", tool_call="test")
-    return int(MemoryEdge.objects.all().delete()[0])
 
 
 def die(*_given: Any, **_named: Any) -> None:
@@ -33,9 +37,8 @@ def die(*_given: Any, **_named: Any) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def seed_and_die(place: str) -> None:
+def die_at(place: str) -> None:
     """Apply the fix in slices of 5 memories and die at a place of the first slice, or behind it."""
-    seed()
     insert = edges.insert
     next_ids = replay.next_ids
     replay.next_ids = lambda last_id, source: next_ids(last_id, source)[:SLICE]
@@ -49,20 +52,30 @@ def seed_and_die(place: str) -> None:
     heal()
 
 
+def die_everywhere() -> str:
+    """Take all edges away and kill a fix, at each place; return how it ended, and what is there before and after another try."""
+    seed()
+    found = {}
+    for place in PLACES:
+        MemoryEdge.objects.all().delete()
+        lines = outcome()["lines"]
+        connections.close_all()
+        process = FORK.Process(target=die_at, args=(place,))
+        process.start()
+        process.join()
+        before = outcome(lines)
+        heal()
+        found[place] = [process.exitcode, before, outcome(lines)]
+    return json.dumps(found)
+
+
 def heal() -> None:
     """Apply the fix."""
     apply_fixes([FixName.EDGES], actor="command:doctor", now=NOON)
 
 
-def outcome() -> dict[str, int]:
-    """Return how many edges stand, how many lines, and what a fix would still do."""
-    lines = AuditEntry.objects.filter(tool_call="doctor.fix.edges").count()
+def outcome(earlier: int = 0) -> dict[str, int]:
+    """Return how many edges there are, how many lines but for earlier ones, and what a fix would still do."""
+    lines = AuditEntry.objects.filter(tool_call="doctor.fix.edges").count() - earlier
     left = FIXES[FixName.EDGES].foresee(None).counts["added"]
     return {"edges": MemoryEdge.objects.count(), "lines": lines, "left": left}
-
-
-def look_and_heal() -> str:
-    """Return the outcome before and after another try."""
-    before = outcome()
-    heal()
-    return json.dumps([before, outcome()])

@@ -88,6 +88,7 @@ def start_run(*names):
     return Claim(run.pk, "doctor.fix", arguments, 1, "w")
 
 
+@pytest.mark.database
 class TestDryRun:
     def test_changes_nothing_at_all(self, sick):
         before = table_hashes()
@@ -95,6 +96,8 @@ class TestDryRun:
         assert table_hashes() == before
         assert sick.asked == []
         assert all(not each.is_empty for each in foreseen.values())
+        lacking = set(Memory.objects.filter(content__in=("Bought BTC and sold ETH", "Holds SOL")).values_list("pk"))
+        assert {(pk,) for pk in foreseen[FixName.EDGES].sample} == lacking, "some ids are named"
 
     def test_says_what_applying_then_does(self, sick):
         foreseen = {name: each.counts for name, each in foresee_fixes(ALL).items()}
@@ -104,13 +107,10 @@ class TestDryRun:
         waiting = foreseen[FixName.EMBEDDINGS]["pending"] + foreseen[FixName.EMBEDDINGS]["failed"]
         assert sum(done[FixName.EMBEDDINGS].values()) == waiting > 0
 
-    def test_names_some_ids(self, sick):
-        lacking = set(Memory.objects.filter(content__in=("Bought BTC and sold ETH", "Holds SOL")).values_list("pk"))
-        assert {(pk,) for pk in foresee_fixes([FixName.EDGES])[FixName.EDGES].sample} == lacking
 
-
+@pytest.mark.database
 class TestApply:
-    def test_touches_only_what_it_may_and_leaves_one_line_for_each_fix(self, sick):
+    def test_heals_touches_only_what_it_may_and_leaves_one_line_for_each_fix(self, sick):
         before = all_rows()
         apply(*ALL)
         gone, new, changed = difference(before, all_rows())
@@ -120,10 +120,7 @@ class TestApply:
         assert sorted(lines().values_list("tool_call", "actor")) == sorted((f"doctor.fix.{n}", ACTOR) for n in ALL)
         assert {row[0] for row in all_rows().keys() - before.keys() if row[0] == "audit_log"} == {"audit_log"}
         assert len([row for row in all_rows().keys() - before.keys() if row[0] == "audit_log"]) == len(ALL)
-
-    def test_heals(self, sick):
-        apply(*ALL)
-        assert all(each.is_empty for each in foresee_fixes(ALL).values())
+        assert all(each.is_empty for each in foresee_fixes(ALL).values()), "and it heals"
         assert index_problems() == []
         live = Memory.objects.filter(deleted_at=None, retired_at=None, held_at=None)
         assert set(live.values_list("embedding_state", flat=True)) == {"embedded"}
@@ -171,6 +168,7 @@ class TestApply:
 
 
 class TestNever:
+    @pytest.mark.database
     def test_takes_an_edge_away_that_the_extractor_no_longer_finds(self, sick, ana):
         memory = make_memory(ana, "likes long walks")
         stale = MemoryEdge.objects.create(
@@ -184,6 +182,7 @@ class TestNever:
         apply("edges")
         assert MemoryEdge.objects.filter(pk=stale.pk).exists()
 
+    @pytest.mark.database
     def test_takes_a_search_document_away_that_has_no_memory(self, sick, ana):
         orphan = SearchDocument.objects.latest("pk")
         orphan.pk, orphan.object_id = None, 987_654
@@ -211,6 +210,7 @@ class TestNever:
         assert table_hashes() == before
 
 
+@pytest.mark.database
 class TestSearchIndex:
     def test_restores_a_trigger(self, ana):
         name = next(iter(schema.triggers(connection)))
@@ -222,6 +222,7 @@ class TestSearchIndex:
 
 
 class TestEmbeddings:
+    @pytest.mark.database
     def test_keep_their_lease_for_as_long_as_they_work(self, ana, endpoint, settings, monkeypatch):
         make_many(ana, 65)
         seconds = settings.MINARA.minara_job_timeout_seconds
@@ -239,6 +240,7 @@ class TestEmbeddings:
         assert taken == [False, False]
         assert not Lease.objects.exists()
 
+    @pytest.mark.database
     def test_stop_when_another_run_has_their_lease(self, ana, endpoint, monkeypatch):
         make_many(ana, 65)
 
@@ -277,19 +279,14 @@ class TestEmbeddings:
         assert not JobRun.objects.exists()
 
 
+@pytest.mark.database
 class TestLine:
-    def test_stands_with_what_a_provider_that_is_down_left(self, sick):
-        sick.status = 500
-        with pytest.raises(ProviderDown):
-            apply("embeddings")
-        assert lines("embeddings").count() == 1
-        assert Memory.objects.filter(embedding_state=EmbeddingState.FAILED).exists()
-
-    def test_stands_for_what_was_repaired_before_a_provider_was_down(self, sick):
+    def test_stands_for_what_was_repaired_before_a_provider_was_down_and_for_what_it_left(self, sick):
         sick.status = 500
         with pytest.raises(ProviderDown):
             apply()
         assert foresee_fixes([FixName.EDGES])[FixName.EDGES].is_empty
+        assert Memory.objects.filter(embedding_state=EmbeddingState.FAILED).exists()
         assert set(lines().values_list("tool_call", flat=True)) == {"doctor.fix.embeddings", "doctor.fix.edges"}
 
     def test_is_written_once_by_a_run_that_is_taken_up_again(self, sick):
@@ -301,11 +298,10 @@ class TestLine:
         assert lines("edges").get().details == {"run": first.run_id}
 
     @pytest.mark.processes
-    @pytest.mark.parametrize("place", ["between line and change", "after the change", "after the first slice"])
-    def test_stands_if_and_only_if_something_was_changed_when_killed(self, site: Site, place: str):
-        died = site.act(f"{RACERS}:seed_and_die", place)
-        died.communicate(timeout=120)
-        assert died.returncode == -signal.SIGKILL
-        after, healed = json.loads(site.call(f"{RACERS}:look_and_heal"))
-        assert (after["edges"] > 0) == (after["lines"] == 1) == (place == "after the first slice")
-        assert healed == {"edges": racers.ROWS, "lines": after["lines"] + 1, "left": 0}
+    def test_is_written_if_and_only_if_something_was_changed_when_killed(self, site: Site):
+        found = json.loads(site.call(f"{RACERS}:die_everywhere"))
+        assert list(found) == ["between line and change", "after the change", "after the first slice"]
+        for place, (code, after, healed) in found.items():
+            assert code == -signal.SIGKILL, place
+            assert (after["edges"] > 0) == (after["lines"] == 1) == (place == "after the first slice"), place
+            assert healed == {"edges": racers.ROWS, "lines": after["lines"] + 1, "left": 0}, place

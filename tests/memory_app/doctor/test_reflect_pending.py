@@ -58,6 +58,7 @@ def test_a_dry_run_tells_how_many_and_what_it_costs_and_changes_nothing(due, mod
     assert models.asked == []
 
 
+@pytest.mark.database
 def test_applying_reflects_every_role_leaves_its_line_and_rewrites_nothing(ana, due, models):
     models.answer = answer_as(Classification.LOGIC_ERROR)
     settled = make_wrong(ana, role_id="desk.call", lesson="The old lesson.")
@@ -77,6 +78,7 @@ def test_applying_reflects_every_role_leaves_its_line_and_rewrites_nothing(ana, 
     assert AuditEntry.objects.filter(tool_call="doctor.fix.reflect_pending").count() == 2
 
 
+@pytest.mark.database
 def test_the_report_counts_and_warns_of_what_could_have_been_judged_long_ago(ana):
     late = NOON - timedelta(hours=73)
     make_row(ana, hours=200, created_at=late)

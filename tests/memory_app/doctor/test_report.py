@@ -51,6 +51,7 @@ def counts(**options):
     return {name: line.count for name, line in lines(**options).items()}
 
 
+@pytest.mark.database
 def test_an_empty_store_with_a_worker_is_healthy(db):
     WorkerSeen.objects.create(name="host:1", seen_at=NOON)
     found = load_report(now=NOON)
@@ -82,6 +83,7 @@ def test_its_anonymous_form_tells_nothing_of_what_is_stored_and_where(ana, setti
     assert not [each for each in ("quokka", "WOMBAT", "BTC", "0x5290", str(settings.DATA_DIR)) if each in told]
 
 
+@pytest.mark.database
 def test_counts_memories_by_state_category_and_vector(ana, ben, settings):
     settings.MINARA = settings.MINARA.model_copy(update={"embedding_provider": "openai"})
     make_many(ana, 3, category=Category.LESSON)
@@ -115,6 +117,7 @@ def test_waiting_for_a_vector_is_no_fault_while_no_provider_is_set(ana):
     assert lines()["embedding_pending"].state is State.OK
 
 
+@pytest.mark.database
 def test_counts_facts_and_edges_with_their_entities(ana):
     make_memory(ana, "Holds BTC", category=Category.FACT, source=Source.AGENT_RECORDED, fact_state="pending")
     make_memory(ana, "Sold BTC for ETH", category=Category.FACT, source=Source.AGENT_RECORDED, fact_state="settled")
@@ -124,6 +127,7 @@ def test_counts_facts_and_edges_with_their_entities(ana):
     assert found["entities_top"].names[0] == ("BTC", 2)
 
 
+@pytest.mark.database
 def test_counts_no_edge_of_what_is_not_read_and_no_scenario_among_the_entities(ana):
     for number in range(5):
         make_memory(ana, f"Bought DOGE, number {number}", deleted_at=NOON)
@@ -138,6 +142,7 @@ def test_counts_no_edge_of_what_is_not_read_and_no_scenario_among_the_entities(a
         assert found["entities_top"].names == (("BTC", 1),)
 
 
+@pytest.mark.database
 def test_looks_at_the_newest_edges_only_where_a_page_asks(ana):
     make_memory(ana, "Bought BTC")
     make_memory(ana, "Bought ETH")
@@ -147,6 +152,7 @@ def test_looks_at_the_newest_edges_only_where_a_page_asks(ana):
     assert found["entities_top"].names == (("ETH", 1),)
 
 
+@pytest.mark.database
 def test_a_dirty_counter_is_its_owners_writes_since_the_prompt_was_frozen(ana, ben):
     from memory_app.memories.core import Provenance
     from memory_app.memories.services import Draft, write_memory
@@ -166,6 +172,7 @@ def test_a_dirty_counter_is_its_owners_writes_since_the_prompt_was_frozen(ana, b
     assert (found["sessions_running"], found["snapshots_dirty"], found["snapshot_writes_waiting"]) == (2, 1, 2)
 
 
+@pytest.mark.database
 def test_looks_at_no_more_rows_than_a_page_may(ana):
     make_many(ana, 8)
     found = lines(most=5)
@@ -182,6 +189,7 @@ def test_names_what_is_wrong_with_the_house_and_what_to_do(ana):
         assert found[name].hint
 
 
+@pytest.mark.database
 def test_sees_a_search_index_out_of_step(ana):
     make_memory(ana)
     SearchDocument.objects.all().delete()
@@ -189,6 +197,7 @@ def test_sees_a_search_index_out_of_step(ana):
     assert lines(most=10)["search_index_problems"].state is State.BAD
 
 
+@pytest.mark.database
 def test_sees_a_missing_trigger(db):
     name = next(iter(schema.triggers(connection)))
     with connection.cursor() as cursor:
@@ -199,6 +208,7 @@ def test_sees_a_missing_trigger(db):
         assert "--only search_index" in found.hint
 
 
+@pytest.mark.database
 def test_a_document_without_its_memory_is_sent_to_the_command_that_takes_it(ana):
     memory = make_memory(ana, "purged words")
     name = "memories_purge_document"
@@ -214,6 +224,7 @@ def test_a_document_without_its_memory_is_sent_to_the_command_that_takes_it(ana)
     assert not SearchDocument.objects.filter(body__contains="purged").exists()
 
 
+@pytest.mark.database
 def test_a_section_that_cannot_be_read_hides_no_other(monkeypatch, db):
     def broken(look):
         raise DatabaseError("no such table")
