@@ -20,6 +20,7 @@ def put(owner, now, key="risk_tolerance", value="conservative", **fields):
     return set_entry(owner=owner, key=key, value=value, actor="user:1", now=now, **fields)
 
 
+@pytest.mark.database
 def test_sets_and_changes_one_value(ana, now):
     first = put(ana, now, value="  conservative ")
     second = put(ana, now + LATER, value="balanced")
@@ -60,6 +61,7 @@ def test_refuses_other_values(ana, now, value):
     assert not UserProfileEntry.objects.exists()
 
 
+@pytest.mark.database
 def test_a_full_profile_takes_no_new_key_but_changes(ana, ben, now):
     UserProfileEntry.objects.bulk_create(
         UserProfileEntry(owner=ana, key=f"key{n}", value="x", updated_at=now) for n in range(MAX_ENTRIES)
@@ -71,6 +73,7 @@ def test_a_full_profile_takes_no_new_key_but_changes(ana, ben, now):
     assert put(ben, now).is_new
 
 
+@pytest.mark.database
 def test_a_name_that_is_taken_is_not_overwritten(ana, now):
     put(ana, now)
     with pytest.raises(Conflict) as refused:
@@ -79,6 +82,7 @@ def test_a_name_that_is_taken_is_not_overwritten(ana, now):
     assert get_entry(owner=ana, key="risk_tolerance").value == "conservative"
 
 
+@pytest.mark.database
 def test_of_two_editors_the_second_is_told(ana, now):
     put(ana, now)
     put(ana, now + LATER, value="bold", expected_updated_at=now)
@@ -97,6 +101,7 @@ def test_removes_for_good(ana, now):
     assert not UserProfileEntry.objects.exists()
 
 
+@pytest.mark.database
 def test_owners_do_not_meet(ana, ben, now):
     put(ana, now)
     put(ben, now, value="bold")
@@ -107,6 +112,7 @@ def test_owners_do_not_meet(ana, ben, now):
         get_entry(owner=ben, key="risk_tolerance")
 
 
+@pytest.mark.database
 def test_every_change_is_recorded_by_key_and_hash(ana, now):
     put(ana, now)
     remove_entry(owner=ana, key="risk_tolerance", actor="user:1", now=now)
@@ -118,6 +124,7 @@ def test_every_change_is_recorded_by_key_and_hash(ana, now):
     ]
 
 
+@pytest.mark.database
 def test_an_edit_of_what_was_removed_meanwhile_stores_nothing(ana, now):
     put(ana, now)
     remove_entry(owner=ana, key="risk_tolerance", actor="user:1", now=now)

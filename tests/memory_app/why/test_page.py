@@ -9,8 +9,9 @@ from django.test.utils import CaptureQueriesContext
 
 from memory_app.facts.core import ConflictState, Decider, EventKind
 from memory_app.facts.models import ConsolidationEvent, FactConflict
-from memory_app.memories.core import Category, Source
+from memory_app.memories.core import Category, Provenance, Source
 from memory_app.memories.models import Memory
+from memory_app.memories.services import Draft, write_memory
 from memory_app.snapshot.selectors import find_prompt_change, load_prompt_ids
 from memory_app.why.core import Door
 from memory_app.why.selectors import MOST_COUNTED, SHOWN, load_belief
@@ -21,6 +22,7 @@ from minara_site.kernel.ownership import EVERYONE
 from profile_app.prompt.services import start_session
 from tests.kit.api import agent_of
 from tests.kit.clock import NOON
+from tests.kit.page import text_of
 from tests.kit.tables import table
 from tests.memory_app.memories.factories import browser, make_many, make_memory
 
@@ -29,15 +31,9 @@ DAY = timedelta(days=1)
 MOST_QUERIES = 14
 
 
-def text_of(answer):
-    assert answer.status_code == 200, answer.content
-    return answer.content.decode().split("<main")[1]
-
-
-@pytest.fixture
-def anas(client, ana):
-    client.force_login(ana)
-    return client
+def main_of(answer):
+    """Return the page without its bars."""
+    return text_of(answer).split("<main")[1]
 
 
 def fact(owner, content, **fields):
@@ -62,9 +58,9 @@ def found(reader, memory, *, owner=None, query="btc stop", at=NOON, door=Door.PA
 
 
 class TestPage:
-    def test_of_a_memory_about_which_nothing_is_known_says_so_in_words(self, anas, ana):
+    def test_of_a_memory_about_which_nothing_is_known_says_so_in_words(self, page, ana):
         memory = make_memory(ana, "likes long walks", origin="import:MEMORY.md:12")
-        page = text_of(anas.get(f"/memories/{memory.pk}/why/"))
+        shown = main_of(page.get(f"/memories/{memory.pk}/why/"))
         for words in (
             "Written by you, out of the file MEMORY.md:12",
             "Scan clean",
@@ -73,14 +69,15 @@ class TestPage:
             "It names no asset",
             "the prompt has places left",
         ):
-            assert words in page
+            assert words in shown
 
-    def test_leads_from_and_to_the_overview(self, anas, ana):
+    def test_leads_from_and_to_the_overview(self, page, ana):
         memory = make_memory(ana)
-        assert f'href="/memories/{memory.pk}/why/"' in text_of(anas.get(f"/memories/{memory.pk}/"))
-        assert f'href="/memories/{memory.pk}/"' in text_of(anas.get(f"/memories/{memory.pk}/why/"))
+        assert f'href="/memories/{memory.pk}/why/"' in main_of(page.get(f"/memories/{memory.pk}/"))
+        assert f'href="/memories/{memory.pk}/"' in main_of(page.get(f"/memories/{memory.pk}/why/"))
 
-    def test_tells_everything_that_hangs_on_it(self, anas, ana):
+    @pytest.mark.database
+    def test_tells_everything_that_hangs_on_it(self, page, ana):
         memory = fact(ana, "Sold ETH, bought BTC", at=NOON - DAY)
         record_audit(
             now=memory.created_at,
@@ -96,7 +93,7 @@ class TestPage:
         FactConflict.objects.create(owner=ana, older=memory, newer=rival, similarity=0.9, found_at=NOON)
         session = start_session(owner=ana, title="Morning", actor="test", now=NOON).session
         found(ana, memory, query="what was sold", door=Door.MCP)
-        page = text_of(anas.get(f"/memories/{memory.pk}/why/"))
+        shown = main_of(page.get(f"/memories/{memory.pk}/why/"))
         for words in (
             "the user said so",
             "Replaced another fact, which was retired, by a model",
@@ -114,39 +111,40 @@ class TestPage:
             "owned",
             f'href="/memories/{old.pk}/"',
         ):
-            assert words in page, words
+            assert words in shown, words
 
     @table("kind", EventKind)
-    def test_has_words_for_every_decision_and_for_our_reasons(self, anas, ana, kind):
+    def test_has_words_for_every_decision_and_for_our_reasons(self, page, ana, kind):
         memory, other = fact(ana, "prefers weekly charts"), fact(ana, "prefers daily charts")
         decide(ana, kind, memory, other, reason="protected")
         for each in (memory, other):
-            page = text_of(anas.get(f"/memories/{each.pk}/why/"))
-            assert "What a user typed is never retired." in page
-            assert not [word for word in (kind.value, "“protected”") if "_" in word and word in page]
+            shown = main_of(page.get(f"/memories/{each.pk}/why/"))
+            assert "What a user typed is never retired." in shown
+            assert not [word for word in (kind.value, "“protected”") if "_" in word and word in shown]
 
-    def test_leads_to_the_memory_that_it_corrects_while_that_can_be_opened(self, anas, ana):
+    def test_leads_to_the_memory_that_it_corrects_while_that_can_be_opened(self, page, ana):
         wrong = make_memory(ana, "prefers daily charts", source=Source.INFERRED)
         memory = make_memory(ana, "prefers weekly charts", origin=f"memory:{wrong.pk}")
         path = f"/memories/{memory.pk}/why/"
         for words in ("to correct another", f'href="/memories/{wrong.pk}/"', "prefers daily charts"):
-            assert words in text_of(anas.get(path))
+            assert words in main_of(page.get(path))
         Memory.objects.filter(pk=wrong.pk).delete()
-        assert f"memory {wrong.pk}" in text_of(anas.get(path))
-        assert f'href="/memories/{wrong.pk}/"' not in text_of(anas.get(path))
+        assert f"memory {wrong.pk}" in main_of(page.get(path))
+        assert f'href="/memories/{wrong.pk}/"' not in main_of(page.get(path))
 
-    def test_names_only_assets_that_have_a_page(self, anas, ana):
+    def test_names_only_assets_that_have_a_page(self, page, ana):
         memory = make_memory(ana, "Bought $ZZQY and BTC/USDT")
         assert load_belief(memory, now=NOON).assets == ("BTC",)
 
-    def test_costs_the_same_however_much_hangs_on_it(self, anas, ana):
+    @pytest.mark.database
+    def test_costs_the_same_however_much_hangs_on_it(self, page, ana):
         memory = fact(ana, "Sold ETH, bought BTC")
 
         def count():
             with ExitStack() as stack:
                 aliases = {"default", log_database()}
                 asked = [stack.enter_context(CaptureQueriesContext(connections[alias])) for alias in aliases]
-                text_of(anas.get(f"/memories/{memory.pk}/why/"))
+                main_of(page.get(f"/memories/{memory.pk}/why/"))
             return sum(map(len, asked))
 
         found(ana, memory)
@@ -160,52 +158,43 @@ class TestPage:
         start_session(owner=ana, title="", actor="test", now=NOON)
         assert count() == few <= MOST_QUERIES
 
-    def test_tells_the_steps_of_a_held_and_released_text(self, anas, ana):
-        from memory_app.memories.core import Provenance
-        from memory_app.memories.services import Draft, write_memory
-
+    def test_tells_the_steps_of_a_held_and_released_text(self, page, ana):
         draft = Draft(Category.OBSERVATION, "quiet \u202eword", Provenance(Source.AGENT_RECORDED, "key:abcd1234"))
         memory = write_memory(owner_id=ana.pk, draft=draft, now=NOON)
-        page = text_of(anas.get(f"/memories/{memory.pk}/why/"))
-        assert "Held by the guard" in page
-        assert "Scan clean" not in page
-        assert "The next prompt stays as it is" in page
+        shown = main_of(page.get(f"/memories/{memory.pk}/why/"))
+        assert "Held by the guard" in shown
+        assert "Scan clean" not in shown
+        assert "The next prompt stays as it is" in shown
 
 
 class TestWhoSeesIt:
-    def test_a_stranger_does_not(self, client, ben, ana):
+    def test_an_operator_does_and_leaves_a_line(self, operator_page, ana):
         memory = make_memory(ana)
-        client.force_login(ben)
-        assert client.get(f"/memories/{memory.pk}/why/").status_code == 404
-
-    def test_an_operator_does_and_leaves_a_line(self, client, olga, ana):
-        memory = make_memory(ana)
-        client.force_login(olga)
-        page = text_of(client.get(f"/memories/{memory.pk}/why/"))
-        assert "All that this writer wrote" in page
+        shown = main_of(operator_page.get(f"/memories/{memory.pk}/why/"))
+        assert "All that this writer wrote" in shown
         assert AccessEntry.objects.get().owner_id == ana.pk
 
-    def test_who_searched_everybody_keeps_their_words(self, anas, ana, ben, olga):
+    def test_who_searched_everybody_keeps_their_words(self, page, ana, ben, olga):
         memory = make_memory(ana)
         found(olga, memory, owner=EVERYONE, query="the wombat of ben")
-        page = text_of(anas.get(f"/memories/{memory.pk}/why/"))
-        assert "a search across all owners" in page
-        assert "wombat" not in page
+        shown = main_of(page.get(f"/memories/{memory.pk}/why/"))
+        assert "a search across all owners" in shown
+        assert "wombat" not in shown
         body = agent_of(ana).get(f"/v1/memory/{memory.pk}/why").json()
         assert body["data"]["found_by"]["newest"][0]["query"] is None
 
-    def test_an_operator_sees_no_secret_of_its_owner(self, client, olga, ana):
+    def test_an_operator_sees_no_secret_of_its_owner(self, operator_page, ana):
         secret = "api_key=sk-ant-api03-Zq8Lw2Vt5Rn1Xc7Bm4Kd9Hf3Gs6Jp0"
         make_many(ana, 50, at=NOON)
         top = make_memory(ana, "newest of all", at=NOON + DAY)
         make_memory(ana, secret, at=NOON - DAY)  # the 52nd moves up
         Memory.objects.filter(content="Memory number 49").delete()
-        client.force_login(olga)
-        page = text_of(client.get(f"/memories/{top.pk}/why/"))
-        assert "Zq8Lw2Vt5Rn1" not in page
+        shown = main_of(operator_page.get(f"/memories/{top.pk}/why/"))
+        assert "Zq8Lw2Vt5Rn1" not in shown
 
 
 class TestApi:
+    @pytest.mark.database
     def test_keeps_the_old_fields_and_adds_the_new(self, ana):
         memory = fact(ana, "Sold ETH, bought BTC")
         other = fact(ana, "Sold all ETH", fact_state="retired", retired_at=NOON)
@@ -249,6 +238,7 @@ class TestApi:
         assert data["decisions"][0]["reason"] == ""
 
 
+@pytest.mark.database
 class TestBelief:
     def test_is_bounded(self, ana):
         memory = make_memory(ana)
@@ -279,6 +269,7 @@ class TestBelief:
         assert belief.conflicts == ()
 
 
+@pytest.mark.database
 class TestPromptChange:
     def test_is_what_the_prompt_loses_and_gains_when_it_goes(self, ana):
         """For memories of each sort, in and out of the prompt: foreseen equals what deleting does."""
