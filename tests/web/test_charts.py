@@ -34,9 +34,6 @@ class TestTables:
         html = render_to_string("parts/chart_sparkline.html", {"chart": spark})
         assert cells(html) == [("12 Jun", "7"), ("13 Jun", "more than 10,000")]
 
-    def test_of_a_sparkline_without_values(self) -> None:
-        assert render_to_string("parts/chart_sparkline.html", {"chart": None}).strip() == ""
-
     def test_of_a_meter(self) -> None:
         spent = charts.meter(Value("Spent", 1.5), Value("Limit", 2), "spent", reserved=Value("Reserved", 0.25))
         html = render_to_string("parts/chart_meter.html", {"chart": spent})
@@ -63,6 +60,7 @@ class TestSparkline:
 
     def test_is_nothing_without_values(self) -> None:
         assert charts.sparkline([], "none") is None
+        assert render_to_string("parts/chart_sparkline.html", {"chart": None}).strip() == ""
 
     @given(values=st.lists(FINITE, min_size=1, max_size=40))
     def test_stays_within_its_field(self, values: list[float]) -> None:

@@ -1,4 +1,4 @@
-"""The frame around a page: navigation by role, preferences, theme, redirects under htmx."""
+"""The frame around a page: navigation by role, time zone, theme, redirects under htmx."""
 
 from typing import Any
 
@@ -13,12 +13,6 @@ from tests.kit.tables import table
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("test_site")]
 HTMX = {"HX-Request": "true"}
-
-
-@pytest.fixture
-def browser(client: Client, ana: Any) -> Client:
-    client.force_login(ana)
-    return client
 
 
 class TestNav:
@@ -74,8 +68,8 @@ class TestNav:
         assert [crumb.label for crumb in crumbs_for(link, "/memories/7/", "记忆 7")] == ["记忆", "记忆 7"]
         assert [crumb.label for crumb in crumbs_for(link, "/memories/bulk/", "记忆")] == ["记忆"]
 
-    def test_one_heading_and_landmarks(self, browser: Client) -> None:
-        html = browser.get("/memories/").content.decode()
+    def test_one_heading_landmarks_and_the_notice_for_when_nobody_answers(self, page: Client) -> None:
+        html = page.get("/memories/").content.decode()
         assert html.count("<h1>") == 1
         assert "<title>Memories · Minara</title>" in html
         for landmark in (
@@ -84,56 +78,30 @@ class TestNav:
             '<a class="skip" href="#main">',
         ):
             assert landmark in html
-
-    def test_holds_the_notice_for_when_nobody_answers(self, browser: Client) -> None:
-        html = browser.get("/memories/").content.decode()
         notice = html.split('<template id="no-answer">')[1].split("</template>")[0]
         assert "data-problem data-no-answer" in notice
         assert "data-dismiss" in notice
 
 
-class TestPreferences:
-    def test_a_page_looks_as_its_reader_chose(self, browser: Client, ana: Any) -> None:
-        ana.theme, ana.density, ana.shortcuts = "dark", "compact", False
-        ana.save()
-        html = browser.get("/memories/").content.decode()
-        assert 'data-theme="dark" data-density="compact" data-shortcuts="off"' in html
-
-    @table("zone", ["", "Mars/Olympus", "../../etc/passwd", "UTC"])
-    def test_an_unknown_zone_is_utc(self, browser: Client, ana: Any, zone: str) -> None:
-        ana.time_zone = zone
-        ana.save()
-        assert browser.get("/memories/").status_code == 200
-
-    def test_speaks_the_chosen_language(self, browser: Client, ana: Any) -> None:
-        ana.language = "zh-hans"
-        ana.save()
-        response = browser.get("/memories/")
-        assert response["Content-Language"] == "zh-hans"
-        assert '<html lang="zh-Hans"' in response.content.decode()
+@table("zone", ["", "Mars/Olympus", "../../etc/passwd", "UTC"])
+def test_an_unknown_zone_is_utc(page: Client, ana: Any, zone: str) -> None:
+    ana.time_zone = zone
+    ana.save()
+    assert page.get("/memories/").status_code == 200
 
 
-class TestTheme:
-    @table("theme", Theme.values)
-    def test_is_kept_and_returns_to_the_page(self, browser: Client, ana: Any, theme: str) -> None:
-        response = browser.post("/settings/theme/", {"theme": theme, "next": "/memories/?q=a"})
-        assert (response.status_code, response["Location"]) == (303, "/memories/?q=a")
-        ana.refresh_from_db()
-        assert ana.theme == theme
-
-    def test_under_htmx_nothing_is_swapped(self, browser: Client) -> None:
-        assert browser.post("/settings/theme/", {"theme": "dark"}, headers=HTMX).status_code == 204
-
-    def test_refuses_an_unknown_one(self, browser: Client, ana: Any) -> None:
-        assert browser.post("/settings/theme/", {"theme": "<b>"}).status_code == 422
-        ana.refresh_from_db()
-        assert ana.theme == "system"
-
-    def test_needs_somebody_signed_in(self, client: Client) -> None:
-        assert client.post("/settings/theme/", {"theme": "dark"}).status_code == 302
+@table("theme", Theme.values)
+def test_a_theme_is_kept_and_returns_to_the_page(page: Client, ana: Any, theme: str) -> None:
+    response = page.post("/settings/theme/", {"theme": theme, "next": "/memories/?q=a"})
+    assert (response.status_code, response["Location"]) == (303, "/memories/?q=a")
+    ana.refresh_from_db()
+    assert ana.theme == theme
+    assert page.post("/settings/theme/", {"theme": "<b>"}).status_code == 422
+    ana.refresh_from_db()
+    assert ana.theme == theme
 
 
-class TestRedirects:
-    def test_under_htmx_the_browser_follows_them(self, browser: Client) -> None:
-        response = browser.post("/memories/undo/", headers=HTMX)
-        assert (response.status_code, response["HX-Redirect"]) == (200, "/memories/")
+def test_under_htmx_a_theme_swaps_nothing_and_the_browser_follows_redirects(page: Client) -> None:
+    assert page.post("/settings/theme/", {"theme": "dark"}, headers=HTMX).status_code == 204
+    response = page.post("/memories/undo/", headers=HTMX)
+    assert (response.status_code, response["HX-Redirect"]) == (200, "/memories/")

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from functools import cache
 from html.parser import HTMLParser
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -13,6 +14,7 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
+from minara_site.kernel.core.diff import word_diff
 from tests.kit.clock import NOON
 from tests.kit.shared import corpus
 from tests.kit.tables import table
@@ -41,9 +43,14 @@ class Shape(HTMLParser):
             self.elements.append((tag, names))
 
 
+@cache
+def compiled(source: str) -> Template:
+    return Template(source)
+
+
 def render(source: str, **context: Any) -> str:
     request = RequestFactory().get("/memories/", {"state": "held", "cursor": "c"})
-    return Template(source).render(Context({"request": request, "spec": ENTRIES, **context}))
+    return compiled(source).render(Context({"request": request, "spec": ENTRIES, **context}))
 
 
 def stored(text: str) -> str:
@@ -77,25 +84,16 @@ class TestVisible:
     def test_shows_a_hidden_character_by_its_code_point(self, char: str) -> None:
         assert f'data-hid="U+{ord(char):04X}"' in render("{% visible text %}", text=f"a{char}b")
 
-    def test_leaves_ordinary_text_alone(self) -> None:
+    def test_leaves_ordinary_text_alone_and_shows_nothing_for_nothing(self) -> None:
         assert render("{% visible text %}", text="止损 & 3% <b>\n") == "止损 &amp; 3% &lt;b&gt;\n"
-
-    def test_shows_nothing_for_nothing(self) -> None:
         assert render("{% visible text %}", text=None) == ""
 
 
-class TestSegments:
-    def test_marks_hits(self) -> None:
-        assert render("{% highlight s %}", s=[("a ", False), ("stop", True)]) == "a <mark>stop</mark>"
-
-    def test_marks_what_was_put_in_and_taken_out(self) -> None:
-        segments = [("equal", "by "), ("delete", "5%"), ("insert", "8%")]
-        assert render("{% worddiff s %}", s=segments) == "by <del>5%</del><ins>8%</ins>"
-
-    def test_reads_the_segments_of_the_kernel(self) -> None:
-        from minara_site.kernel.core.diff import word_diff
-
-        assert render("{% worddiff s %}", s=word_diff("by 5%", "by 8%")) == "by <del>5</del><ins>8</ins>%"
+def test_marks_hits_and_what_was_put_in_and_taken_out() -> None:
+    assert render("{% highlight s %}", s=[("a ", False), ("stop", True)]) == "a <mark>stop</mark>"
+    segments = [("equal", "by "), ("delete", "5%"), ("insert", "8%")]
+    assert render("{% worddiff s %}", s=segments) == "by <del>5%</del><ins>8%</ins>"
+    assert render("{% worddiff s %}", s=word_diff("by 5%", "by 8%")) == "by <del>5</del><ins>8</ins>%"
 
 
 class TestLanguage:
@@ -184,6 +182,7 @@ class TestField:
         assert '<label for="id_statement">Statement</label>' in html
         assert 'aria-describedby="id_statement_helptext"' in html
         assert '<span class="hint" id="id_statement_helptext">At most 40 characters.</span>' in html
+        assert 'rows="4"' in render("{% field form.statement rows=4 %}", form=EntryForm())
 
     def test_ties_the_error_to_the_control(self) -> None:
         html = self.html({"statement": "", "kind": "lesson"})
@@ -191,10 +190,8 @@ class TestField:
         assert 'aria-describedby="id_statement_helptext id_statement_error"' in html
         assert 'id="id_statement_error" role="alert"' in html
 
-    def test_says_which_fields_are_optional(self) -> None:
+    def test_says_which_fields_are_optional_and_never_of_a_choice(self) -> None:
         assert self.html().count('<span class="hint">optional</span>') == 1
-
-    def test_a_choice_is_never_called_optional(self) -> None:
         form = EntryForm()
         form.fields["kind"].required = False
         assert "optional" not in render("{% field form.kind %}", form=form)
@@ -203,10 +200,6 @@ class TestField:
         assert 'lang="zh-Hans"' in self.html({"statement": "止损必须随开仓一起下单"})
         assert "lang=" not in self.html({"statement": "stop-loss"})
 
-    def test_passes_attributes_to_the_control(self) -> None:
-        assert 'rows="4"' in render("{% field form.statement rows=4 %}", form=EntryForm())
 
-
-class TestParams:
-    def test_changes_one_and_leaves_one_out(self) -> None:
-        assert render('{% params state="all" cursor=None %}') == "?state=all"
+def test_params_changes_one_and_leaves_one_out() -> None:
+    assert render('{% params state="all" cursor=None %}') == "?state=all"
