@@ -7,15 +7,13 @@ from itertools import product
 
 import pytest
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from memory_app.edges.drawing import HEIGHT, WIDTH, place_neighbours, short_name
-from memory_app.memories.models import Memory
 from minara_site.access.models import AccessEntry
 from minara_site.access.policy import Scope
-from tests.kit.api import MEMORY_FIELDS, Agent, agent_of
-from tests.kit.clock import NOON
+from tests.kit.api import MEMORY_FIELDS, agent_of
+from tests.kit.page import text_of
 from tests.kit.tables import table
 from tests.memory_app.edges.factories import remember
 
@@ -57,6 +55,7 @@ class TestEdges:
         assert (pair["entity"]["kind"], pair["entity"]["key"]) == ("pair", "BTC|ETH")
         assert items(ask("/v1/edges?entity=BTC&edge_type=watched")) == []
 
+    @pytest.mark.database
     def test_goes_from_page_to_page_newest_first(self, ana):
         ids = [remember(ana, f"long BTC {number}").pk for number in range(7)]
         found, cursor = [], ""
@@ -66,31 +65,22 @@ class TestEdges:
             cursor = data["next_cursor"]
         assert found == ids[::-1]
 
-    def test_leaves_out_what_is_not_read(self, ana):
-        memory = remember(ana, "long BTC")
-        Memory.objects.filter(pk=memory.pk).update(held_at=NOON)
-        assert items(agent_of(ana).get("/v1/edges?entity=BTC")) == []
-        assert items(agent_of(ana).get("/v1/entities/top")) == []
-
     @table("query", ["", "?entity=", "?entity=what+is+it", "?entity=BTC&edge_type=loves",
                                        "?entity=BTC&cursor=x", "?entity=BTC&limit=0", "?entity=BTC&colour=red"])  # fmt: skip
     def test_refuses_what_it_cannot_read(self, ana, query):
         assert agent_of(ana).get(f"/v1/edges{query}").status_code in {400, 422}
 
-    def test_shows_a_stranger_nothing(self, ana, ben):
-        remember(ana, "long BTC")
-        assert items(agent_of(ben).get("/v1/edges?entity=BTC")) == []
-        assert agent_of(ben).get("/v1/edges?entity=BTC&owner=ana").status_code == HTTPStatus.NOT_FOUND
-        assert Agent().get("/v1/edges?entity=BTC").status_code == HTTPStatus.UNAUTHORIZED
-
-    def test_lets_the_owner_know_which_operator_read(self, ana, olga):
+    @table("address", ["/v1/edges?entity=BTC&owner=", "/v1/entities/top?owner="])
+    def test_lets_the_owner_know_which_operator_read(self, ana, olga, address):
         remember(ana, "long BTC")
         reader = agent_of(olga, Scope.MEMORY_READ, Scope.OPERATOR)
-        assert len(items(reader.get("/v1/edges?entity=BTC&owner=ana"))) == 1
+        assert len(items(reader.get(f"{address}ana"))) == 1
         assert AccessEntry.objects.get().owner_id == ana.pk
+        assert reader.get("/v1/entities/top?owner=all").status_code == HTTPStatus.NOT_FOUND
 
 
 class TestTop:
+    @pytest.mark.database
     def test_lists_the_entities_of_the_most_memories(self, ana):
         remember(ana, "long BTC and EUR/USD")
         remember(ana, "long BTC on arbitrum")
@@ -102,108 +92,98 @@ class TestTop:
         ]
         assert [each["asset_group"] for each in data["items"]] == ["crypto", "forex"]
 
-    def test_lets_the_owner_know_which_operator_read(self, ana, olga):
-        remember(ana, "long BTC")
-        reader = agent_of(olga, Scope.MEMORY_READ, Scope.OPERATOR)
-        assert len(items(reader.get("/v1/entities/top?owner=ana"))) == 1
-        assert AccessEntry.objects.get().owner_id == ana.pk
-        assert reader.get("/v1/entities/top?owner=all").status_code == HTTPStatus.NOT_FOUND
+
+def graph(page, query=""):
+    """Return the page of entities."""
+    return text_of(page.get(f"/memories/graph/{query}"))
 
 
 class TestPage:
-    @pytest.fixture
-    def browser(self, ana):
-        client = Client()
-        client.force_login(ana)
-        return client
+    def test_says_what_to_do_when_nothing_is_mentioned(self, page):
+        shown = graph(page)
+        assert "Edges appear when memories mention assets" in shown
 
-    def test_says_what_to_do_when_nothing_is_mentioned(self, browser):
-        page = browser.get("/memories/graph/").content.decode()
-        assert "Edges appear when memories mention assets" in page
-
-    def test_lists_what_is_mentioned_most(self, ana, browser):
+    def test_lists_what_is_mentioned_most(self, ana, page):
         remember(ana, "long BTC and EUR/USD on arbitrum")
-        page = browser.get("/memories/graph/").content.decode()
+        shown = graph(page)
         for name in ("BTC", "EURUSD", "chain%3Aarbitrum"):
-            assert f"?entity={name}" in page
+            assert f"?entity={name}" in shown
 
-    def test_shows_a_neighbourhood_as_list_and_picture(self, ana, browser):
+    @pytest.mark.database
+    def test_shows_a_neighbourhood_as_list_and_picture(self, ana, page):
         memory = remember(ana, "long BTC with ETH and SOL")
         with CaptureQueriesContext(connection) as queries:
-            page = browser.get("/memories/graph/?entity=btc").content.decode()
+            shown = graph(page, "?entity=btc")
         assert len(queries) <= 12
-        assert f'href="/memories/{memory.pk}/"' in page
-        assert 'href="/assets/BTC/"' in page
-        picture = page[page.index('<svg class="graph"') : page.index("</svg>", page.index('<svg class="graph"'))]
+        assert f'href="/memories/{memory.pk}/"' in shown
+        assert 'href="/assets/BTC/"' in shown
+        picture = shown[shown.index('<svg class="graph"') : shown.index("</svg>", shown.index('<svg class="graph"'))]
         assert picture.count("<a ") == picture.count('tabindex="-1"') == 2
         assert "style=" not in picture
-        assert len(re.findall(r"\?entity=ETH", page)) == 2, "once in the picture, once in the list"
+        assert len(re.findall(r"\?entity=ETH", shown)) == 2, "once in the picture, once in the list"
 
-    def test_leads_back_to_all_entities(self, ana, browser):
+    def test_leads_back_to_all_entities(self, ana, page):
         remember(ana, "long BTC")
-        page = browser.get("/memories/graph/?entity=BTC&type=exited").content.decode()
-        crumbs = page[page.index('<nav class="crumbs"') : page.index("</nav>", page.index('<nav class="crumbs"'))]
+        shown = graph(page, "?entity=BTC&type=exited")
+        crumbs = shown[shown.index('<nav class="crumbs"') : shown.index("</nav>", shown.index('<nav class="crumbs"'))]
         assert crumbs.index('<a href="/memories/graph/">Entities</a>') < crumbs.index(">BTC<")
 
-    def test_names_a_memory_once_with_all_that_it_says(self, ana, browser):
+    def test_names_a_memory_once_with_all_that_it_says(self, ana, page):
         memory = remember(ana, "long BTC, closed at $66,020, sold BTC")
-        page = browser.get("/memories/graph/?entity=BTC").content.decode()
-        [row] = [each for each in page.split("<li>") if f'href="/memories/{memory.pk}/"' in each]
+        shown = graph(page, "?entity=BTC")
+        [row] = [each for each in shown.split("<li>") if f'href="/memories/{memory.pk}/"' in each]
         assert row.count('class="badge"') == 2
 
-    def test_draws_no_picture_of_a_single_neighbour(self, ana, browser):
+    def test_draws_no_picture_of_a_single_neighbour(self, ana, page):
         remember(ana, "long BTC with ETH")
-        page = browser.get("/memories/graph/?entity=BTC").content.decode()
-        assert "?entity=ETH" in page
-        assert '<svg class="graph"' not in page
+        shown = graph(page, "?entity=BTC")
+        assert "?entity=ETH" in shown
+        assert '<svg class="graph"' not in shown
 
-    def test_goes_on_to_older_memories_and_says_what_was_counted(self, ana, browser, monkeypatch):
+    @pytest.mark.database
+    def test_goes_on_to_older_memories_and_says_what_was_counted(self, ana, page, monkeypatch):
         monkeypatch.setattr("memory_app.edges.views.MOST_ROWS", 2)
         monkeypatch.setattr("memory_app.edges.selectors.WINDOW", 3)
         ids = [remember(ana, f"long BTC {number}").pk for number in range(3)]
-        page = browser.get("/memories/graph/?entity=BTC").content.decode()
-        assert "counted in the newest" in page
-        assert f"/memories/{ids[0]}/" not in page
-        [older] = re.findall(r'href="(\?[^"]*cursor=[^"]*)"', page)
-        assert f"/memories/{ids[0]}/" in browser.get("/memories/graph/" + unescape(older)).content.decode()
+        shown = graph(page, "?entity=BTC")
+        assert "counted in the newest" in shown
+        assert f"/memories/{ids[0]}/" not in shown
+        [older] = re.findall(r'href="(\?[^"]*cursor=[^"]*)"', shown)
+        assert f"/memories/{ids[0]}/" in graph(page, unescape(older))
 
-    def test_narrows_the_list_by_edge_type(self, ana, browser):
+    def test_narrows_the_list_by_edge_type(self, ana, page):
         held, sold = remember(ana, "long BTC"), remember(ana, "sold BTC")
-        page = browser.get("/memories/graph/?entity=BTC&type=exited").content.decode()
-        assert f"/memories/{sold.pk}/" in page
-        assert f"/memories/{held.pk}/" not in page
+        shown = graph(page, "?entity=BTC&type=exited")
+        assert f"/memories/{sold.pk}/" in shown
+        assert f"/memories/{held.pk}/" not in shown
 
     @table("entity", ["<script>alert(1)</script>", "what is this", "scenario:" + "x" * 70])
-    def test_says_what_it_cannot_read(self, browser, entity):
-        page = browser.get("/memories/graph/", {"entity": entity}).content.decode()
-        assert "No entity" in page
-        assert "<script>alert" not in page
+    def test_says_what_it_cannot_read(self, page, entity):
+        shown = text_of(page.get("/memories/graph/", {"entity": entity}))
+        assert "No entity" in shown
+        assert "<script>alert" not in shown
 
-    def test_says_that_no_memory_mentions_it(self, browser):
-        assert "No memory mentions DOGE" in browser.get("/memories/graph/?entity=doge").content.decode()
+    def test_says_that_no_memory_mentions_it(self, page):
+        assert "No memory mentions DOGE" in graph(page, "?entity=doge")
 
-    def test_has_no_compiled_page_for_what_has_no_class(self, ana, browser):
+    def test_has_no_compiled_page_for_what_has_no_class(self, ana, page):
         remember(ana, "long $WHATCOIN")
-        assert "/assets/" not in browser.get("/memories/graph/?entity=WHATCOIN").content.decode().split("<main")[1]
+        assert "/assets/" not in graph(page, "?entity=WHATCOIN").split("<main")[1]
 
-    def test_opens_for_an_operator_and_tells_the_owner(self, ana, ben, olga):
+    def test_opens_for_an_operator_and_tells_the_owner(self, ana, operator_page):
         remember(ana, "long BTC")
-        stranger, operator = Client(), Client()
-        stranger.force_login(ben)
-        operator.force_login(olga)
-        assert stranger.get("/memories/graph/?owner=ana").status_code == HTTPStatus.NOT_FOUND
-        assert "BTC" in operator.get("/memories/graph/?owner=ana").content.decode()
+        assert "BTC" in graph(operator_page, "?owner=ana")
         assert AccessEntry.objects.get().owner_id == ana.pk
-        assert operator.get("/memories/graph/?owner=all").status_code == HTTPStatus.NOT_FOUND
+        assert operator_page.get("/memories/graph/?owner=all").status_code == HTTPStatus.NOT_FOUND
 
-    def test_names_the_mentions_on_the_page_of_a_memory(self, ana, browser):
+    def test_names_the_mentions_on_the_page_of_a_memory(self, ana, page):
         memory = remember(ana, "long BTC on arbitrum")
-        page = browser.get(f"/memories/{memory.pk}/").content.decode()
-        assert 'id="mentions"' in page
-        assert "?entity=BTC" in page
-        assert "?entity=chain:arbitrum" in page.replace("%3A", ":")
+        shown = text_of(page.get(f"/memories/{memory.pk}/"))
+        assert 'id="mentions"' in shown
+        assert "?entity=BTC" in shown
+        assert "?entity=chain:arbitrum" in shown.replace("%3A", ":")
         plain = remember(ana, "nothing to see")
-        assert 'id="mentions"' not in browser.get(f"/memories/{plain.pk}/").content.decode()
+        assert 'id="mentions"' not in text_of(page.get(f"/memories/{plain.pk}/"))
 
 
 @table("counts", [[], [1], [3, 2, 1], list(range(12, 0, -1))])

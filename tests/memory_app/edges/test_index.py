@@ -37,7 +37,7 @@ from tests.kit.tables import table
 from tests.memory_app.edges.factories import all_edges, draft, edges_of, remember
 from tests.memory_app.edges.test_core import TEXTS
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 DOORS = ("api.py", "tools.py", "views.py", "forms.py", "views", "importers", "bundle", "commands", "agent", "console")
 
 
