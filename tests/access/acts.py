@@ -1,5 +1,6 @@
 """What the processes of the tests do."""
 
+import json
 from typing import Any
 
 from django.test import Client
@@ -8,11 +9,13 @@ from django.utils import timezone
 from minara_site.access.keys.services import create_key
 from minara_site.access.policy import Scope
 from tests.kit.fixtures import make_user
+from tests.kit.racers import in_processes
 
 
-def make_key() -> str:
-    """Make somebody with a key that writes, and return the key's text."""
-    return create_key(user=make_user("ana"), scopes=[Scope.MEMORY_WRITE], now=timezone.now(), actor="test").text
+def post_from_five() -> str:
+    """Let five processes send the same call ten times each, all at once; return what each call answered."""
+    key = create_key(user=make_user("ana"), scopes=[Scope.MEMORY_WRITE], now=timezone.now(), actor="test").text
+    return json.dumps([each for found in in_processes(*[(post_often, key, 10)] * 5) for each in found])
 
 
 def post_often(key: str, times: int) -> list[tuple[int, bool, Any]]:

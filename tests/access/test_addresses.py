@@ -68,7 +68,7 @@ def test_goes_back_to_the_first_address_that_is_no_trusted_proxy(trust, connecti
 def test_the_networks_of_a_key_see_through_the_proxy_and_not_through_a_lie(trust, ana):
     key = create_key(user=ana, scopes=[Scope.MEMORY_READ], now=timezone.now(), actor="test", networks=CLIENT)
     agent = Agent(key.text)
-    assert_problem(agent.get("/v1/memory", X_Forwarded_For=CLIENT), 403, "key_network")
+    assert_problem(agent.get("/v1/memory", X_Forwarded_For=CLIENT, X_Real_IP=CLIENT), 403, "key_network")
     trust("127.0.0.1/32")
     assert agent.get("/v1/memory", X_Forwarded_For=f"{LIAR}, {CLIENT}").status_code == 200
     assert_problem(agent.get("/v1/memory", X_Forwarded_For=f"{CLIENT}, {LIAR}"), 403, "key_network")

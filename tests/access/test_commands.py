@@ -65,15 +65,17 @@ class TestUser:
         assert default.split()[:3] == ["default", "user", "active"]
         assert operator.split()[:3] == ["olga", "operator", "active"]
 
-    def test_enable_lets_somebody_in_again(self, run, ana):
-        run("user", "disable", "ana")
+    def test_who_is_disabled_gets_no_key_until_enabled_again(self, run, ana):
+        assert "Disabled ana" in run("user", "disable", "ana")[0]
+        with pytest.raises(CommandError, match="ana is disabled"):
+            run("key", "create", "--user", "ana", "--scopes", "memory:read")
+        assert not ApiKey.objects.exists()
         assert "Enabled ana" in run("user", "enable", "ana")[0]
         assert get_user("ana").is_active
         with pytest.raises(CommandError, match="no user named nobody"):
             run("user", "enable", "nobody")
 
-    def test_disable_keeps_the_last_operator(self, run, ana, olga):
-        assert "Disabled ana" in run("user", "disable", "ana")[0]
+    def test_disable_keeps_the_last_operator(self, run, olga):
         with pytest.raises(CommandError, match="last operator"):
             run("user", "disable", "olga")
 
@@ -110,12 +112,6 @@ class TestKey:
         with pytest.raises(CommandError, match=message) as caught:
             run("key", *words)
         assert "\n" not in str(caught.value)
-        assert not ApiKey.objects.exists()
-
-    def test_create_makes_no_key_of_somebody_disabled(self, run, ana):
-        run("user", "disable", "ana")
-        with pytest.raises(CommandError, match="ana is disabled"):
-            run("key", "create", "--user", "ana", "--scopes", "memory:read")
         assert not ApiKey.objects.exists()
 
     def test_a_label_stays_on_its_line(self, run, ana):

@@ -8,7 +8,7 @@ from minara_site.kernel.limits.models import RateCount
 from minara_site.kernel.limits.services import counters
 from tests.kit.api import Agent, agent_of, assert_problem
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("frozen")]
 
 
 @pytest.fixture(autouse=True)
@@ -22,6 +22,7 @@ def statuses(call, times):
     return [call().status_code for _time in range(times)]
 
 
+@pytest.mark.database
 def test_a_key_reads_and_writes_as_often_as_the_limits_say(ana):
     agent = agent_of(ana)
     assert statuses(lambda: agent.get("/v1/memory"), 7) == [200] * 5 + [429] * 2
@@ -60,6 +61,7 @@ def test_every_api_answer_says_what_is_left(ana):
     assert all(0 <= int(answer["RateLimit-Reset"]) <= 60 for answer in answers)
 
 
+@pytest.mark.database
 @time_machine.travel("2026-06-12T12:00:30Z", tick=False)
 def test_a_refusal_says_when_to_come_back(ana, client):
     agent = agent_of(ana)
@@ -82,6 +84,7 @@ def test_a_page_refuses_readably(ana, client):
     assert "<html" in refusal.content.decode()
 
 
+@pytest.mark.database
 def test_refused_calls_count_and_strangers_have_no_row(ana):
     agent = agent_of(ana, "memory:read")
     assert statuses(lambda: agent.post("/v1/memory", {"statement": "Prefers bonds"}), 4) == [403] * 3 + [429]
@@ -89,6 +92,7 @@ def test_refused_calls_count_and_strangers_have_no_row(ana):
     assert RateCount.objects.count() == 1
 
 
+@pytest.mark.database
 def test_a_call_costs_one_statement(ana, django_assert_num_queries):
     agent = agent_of(ana)
     agent.get("/v1/memory")

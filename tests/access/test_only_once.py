@@ -1,10 +1,9 @@
 """A POST that is sent twice with one Idempotency-Key happens once (W-14)."""
 
-from ast import literal_eval
+import json
 from datetime import timedelta
 
 import pytest
-from django.test import Client
 from django.utils import timezone
 
 from memory_app.memories.models import Memory
@@ -12,15 +11,24 @@ from minara_site.access.keys.services import revoke_key
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.idempotency.models import IdempotentCall
 from minara_site.kernel.idempotency.services import KEPT_FOR
-from tests.api.conftest import agent, other, stranger
-from tests.kit.api import agent_of, assert_problem
+from tests.kit.api import Agent, agent_of, assert_problem
 from tests.kit.tables import table
-
-__all__ = ["agent", "other", "stranger"]
+from tests.kit.visitor import visitor
+from tests.memory_app.roles.rows import MOMENTUM
 
 pytestmark = pytest.mark.django_db
 
 STATEMENT = {"statement": "Prefers bonds"}
+DECISION = {
+    "role_id": MOMENTUM,
+    "inputs": {"asset": "btc", "direction": "bullish"},
+    "decision": "BTC goes on rising.",
+}
+
+
+@pytest.fixture
+def agent(ana):
+    return agent_of(ana)
 
 
 def post(agent, body=STATEMENT, path="/v1/memory", key="order-1", **headers):
@@ -33,6 +41,7 @@ def shown(answer):
     return answer.status_code, told, answer.content
 
 
+@pytest.mark.database
 def test_the_repetition_gets_the_first_answer_and_changes_nothing(agent):
     first = post(agent)
     rows, entries = Memory.objects.count(), AuditEntry.objects.count()
@@ -49,6 +58,7 @@ def test_without_a_key_every_call_counts_anew(agent):
     assert not IdempotentCall.objects.exists()
 
 
+@pytest.mark.database
 def test_sessions_tools_and_bulk_are_made_once_too(agent):
     memory = agent.write("Prefers gold")
     for key, path, body in (
@@ -56,6 +66,7 @@ def test_sessions_tools_and_bulk_are_made_once_too(agent):
         ("t", "/v1/tools/memory_write", {"category": "fact", "content": "Trades at noon"}),
         ("b", "/v1/memory/bulk", {"action": "delete", "ids": [memory]}),
         ("r", f"/v1/memory/{memory}/restore", None),
+        ("d", "/v1/role-memory", DECISION),
     ):
         first, second = post(agent, body, path, key), post(agent, body, path, key)
         assert 200 <= first.status_code < 300, first.content
@@ -85,6 +96,7 @@ def test_a_refused_call_leaves_the_key_free(agent):
     assert post(agent).status_code == 201
 
 
+@pytest.mark.database
 def test_a_call_that_fails_takes_everything_back(agent):
     """The first two of three ids are deleted before the third is missed."""
     ids = [agent.write("Prefers gold"), agent.write("Prefers silver")]
@@ -94,6 +106,7 @@ def test_a_call_that_fails_takes_everything_back(agent):
     assert not IdempotentCall.objects.exists()
 
 
+@pytest.mark.database
 def test_after_a_day_the_call_is_new(agent):
     first = post(agent).json()["id"]
     IdempotentCall.objects.update(created_at=timezone.now() - KEPT_FOR + timedelta(minutes=1))
@@ -104,15 +117,15 @@ def test_after_a_day_the_call_is_new(agent):
     assert answer.json()["id"] != first
 
 
-def test_keys_of_other_callers_are_theirs(agent, other, ana):
-    mine, theirs, second_key = post(agent), post(other), post(agent_of(ana), {"statement": "Prefers gold"})
+@pytest.mark.database
+def test_keys_of_other_callers_are_theirs(agent, ana, ben):
+    mine, theirs, second_key = post(agent), post(agent_of(ben)), post(agent_of(ana), {"statement": "Prefers gold"})
     assert {each.status_code for each in (mine, theirs, second_key)} == {201}
     assert not any("Idempotency-Replayed" in each for each in (mine, theirs, second_key))
 
 
 def test_a_browser_session_has_keys_of_its_own(ana):
-    browser = Client()
-    browser.force_login(ana)
+    browser = visitor(ana)
     answers = [
         browser.post("/v1/memory", STATEMENT, "application/json", headers={"Idempotency-Key": "one"}) for _time in "ab"
     ]
@@ -127,8 +140,8 @@ def test_who_may_not_call_any_more_gets_no_replay(agent):
     assert_problem(post(agent), 401, "key_revoked")
 
 
-def test_a_stranger_and_a_key_without_the_scope_leave_no_row(stranger, ana):
-    assert_problem(post(stranger), 401)
+def test_a_stranger_and_a_key_without_the_scope_leave_no_row(ana):
+    assert_problem(post(Agent()), 401)
     assert_problem(post(agent_of(ana, "memory:read")), 403, "missing_scope")
     assert not IdempotentCall.objects.exists()
 
@@ -147,6 +160,7 @@ def test_the_longest_key_works_and_other_methods_ignore_it(agent):
     assert not any("Idempotency-Replayed" in answer for answer in answers)
 
 
+@pytest.mark.usefixtures("frozen")
 def test_a_repetition_counts_against_the_limit(agent, settings):
     settings.MINARA = settings.MINARA.model_copy(update={"minara_limit_writes_per_minute": 2})
     answers = [post(agent) for _time in "abc"]
@@ -154,13 +168,10 @@ def test_a_repetition_counts_against_the_limit(agent, settings):
     assert [answer["RateLimit-Remaining"] for answer in answers] == ["1", "0", "0"]
 
 
+@pytest.mark.database
 @pytest.mark.processes
 def test_fifty_calls_at_once_from_several_processes_make_one_row(site):
-    key = site.call("tests.access.acts:make_key")
-    processes = [site.act("tests.access.acts:post_often", key, 10) for _process in range(5)]
-    outputs = [process.communicate(timeout=120)[0] for process in processes]
-    assert [process.returncode for process in processes] == [0] * 5, outputs
-    answers = [answer for output in outputs for answer in literal_eval(output.splitlines()[-1])]
+    answers = json.loads(site.call("tests.access.acts:post_from_five").splitlines()[-1])
     assert len(answers) == 50
     assert {status for status, _replayed, _id in answers} == {201}
     assert len({made for _status, _replayed, made in answers}) == 1

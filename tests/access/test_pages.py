@@ -27,16 +27,6 @@ def test_sends_a_stranger_to_the_sign_in_page_and_back(client):
     assert client.put("/guarded/own").status_code == 405
 
 
-def test_leaves_open_pages_open(client):
-    assert client.get("/guarded/open").content == b"GET by anonymous"
-    assert client.post("/guarded/open").status_code == 200
-
-
-def test_refuses_a_role_that_lacks_the_act(client, sam):
-    client.force_login(sam)
-    assert client.get("/guarded/own").status_code == 403
-
-
 @table(
     ("headers", "location"),
     [

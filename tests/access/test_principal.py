@@ -12,11 +12,8 @@ from tests.kit.tables import table
 ALL_SCOPES = frozenset(Scope)
 
 
-def test_every_act_has_a_rule():
+def test_every_act_has_a_rule_and_the_scope_operator_is_no_agents():
     assert set(POLICY) == set(Act)
-
-
-def test_the_scope_operator_is_no_agents():
     assert ALL_SCOPES - {Scope.OPERATOR} == AGENT_SCOPES
 
 

@@ -36,6 +36,7 @@ class TestLink:
     def test_is_not_made_when_somebody_operates(self, olga, now):
         assert issue_setup_link(now=now) is None
 
+    @pytest.mark.database
     def test_ends_when_an_operator_comes_another_way(self, now, request):
         token = issue_setup_link(now=now)
         request.getfixturevalue("olga")
@@ -57,6 +58,7 @@ class TestClaim:
     def test_may_keep_the_name_default(self, now):
         assert claim(issue_setup_link(now=now), now, username="default").username == "default"
 
+    @pytest.mark.database
     def test_works_once(self, now):
         token = issue_setup_link(now=now)
         claim(token, now)

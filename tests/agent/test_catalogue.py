@@ -23,15 +23,12 @@ def agent(ana):
     [("memory_read", {}), ("memory_search", {"query": "btc"}), ("memory_compiled_page", {"asset": "btc"})],
 )
 def test_keeps_the_reasoning_of_a_read_and_counts_it_as_no_write(agent, ana, now, name, arguments):
+    call_tool(agent, name, arguments)
+    assert not AuditEntry.objects.exists()
     call_tool(agent, name, {**arguments, "reasoning": "the user asked what I know"})
     entry = AuditEntry.objects.get()
     assert (entry.tool_call, entry.actor, entry.reasoning) == (name, "key:abcdefgh", "the user asked what I know")
     assert count_writes_since(owner_id=ana.pk, since=now.replace(year=2020)).number == 0
-
-
-def test_a_read_without_reasoning_leaves_no_row(agent):
-    call_tool(agent, "memory_read", {})
-    assert not AuditEntry.objects.exists()
 
 
 def test_offers_only_what_the_key_may_call(agent):

@@ -1,6 +1,7 @@
 """The demo: fills, marks what it fills, and leaves without a trace."""
 
-import time
+from collections.abc import Iterator
+from contextlib import ExitStack
 from datetime import datetime, timedelta
 from decimal import Decimal
 from io import StringIO
@@ -8,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connections
 
 from memory_app.facts.models import ConsolidationEvent
 from memory_app.facts.selectors import list_conflicts
@@ -32,6 +34,7 @@ from minara_site.access.policy import Role
 from minara_site.access.principal import Principal
 from minara_site.access.setup import issue_setup_link
 from minara_site.access.users import get_user
+from minara_site.console.demo import services
 from minara_site.console.demo.services import MEI, OLGA, load_demo, remove_demo
 from minara_site.console.models import DemoObject
 from minara_site.kernel.audit_log.models import AuditEntry
@@ -41,6 +44,8 @@ from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.llm.models import BudgetWindow, LlmUsage
 from profile_app.prompt.models import SessionSnapshot
 from tests.console.snapshot_of_tables import table_hashes
+from tests.kit.clock import NOON
+from tests.kit.tables import taken_back
 
 pytestmark = pytest.mark.django_db
 
@@ -50,63 +55,91 @@ def default(db: None) -> Any:
     return User.objects.get(is_default=True)
 
 
-def test_fills_every_category_source_and_state(default: Any, now: datetime) -> None:
-    count = load_demo(now=now, actor="command:demo")
-    memories = Memory.objects.filter(is_demo=True)
-    assert memories.count() == count > 80
-    for owner in (default, User.objects.get(username=MEI)):
-        own = memories.filter(owner=owner)
-        assert {*own.values_list("source", flat=True)} == {*Source}
-        assert {memory.state for memory in own} >= {State.LIVE, State.HELD, State.DELETED}
-        assert MemoryRevision.objects.filter(memory__in=own).exists()
-        assert UserProfileEntry.objects.for_owner(owner).exists()
-        assert SessionSnapshot.objects.for_owner(owner).filter(wiped_at=None).exists()
-        assert Turn.objects.filter(session__owner=owner).exists()
-    assert {*memories.filter(owner=default).values_list("category", flat=True)} == {*Category}
-    assert AccessEntry.objects.filter(owner=default).count() == 2
+@pytest.fixture(scope="class")
+def loaded(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """The demo, loaded once for the tests of a class, and rolled back after them."""
+    with django_db_blocker.unblock(), ExitStack() as stack:
+        for alias in connections:
+            stack.enter_context(taken_back(alias))
+        assert load_demo(now=NOON, actor="user:7") == Memory.objects.filter(is_demo=True).count() > 80
+        yield
 
 
-def test_tells_what_became_of_facts_and_what_was_searched(default: Any, now: datetime) -> None:
-    load_demo(now=now, actor="command:demo")
-    for owner in (default, User.objects.get(username=MEI)):
-        facts = Memory.objects.for_owner(owner).filter(category=Category.FACT)
-        assert {*facts.values_list("fact_state", flat=True)} == {*FactState}
-        assert list_conflicts(owner=owner).count() == 1
-        events = ConsolidationEvent.objects.for_owner(owner)
-        assert {*events.values_list("kind", flat=True)} == {"settled", "deduplicated", "conflict_found"}
-        times = list(events.order_by("pk").values_list("at", flat=True))
-        assert times[:-1] == sorted(times[:-1])
-        assert max(times) < now
-        for event in events:
-            assert event.at > Memory.objects.get(pk=event.fact_id).created_at
-        searches = SearchLogEntry.objects.filter(owner_id=owner.pk)
-        assert searches.exists()
-        assert all(each.found == each.hits.count() > 0 for each in searches)
+@pytest.mark.usefixtures("loaded")
+class TestLoaded:
+    @pytest.mark.database
+    def test_fills_every_category_source_and_state(self, default: Any, now: datetime) -> None:
+        memories = Memory.objects.filter(is_demo=True)
+        for owner in (default, User.objects.get(username=MEI)):
+            own = memories.filter(owner=owner)
+            assert {*own.values_list("source", flat=True)} == {*Source}
+            assert {memory.state for memory in own} >= {State.LIVE, State.HELD, State.DELETED}
+            assert MemoryRevision.objects.filter(memory__in=own).exists()
+            assert UserProfileEntry.objects.for_owner(owner).exists()
+            assert SessionSnapshot.objects.for_owner(owner).filter(wiped_at=None).exists()
+            assert Turn.objects.filter(session__owner=owner).exists()
+        assert {*memories.filter(owner=default).values_list("category", flat=True)} == {*Category}
+        assert AccessEntry.objects.filter(owner=default).count() == 2
 
+    def test_tells_what_became_of_facts_and_what_was_searched(self, default: Any, now: datetime) -> None:
+        for owner in (default, User.objects.get(username=MEI)):
+            facts = Memory.objects.for_owner(owner).filter(category=Category.FACT)
+            assert {*facts.values_list("fact_state", flat=True)} == {*FactState}
+            assert list_conflicts(owner=owner).count() == 1
+            events = ConsolidationEvent.objects.for_owner(owner)
+            assert {*events.values_list("kind", flat=True)} == {"settled", "deduplicated", "conflict_found"}
+            times = list(events.order_by("pk").values_list("at", flat=True))
+            assert times[:-1] == sorted(times[:-1])
+            assert max(times) < now
+            for event in events:
+                assert event.at > Memory.objects.get(pk=event.fact_id).created_at
+            searches = SearchLogEntry.objects.filter(owner_id=owner.pk)
+            assert searches.exists()
+            assert all(each.found == each.hits.count() > 0 for each in searches)
 
-def test_fills_the_pages_of_assets(default: Any, now: datetime) -> None:
-    load_demo(now=now, actor="command:demo")
-    mei = User.objects.get(username=MEI)
-    for owner, symbol in ((default, "BTC"), (default, "ETH"), (default, "EURUSD"), (mei, "BTC")):
-        asked = Asked(owner, open_asset(symbol), hard_constraints=True)
-        page = load_page(asked, reader=owner, now=now)
-        assert [len(section.entries) > 1 for section in page.sections] == [True, True], symbol
-    assert "比特币" in page.markdown
-    assert {group for group, _assets in list_assets(owner=default).items()} >= {"crypto", "stock", "index", "forex"}
+    def test_fills_the_pages_of_assets(self, default: Any, now: datetime) -> None:
+        mei = User.objects.get(username=MEI)
+        for owner, symbol in ((default, "BTC"), (default, "ETH"), (default, "EURUSD"), (mei, "BTC")):
+            asked = Asked(owner, open_asset(symbol), hard_constraints=True)
+            page = load_page(asked, reader=owner, now=now)
+            assert [len(section.entries) > 1 for section in page.sections] == [True, True], symbol
+        assert "比特币" in page.markdown
+        assert {group for group, _assets in list_assets(owner=default).items()} >= {"crypto", "stock", "index", "forex"}
 
+    def test_role_memory_shows_every_state_and_class(self, default: Any, now: datetime) -> None:
+        entries = RoleMemory.objects.filter(owner=default)
+        assert {*entries.values_list("status", flat=True)} == {*Status}
+        assert {*entries.values_list("outcome", flat=True)} == {None, *Outcome}
+        assert {*entries.values_list("classification", flat=True)} == {None, *Classification}
+        assert {*entries.exclude(skip_reason="").values_list("skip_reason", flat=True)} == {*SkipReason}
+        assert entries.filter(is_backdated=True).count() == entries.exclude(last_error="").count() == 1
+        assert Hold.objects.filter(kind="role_decision").count() == entries.filter(held_at__isnull=False).count() == 1
+        assert list_manual_due(owner=default, now=now).count() == 3
+        assert ShadowDecision.objects.count() == 1
+        assert not [entry for entry in entries.filter(lesson__gt="") if not recent_lessons_hold(entry, now)]
 
-def test_role_memory_shows_every_state_and_class(default: Any, now: datetime) -> None:
-    load_demo(now=now, actor="command:demo")
-    entries = RoleMemory.objects.filter(owner=default)
-    assert {*entries.values_list("status", flat=True)} == {*Status}
-    assert {*entries.values_list("outcome", flat=True)} == {None, *Outcome}
-    assert {*entries.values_list("classification", flat=True)} == {None, *Classification}
-    assert {*entries.exclude(skip_reason="").values_list("skip_reason", flat=True)} == {*SkipReason}
-    assert entries.filter(is_backdated=True).count() == entries.exclude(last_error="").count() == 1
-    assert Hold.objects.filter(kind="role_decision").count() == entries.filter(held_at__isnull=False).count() == 1
-    assert list_manual_due(owner=default, now=now).count() == 3
-    assert ShadowDecision.objects.count() == 1
-    assert not [entry for entry in entries.filter(lesson__gt="") if not recent_lessons_hold(entry, now)]
+    def test_outcomes_are_those_of_the_prices(self, now: datetime) -> None:
+        judged = RoleMemory.objects.filter(outcome_by="price_delta")
+        assert judged.count() > 10
+        for entry in judged:
+            found = find_outcome(entry, registry().find(entry.role_id), now=now)
+            assert (found.outcome, found.pnl_pct) == (entry.outcome, pytest.approx(entry.pnl_pct))
+            assert (found.entry_quote.price, found.exit_quote.price) == (entry.entry_price, entry.exit_price)
+
+    def test_everything_is_dated_before_now(self, now: datetime) -> None:
+        assert not Memory.objects.filter(updated_at__gt=now).exists()
+        assert not Session.objects.filter(last_active_at__gt=now).exists()
+        assert Memory.objects.filter(updated_at__gte=now - timedelta(hours=1)).exists()
+        for memory in Memory.objects.filter(version__gt=1):
+            times = [memory.created_at, *memory.revisions.order_by("version").values_list("replaced_at", flat=True)]
+            assert times == sorted(times)
+            assert times[-1] == memory.updated_at
+
+    def test_is_recorded_and_opens_nothing(self, now: datetime) -> None:
+        assert set(AuditEntry.objects.values_list("actor", "at")) == {("user:7", now)}
+        assert not any(user.has_usable_password() for user in User.objects.filter(username__startswith="demo-"))
+        assert get_user(OLGA).role is Role.OPERATOR
+        assert issue_setup_link(now=now)  # its operator counts as none
 
 
 def recent_lessons_hold(entry: RoleMemory, now: datetime) -> bool:
@@ -114,16 +147,7 @@ def recent_lessons_hold(entry: RoleMemory, now: datetime) -> bool:
     return entry.pk in [each.pk for each in found]
 
 
-def test_outcomes_are_those_of_the_prices(default: Any, now: datetime) -> None:
-    load_demo(now=now, actor="command:demo")
-    judged = RoleMemory.objects.filter(outcome_by="price_delta")
-    assert judged.count() > 10
-    for entry in judged:
-        found = find_outcome(entry, registry().find(entry.role_id), now=now)
-        assert (found.outcome, found.pnl_pct) == (entry.outcome, pytest.approx(entry.pnl_pct))
-        assert (found.entry_quote.price, found.exit_quote.price) == (entry.entry_price, entry.exit_price)
-
-
+@pytest.mark.database
 def test_the_windows_of_the_budget_equal_its_calls(default: Any, now: datetime) -> None:
     real = BudgetWindow.objects.create(category="learning", window=f"{now:%Y-%m}", spent_usd="0.5", calls=4)
     load_demo(now=now, actor="command:demo")
@@ -138,24 +162,7 @@ def test_the_windows_of_the_budget_equal_its_calls(default: Any, now: datetime) 
     assert not LlmUsage.objects.exists()
 
 
-def test_everything_is_dated_before_now(default: Any, now: datetime) -> None:
-    load_demo(now=now, actor="command:demo")
-    assert not Memory.objects.filter(updated_at__gt=now).exists()
-    assert not Session.objects.filter(last_active_at__gt=now).exists()
-    assert Memory.objects.filter(updated_at__gte=now - timedelta(hours=1)).exists()
-    for memory in Memory.objects.filter(version__gt=1):
-        times = [memory.created_at, *memory.revisions.order_by("version").values_list("replaced_at", flat=True)]
-        assert times == sorted(times)
-        assert times[-1] == memory.updated_at
-
-
-def test_the_audit_log_says_what_truly_happened(default: Any, now: datetime) -> None:
-    load_demo(now=now, actor="user:7")
-    entries = AuditEntry.objects.all()
-    assert {entry.actor for entry in entries} == {"user:7"}
-    assert {entry.at for entry in entries} == {now}
-
-
+@pytest.mark.database
 def test_loading_twice_is_loading_once(default: Any, now: datetime) -> None:
     load_demo(now=now, actor="command:demo")
     before = table_hashes()
@@ -163,7 +170,8 @@ def test_loading_twice_is_loading_once(default: Any, now: datetime) -> None:
     assert table_hashes() == before
 
 
-def test_removing_leaves_every_table_as_it_was(default: Any, ana: Any, now: datetime) -> None:
+@pytest.mark.database
+def test_removing_leaves_every_table_as_it_was_and_does_nothing_twice(default: Any, ana: Any, now: datetime) -> None:
     for owner in (default, ana):
         provenance = Provenance(Source.USER_MANUAL, f"user:{owner.pk}")
         draft = Draft(Category.PERSONALIZATION, "always set slippage to 0.5%, and ask before going higher", provenance)
@@ -179,8 +187,12 @@ def test_removing_leaves_every_table_as_it_was(default: Any, ana: Any, now: date
     assert UserProfileEntry.objects.get(owner=default, key="risk_tolerance").value == "bold"
     entry = AuditEntry.objects.get(tool_call="demo_removed")
     assert entry.details == {"count": removed}
+    assert remove_demo(now=now, actor="command:demo") == 0
+    assert table_hashes(without={"audit_log"}) == before
+    assert AuditEntry.objects.filter(tool_call="demo_removed").count() == 1
 
 
+@pytest.mark.database
 def test_what_grew_on_the_demo_goes_with_it(default: Any, olga: Any, now: datetime) -> None:
     load_demo(now=now, actor="command:demo")
     memory = Memory.objects.filter(is_demo=True, owner=default).first()
@@ -224,18 +236,6 @@ def test_pages_that_were_compiled_hear_that_it_went(
     assert [row.owner for row in CompiledPageVersion.objects.all()] == [default]  # it counts on, and never goes back
 
 
-def test_removing_nothing_says_so(default: Any, now: datetime) -> None:
-    before = table_hashes()
-    assert remove_demo(now=now, actor="command:demo") == 0
-    assert table_hashes() == before
-
-
-def test_its_operator_counts_as_none(default: Any, now: datetime) -> None:
-    load_demo(now=now, actor="command:demo")
-    assert get_user(OLGA).role is Role.OPERATOR
-    assert issue_setup_link(now=now)
-
-
 def test_its_operator_stays_while_nobody_else_operates(default: Any, now: datetime) -> None:
     load_demo(now=now, actor="command:demo")
     User.objects.filter(username=OLGA).update(password="set through a link")
@@ -244,17 +244,10 @@ def test_its_operator_stays_while_nobody_else_operates(default: Any, now: dateti
     assert Memory.objects.filter(is_demo=True).exists()
 
 
-def test_nobody_can_sign_in_as_the_demo(default: Any, now: datetime) -> None:
-    load_demo(now=now, actor="command:demo")
-    assert not any(user.has_usable_password() for user in User.objects.filter(username__startswith="demo-"))
-
-
-def test_the_command_says_what_it_did_within_seconds(default: Any) -> None:
+def test_the_command_says_what_it_did(default: Any) -> None:
     out = StringIO()
-    begun = time.monotonic()
     for act in ("load", "load", "remove", "remove"):
         call_command("demo", act, stdout=out)
-    assert time.monotonic() - begun < 30
     first, second, third, fourth = out.getvalue().splitlines()
     assert first.startswith("Loaded a demo of ")
     assert second == "The demo is loaded already."
@@ -262,9 +255,8 @@ def test_the_command_says_what_it_did_within_seconds(default: Any) -> None:
     assert fourth == "There is no demo to remove."
 
 
+@pytest.mark.database
 def test_a_load_that_fails_leaves_nothing(default: Any, now: datetime, monkeypatch: Any) -> None:
-    from minara_site.console.demo import services
-
     def fail(*args: Any, **facts: Any) -> None:
         raise OSError("the disk is full")
 

@@ -19,13 +19,12 @@ from minara_site.access.policy import Role
 from minara_site.access.principal import Principal
 from minara_site.console.demo.services import load_demo
 from minara_site.console.home.selectors import MOST_COUNTED, bounded, load_own, load_own_and_instance
-from minara_site.console.models import FirstStep
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.jobs.models import JobRun, RunState, WorkerSeen
-from tests.kit.tables import table
+from tests.kit.page import text_of
 from tests.memory_app.writes.core.test_lights import minja
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("frozen")]
 MOST_QUERIES = 12
 
 
@@ -46,10 +45,6 @@ def visited(user: Any, hours_ago: float) -> None:
     User.objects.filter(pk=user.pk).update(last_visit_at=timezone.now() - timedelta(hours=hours_ago))
 
 
-def test_a_stranger_is_sent_to_sign_in(client: Client) -> None:
-    assert client.get("/").status_code == 302
-
-
 def test_an_owner_sees_only_their_own(client: Client, ana: Any, ben: Any) -> None:
     now = timezone.now()
     write_memory(owner_id=ana.pk, draft=draft("the words of ana"), now=now)
@@ -61,15 +56,13 @@ def test_an_owner_sees_only_their_own(client: Client, ana: Any, ben: Any) -> Non
     assert "Load the demo" not in page
 
 
-def test_the_first_visit_says_so(client: Client, ana: Any) -> None:
+def test_the_first_visit_and_one_without_changes_say_so(client: Client, ana: Any) -> None:
     assert "This is your first visit." in html(client, ana)
-
-
-def test_nothing_changed_says_so(client: Client, ana: Any) -> None:
     visited(ana, 14)
     assert "Nothing has changed in the 14 h since your last visit." in html(client, ana)
 
 
+@pytest.mark.database
 def test_counts_what_changed_since_the_last_visit(client: Client, ana: Any) -> None:
     now = timezone.now()
     principal = Principal(user=ana, role=Role.USER)
@@ -135,21 +128,14 @@ def test_first_steps_follow_the_facts(client: Client, ana: Any) -> None:
     assert "2 of 4 done" in html(client, ana)
 
 
-def test_first_steps_can_be_put_away_and_brought_back(client: Client, ana: Any) -> None:
-    client.force_login(ana)
+def test_first_steps_can_be_put_away_and_brought_back(page: Client) -> None:
     for _twice in range(2):
-        assert client.post("/first-steps/hidden/").status_code == 303
-    assert "First steps" not in html(client, ana)
-    assert "Show the first steps again" in html(client, ana, "/settings/")
-    assert client.post("/first-steps/again/").status_code == 303
-    assert "0 of 4 done" in html(client, ana)
-
-
-def test_an_unknown_step_is_not_found(client: Client, ana: Any) -> None:
-    client.force_login(ana)
-    assert client.post("/first-steps/dance/").status_code == 404
-    assert client.get("/first-steps/hidden/").status_code == 405
-    assert not FirstStep.objects.exists()
+        assert page.post("/first-steps/hidden/").status_code == 303
+    assert "First steps" not in text_of(page.get("/"))
+    assert "Show the first steps again" in text_of(page.get("/settings/"))
+    assert page.post("/first-steps/again/").status_code == 303
+    assert "0 of 4 done" in text_of(page.get("/"))
+    assert page.post("/first-steps/dance/").status_code == 404
 
 
 def test_an_operator_sees_the_instance(client: Client, olga: Any, ana: Any, ben: Any) -> None:
@@ -184,6 +170,7 @@ def test_links_lead_to_the_lists_of_the_owner(client: Client, olga: Any, ana: An
     assert 'href="/memories/"' in html(client, ana)
 
 
+@pytest.mark.database
 def test_days_are_those_of_the_reader(olga: Any, ana: Any) -> None:
     from datetime import UTC, datetime
     from zoneinfo import ZoneInfo
@@ -222,25 +209,23 @@ def test_an_entry_of_somebody_who_is_gone_still_shows(client: Client, olga: Any)
     assert "Wrote 1 memory" in html(client, olga)
 
 
-@table("who", ["ana", "olga", "sam"])
-def test_asks_the_database_at_most_twelve_times(client: Client, request: Any, who: str) -> None:
-    user = request.getfixturevalue(who)
-    load_demo(now=timezone.now(), actor=f"user:{user.pk}")
-    for number in range(12):
-        write_memory(owner_id=user.pk, draft=draft(f"text {number}"), now=timezone.now(), reasoning=f"why {number}")
-        JobRun.objects.create(job="x", state=RunState.FAILED, created_at=timezone.now(), error="no")
-    client.force_login(user)
-    client.get("/")  # an operator's first page notes by when a second factor is due
-    with CaptureQueriesContext(connection) as queries:
-        assert client.get("/").status_code == 200
-    assert len(queries) <= MOST_QUERIES
-
-
-def test_the_lights_are_out_on_an_ordinary_day(client: Client, olga: Any) -> None:
+def test_an_ordinary_day_shows_no_anomaly_and_asks_the_database_at_most_twelve_times(
+    client: Client, ana: Any, olga: Any, sam: Any
+) -> None:
     load_demo(now=timezone.now(), actor=f"user:{olga.pk}")
     assert "All normal" in html(client, olga)
+    for user in (ana, olga, sam):
+        for number in range(12):
+            write_memory(owner_id=user.pk, draft=draft(f"text {number}"), now=timezone.now(), reasoning=f"why {number}")
+            JobRun.objects.create(job="x", state=RunState.FAILED, created_at=timezone.now(), error="no")
+    for user in (ana, olga, sam):
+        html(client, user)  # an operator's first page notes by when a second factor is due
+        with CaptureQueriesContext(connection) as queries:
+            assert client.get("/").status_code == 200
+        assert len(queries) <= MOST_QUERIES, user
 
 
+@pytest.mark.database
 def test_a_burst_of_one_key_stands_out_on_the_next_page_load(client: Client, olga: Any, ana: Any) -> None:
     for text in minja(200):
         said = Draft(Category.OBSERVATION, text, Provenance(Source.AGENT_RECORDED, "key:bad00000"))
@@ -258,18 +243,9 @@ def test_a_foreign_text_in_a_name_is_shown_as_text(client: Client, olga: Any, an
     assert "\u202e" not in page
 
 
-class TestDemoFromThePage:
-    def test_an_operator_loads_and_removes_it(self, client: Client, olga: Any) -> None:
-        page = html(client, olga)
-        assert "Load the demo" in page
-        assert client.post("/demo/load/").status_code == 303
-        page = html(client, olga)
-        assert "Remove the demo" in page
-        assert client.post("/demo/remove/").status_code == 303
-        assert "Load the demo" in html(client, olga)
-
-    def test_nobody_else_does(self, client: Client, ana: Any) -> None:
-        client.force_login(ana)
-        for act in ("load", "remove"):
-            assert client.post(f"/demo/{act}/").status_code == 403
-            assert client.get(f"/demo/{act}/").status_code == 405
+def test_an_operator_loads_and_removes_the_demo_from_the_page(operator_page: Client) -> None:
+    assert "Load the demo" in text_of(operator_page.get("/"))
+    assert operator_page.post("/demo/load/").status_code == 303
+    assert "Remove the demo" in text_of(operator_page.get("/"))
+    assert operator_page.post("/demo/remove/").status_code == 303
+    assert "Load the demo" in text_of(operator_page.get("/"))

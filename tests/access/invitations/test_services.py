@@ -48,6 +48,7 @@ def test_refuses_a_name_that_is_taken(ana, now):
     assert not Invitation.objects.exists()
 
 
+@pytest.mark.database
 def test_accepting_sets_name_and_password_once(now):
     token = make(now)
     user = accept(token, now)
@@ -67,6 +68,7 @@ def test_a_weak_password_leaves_the_link_open(now, password):
     accept(token, now)
 
 
+@pytest.mark.database
 def test_a_new_link_takes_the_place_of_the_one_before(now):
     old = make(now)
     new = renew_link(username="kim", now=now, actor="test").token

@@ -33,6 +33,7 @@ def test_has_the_form_that_scanners_look_for():
     assert len(rest) == 43 + 6
     assert set(rest) <= set(BASE62)
     assert len(BASE62) ** 43 > 2**256
+    assert parse_key(key.text) == key.prefix
 
 
 def test_is_random():
@@ -46,17 +47,13 @@ def test_hides_its_text_from_repr():
     assert key.text.split("_")[3][:10] not in f"{key}"
 
 
-def test_reads_back_its_id():
-    key = generate_key("test")
-    assert parse_key(key.text) == key.prefix
-
-
 @given(st.integers(min_value=0, max_value=200), st.sampled_from(BASE62 + "_-"))
 def test_notices_one_changed_character(position, replacement):
     text = generate_key("live").text
     position %= len(text)
     changed = text[:position] + replacement + text[position + 1 :]
     assert changed == text or parse_key(changed) is None
+    assert parse_key(text + "\n") is None
 
 
 @given(st.text(max_size=80))
@@ -64,13 +61,8 @@ def test_refuses_any_other_text(text):
     assert parse_key(text) is None
 
 
-def test_refuses_a_line_end_behind_the_key():
-    assert parse_key(generate_key("live").text + "\n") is None
-
-
 def test_keeps_the_checksum_of_a_known_text():
-    assert checksum("mnr_live_aaaaaaaa_" + "0" * 43) == checksum("mnr_live_aaaaaaaa_" + "0" * 43)
-    assert len(checksum("")) == 6
+    assert checksum("mnr_live_aaaaaaaa_" + "0" * 43) == "18dnVB"
     assert checksum("") == "000000"
 
 

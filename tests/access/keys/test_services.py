@@ -90,12 +90,7 @@ class TestUsing:
         assert principal.scopes == {Scope.MEMORY_READ, Scope.OPERATOR}
         assert principal.actor == f"key:{key.prefix}"
 
-    def test_reads_the_database_once(self, ana, now, django_assert_num_queries):
-        key = make_key(ana, now)
-        authenticate_key(key.text, address=HOME, now=now)
-        with django_assert_num_queries(1):
-            authenticate_key(key.text, address=HOME, now=now).may(Act.MEMORY_READ)
-
+    @pytest.mark.database
     def test_notes_its_use_within_a_minute_and_writes_at_most_once_a_minute(self, ana, now):
         key = make_key(ana, now)
         for seconds, noted in ((0, 0), (30, 0), (59, 0), (60, 60), (61, 60), (119, 60), (120, 120)):
@@ -169,6 +164,7 @@ class TestUsing:
 
 
 class TestClosing:
+    @pytest.mark.database
     def test_works_at_once_and_twice(self, ana, now):
         key = make_key(ana, now)
         revoke_key(prefix=key.prefix, user=ana, now=now, actor="test")
@@ -186,6 +182,7 @@ class TestClosing:
                 get_key(prefix=key.prefix, user=stranger)
         assert authenticate_key(key.text, address=HOME, now=now).user == ana
 
+    @pytest.mark.database
     def test_lists_newest_first(self, ana, ben, now):
         first, second, third = make_key(ana, now), make_key(ben, now), make_key(ana, now + timedelta(seconds=1))
         assert [key.prefix for key in list_keys()] == [third.prefix, second.prefix, first.prefix]

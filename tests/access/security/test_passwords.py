@@ -17,20 +17,6 @@ OLD, NEW = "correct horse battery", "staple of four plain words"
 
 
 class TestPassword:
-    def test_this_session_goes_on_and_the_others_end(self, client: Client, ana: Any) -> None:
-        elsewhere = Client()
-        for each in (client, elsewhere):
-            assert each.login(username="ana", password=OLD)
-        answer = client.post(
-            "/settings/security/password/", {"old_password": OLD, "new_password1": NEW, "new_password2": NEW}
-        )
-        assert answer.status_code == 303
-        assert client.get("/settings/").status_code == 200
-        assert elsewhere.get("/settings/").status_code == 302
-        assert not Client().login(username="ana", password=OLD)
-        assert Client().login(username="ana", password=NEW)
-        assert AuditEntry.objects.get(tool_call="password_changed").actor == f"user:{ana.pk}"
-
     def test_closes_links_by_which_another_could_be_set(self, client: Client, ana: Any) -> None:
         token = renew_link(username="ana", now=timezone.now(), actor="test").token
         client.force_login(ana)

@@ -29,44 +29,45 @@ def tool(name, **arguments):
     return lambda client: client.call_tool(name, arguments)
 
 
-@pytest.mark.parametrize("mode", ERAS)
-def test_a_client_writes_finds_and_reads(live_server, ana, mode):
-    written, found, read = asyncio.run(
-        ask(
-            live_server.url,
-            key_of(ana, WRITE),
-            tool(
-                "memory_write", category="observation", content="ETH funding flipped negative", reasoning="it said so"
-            ),
-            tool("memory_search", query="funding"),
-            tool("memory_read", category="observation"),
-            mode=mode,
+@pytest.mark.database
+def test_a_client_of_either_era_writes_finds_and_reads(live_server, ana):
+    key = key_of(ana, WRITE)
+    for mode in ERAS:
+        written, found, read = asyncio.run(
+            ask(
+                live_server.url,
+                key,
+                tool("memory_write", category="observation", content=f"ETH funding {mode}", reasoning="it said so"),
+                tool("memory_search", query=mode),
+                tool("memory_read", category="observation", limit=1),
+                mode=mode,
+            )
         )
-    )
-    memory = Memory.objects.get()
-    assert (memory.owner, memory.source, memory.actor[:4]) == (ana, "agent_recorded", "key:")
-    assert written.structured_content == {"id": memory.pk}
-    for answer in (found, read):
-        assert [item["id"] for item in answer.structured_content["items"]] == [memory.pk]
-        assert answer.structured_content["items"][0]["source"] == "agent_recorded"
-        assert "NOT instructions" in answer.content[0].text
+        memory = Memory.objects.latest("pk")
+        assert (memory.owner, memory.source, memory.actor[:4]) == (ana, "agent_recorded", "key:")
+        assert written.structured_content == {"id": memory.pk}
+        for answer in (found, read):
+            assert [item["id"] for item in answer.structured_content["items"]] == [memory.pk]
+            assert answer.structured_content["items"][0]["source"] == "agent_recorded"
+            assert "NOT instructions" in answer.content[0].text
 
 
-@pytest.mark.parametrize("mode", ERAS)
-def test_a_key_is_told_of_its_own_tools_and_refused_the_others(live_server, ana, mode):
-    listed, refused = asyncio.run(
-        ask(
-            live_server.url,
-            key_of(ana, READ),
-            lambda client: client.list_tools(),
-            tool("memory_write", category="lesson", content="never"),
-            mode=mode,
+def test_a_key_is_told_of_its_own_tools_and_refused_the_others(live_server, ana):
+    key = key_of(ana, READ)
+    for mode in ERAS:
+        listed, refused = asyncio.run(
+            ask(
+                live_server.url,
+                key,
+                lambda client: client.list_tools(),
+                tool("memory_write", category="lesson", content="never"),
+                mode=mode,
+            )
         )
-    )
-    assert "memory_write" not in {each.name for each in listed.tools}
-    assert all(each.annotations.read_only_hint for each in listed.tools)
-    assert refused.is_error
-    assert "missing_scope" in refused.content[0].text
+        assert "memory_write" not in {each.name for each in listed.tools}
+        assert all(each.annotations.read_only_hint for each in listed.tools)
+        assert refused.is_error
+        assert "missing_scope" in refused.content[0].text
     assert not Memory.objects.exists()
 
 

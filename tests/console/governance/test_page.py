@@ -1,14 +1,11 @@
 """`/ops/governance/`: how each capability stands, what would have been done, a breaker that somebody closes."""
 
-import re
 from datetime import timedelta
 from decimal import Decimal
-from html import unescape
 from http import HTTPStatus
 
 import pytest
 import time_machine
-from django.test import Client
 
 from memory_app.facts.models import FactVerdict
 from minara_site.access.models import AccessEntry
@@ -19,36 +16,14 @@ from minara_site.kernel.governance.models import CircuitBreaker
 from minara_site.kernel.governance.selectors import mode_of
 from minara_site.kernel.governance.services import record_shadow, switch
 from tests.kit.clock import NOON
+from tests.kit.page import words_of
 from tests.kit.tables import table
 from tests.memory_app.facts.factories import make_conflict
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("frozen")]
 PAGE = "/ops/governance/"
 JUDGE = f"{PAGE}contradiction_judge/"
 SECRET = "sk-ant-api03-" + "Zk3Vq8Lr" * 11 + "AA"
-
-
-@pytest.fixture(autouse=True)
-def frozen():
-    """Stop the clock at noon."""
-    with time_machine.travel(NOON, tick=False):
-        yield
-
-
-def visitor(user):
-    client = Client(raise_request_exception=False)
-    client.force_login(user)
-    return client
-
-
-@pytest.fixture
-def desk(olga):
-    """The operator's browser."""
-    return visitor(olga)
-
-
-def html(response):
-    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", response.content.decode()))).strip()
 
 
 def trip(name="model:small"):
@@ -80,19 +55,20 @@ def shade(conflict, reason):
 
 
 class TestPage:
-    def test_all_is_normal_and_no_key_is_shown(self, desk, models):
-        shown = desk.get(PAGE).content.decode()
+    def test_all_is_normal_and_no_key_is_shown(self, operator_page, models):
+        shown = operator_page.get(PAGE).content.decode()
         assert shown.count("All normal") == 2
         assert models.environment["ANTHROPIC_API_KEY"] not in shown
         assert "127.0.0.1" in shown
 
-    def test_says_what_is_missing_and_what_the_environment_forbids(self, desk):
-        shown = html(desk.get(PAGE))
+    def test_says_what_is_missing_and_what_the_environment_forbids(self, operator_page):
+        shown = words_of(operator_page.get(PAGE))
         assert "No model can be called" in shown
         assert "ANTHROPIC_API_KEY" in shown
         assert "MEMORY_CONSOLIDATION_ENABLED is false" in shown
 
-    def test_what_shadow_would_have_done_stands_there_with_its_cost(self, desk, ana):
+    @pytest.mark.database
+    def test_what_shadow_would_have_done_stands_there_with_its_cost(self, operator_page, ana):
         conflict = make_conflict(ana)
         shade(conflict, f"Newer, and the key is {SECRET}.")
         record_shadow(
@@ -110,8 +86,8 @@ class TestPage:
             cost_usd=Decimal("0.02"),
             now=NOON,
         )
-        response = desk.get(PAGE)
-        shown = html(response)
+        response = operator_page.get(PAGE)
+        shown = words_of(response)
         for words in (
             "The newer fact would replace the older one.",
             "$0.00041",
@@ -125,75 +101,62 @@ class TestPage:
         assert SECRET not in response.content.decode()
         entry = AccessEntry.objects.get()
         assert (entry.owner, entry.kind) == (ana, "shadows")
-        filtered = html(desk.get(PAGE, {"capability": "role_reflection", "owner": "ana"}))
+        filtered = words_of(operator_page.get(PAGE, {"capability": "role_reflection", "owner": "ana"}))
         assert "logic_error" in filtered
         assert "would replace" not in filtered
-        assert "logic_error" not in html(desk.get(PAGE, {"owner": "ben"}))
+        assert "logic_error" not in words_of(operator_page.get(PAGE, {"owner": "ben"}))
 
-    def test_an_open_breaker_says_why_and_when_it_tries_again(self, desk):
+    def test_an_open_breaker_says_why_and_when_it_tries_again(self, operator_page):
         trip()
-        shown = html(desk.get(PAGE))
+        shown = words_of(operator_page.get(PAGE))
         assert "All normal Everything" not in shown
         for words in ("open: nothing is called", "5 failures in a row", "overloaded", "12:01:00"):
             assert words in shown
         with time_machine.travel(NOON + timedelta(seconds=60), tick=False):
-            assert "the next call tries" in html(desk.get(PAGE))
-
-    @table("path", [PAGE, JUDGE, f"{PAGE}breaker/"])
-    def test_only_operators_come_in(self, ana, sam, path):
-        for user in (ana, sam):
-            assert visitor(user).get(path).status_code == HTTPStatus.FORBIDDEN
+            assert "the next call tries" in words_of(operator_page.get(PAGE))
 
 
 class TestChanging:
     @table("mode", [Mode.SHADOW, Mode.OFF])
-    def test_a_plain_form_switches_and_says_who_and_why(self, desk, mode):
-        assert desk.get(JUDGE).status_code == HTTPStatus.OK
-        answer = desk.post(JUDGE, {"mode": mode, "reason": "A week of looking first"})
+    def test_a_plain_form_switches_and_says_who_and_why(self, operator_page, mode):
+        assert operator_page.get(JUDGE).status_code == HTTPStatus.OK
+        answer = operator_page.post(JUDGE, {"mode": mode, "reason": "A week of looking first"})
         assert (answer.status_code, answer["Location"]) == (HTTPStatus.SEE_OTHER, PAGE)
         assert mode_of(Capability.CONTRADICTION_JUDGE) is mode
-        assert "“A week of looking first”" in html(desk.get(PAGE))
+        assert "“A week of looking first”" in words_of(operator_page.get(PAGE))
         assert AuditEntry.objects.get().tool_call == "capability_switched"
 
     @table("data", [{"mode": "off"}, {"mode": "off", "reason": " "}, {"reason": "x"}, {"mode": "?"}])
-    def test_without_mode_or_reason_nothing_happens(self, desk, data):
-        assert desk.post(JUDGE, data).status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+    def test_without_mode_or_reason_nothing_happens(self, operator_page, data):
+        assert operator_page.post(JUDGE, data).status_code == HTTPStatus.UNPROCESSABLE_ENTITY
         assert mode_of(Capability.CONTRADICTION_JUDGE) is Mode.ON
 
-    def test_model_calls_have_no_shadow(self, desk):
+    def test_model_calls_have_no_shadow(self, operator_page):
         address = f"{PAGE}model_calls/"
-        assert 'value="shadow"' not in desk.get(address).content.decode()
-        answer = desk.post(address, {"mode": "shadow", "reason": "x"})
+        assert 'value="shadow"' not in operator_page.get(address).content.decode()
+        answer = operator_page.post(address, {"mode": "shadow", "reason": "x"})
         assert answer.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
         assert mode_of(Capability.MODEL_CALLS) is Mode.ON
 
-    def test_a_breaker_is_closed_by_hand(self, desk):
+    def test_a_breaker_is_closed_by_hand(self, operator_page):
         trip()
         address = f"{PAGE}breaker/"
-        assert "model:small" in html(desk.get(address, {"name": "model:small"}))
-        desk.post(address, {"name": "model:small", "reason": "The provider is back"})
+        assert "model:small" in words_of(operator_page.get(address, {"name": "model:small"}))
+        operator_page.post(address, {"name": "model:small", "reason": "The provider is back"})
         assert CircuitBreaker.objects.get().open_until is None
         assert AuditEntry.objects.get().tool_call == "breaker_reset"
-        again = desk.post(address, {"name": "model:small", "reason": "again"})
+        again = operator_page.post(address, {"name": "model:small", "reason": "again"})
         assert again.status_code == HTTPStatus.CONFLICT
         for hostile in ("\0", "\ud800"):
             name = hostile.encode(errors="surrogatepass")
-            assert desk.post(address, {"name": name, "reason": "x"}).status_code < HTTPStatus.INTERNAL_SERVER_ERROR
+            assert (
+                operator_page.post(address, {"name": name, "reason": "x"}).status_code
+                < HTTPStatus.INTERNAL_SERVER_ERROR
+            )
 
-    def test_a_sign_in_of_long_ago_is_confirmed_first(self, desk):
-        trip()
-        with time_machine.travel(NOON + timedelta(minutes=11), tick=False):
-            assert desk.get(PAGE).status_code == HTTPStatus.OK
-            for path in (JUDGE, f"{PAGE}breaker/"):
-                assert desk.get(path)["Location"].startswith("/reauthenticate")
-                data = {"mode": "off", "reason": "x", "name": "model:small"}
-                assert desk.post(path, data)["Location"].startswith("/reauthenticate")
-        assert mode_of(Capability.CONTRADICTION_JUDGE) is Mode.ON
-        assert CircuitBreaker.objects.get().open_until
-
-    def test_hostile_words_are_words(self, desk):
+    def test_hostile_words_are_words(self, operator_page):
         reason = "<script>alert(1)</script>"
         switch(capability=Capability.MODEL_CALLS, mode=Mode.OFF, reason=reason, actor="user:1", now=NOON)
         record_failure("<b>x</b>", error="<i>y</i>", now=NOON)
-        body = desk.get(PAGE).content.decode()
+        body = operator_page.get(PAGE).content.decode()
         assert all(markup not in body for markup in ("<script>alert", "<b>x", "<i>y"))

@@ -63,6 +63,7 @@ def test_says_how_the_instance_is(client, olga, ana):
     assert facts_on(client.get(PAGE))["Workers"].tone == "good"
 
 
+@pytest.mark.database
 def test_finds_a_search_index_that_is_out_of_step(client, olga, ana):
     draft = Draft(Category.PERSONALIZATION, "I hold ETH", Provenance(Source.USER_MANUAL, "test"))
     write_memory(owner_id=ana.pk, draft=draft, now=timezone.now())
@@ -74,6 +75,7 @@ def test_finds_a_search_index_that_is_out_of_step(client, olga, ana):
     assert "has no search document" in fact.hint
 
 
+@pytest.mark.database
 def test_knows_of_each_scheduled_job_its_newest_run_and_success(now, olga):
     old, failed = run("succeeded", now - timedelta(hours=2)), run("failed", now)
     run("running", now + timedelta(minutes=1))
@@ -111,9 +113,6 @@ class TestMetrics:
             assert (response.status_code, response["Content-Type"]) == (401, "application/problem+json")
         key = create_key(user=olga, scopes=[Scope.MEMORY_READ], now=timezone.now(), actor="test").text
         assert client.get(METRICS, headers={"Authorization": f"Bearer {key}"}).status_code == 403
-
-    def test_take_no_writes(self, client, key):
-        assert client.post(METRICS, headers=key).status_code == 405
 
     def test_escape_what_would_end_a_label(self):
         text = written([Metric("a", "b", [Sample(1, {"job": 'x"\n\\'})]), Metric("none", "c", [])])
