@@ -24,7 +24,7 @@ from tests.kit.fixtures import make_user
 from tests.kit.tables import table
 from tests.memory_app.memories.factories import make_memory
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 WORDS = "slippage stop losses BTC-USD 0.5% user's 止损 山寨币 Café $3,200 trailing funding weekly 'x' u1 AND".split()
 

@@ -10,7 +10,7 @@ from minara_site.kernel.ownership import EVERYONE
 from tests.kit.shared import corpus
 from tests.memory_app.memories.factories import make_memory
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 
 @pytest.fixture

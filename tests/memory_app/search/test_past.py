@@ -16,7 +16,7 @@ from tests.kit.clock import NOON
 from tests.kit.tables import table
 from tests.memory_app.memories.factories import make_memory
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 TICK = timedelta(microseconds=1)
 HOUR = timedelta(hours=1)

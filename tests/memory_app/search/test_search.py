@@ -20,7 +20,7 @@ from tests.kit.clock import NOON
 from tests.kit.tables import table
 from tests.memory_app.memories.factories import make_memory
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 LIBRARY = {
     "slip": ("user always sets slippage to 0.5% on swaps", Category.PREFERENCE, Source.USER_EXPLICIT),
