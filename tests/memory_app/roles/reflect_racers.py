@@ -6,11 +6,10 @@ Their clock is noon, so that a dead one's lease is over for whoever comes a minu
 import json
 import os
 import signal
-import time
 from collections import Counter
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from multiprocessing import get_context
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -25,49 +24,32 @@ from minara_site.access.models import User
 from minara_site.kernel.events import role_memory_changed
 from minara_site.kernel.jobs import leases
 from tests.kit.clock import NOON
+from tests.kit.racers import FORK, in_processes, meet
+from tests.kit.site import wait_until
 from tests.memory_app.roles.reflecting import CALL, SWING, make_call, make_registry, open_market
 
-FORK = get_context("fork")
-PAUSE_SECONDS = 0.03
 LATER = NOON + timedelta(seconds=60)
 
 
 def prepare(entries: int, *roles: str) -> None:
     """Open the market and make so many wrong calls of each role."""
     registry.install(make_registry())
-    owner = User.objects.get(is_default=True)
     open_market()
     for role_id in roles or (CALL,):
         for number in range(entries):
-            make_call(owner, role_id=role_id, hours=160 - number, decision=f"Call number {number}.")
+            call(number, role_id=role_id)
 
 
-def in_processes(act: Callable[..., Any], each: list[tuple[Any, ...]]) -> list[Any]:
-    """Call the function once for each of these arguments, each in a process of its own; return what they returned."""
-    connections.close_all()
-    answers = FORK.SimpleQueue()
-    processes = [FORK.Process(target=answer, args=(answers, act, arguments)) for arguments in each]
-    for process in processes:
-        process.start()
-    found = [answers.get() for _process in processes]
-    for process in processes:
-        process.join()
-    return found
+def call(number: int, **fields: Any) -> RoleMemory:
+    """Make a wrong call."""
+    owner = User.objects.get(is_default=True)
+    return make_call(owner, hours=160 - number, decision=f"Call number {number}.", **fields)
 
 
-def answer(answers: Any, act: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-    """Do one process's part."""
-    try:
-        answers.put(act(*arguments))
-    except BaseException as error:
-        answers.put(repr(error))
-        raise
-
-
-def race(processes: int, triggers: int, entries: int) -> str:
-    """Trigger one role from many processes at once; return what each reflection call came to, and who wrote what."""
-    prepare(entries)
-    found = in_processes(trigger_again, [(number, triggers, time.time() + 0.3) for number in range(processes)])
+def race(processes: int, rounds: int, triggers: int, dropped: str) -> str:
+    """Trigger one role from many processes at once, each time for a new call; return what came of it, and who wrote what."""
+    prepare(0)
+    found = in_processes(*((trigger_again, number, rounds, triggers, dropped) for number in range(processes)))
     last = reflect_role(CALL, trigger=Trigger.MANUAL, now=NOON)
     rows = RoleMemory.objects.filter(role_id=CALL)
     written = Counter(pk for each in found for pk in each["written"])
@@ -83,65 +65,59 @@ def race(processes: int, triggers: int, entries: int) -> str:
     )
 
 
-def trigger_again(number: int, triggers: int, begin: float) -> dict[str, Any]:
-    """Trigger the role again and again, each time in another way."""
+def trigger_again(number: int, rounds: int, triggers: int, dropped: str) -> dict[str, Any]:
+    """Trigger the role again and again, each time in another way; one of the processes makes the calls."""
     written: list[int] = []
 
     def note(entry_ids: tuple[int, ...], **event: Any) -> None:
         written.extend(entry_ids)
 
     role_memory_changed.connect(note)
-    kinds = list(Trigger)
-    time.sleep(max(begin - time.time(), 0))
-    results = []
-    for turn in range(triggers):
-        ended = reflect_role(CALL, trigger=kinds[(number + turn) % len(kinds)], now=NOON)
-        results.append(ended.result.value)
-        time.sleep(PAUSE_SECONDS)
+    kinds, results = list(Trigger), []
+    for turn in range(rounds):
+        if number == 0:
+            call(turn)
+        meet()
+        begin = number + turn
+        results += [sweep_once(CALL, dropped, kinds[each % len(kinds)]) for each in range(begin, begin + triggers)]
     return {"results": results, "written": written}
 
 
-def drop_beside_one(callers: int, processes: int) -> str:
-    """Let one process reflect while the others call; return how long each call took in ms, and what it came to."""
+def drop_beside_one(callers: int, processes: int, returned: str) -> str:
+    """Let one process reflect while the others call, and tell when all have returned; return what their calls came to."""
     prepare(1)
     connections.close_all()
-    holder = FORK.Process(target=reflect_once, args=(CALL, 0.0))
+    holder = FORK.Process(target=sweep_once, args=(CALL,))
     holder.start()
-    while not leases.find_lease(reflect.lease_name(CALL), now=NOON):
-        time.sleep(0.01)
+    wait_until(lambda: leases.find_lease(reflect.lease_name(CALL), now=NOON))
     shares = [callers // processes + (number < callers % processes) for number in range(processes)]
-    found = in_processes(call_and_measure, [(share,) for share in shares])
-    took = [each for part in found for each in part["took"]]
-    results = Counter(result for part in found for result in part["results"])
-    print(json.dumps({"took": took, "results": results, "dropped": RoleState.objects.get(pk=CALL).dropped}), flush=True)
+    found = in_processes(*((call_often, share) for share in shares))
+    Path(returned).touch()
     holder.join()
-    return "ended"
+    results = Counter(result for part in found for result in part)
+    return json.dumps({"results": results, "dropped": RoleState.objects.get(pk=CALL).dropped})
 
 
-def call_and_measure(callers: int) -> dict[str, Any]:
+def call_often(callers: int) -> list[str]:
     """Call the role while another sweep has it."""
-    RoleState.objects.filter(pk=CALL).exists()  # the connection is open before anything is measured
-    took, results = [], []
-    for _caller in range(callers):
-        begun = time.perf_counter()
-        results.append(reflect_role(CALL, trigger=Trigger.MANUAL, now=NOON).result.value)
-        took.append((time.perf_counter() - begun) * 1000)
-    return {"took": took, "results": results}
+    return [sweep_once(CALL, trigger=Trigger.MANUAL) for _caller in range(callers)]
 
 
-def two_roles_and_one_twice() -> str:
+def two_roles_and_one_twice(dropped: str) -> str:
     """Reflect on two roles at once, then on one role from two processes at once; return the results."""
     prepare(1, CALL, SWING)
-    two = in_processes(reflect_once, [(role_id, time.time() + 0.3) for role_id in (CALL, SWING)])
-    make_call(User.objects.get(is_default=True), hours=30)
-    twice = in_processes(reflect_once, [(CALL, time.time() + 0.3)] * 2)
+    two = in_processes((sweep_once, CALL), (sweep_once, SWING))
+    call(30)
+    twice = in_processes((sweep_once, CALL, dropped), (sweep_once, CALL, dropped))
     return json.dumps({"two": two, "twice": twice})
 
 
-def reflect_once(role_id: str, begin: float) -> str:
-    """Reflect on a role at this moment."""
-    time.sleep(max(begin - time.time(), 0))
-    return reflect_role(role_id, trigger=Trigger.CRON, now=NOON).result.value
+def sweep_once(role_id: str, dropped: str = "", trigger: Trigger = Trigger.CRON) -> str:
+    """Reflect on a role; leave a file when another sweep has it."""
+    result = reflect_role(role_id, trigger=trigger, now=NOON).result.value
+    if dropped and result == "dropped":
+        Path(dropped).touch()
+    return result
 
 
 def die() -> None:

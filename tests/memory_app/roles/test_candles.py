@@ -15,17 +15,15 @@ from memory_app.roles.probes import find_outcome
 from memory_app.roles.registry import registry
 from memory_app.roles.services.record import DecisionDraft, record_decision
 from tests.kit.shared import shared_path
-from tests.kit.tables import table
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
 
 CANDLE, WEEK = timedelta(minutes=5), timedelta(days=7)
 WINDOWS = {"market.spot.momentum": timedelta(hours=24), "analysis.valuation.target_price": timedelta(hours=168)}
 BAND = Decimal("0.5")
 
 
-@pytest.fixture
-def closes():
+def import_closes():
     """Import the file; return when each candle closed, and at which price."""
     path = shared_path("data/eth_btc_5m.csv")
     call_command("market", "import", str(path), "--symbol", "ETH/BTC", "--interval", "5m", stdout=StringIO())
@@ -51,22 +49,30 @@ def expected(closes, decided_at, window, direction):
     return (Outcome.RIGHT if signed > 0 else Outcome.WRONG), float(signed)
 
 
-@table("role_id", WINDOWS)
-def test_the_pnl_of_each_is_that_of_the_candles(ana, closes, role_id):
-    window, choose = WINDOWS[role_id], random.Random(role_id)
+def test_what_came_of_each_is_what_the_candles_say_and_what_lies_beyond_them_stays_unknown(ana):
+    closes = import_closes()
+    for role_id, window in WINDOWS.items():
+        check_role(ana, closes, role_id, window)
+    declared, end = registry().find("market.spot.momentum"), closes[-1][0]
+    entry = decide(ana, declared.id, Direction.BULLISH, end, now=end)
+    assert find_outcome(entry, declared, now=end + WEEK) is None
+    assert find_outcome(entry, declared, now=end + WEEK + timedelta(days=1, seconds=1)) is SkipReason.NO_PRICE
+
+
+def decide(owner, role_id, direction, decided_at, *, now):
+    draft = DecisionDraft(role_id, {"asset": "ETHBTC", "direction": direction}, "It goes there.", decided_at)
+    return record_decision(owner_id=owner.pk, draft=draft, actor="command:replay", origin="", is_replay=True, now=now)
+
+
+def check_role(owner, closes, role_id, window):
+    """Judge sixty decisions of a role, all over the file."""
+    choose = random.Random(role_id)
     first, last = closes[0][0], closes[-1][0] - window
     declared, seen = registry().find(role_id), set()
     for number in range(60):
         decided_at = first + choose.random() * (last - first)
         direction = list(Direction)[number % 3]
-        entry = record_decision(
-            owner_id=ana.pk,
-            draft=DecisionDraft(role_id, {"asset": "ETHBTC", "direction": direction}, "It goes there.", decided_at),
-            actor="command:replay",
-            origin="",
-            is_replay=True,
-            now=last + 2 * window,
-        )
+        entry = decide(owner, role_id, direction, decided_at, now=last + 2 * window)
         found = find_outcome(entry, declared, now=entry.decided_at + window)
         outcome, pnl_pct = expected(closes, entry.decided_at, window, direction)
         assert (entry.asset, found.outcome) == ("ETH/BTC", outcome)
@@ -75,17 +81,3 @@ def test_the_pnl_of_each_is_that_of_the_candles(ana, closes, role_id):
         assert found.exit_quote.at <= found.at == entry.decided_at + window
         seen.add(outcome)
     assert {Outcome.RIGHT, Outcome.WRONG} <= seen
-
-
-def test_what_lies_beyond_the_file_stays_unknown(ana, closes):
-    declared, end = registry().find("market.spot.momentum"), closes[-1][0]
-    entry = record_decision(
-        owner_id=ana.pk,
-        draft=DecisionDraft(declared.id, {"asset": "ETH/BTC", "direction": "bullish"}, "It rises.", end),
-        actor="command:replay",
-        origin="",
-        is_replay=True,
-        now=end,
-    )
-    assert find_outcome(entry, declared, now=end + WEEK) is None
-    assert find_outcome(entry, declared, now=end + WEEK + timedelta(days=1, seconds=1)) is SkipReason.NO_PRICE

@@ -30,7 +30,7 @@ from tests.memory_app.embeddings.conftest import enable, endpoint  # noqa: F401 
 from tests.memory_app.memories.factories import make_memory
 from tests.memory_app.roles.rows import LESSON, make_row, make_wrong
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
 WORDS = "breakout volume funding 止损 slippage liquidation trailing rising".split()
 
 

@@ -39,6 +39,7 @@ def held_kinds(owner):
     return sorted(list_holds(owner=owner).values_list("kind", flat=True))
 
 
+@pytest.mark.database
 def test_a_new_scan_holds_decisions_and_lessons(ana, ben):
     decision, lesson, plain = make_row(ana, decision=ATTACK), make_wrong(ana, lesson=ATTACK), make_wrong(ben)
     assert scan() == {"judged": 3, "held": 2}
@@ -51,6 +52,7 @@ def test_a_new_scan_holds_decisions_and_lessons(ana, ben):
     assert rescan(now=NOON) == {"judged": 0, "held": 0}
 
 
+@pytest.mark.database
 def test_a_released_text_is_read_again_and_not_held_twice(ana, olga, django_capture_on_commit_callbacks):
     decision, lesson = make_row(ana, decision=ATTACK), make_wrong(ana, lesson=ATTACK)
     scan()
@@ -81,6 +83,7 @@ def test_only_operators_release_and_strangers_reach_nothing(ana, ben):
         discard_hold(principal=browser(ben), owner=ben, hold_id=hold.pk, now=NOON)
 
 
+@pytest.mark.database
 def test_a_discarded_decision_is_deleted_with_all_that_was_derived(ana):
     entry = make_row(ana, decision=ATTACK)
     scan()
@@ -97,6 +100,7 @@ def test_a_discarded_decision_is_deleted_with_all_that_was_derived(ana):
     assert AuditEntry.objects.filter(tool_call="role_decision_discarded").count() == 1
 
 
+@pytest.mark.database
 @table("field", ["decision", "lesson"])
 def test_what_was_reflected_stays_held_for_good(ana, field):
     entry = make_wrong(ana, **{field: ATTACK})
@@ -113,15 +117,14 @@ def test_what_was_reflected_stays_held_for_good(ana, field):
     assert stored(entry).held_at or stored(entry).lesson_held_at
 
 
-def test_the_queue_shows_them(ana, client):
+def test_the_queue_shows_them(ana, page):
     decision, lesson = make_row(ana, decision=ATTACK), make_wrong(ana, lesson=ATTACK, narrative="It was hasty.")
     scan()
-    client.force_login(ana)
-    page = client.get("/memories/held/").content.decode()
-    assert f"Decision {decision.pk}" in page
-    assert f"Lesson of decision {lesson.pk}" in page
+    shown = page.get("/memories/held/").content.decode()
+    assert f"Decision {decision.pk}" in shown
+    assert f"Lesson of decision {lesson.pk}" in shown
     for hold in list_holds(owner=ana):
-        shown = client.get(f"/memories/held/{hold.pk}/").content.decode()
+        shown = page.get(f"/memories/held/{hold.pk}/").content.decode()
         assert f"/role-memory/{hold.object_id}/" in shown
         said = "It stays held for good" if hold.kind == Kind.ROLE_LESSON else "The decision is deleted for good"
         assert said in shown

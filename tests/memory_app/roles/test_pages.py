@@ -6,8 +6,6 @@ from html import unescape
 from typing import Any
 
 import pytest
-import time_machine
-from django.test import Client
 from django.urls import reverse
 
 from memory_app.roles.core import Classification, Outcome, SkipReason, Status
@@ -21,36 +19,12 @@ from minara_site.kernel.jobs.models import JobRun, Lease
 from minara_site.kernel.llm.models import LlmUsage
 from minara_site.kernel.market.models import PricePoint
 from tests.kit.clock import NOON
+from tests.kit.page import words_of
 from tests.kit.tables import table
+from tests.kit.visitor import visitor
 from tests.memory_app.roles.rows import LESSON, MOMENTUM, THESIS, make_row, make_thesis, make_wrong
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def frozen():
-    """Stop the clock at noon."""
-    with time_machine.travel(NOON, tick=False):
-        yield
-
-
-@pytest.fixture
-def page(ana):
-    """Ana's browser."""
-    return visitor(ana)
-
-
-@pytest.fixture
-def desk(olga):
-    """The operator's browser."""
-    return visitor(olga)
-
-
-def visitor(user):
-    """Open a browser for somebody."""
-    client = Client(raise_request_exception=False)
-    client.force_login(user)
-    return client
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("frozen")]
 
 
 def path(name: str, *args: Any) -> str:
@@ -61,48 +35,47 @@ def role(name: str = MOMENTUM) -> str:
     return reverse("roles:one", args=[name])
 
 
-def text(response) -> str:
-    """Return what the reader sees: no tags, one space between words."""
-    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", response.content.decode()))).strip()
-
-
 def html(response) -> str:
+    """Return the markup with its characters as they are read."""
     return unescape(response.content.decode())
 
 
 class TestRoles:
-    def test_counts_the_readers_own_entries_and_an_operators_of_everybody(self, page, desk, ana, ben):
+    def test_counts_the_readers_own_entries_and_an_operators_of_everybody(self, page, operator_page, ana, ben):
         make_row(ana)
         make_row(ana, hours=2)
         make_wrong(ana)
         make_row(ben)
-        assert re.search(r"Spot momentum call .*? by a price|2 1 1", text(page.get(reverse("roles:list"))))
-        assert "Figures are your own" in text(page.get(reverse("roles:list")))
-        assert re.search(r"market\.spot\.momentum .*? 3 2 1 ", text(desk.get(reverse("roles:list"))))
-        assert re.search(r"market\.spot\.momentum .*? 1 1 0 ", text(desk.get(reverse("roles:list") + "?owner=ben")))
+        assert re.search(r"Spot momentum call .*? by a price|2 1 1", words_of(page.get(reverse("roles:list"))))
+        assert "Figures are your own" in words_of(page.get(reverse("roles:list")))
+        assert re.search(r"market\.spot\.momentum .*? 3 2 1 ", words_of(operator_page.get(reverse("roles:list"))))
+        assert re.search(
+            r"market\.spot\.momentum .*? 1 1 0 ", words_of(operator_page.get(reverse("roles:list") + "?owner=ben"))
+        )
 
-    def test_says_what_is_missing_without_a_model_and_how_to_declare_a_role(self, page):
-        shown = text(page.get(reverse("roles:list")))
+    def test_says_what_is_missing_without_a_model_or_a_role_and_how_to_declare_one(self, page):
+        shown = words_of(page.get(reverse("roles:list")))
         assert "No model can be called: set ANTHROPIC_API_KEY." in shown
         assert "ANTHROPIC_API_KEY" in shown
         assert "MINARA_SKILL_MODULES" in shown
         assert "MemoryRole(" in shown
-
-    def test_says_so_when_no_role_is_declared(self, page):
         install(RoleRegistry.from_skill_registry(()))
         try:
-            assert "Roles come from code" in text(page.get(reverse("roles:list")))
+            assert "Roles come from code" in words_of(page.get(reverse("roles:list")))
         finally:
             install(None)
 
     def test_one_shows_its_policy_and_its_prompt_verbatim(self, page):
-        shown = text(page.get(role()))
+        shown = words_of(page.get(role()))
         assert "price of asset over 24 h" in shown
         assert "every hour at minute 0" in shown
         assert "from 24 h after the decision" in shown
         assert "after 7 d" in shown
         assert "chased a move that was already exhausted" in shown
         assert "You called the momentum of {asset}: {direction}." in shown
+        marked = f"/role-memory/outcomes/?role={THESIS}"
+        assert marked in html(page.get(role(THESIS))), "one that people mark leads to what they mark"
+        assert "/role-memory/outcomes/?role" not in html(page.get(role()))
 
     def test_one_shows_how_old_what_waits_is_as_chart_and_as_table(self, page, ana):
         for hours in (2, 30, 31, 60, 200):
@@ -123,79 +96,62 @@ class TestRoles:
             dropped=31,
         )
         Lease.objects.create(name=f"role:{MOMENTUM}", holder="f" * 32, expires_at=NOON + timedelta(seconds=20))
-        shown = text(page.get(role()))
+        shown = words_of(page.get(role()))
         assert "3 right, 1 skipped" in shown
         assert "Reflecting now" in shown
         assert re.search("f{15}… until 12 Jun 2026 12:00:20", shown)
         assert "31 second callers" in shown
         Lease.objects.update(expires_at=NOON)
-        assert "Lock free" in text(page.get(role()))
+        assert "Lock free" in words_of(page.get(role()))
 
-    def test_one_shows_the_lessons_that_are_known_by_now(self, page, desk, ana):
+    def test_one_shows_the_lessons_that_are_known_by_now(self, page, operator_page, ana):
         make_wrong(ana)
         make_wrong(ana, hours=20, lesson="Not known yet.", outcome_at=NOON + timedelta(hours=4))
-        for client in (page, desk):
-            shown = text(client.get(role()))
+        for client in (page, operator_page):
+            shown = words_of(client.get(role()))
             assert LESSON in shown
             assert "Not known yet." not in shown
         assert AccessEntry.objects.filter(owner=ana, kind="role_memory").exists()
 
-    def test_one_that_people_mark_leads_to_what_they_mark(self, page):
-        assert f"/role-memory/outcomes/?role={THESIS}" in html(page.get(role(THESIS)))
-        assert "/role-memory/outcomes/?role" not in html(page.get(role()))
-
     def test_one_that_is_no_longer_declared_says_so_while_entries_remain(self, page, ana, ben):
         make_row(ana, role_id="market.perps.breakout")
-        shown = text(page.get(role("market.perps.breakout")))
+        shown = words_of(page.get(role("market.perps.breakout")))
         assert "No skill declares this role any more" in shown
-        assert "No longer declared" in text(page.get(reverse("roles:list")))
+        assert "No longer declared" in words_of(page.get(reverse("roles:list")))
         assert visitor(ben).get(role("market.perps.breakout")).status_code == 404
         assert page.get(role("never.declared")).status_code == 404
         assert page.get("/roles/No%20Role/").status_code == 404
 
-    def test_support_staff_and_strangers_see_none_of_it(self, sam):
-        for address in (reverse("roles:list"), role(), path("list"), path("outcomes")):
-            assert visitor(sam).get(address).status_code == 403
-            assert Client().get(address).status_code == 302
-
 
 class TestReflectNow:
-    def test_is_refused_with_the_reason_while_no_model_can_be_called(self, desk, page, ana):
+    def test_is_refused_with_the_reason_while_no_model_can_be_called(self, operator_page, page, ana):
         make_row(ana)
-        shown = html(desk.get(role()))
+        shown = html(operator_page.get(role()))
         assert re.search(r"<button[^>]* disabled>.*Reflect now", shown)
         assert "Reflect now" not in html(page.get(role()))
 
-    def test_shows_what_it_takes_and_leads_to_the_run(self, desk, ana, settings):
+    def test_shows_what_it_takes_leads_to_the_run_and_says_that_a_shadow_is_paid_for(
+        self, operator_page, ana, settings
+    ):
         settings.MINARA = settings.MINARA.model_copy(update={"anthropic_api_key": "sk-test"})
         make_row(ana)
-        shown = text(desk.get(role()))
+        shown = words_of(operator_page.get(role()))
+        assert "In shadow" not in shown
         assert re.search(r"Can be judged 1 Costs up to \$[0-9.]+ Budget left \$", shown)
-        answer = desk.post(reverse("roles:reflect", args=[MOMENTUM]))
+        answer = operator_page.post(reverse("roles:reflect", args=[MOMENTUM]))
         run = JobRun.objects.latest("pk")
         assert (answer.status_code, answer.url) == (303, reverse("jobs:run", args=[run.pk]))
-
-    def test_says_that_a_shadow_is_paid_for_and_writes_nothing(self, desk, ana, settings):
-        settings.MINARA = settings.MINARA.model_copy(update={"anthropic_api_key": "sk-test"})
-        make_row(ana)
-        assert "In shadow" not in text(desk.get(role()))
+        assert operator_page.post(reverse("roles:reflect", args=["never.declared"])).status_code == 404
         switched = {"capability": "role_reflection", "mode": "shadow", "reason": "first look", "actor": "user:1"}
         CapabilitySwitch.objects.create(**switched, changed_at=NOON)
-        assert "In shadow: the model is paid" in text(desk.get(role()))
-
-    def test_an_owner_cannot_start_it_for_everybody(self, page):
-        assert page.post(reverse("roles:reflect", args=[MOMENTUM])).status_code == 403
-        assert not JobRun.objects.exists()
-
-    def test_of_an_unknown_role_is_not_found(self, desk):
-        assert desk.post(reverse("roles:reflect", args=["never.declared"])).status_code == 404
+        assert "In shadow: the model is paid" in words_of(operator_page.get(role()))
 
 
 class TestList:
     def test_has_its_empty_states(self, page, ana):
-        assert "No decisions recorded" in text(page.get(path("list")))
+        assert "No decisions recorded" in words_of(page.get(path("list")))
         make_row(ana)
-        assert "Nothing matches" in text(page.get(path("list") + "?asset=ETH"))
+        assert "Nothing matches" in words_of(page.get(path("list") + "?asset=ETH"))
 
     def test_narrows_by_status_role_asset_class_outcome_and_time(self, page, ana):
         make_row(ana, asset="ETH", decision="ETH rises")
@@ -204,7 +160,7 @@ class TestList:
         make_thesis(ana, decision="a thesis holds")
 
         def found(query: str) -> set[str]:
-            shown = text(page.get(path("list") + query))
+            shown = words_of(page.get(path("list") + query))
             return {name for name in ("ETH rises", "BTC rises", "BTC was old", "a thesis holds") if name in shown}
 
         assert found("") == {"ETH rises", "BTC rises", "BTC was old", "a thesis holds"}
@@ -229,11 +185,11 @@ class TestList:
             assert f'<tr id="entry-{entry.pk}">' in shown
         assert "The guard holds the lesson." in shown
 
-    def test_of_another_owner_is_for_operators_who_leave_a_line(self, page, desk, ana, ben, olga):
+    def test_of_another_owner_is_for_operators_who_leave_a_line(self, page, operator_page, ana, ben, olga):
         make_row(ben, decision="Ben's call")
         assert page.get(path("list") + "?owner=ben").status_code == 404
-        assert "Ben's call" not in text(page.get(path("list")))
-        assert "Ben's call" in text(desk.get(path("list") + "?owner=ben"))
+        assert "Ben's call" not in words_of(page.get(path("list")))
+        assert "Ben's call" in words_of(operator_page.get(path("list") + "?owner=ben"))
         assert AccessEntry.objects.get().owner == ben
 
     def test_goes_on_from_page_to_page(self, page, ana):
@@ -259,10 +215,10 @@ class TestList:
             address = more[1] if more else ""
         assert seen == [str(n) for n in range(120)]
 
-    def test_and_all_pages_stay_within_few_queries(self, page, desk, ana, ben, django_assert_max_num_queries):
+    def test_and_all_pages_stay_within_few_queries(self, page, operator_page, ana, ben, django_assert_max_num_queries):
         entries = [make_wrong(ana, hours=30 + n) for n in range(20)] + [make_thesis(ana), make_thesis(ben)]
         addresses = [path("list"), path("outcomes"), reverse("roles:list"), role(), path("one", entries[0].pk)]
-        for client in (page, desk):
+        for client in (page, operator_page):
             client.get("/")
             for address in (*addresses, path("judge", entries[20].pk)):
                 with django_assert_max_num_queries(12, info=address):
@@ -286,16 +242,16 @@ WHY = [
 class TestOneDecision:
     @table(("fields", "why"), WHY)
     def test_says_why_it_has_no_lesson(self, page, ana, fields, why):
-        assert why in text(page.get(path("one", make_row(ana, **fields).pk)))
+        assert why in words_of(page.get(path("one", make_row(ana, **fields).pk)))
 
     @table("kind", [Classification.EXOGENOUS, Classification.VARIANCE])
     def test_of_an_untrainable_class_keeps_its_narrative(self, page, ana, kind):
         entry = make_wrong(ana, classification=kind, lesson="", narrative="News broke.")
-        shown = text(page.get(path("one", entry.pk)))
+        shown = words_of(page.get(path("one", entry.pk)))
         assert "News broke." in shown
         assert {"exogenous": "could not have been known", "variance": "within the noise"}[kind] in shown
 
-    def test_shows_both_stages_with_what_they_cost(self, page, ana):
+    def test_shows_both_stages_with_what_they_cost_to_operators_too(self, page, operator_page, ana):
         entry = make_wrong(ana)
         for task, is_repair in (("roles.stage1", False), ("roles.stage1", True), ("roles.stage2", False)):
             LlmUsage.objects.create(
@@ -310,12 +266,14 @@ class TestOneDecision:
                 subject=f"role_memory:{entry.pk}",
                 is_repair=is_repair,
             )
-        shown = text(page.get(path("one", entry.pk)))
+        shown = words_of(page.get(path("one", entry.pk)))
         assert "Stage 1, the class model-x 1,200 $0.0042" in shown
         assert "Stage 1, the class, asked again" in shown
         assert "Stage 2, the lesson model-x" in shown
         assert LESSON in shown
         assert "Written once, and never rewritten" in shown
+        assert LESSON in words_of(operator_page.get(path("one", entry.pk)))
+        assert AccessEntry.objects.get().object_id == str(entry.pk)
 
     def test_draws_the_price_with_its_window_twice_and_as_a_table(self, page, ana):
         entry = make_wrong(ana)
@@ -332,11 +290,8 @@ class TestOneDecision:
         assert html(shown).count('class="c-window"') == 2
         assert html(shown).count('class="c-mark-text"') == 4
         assert "Price of BTC: 60,000 at the decision, 58,500 at the outcome" in html(shown)
-        assert "60,040" in text(shown)
-        assert "a price at most 6 h old" in text(shown)
-
-    def test_without_prices_says_so(self, page, ana):
-        assert "No prices yet" in text(page.get(path("one", make_row(ana).pk)))
+        assert "60,040" in words_of(shown)
+        assert "a price at most 6 h old" in words_of(shown)
 
     def test_shows_evidence_inputs_provenance_and_shadow(self, page, ana):
         inputs = {"asset": "BTC", "levels": [1, 2], "note": "by hand"}
@@ -351,7 +306,8 @@ class TestOneDecision:
             cost_usd=0,
             now=NOON,
         )
-        shown = text(page.get(path("one", entry.pk)))
+        shown = words_of(page.get(path("one", entry.pk)))
+        assert "No prices yet" in shown
         for words in ("[1, 2]", "by hand", "ETF flows rise", "backdated", "run 7", "Decided in shadow", "variance"):
             assert words in shown
 
@@ -366,22 +322,13 @@ class TestOneDecision:
             assert "<script>alert" not in shown
             assert "{{ 7*7 }}" in shown
 
-    def test_of_another_owner_is_found_by_operators_alone(self, desk, ana, ben):
-        entry = make_row(ana)
-        assert visitor(ben).get(path("one", entry.pk)).status_code == 404
-        assert visitor(ben).get(path("judge", entry.pk)).status_code == 404
-        assert desk.get(path("one", entry.pk)).status_code == 200
-        assert AccessEntry.objects.get().object_id == str(entry.pk)
-
 
 class TestOutcomes:
-    def test_has_an_empty_state(self, page):
-        assert "Nothing waits for you" in text(page.get(path("outcomes")))
-
     def test_lists_what_is_old_enough_the_oldest_first(self, page, ana):
+        assert "Nothing waits for you" in words_of(page.get(path("outcomes")))
         for hours, words in ((30, "second"), (60, "first"), (2, "young")):
             make_thesis(ana, hours=hours, decision=words)
-        shown = text(page.get(path("outcomes")))
+        shown = words_of(page.get(path("outcomes")))
         assert "0 marked by you today, 2 left" in shown
         assert shown.index("first") < shown.index("second")
         assert "young" not in shown
@@ -394,14 +341,14 @@ class TestOutcomes:
         assert (answer.status_code, answer.url) == (303, path("judge", second.pk))
         first.refresh_from_db()
         assert (first.status, first.pnl_pct, first.outcome_note) == (status, -1.5, "fees fell")
-        assert "1 marked by you today, 1 left" in text(page.get(answer.url))
+        assert "1 marked by you today, 1 left" in words_of(page.get(answer.url))
 
     def test_what_cannot_be_read_comes_back_with_the_form(self, page, ana):
         entry = make_thesis(ana)
         for body in ({"correct": "maybe"}, {"correct": "yes", "pnl_pct": "lots"}, {"correct": "no", "note": "x" * 501}):
             answer = page.post(path("mark", entry.pk), {"note": "kept", **body})
             assert answer.status_code == 422
-            assert "Nothing is stored yet" in text(answer)
+            assert "Nothing is stored yet" in words_of(answer)
         entry.refresh_from_db()
         assert entry.outcome is None
         assert 'value="kept"' in html(page.post(path("mark", entry.pk), {"note": "kept"}))
@@ -414,20 +361,19 @@ class TestOutcomes:
         assert entry.outcome == Outcome.RIGHT
         assert 'name="correct"' not in html(page.get(path("judge", entry.pk)))
 
-    def test_a_stranger_says_nothing_and_an_operator_may(self, desk, ana, ben):
+    def test_an_operator_may_say_it(self, operator_page, ana):
         entry = make_thesis(ana)
-        assert visitor(ben).post(path("mark", entry.pk), {"correct": "yes"}).status_code == 404
-        assert "The thesis holds." in text(desk.get(path("outcomes")))
-        assert desk.post(path("mark", entry.pk), {"correct": "no"}).status_code == 303
+        assert "The thesis holds." in words_of(operator_page.get(path("outcomes")))
+        assert operator_page.post(path("mark", entry.pk), {"correct": "no"}).status_code == 303
         entry.refresh_from_db()
         assert (entry.outcome, entry.outcome_by.partition(":")[0]) == (Outcome.WRONG, "user")
 
-    def test_home_says_how_many_wait(self, page, desk, ana, ben):
+    def test_home_says_how_many_wait(self, page, operator_page, ana, ben):
         make_thesis(ana)
         make_thesis(ben)
-        assert "1 decision waits for your word" in text(page.get("/"))
-        assert "2 decisions wait for your word" in text(desk.get("/"))
-        assert "for your word" not in text(visitor(ana).get("/")).replace("1 decision waits for your word", "")
+        assert "1 decision waits for your word" in words_of(page.get("/"))
+        assert "2 decisions wait for your word" in words_of(operator_page.get("/"))
+        assert "for your word" not in words_of(visitor(ana).get("/")).replace("1 decision waits for your word", "")
 
     def test_htmx_gets_the_decision_alone(self, page, ana):
         entry = make_thesis(ana)

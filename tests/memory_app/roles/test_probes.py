@@ -44,6 +44,7 @@ def judged_by(probe):
     return replace(MOMENTUM, reflection_policy=replace(MOMENTUM.reflection_policy, outcome_probe=probe))
 
 
+@pytest.mark.database
 def test_tells_what_the_price_did_between_the_decision_and_the_windows_end(ana):
     post((DECIDED - MINUTE, "60000"), (DECIDED + MINUTE, "61000"), (END - MINUTE, "58500"), (END + MINUTE, "70000"))
     entry = make_row(ana)
@@ -75,6 +76,7 @@ def test_the_width_of_the_noise_is_a_setting(ana, settings):
     assert ask(make_row(ana)).outcome is Outcome.UNCLEAR
 
 
+@pytest.mark.database
 def test_says_nothing_before_the_window_has_ended(ana):
     post((DECIDED, "100"), (END - MINUTE, "102"), (END, "110"))
     entry = make_row(ana)
@@ -99,6 +101,7 @@ def test_the_price_at_the_end_is_a_later_one_than_that_at_the_decision(ana):
     assert ask(entry, role=role).pnl_pct == pytest.approx(1)
 
 
+@pytest.mark.database
 def test_an_old_last_price_waits_until_no_closer_one_can_come(ana):
     post((DECIDED, "100"), (END - 3 * HOUR, "102"))
     entry = make_row(ana)
@@ -124,12 +127,14 @@ def test_a_role_states_how_old_a_price_may_be(ana):
     assert ask(entry, role=judged_by(PriceDelta(window_hours=24, tolerance_hours=2))) is None
 
 
+@pytest.mark.database
 def test_prices_of_one_owner_judge_that_owners_decisions_alone(ana, ben):
     post((DECIDED, "100"), (END, "90"), owner=ben)
     assert ask(make_row(ana)) is None
     assert ask(make_row(ben)).outcome is Outcome.WRONG
 
 
+@pytest.mark.database
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     offsets=st.lists(st.integers(-40 * 60, 10 * 60), min_size=1, max_size=12, unique=True),
@@ -169,6 +174,7 @@ def post_peers(**changes):
         post((LONG_AGO, "100"), (LONG_AGO + 30 * DAY, after), symbol=symbol)
 
 
+@pytest.mark.database
 @table(
     ("direction", "outcome", "pnl_pct"),
     [("bullish", Outcome.RIGHT, 3), ("bearish", Outcome.WRONG, -3), ("neutral", Outcome.WRONG, 0)],

@@ -26,11 +26,7 @@ def test_prints_a_line_for_each_lesson_newest_first(ana):
     lines = recall(MOMENTUM, "--user", "ana").splitlines()
     assert [line.rpartition("  ")[2] for line in lines] == [LESSON, "Old news."]
     assert "-2.50%" in lines[0]
-
-
-def test_prints_what_the_default_user_learned(ana):
-    make_wrong(ana)
-    assert "no lessons" in recall(MOMENTUM)
+    assert "Not hers." in recall(MOMENTUM), "without a name the default user's"
 
 
 def test_prints_json(ana):
@@ -40,11 +36,8 @@ def test_prints_json(ana):
 
 
 @table("number", ["0", "201", "many"])
-def test_says_how_many_it_prints_at_most(number, capsys):
+def test_says_how_many_it_prints_at_most_and_who_is_missing(number, capsys):
     with pytest.raises(CommandError, match="from 1 to 200"):
         recall(MOMENTUM, "--limit", number)
-
-
-def test_says_who_is_missing(db):
     with pytest.raises(CommandError, match="nobody"):
         recall(MOMENTUM, "--user", "nobody")

@@ -49,6 +49,7 @@ def judge_alone(bars: list[Bar], decided_at: datetime, direction: str) -> tuple[
     return ("unclear" if is_noise else "right" if signed > 0 else "wrong"), float(signed)
 
 
+@pytest.mark.database
 def test_the_result_of_each_decision_over_real_candles_is_the_one_computed_alone(ana, models: MessagesApi):
     bars, models.answer = read_candles(), answer_as("missing_data")
     first, last = bars[0].opens_at, bars[-1].opens_at + FIVE

@@ -27,16 +27,17 @@ SKILLS = [DomainSkill(id="{skill}", label="Own", memory_roles=(
 
 
 @pytest.fixture
-def written(tmp_path, monkeypatch):
-    """Write a module of skills and name it in the setting."""
-    monkeypatch.syspath_prepend(tmp_path)
-
-    def write(name, text):
-        (tmp_path / f"{name}.py").write_text(text)
-        named = (*settings.MINARA.minara_skill_modules, name)
-        monkeypatch.setattr(settings, "MINARA", settings.MINARA.model_copy(update={"minara_skill_modules": named}))
-
+def written(monkeypatch):
+    """Write a module of skills and name it in the setting, alone."""
     before = set(sys.modules)
+
+    def write(folder, name, text, *, times=1):
+        sys.modules.pop(name, None)
+        (folder / f"{name}.py").write_text(text)
+        monkeypatch.syspath_prepend(folder)
+        named = settings.MINARA.model_copy(update={"minara_skill_modules": (name,) * times})
+        monkeypatch.setattr(settings, "MINARA", named)
+
     yield write
     for name in set(sys.modules) - before:
         del sys.modules[name]
@@ -70,16 +71,11 @@ def test_every_prompt_of_ours_takes_what_the_reflector_puts_in(declared):
     assert "{input." not in declared.role.reflection_prompt
 
 
-def test_takes_the_skills_of_own_modules(written):
-    written("own_desk", OWN_SKILL.format(skill="desk", role="desk.call"))
+def test_takes_the_skills_of_own_modules_each_once_though_named_twice(written, tmp_path):
+    written(tmp_path, "own_desk", OWN_SKILL.format(skill="desk", role="desk.call"), times=2)
     found = RoleRegistry.from_skill_registry(load_skills())
     assert found.find("desk.call").skill.id == "desk"
     assert found.find("market.spot.momentum")
-
-
-def test_a_module_that_is_named_twice_is_one_module(written):
-    written("own_desk", OWN_SKILL.format(skill="desk", role="desk.call"))
-    written("own_desk", OWN_SKILL.format(skill="desk", role="desk.call"))
     assert load_skills().module_of("desk") == "own_desk"
 
 
@@ -102,8 +98,8 @@ def test_takes_the_skills_of_installed_packages(tmp_path, monkeypatch):
         ("analysis.valuation", "desk.call", ("memory_app.roles.builtin.valuation", "own_desk")),
     ],
 )
-def test_a_duplicate_id_names_both_owners_in_one_line(written, skill, role, owners):
-    written("own_desk", OWN_SKILL.format(skill=skill, role=role))
+def test_a_duplicate_id_names_both_owners_in_one_line(written, tmp_path, skill, role, owners):
+    written(tmp_path, "own_desk", OWN_SKILL.format(skill=skill, role=role))
     with pytest.raises(RoleDeclarationError) as refusal:
         RoleRegistry.from_skill_registry(load_skills())
     text = str(refusal.value)
@@ -128,8 +124,8 @@ def test_two_skills_may_not_declare_one_role():
         (OWN_SKILL.format(skill="desk", role="Desk Call"), "no role id"),
     ],
 )
-def test_a_module_that_cannot_be_used_stops_the_start(written, text, word):
-    written("broken_desk", text)
+def test_a_module_that_cannot_be_used_stops_the_start(written, tmp_path, text, word):
+    written(tmp_path, "broken_desk", text)
     with pytest.raises(RoleDeclarationError) as refusal:
         load_skills()
     assert "broken_desk" in str(refusal.value)

@@ -35,6 +35,7 @@ def ids(rows):
     return {row.pk for row in rows}
 
 
+@pytest.mark.database
 def test_each_filter_keeps_what_it_names(ana):
     call, thesis, wrong = make_row(ana), make_thesis(ana), make_wrong(ana, asset="ETH")
     rows = {
@@ -57,6 +58,7 @@ def test_nobody_reads_what_belongs_to_another(ana, ben):
     assert get_entry(owner=EVERYONE, entry_id=entry.pk) == entry
 
 
+@pytest.mark.database
 def test_held_ones_stand_only_in_lists_that_ask_for_them(ana):
     held = make_row(ana, held_at=NOON)
     assert not list_entries(owner=ana).exists()
@@ -64,6 +66,7 @@ def test_held_ones_stand_only_in_lists_that_ask_for_them(ana):
     assert count_pending(owner=ana) == {}
 
 
+@pytest.mark.database
 def test_counts_what_waits_by_role(ana, ben):
     for _ in range(2):
         make_row(ana)
@@ -73,6 +76,7 @@ def test_counts_what_waits_by_role(ana, ben):
     assert count_pending(owner=ana) == {MOMENTUM: 2, THESIS: 1}
 
 
+@pytest.mark.database
 def test_the_queue_holds_decisions_that_are_old_enough_and_that_a_person_judges(ana, ben):
     due = make_thesis(ana, hours=24)
     make_thesis(ana, hours=23.99)
@@ -96,6 +100,7 @@ def lessons(owner, *, role_id=MOMENTUM, as_of=NOON, most=10):
     return [entry.pk for entry in recent_lessons(owner_id=owner.pk, role_id=role_id, as_of=as_of, most=most)]
 
 
+@pytest.mark.database
 def test_a_lesson_is_for_decisions_made_after_its_outcome_was_known(ana):
     entry = make_wrong(ana)
     tick = timedelta(microseconds=1)
@@ -104,12 +109,14 @@ def test_a_lesson_is_for_decisions_made_after_its_outcome_was_known(ana):
     assert ids(list_lessons(owner=ana, role_id=MOMENTUM, as_of=entry.outcome_at - tick)) == set()
 
 
+@pytest.mark.database
 def test_lessons_come_newest_outcome_first_and_ties_by_id(ana):
     old, first, second = make_wrong(ana, hours=90), make_wrong(ana), make_wrong(ana)
     assert lessons(ana) == [second.pk, first.pk, old.pk]
     assert lessons(ana, most=2) == [second.pk, first.pk]
 
 
+@pytest.mark.database
 def test_lessons_of_one_role_and_one_owner(ana, ben):
     own = make_wrong(ana)
     other = make_wrong(ana, role_id=THESIS, hours=50)
@@ -124,6 +131,7 @@ def test_a_role_that_is_gone_teaches_nothing_any_more_and_stays_readable(ana):
     assert ids(list_entries(owner=ana)) == {gone.pk}
 
 
+@pytest.mark.database
 @table(
     "fields",
     [
@@ -158,6 +166,7 @@ def test_todays_verdicts_are_not_asked_for_twice(ana, django_assert_num_queries)
     assert find_refused(entries) == {entries[0].pk}
 
 
+@pytest.mark.database
 @table("role_id", [None, MOMENTUM])
 def test_lessons_are_found_by_an_index_of_lessons(ana, role_id):
     """Else each new session would go over everything that its owner ever decided."""

@@ -14,7 +14,7 @@ from tests.kit.clock import NOON
 from tests.kit.tables import table
 from tests.memory_app.roles.rows import make_row, make_wrong
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
 OTHERWISE = {
     "outcome": "unclear",
     "outcome_at": NOON + timedelta(days=3),
