@@ -48,12 +48,14 @@ def test_takes_times_as_iso_and_unix(agent: Agent, ts: Any) -> None:
     assert stored()[0][2] == "2026-06-01T12:00:00+00:00"
 
 
+@pytest.mark.database
 @table(("price", "kept"), [(61250.5, "61250.5"), (7, "7"), ("0.00000001", "1e-8"), (1e-8, "1e-8"), ("7.0", "7")])
 def test_takes_prices_as_strings_and_numbers(agent: Agent, price: Any, kept: str) -> None:
     accepted(agent.post("/v1/prices", PRICE | {"price": price}))
     assert stored()[0][1] == Decimal(kept)
 
 
+@pytest.mark.database
 def test_takes_a_list_and_counts_what_was_new(agent: Agent) -> None:
     prices = [PRICE, PRICE | {"symbol": "ETH/BTC", "price": "0.05"}, PRICE | {"ts": "2026-06-01T13:00:00Z"}]
     assert accepted(agent.post("/v1/prices", prices)) == {"new": 3, "corrected": 0, "unchanged": 0}
@@ -62,6 +64,7 @@ def test_takes_a_list_and_counts_what_was_new(agent: Agent) -> None:
     assert [row[0] for row in stored()] == ["BTC", "BTC", "ETH/BTC", "EURUSD"]
 
 
+@pytest.mark.database
 def test_a_users_price_counts_for_that_owner_and_an_operators_for_everybody(
     agent: Agent, ana: Any, ben: Any, olga: Any
 ) -> None:
@@ -143,13 +146,7 @@ def test_a_thousand_at_once_is_the_most(agent: Agent) -> None:
     assert accepted(agent.post("/v1/prices", prices))["new"] == 1_000
 
 
-def test_needs_a_key_that_may_write_trades(ana: Any, stranger: Agent) -> None:
-    assert_problem(stranger.post("/v1/prices", PRICE), 401)
-    reader = Agent(key_of(ana, AGENT_SCOPES - {Scope.TRADING_WRITE}))
-    assert_problem(reader.post("/v1/prices", PRICE), 403, "missing_scope")
-    assert stored() == []
-
-
+@pytest.mark.database
 @pytest.mark.django_db(transaction=True)
 def test_a_call_is_announced_once_and_a_repeated_price_not_at_all(agent: Agent, ana: Any) -> None:
     heard: list[tuple[Any, Any]] = []

@@ -12,7 +12,7 @@ from minara_site.access.policy import Scope
 from minara_site.kernel.guard import core as guard
 from tests.kit.api import Agent, agent_of, assert_problem
 from tests.kit.tables import table
-from tests.memory_app.roles.rows import LESSON, MOMENTUM, THESIS, make_row, make_thesis, make_wrong
+from tests.memory_app.roles.rows import LESSON, MOMENTUM, make_row, make_thesis, make_wrong
 
 pytestmark = pytest.mark.django_db
 
@@ -61,12 +61,6 @@ def test_records_reads_and_lists_a_decision(agent: Agent) -> None:
     assert agent.get("/v1/role-memory").json()["data"] == {"items": [entry], "next_cursor": None}
 
 
-def test_a_decision_that_is_sent_twice_is_recorded_once(agent: Agent) -> None:
-    answers = [agent.post("/v1/role-memory", CALL, Idempotency_Key="k1") for _ in range(2)]
-    assert answers[0].json() == answers[1].json()
-    assert RoleMemory.objects.count() == 1
-
-
 def test_a_held_decision_answers_202_and_shows_no_agent_its_words(agent: Agent) -> None:
     answer = agent.post("/v1/role-memory", {**CALL, "decision": ORDERS, "inputs": {**CALL["inputs"], "why": ORDERS}})
     assert answer.status_code == 202
@@ -106,6 +100,7 @@ def test_only_an_operators_key_replays(agent: Agent, olga: Any) -> None:
         assert who.get(f"/v1/role-memory/{pk}").json()["data"]["backdated"] is backdated
 
 
+@pytest.mark.database
 def test_filters_and_pages(agent: Agent, ana: Any) -> None:
     wrong, call, thesis = make_wrong(ana), make_row(ana), make_thesis(ana, hours=20)
     found = {
@@ -127,6 +122,7 @@ def test_filters_and_pages(agent: Agent, ana: Any) -> None:
     assert_problem(agent.get("/v1/role-memory?limit=201"), 400)
 
 
+@pytest.mark.database
 def test_lists_lessons_as_of_a_moment(agent: Agent, ana: Any) -> None:
     entry = make_wrong(ana)
     path = f"/v1/roles/{MOMENTUM}/lessons"
@@ -148,6 +144,7 @@ def test_a_held_lesson_is_there_without_its_words(agent: Agent, ana: Any) -> Non
     assert agent.get(f"/v1/roles/{MOMENTUM}/lessons").json()["data"]["items"] == []
 
 
+@pytest.mark.database
 def test_marks_an_outcome_once(agent: Agent, ana: Any) -> None:
     path = f"/v1/role-memory/{make_thesis(ana).pk}/outcome"
     answer = agent.post(path, {"correct": True, "pnl_pct": 1.5, "note": "It held."})
@@ -188,14 +185,6 @@ def test_an_operator_reads_masked_words_of_others_and_leaves_a_trace(ana: Any, o
     assert AccessEntry.objects.filter(object_id=str(entry.pk)).count() == 1
 
 
-@table("reach", ["?owner=ben", "?owner=all", "?owner=olga"])
-def test_nobody_else_names_another_owner(agent: Agent, ben: Any, olga: Any, reach: str) -> None:
-    entry = make_thesis(ben)
-    for path in ("/v1/roles", "/v1/role-memory", f"/v1/roles/{MOMENTUM}/lessons", f"/v1/role-memory/{entry.pk}"):
-        assert_problem(agent.get(f"{path}{reach}"), 404, "not_found")
-    assert_problem(agent.post(f"/v1/role-memory/{entry.pk}/outcome{reach}", {"correct": True}), 404, "not_found")
-
-
 def test_the_tool_records_and_says_what_is_held(agent: Agent) -> None:
     written = agent.post("/v1/tools/record_decision", {**CALL, "reasoning": "the user asked"})
     assert written.status_code == 200, written.content
@@ -205,12 +194,3 @@ def test_the_tool_records_and_says_what_is_held(agent: Agent) -> None:
     assert held["held"]["reason"] == "injection"
     unknown = agent.post("/v1/tools/record_decision", {**CALL, "role_id": "x"})
     assert MOMENTUM in assert_problem(unknown, 422, "unknown_role")["detail"]
-
-
-def test_each_call_asks_for_its_scope(ana: Any) -> None:
-    entry = make_thesis(ana)
-    reader, writer = agent_of(ana, "learning:read"), agent_of(ana, "learning:write")
-    assert_problem(reader.post("/v1/role-memory", CALL), 403, "missing_scope")
-    assert_problem(reader.post(f"/v1/role-memory/{entry.pk}/outcome", {"correct": True}), 403, "missing_scope")
-    assert_problem(writer.get("/v1/role-memory"), 403, "missing_scope")
-    assert_problem(writer.get(f"/v1/roles/{THESIS}/lessons"), 403, "missing_scope")

@@ -20,27 +20,25 @@ def found(agent: Agent, query: str) -> list[dict[str, Any]]:
     return body["data"]["items"]
 
 
-def test_gives_the_contracts_hit(agent: Agent) -> None:
+def test_gives_the_contracts_hit_and_explains_on_request_only(agent: Agent) -> None:
     memory_id = agent.write("Always set slippage to 0.5% on BTC-USD")
     [hit] = found(agent, "q=slippage")
     assert set(hit) - {"explain"} == HIT_FIELDS
     assert hit["id"] == memory_id
     assert isinstance(hit["score"], int | float)
     read_time(hit["updated_at"])
-
-
-def test_explains_on_request_only(agent: Agent) -> None:
-    agent.write("slippage")
-    assert not found(agent, "q=slippage")[0].get("explain")
+    assert not hit.get("explain")
     assert found(agent, "q=slippage&explain=1")[0]["explain"]
 
 
+@pytest.mark.database
 @table("words", ["BTC-USD", "0.5%25", "user's", "$3200", "EUR/USD", "山寨", "仓位", "C%2B%2B"])
 def test_finds_what_is_typed_as_it_stands(agent: Agent, words: str) -> None:
     agent.write("Set 0.5% on BTC-USD, EUR/USD and C++ at $3200 for the user's account; 山寨币仓位不超过3%")
     assert len(found(agent, f"q={words}")) == 1
 
 
+@pytest.mark.database
 def test_narrows_by_category_in_query_and_parameter(agent: Agent) -> None:
     agent.write("likes solana")
     assert len(found(agent, "q=solana&category=personalization")) == 1
@@ -48,6 +46,7 @@ def test_narrows_by_category_in_query_and_parameter(agent: Agent) -> None:
     assert found(agent, "q=solana&category=lesson") == found(agent, "q=solana+category:lesson") == []
 
 
+@pytest.mark.database
 def test_sorts_by_recency_on_request(agent: Agent) -> None:
     ids = [
         agent.write(text) for text in ("solana solana solana", "solana and a long list of other words that dilute it")
@@ -56,6 +55,7 @@ def test_sorts_by_recency_on_request(agent: Agent) -> None:
     assert [hit["id"] for hit in found(agent, "q=solana&sort=relevance")] == ids
 
 
+@pytest.mark.database
 def test_keeps_to_own_live_rows(agent: Agent, other: Agent) -> None:
     other.write("canary solana of ben")
     gone = agent.write("solana deleted")
@@ -63,6 +63,7 @@ def test_keeps_to_own_live_rows(agent: Agent, other: Agent) -> None:
     assert found(agent, "q=solana") == found(agent, "q=canary") == []
 
 
+@pytest.mark.database
 def test_never_leaves_the_owner_by_its_syntax(agent: Agent, other: Agent, ana: Any, ben: Any) -> None:
     other.write("canary of ben")
     for query in (
@@ -98,6 +99,7 @@ def test_takes_an_owner_from_operators(agent: Agent, olga: Any) -> None:
     assert len(found(operator, "q=solana&owner=ana")) == 1
 
 
+@pytest.mark.database
 def test_finds_an_edited_text_and_loses_the_old_one(agent: Agent) -> None:
     memory_id = agent.write("solana")
     agent.patch(f"/v1/memory/{memory_id}", {"statement": "cardano"})
