@@ -1,10 +1,14 @@
 """Migrations go back and forth over stored rows on both engines (R-40); nobody reads on the way what the guard holds."""
 
 import pytest
+from django.core.management import call_command
 
 from tests.kit.site import Site
+from tests.memory_app.held import racers
+from tests.memory_app.roles import seeding
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.database]
+HERE = "tests.memory_app.test_migrations"
 UNTOUCHED = {
     "memories": "id, owner_id, category, content, source, actor, content_hash, version, created_at, updated_at",
     "audit_log": "id, at, actor, owner_id, tool_call, reasoning, request_id, details",
@@ -21,28 +25,40 @@ DECISIONS = (
 )
 
 
-def migrate(site: Site, *targets: tuple[str, ...]) -> None:
-    for target in targets:
-        code, output = site.run("migrate", *target, "-v0", "--no-input")
-        assert code == 0, output
+def seed() -> None:
+    """Store held memories and entries of roles."""
+    racers.seed(3)
+    seeding.seed()
+
+
+def go_back() -> None:
+    """Take the newer migrations away."""
+    for app, name in (("memory_app", "0002"), ("kernel", "0002"), ("access", "0002")):
+        call_command("migrate", app, name, verbosity=0, interactive=False)
+
+
+def go_on() -> None:
+    """Put every migration back, and see that the search is in step."""
+    call_command("migrate", verbosity=0, interactive=False)
+    call_command("search", "check")
 
 
 def test_the_floors_can_be_taken_away_and_put_back_under_stored_rows(site: Site) -> None:
-    site.call("tests.memory_app.held.racers:seed", 3)
-    site.call("tests.memory_app.roles.seeding:seed")
-    site.query(ENTRY.format(key="name", value="Ana", held="forget it"))
-    site.query(ENTRY.format(key="new", value="", held="forget it"))
-    for statement in DECISIONS:
+    site.call(f"{HERE}:seed")
+    for statement in (
+        ENTRY.format(key="name", value="Ana", held="forget it"),
+        ENTRY.format(key="new", value="", held="forget it"),
+        *DECISIONS,
+    ):
         site.query(statement)
     assert site.query("SELECT count(*) FROM fact_conflicts")[0][0]
     before = {table: site.query(f"SELECT {columns} FROM {table} ORDER BY id") for table, columns in UNTOUCHED.items()}
-    migrate(site, ("memory_app", "0002"), ("kernel", "0002"), ("access", "0002"))
+    site.call(f"{HERE}:go_back")
     assert site.query("SELECT count(*) FROM memories WHERE deleted_at IS NULL")[0][0] == 0
     assert [tuple(row) for row in site.query("SELECT key, value FROM user_profile")] == [("name", "Ana")]
     assert site.query("SELECT count(*) FROM search_document WHERE kind = 'role_memory'")[0][0] == 0
-    migrate(site, ())
+    site.call(f"{HERE}:go_on")
     after = {table: site.query(f"SELECT {columns} FROM {table} ORDER BY id") for table, columns in UNTOUCHED.items()}
     assert after == before
-    assert site.run("search", "check")[0] == 0
     with pytest.raises(Exception, match="append-only"):
         site.query("DELETE FROM audit_log")

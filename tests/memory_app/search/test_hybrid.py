@@ -1,6 +1,7 @@
 """Search by words and meaning: what it finds, and that without meaning nothing differs (trust R-44)."""
 
 import json
+from contextlib import contextmanager
 from datetime import timedelta
 from math import exp
 
@@ -15,7 +16,7 @@ from memory_app.embeddings.services import embed_pending
 from memory_app.memories.core import Category, Source
 from memory_app.memories.models import Memory
 from memory_app.search import meaning
-from memory_app.search.adapters import postgresql, sqlite
+from memory_app.search.adapters import postgresql, sqlite, time_limit
 from memory_app.search.answers import hit_record
 from memory_app.search.core.request import Fusion, Sort
 from memory_app.search.selectors import search_memories
@@ -79,16 +80,23 @@ def test_with_a_provider_that_fails_it_is_byte_identical_to_words_alone(ana, lib
 
 @pytest.fixture
 def slow(monkeypatch):
-    """Let the database take for ever over the vectors; the reads that were begun."""
+    """Let the database take for ever over the vectors, which get little time; the reads that were begun."""
     begun = []
+
+    @contextmanager
+    def little_time(using):
+        with pytest.MonkeyPatch.context() as patch:
+            for engine in (sqlite, postgresql):
+                patch.setattr(engine, "TIME_LIMIT_SECONDS", 0.1)
+            with time_limit(using):
+                yield
 
     def read_for_ever(**asked):
         begun.append(asked["owner_id"])
         with connection.cursor() as cursor:
             cursor.execute("WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n")
 
-    for engine in (sqlite, postgresql):
-        monkeypatch.setattr(engine, "TIME_LIMIT_SECONDS", 0.5)
+    monkeypatch.setattr(meaning, "time_limit", little_time)
     monkeypatch.setattr(meaning, "find_nearest", read_for_ever)
     return begun
 

@@ -189,6 +189,7 @@ def test_stops_a_query_that_takes_too_long(ana, library, monkeypatch):
     monkeypatch.setattr(sys.modules[type(engine).__module__], "TIME_LIMIT_SECONDS", 0.2)
     with pytest.raises(SearchTooSlow), adapters.time_limit("default"):
         engine.rows((slow, []))
+    monkeypatch.undo()
     assert search_memories(owner=ana, query="slippage").hits
 
 
