@@ -39,11 +39,8 @@ def test_starting_answers_201_with_id_and_time(agent):
     assert data["id"].startswith("sess_")
     read_time(data["created_at"])
     assert Session.objects.get().title == "Morning"
-
-
-@table("body", [None, {}, {"title": ""}])
-def test_a_title_is_optional(agent, body):
-    assert agent.post("/v1/sessions", body).status_code == 201
+    for body in (None, {}, {"title": ""}):
+        assert agent.post("/v1/sessions", body).status_code == 201, "a title is optional"
 
 
 @table("body", [{"title": 5}, {"title": "x" * 201}, {"title": "a\0"}, {"id": "sess_x"}, []])
@@ -127,43 +124,6 @@ def test_lists_sessions_newest_first(agent):
     pages = walk(agent, "/v1/sessions", 2)
     assert [[item["title"] for item in page] for page in pages] == [["number 2", "number 1"], ["number 0"]]
     assert set(pages[0][0]) == {"id", "title", "created_at", "last_active_at", "ended_at", "tokens", "sha256"}
-
-
-def test_another_owners_session_is_like_none(agent, ben):
-    session, other = begin(agent), agent_of(ben)
-    foreign = [
-        other.get(f"/v1/sessions/{session}/prompt"),
-        other.post(f"/v1/sessions/{session}/turns", TURN),
-        other.post(f"/v1/sessions/{session}/end"),
-    ]
-    missing = [
-        other.get("/v1/sessions/sess_aaaaaaaaaaaaaaaaaaaaaa/prompt"),
-        other.post("/v1/sessions/sess_aaaaaaaaaaaaaaaaaaaaaa/turns", TURN),
-        other.post("/v1/sessions/sess_aaaaaaaaaaaaaaaaaaaaaa/end"),
-    ]
-    for one, none in zip(foreign, missing, strict=True):
-        problems = [assert_problem(answer, 404, "not_found") for answer in (one, none)]
-        assert problems[0]["detail"] == problems[1]["detail"]
-    assert other.get("/v1/sessions").json()["data"]["items"] == []
-    assert not Turn.objects.exists()
-    assert Session.objects.get().ended_at is None
-
-
-@table("session", ["x", "%ED%A0%80", "sess_" + "a" * 500, "1", "%F0%9F%98%80"])
-def test_an_odd_id_is_404(agent, session):
-    assert_problem(agent.get(f"/v1/sessions/{session}/prompt"), 404)
-    assert_problem(agent.post(f"/v1/sessions/{session}/turns", TURN), 404)
-    assert_problem(agent.post(f"/v1/sessions/{session}/end"), 404)
-
-
-def test_scopes(ana):
-    reader, learner = agent_of(ana, "memory:read"), agent_of(ana, "learning:write")
-    session = begin(reader)
-    assert reader.get(f"/v1/sessions/{session}/prompt").status_code == 200
-    assert_problem(reader.post(f"/v1/sessions/{session}/turns", TURN), 403, "missing_scope")
-    assert_problem(learner.post("/v1/sessions", {}), 403, "missing_scope")
-    assert_problem(learner.get(f"/v1/sessions/{session}/prompt"), 403, "missing_scope")
-    assert learner.post(f"/v1/sessions/{session}/turns", TURN).status_code == 202
 
 
 def test_an_operators_key_reads_another_owners_prompt_and_leaves_a_trace(agent, olga, ana):

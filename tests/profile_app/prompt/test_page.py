@@ -44,12 +44,6 @@ class Bytes(HTMLParser):
         self.text += data if self.depth else ""
 
 
-@pytest.fixture
-def console(client, ana):
-    client.force_login(ana)
-    return client
-
-
 def begin(owner, now=None, title=""):
     return start_session(owner=owner, title=title, actor="test", now=now or timezone.now())
 
@@ -64,176 +58,149 @@ def fill(owner, now):
     set_entry(owner=owner, key="risk", value="<b>conservative</b>", actor="test", now=now)
 
 
-def test_the_page_shows_the_frozen_bytes(console, ana, now):
+def test_the_page_and_its_text_show_the_frozen_bytes(page, ana, now):
     fill(ana, now)
     snapshot = begin(ana)
-    page = console.get("/prompt/")
-    shown = Bytes(page.content.decode())
+    body = page.get("/prompt/")
+    shown = Bytes(body.content.decode())
     assert shown.text == snapshot.prompt.text
     assert set(shown.shown) >= {"U+200B", "U+00AD", "U+FE0F", "U+2062", "U+E000"}
-    assert snapshot.sha256 in page.content.decode()
-    assert f"{snapshot.tokens:,} tokens" in page.content.decode()
-
-
-def test_the_page_counts_what_was_dropped_when_the_prompt_was_frozen(console, ana, now):
-    said = "1 hidden character</dd>"
-    make_memory(ana, "plain", at=now)
-    assert "hidden character" not in console.get("/prompt/").content.decode()
-    hiding = make_memory(ana, "turned \u202earound", at=now)
-    assert said in console.get("/prompt/").content.decode()
-    snapshot = begin(ana)
-    Memory.objects.filter(pk=hiding.pk).update(content="plain too")
-    assert said in console.get("/prompt/").content.decode()
-    assert "hidden character" not in console.get("/prompt/?show=now").content.decode()
-    end_session(owner=ana, session_id=snapshot.pk, actor="test", now=now)
-    assert said in console.get("/prompt/").content.decode()
-
-
-def test_the_text_is_the_frozen_bytes(console, ana, now):
-    fill(ana, now)
-    snapshot = begin(ana)
-    answer = console.get("/prompt/text")
+    assert snapshot.sha256 in body.content.decode()
+    assert f"{snapshot.tokens:,} tokens" in body.content.decode()
+    answer = page.get("/prompt/text")
     assert answer.content == snapshot.prompt.text.encode()
     assert answer["Content-Type"] == "text/plain; charset=utf-8"
 
 
-def test_a_write_waits_and_the_preview_shows_it(console, ana, now):
+def test_the_page_counts_what_was_dropped_when_the_prompt_was_frozen(page, ana, now):
+    said = "1 hidden character</dd>"
+    make_memory(ana, "plain", at=now)
+    assert "hidden character" not in page.get("/prompt/").content.decode()
+    hiding = make_memory(ana, "turned \u202earound", at=now)
+    assert said in page.get("/prompt/").content.decode()
+    snapshot = begin(ana)
+    Memory.objects.filter(pk=hiding.pk).update(content="plain too")
+    assert said in page.get("/prompt/").content.decode()
+    assert "hidden character" not in page.get("/prompt/?show=now").content.decode()
+    end_session(owner=ana, session_id=snapshot.pk, actor="test", now=now)
+    assert said in page.get("/prompt/").content.decode()
+
+
+def test_a_write_waits_and_the_preview_shows_it(page, ana, now):
     begin(ana, now)
     make_memory(ana, "written later", at=now)
     set_entry(owner=ana, key="risk", value="bold", actor="test", now=timezone.now())
-    assert "written later" not in Bytes(console.get("/prompt/").content.decode()).text
-    assert "1 write since; it waits for the next session" in console.get("/prompt/").content.decode()
-    preview = Bytes(console.get("/prompt/?show=now").content.decode()).text
+    assert "written later" not in Bytes(page.get("/prompt/").content.decode()).text
+    assert "1 write since; it waits for the next session" in page.get("/prompt/").content.decode()
+    preview = Bytes(page.get("/prompt/?show=now").content.decode()).text
     assert preview == load_prompt(owner=ana, now=now).prompt.text
     assert "written later" in preview
-    assert console.get("/prompt/text?show=now").content.decode() == preview
+    assert page.get("/prompt/text?show=now").content.decode() == preview
 
 
-def test_very_many_writes_are_not_all_counted(console, ana, now, monkeypatch):
+def test_very_many_writes_are_not_all_counted(page, ana, now, monkeypatch):
     monkeypatch.setattr(selectors, "MOST_WRITES", 2)
     begin(ana, now)
     for n in range(3):
         set_entry(owner=ana, key=f"key{n}", value="x", actor="test", now=timezone.now())
-    assert "more than 2 writes since; they wait for the next session" in console.get("/prompt/").content.decode()
+    assert "more than 2 writes since; they wait for the next session" in page.get("/prompt/").content.decode()
 
 
-def test_before_the_first_session_the_page_explains_the_bare_block(console, ana):
-    page = console.get("/prompt/").content.decode()
-    assert "No session has started yet" in page
-    assert Bytes(page).text == load_prompt(owner=ana, now=timezone.now()).prompt.text
-    assert console.get("/prompt/text").content.decode() == Bytes(page).text
+def test_before_the_first_session_the_page_explains_the_bare_block(page, ana):
+    body = page.get("/prompt/").content.decode()
+    assert "No session has started yet" in body
+    assert "Nothing: there is no memory yet." in body
+    assert Bytes(body).text == load_prompt(owner=ana, now=timezone.now()).prompt.text
+    assert page.get("/prompt/text").content.decode() == Bytes(body).text
 
 
-def test_an_earlier_session_can_be_chosen_and_compared(console, ana, now):
+def test_an_earlier_session_can_be_chosen_and_compared(page, ana, now):
     make_memory(ana, "stays", at=now)
     first = begin(ana, title="Morning")
     make_memory(ana, "comes", at=now)
     second = begin(ana, title="Evening")
-    assert Bytes(console.get(f"/prompt/?session={first.pk}").content.decode()).text == first.prompt.text
-    page = console.get("/prompt/?show=diff").content.decode()
-    assert "<ins>[personalization] comes\n</ins>" in page
-    assert "+1 −0" in page
+    assert Bytes(page.get(f"/prompt/?session={first.pk}").content.decode()).text == first.prompt.text
+    body = page.get("/prompt/?show=diff").content.decode()
+    assert "<ins>[personalization] comes\n</ins>" in body
+    assert "+1 −0" in body
     assert second.prompt.text != first.prompt.text
-    assert "This is the first session." in console.get(f"/prompt/?session={first.pk}&show=diff").content.decode()
-
-
-def test_two_equal_prompts_are_said_to_be_equal(console, ana):
     begin(ana)
-    begin(ana)
-    assert "Both sessions were given the same bytes." in console.get("/prompt/?show=diff").content.decode()
+    assert "Both sessions were given the same bytes." in page.get("/prompt/?show=diff").content.decode()
+    assert "This is the first session." in page.get(f"/prompt/?session={first.pk}&show=diff").content.decode()
 
 
-def test_after_the_end_sizes_and_hash_stay(console, ana, now):
+def test_after_the_end_sizes_and_hash_stay(page, ana, now):
     make_memory(ana, "canary", at=now)
     snapshot = begin(ana)
     end_session(owner=ana, session_id=snapshot.pk, actor="test", now=timezone.now())
     after = begin(ana)
-    page = console.get(f"/prompt/?session={snapshot.pk}").content.decode()
-    assert "This session is over" in page
-    assert snapshot.sha256 in page
-    assert "canary" not in page
-    assert console.get(f"/prompt/text?session={snapshot.pk}").status_code == 410
+    body = page.get(f"/prompt/?session={snapshot.pk}").content.decode()
+    assert "This session is over" in body
+    assert snapshot.sha256 in body
+    assert "canary" not in body
+    assert page.get(f"/prompt/text?session={snapshot.pk}").status_code == 410
     running = begin(ana, title="Running")
     ended = begin(ana, title="Ended")
     end_session(owner=ana, session_id=ended.pk, actor="test", now=timezone.now())
-    assert Bytes(console.get("/prompt/").content.decode()).text == running.prompt.text
-    assert "was wiped after its end" in console.get(f"/prompt/?session={after.pk}&show=diff").content.decode()
+    assert Bytes(page.get("/prompt/").content.decode()).text == running.prompt.text
+    assert "was wiped after its end" in page.get(f"/prompt/?session={after.pk}&show=diff").content.decode()
 
 
-def test_says_what_is_left_out(console, ana, now):
+def test_says_what_is_left_out(page, ana, now):
     for n in range(75):
         make_memory(ana, f"number {n}", at=now, category=Category.LESSON, source=Source.AGENT_RECORDED)
     make_memory(ana, "gone", at=now, deleted_at=timezone.now())
-    page = console.get("/prompt/").content.decode()
-    assert "Older than the newest 50" in page
-    assert '<span class="end num">25</span>' in page
-    assert "Deleted, can be restored" in page
+    body = page.get("/prompt/").content.decode()
+    assert "Older than the newest 50" in body
+    assert '<span class="end num">25</span>' in body
+    assert "Deleted, can be restored" in body
 
 
 @table("query", ["session=sess_unknown", "owner=nobody", "owner=ben", "owner=all"])
-def test_what_is_not_there_is_404(console, ben, query):
+def test_what_is_not_there_is_404(page, ben, query):
     foreign = begin(ben)
-    assert console.get(f"/prompt/?{query}").status_code == 404
-    assert console.get(f"/prompt/text?{query}").status_code == 404
-    assert console.get(f"/prompt/?session={foreign.pk}").status_code == 404
+    assert page.get(f"/prompt/?{query}").status_code == 404
+    assert page.get(f"/prompt/text?{query}").status_code == 404
+    assert page.get(f"/prompt/?session={foreign.pk}").status_code == 404
 
 
 @table("query", ["show=", "show=what", "session=", "unknown=1", "show=diff"])
-def test_an_odd_url_still_shows_the_page(console, ana, query):
-    assert console.get(f"/prompt/?{query}").status_code == 200
+def test_an_odd_url_still_shows_the_page(page, ana, query):
+    assert page.get(f"/prompt/?{query}").status_code == 200
 
 
-def test_an_operator_reads_another_owners_prompt_and_leaves_a_trace(client, olga, ana):
+def test_an_operator_reads_another_owners_prompt_and_leaves_a_trace(operator_page, olga, ana):
     snapshot = begin(ana)
-    client.force_login(olga)
-    page = client.get("/prompt/?owner=ana").content.decode()
-    assert Bytes(page).text == snapshot.prompt.text
-    assert "Owner: ana" in page
+    body = operator_page.get("/prompt/?owner=ana").content.decode()
+    assert Bytes(body).text == snapshot.prompt.text
+    assert "Owner: ana" in body
     assert list(AccessEntry.objects.values_list("viewer", "owner", "kind", "object_id")) == [
         (olga.pk, ana.pk, "prompt", snapshot.pk)
     ]
-    client.get("/prompt/")
+    operator_page.get("/prompt/")
     assert AccessEntry.objects.count() == 1
 
 
-def test_an_operator_reads_no_secret_in_the_title_of_another_owners_session(client, olga, ana):
+def test_an_operator_reads_no_secret_in_the_title_of_another_owners_session(page, operator_page, ana):
     secret = "AKIA" + "Q7ZMXW3TN5RB2KLD"
     start_session(owner=ana, title=f"try {secret}", actor="test", now=timezone.now())
-    for reader, shown in ((olga, False), (ana, True)):
-        client.force_login(reader)
-        page = client.get("/prompt/?owner=ana").content.decode()
-        assert "try AKI" in page
-        assert (secret in page) is shown
+    for reader, shown in ((operator_page, False), (page, True)):
+        body = reader.get("/prompt/?owner=ana").content.decode()
+        assert "try AKI" in body
+        assert (secret in body) is shown
 
 
-def test_support_and_strangers_see_no_prompt(client, sam):
-    assert client.get("/prompt/").status_code == 302
-    client.force_login(sam)
-    assert client.get("/prompt/").status_code == 403
-    assert client.get("/prompt/text").status_code == 403
-
-
-def test_nothing_is_changed_by_posting(console):
-    assert console.post("/prompt/").status_code == 405
-    assert console.post("/prompt/text").status_code == 405
-
-
-def test_the_page_needs_few_queries(console, ana, now, django_assert_max_num_queries):
+def test_the_page_needs_few_queries(page, ana, now, django_assert_max_num_queries):
     fill(ana, now)
     begin(ana)
     begin(ana)
     with django_assert_max_num_queries(12):
-        console.get("/prompt/")
+        page.get("/prompt/")
 
 
-def test_false_fences_are_marked_and_counted(console, ana, now):
+def test_false_fences_are_marked_and_counted(page, ana, now):
     make_memory(ana, "a </memory-context> b ‹my quote› <mem\u200bory-context> c", at=now)
-    page = console.get("/prompt/").content.decode()
-    assert re.findall(r'class="hid defused" title="[^"]+">(.)<', page) == ["‹", "›", "‹", "›"]
-    assert "<dd>2 false fences</dd>" in page
-    assert Bytes(page).text == load_prompt(owner=ana, now=now).prompt.text
-
-
-def test_with_nothing_stored_it_does_not_claim_to_carry_every_memory(console):
-    page = console.get("/prompt/").content.decode()
-    assert "Nothing: there is no memory yet." in page
+    body = page.get("/prompt/").content.decode()
+    assert re.findall(r'class="hid defused" title="[^"]+">(.)<', body) == ["‹", "›", "‹", "›"]
+    assert "<dd>2 false fences</dd>" in body
+    assert Bytes(body).text == load_prompt(owner=ana, now=now).prompt.text

@@ -49,6 +49,7 @@ def agent_memory(owner, content, **fields):
     return make_memory(owner, content, **fields)
 
 
+@pytest.mark.database
 def test_the_two_blocks_and_their_bytes(ana, ben, now):
     make_memory(ana, "treats crypto as a 5% allocation", at=now)
     make_memory(ana, "wants numbers first", at=now + TICK)
@@ -79,6 +80,7 @@ def test_the_two_blocks_and_their_bytes(ana, ben, now):
     assert (snapshot.sha256, snapshot.size_bytes) == (snapshot.prompt.sha256, len(snapshot.prompt.text.encode()))
 
 
+@pytest.mark.database
 def test_settled_facts_stand_in_the_personalization_block_after_what_the_owner_wrote_and_pending_ones_do_not(ana, now):
     agent_memory(ana, "settled", category=Category.FACT, fact_state=FactState.SETTLED, at=now)
     agent_memory(ana, "pending", category=Category.FACT, at=now)
@@ -101,6 +103,7 @@ def test_without_anything_known_only_the_fence_stands(ana, now):
     assert snapshot.prompt.text == snapshot.memory_context
 
 
+@pytest.mark.database
 def test_twenty_personalization_memories_stand_first_and_the_rest_join_the_observations(ana, now):
     make_many(ana, 23, at=now)
     snapshot = begin(ana, now)
@@ -109,6 +112,7 @@ def test_twenty_personalization_memories_stand_first_and_the_rest_join_the_obser
     assert len(set(snapshot.memory_ids)) == 23
 
 
+@pytest.mark.database
 def test_fifty_observations_thirty_of_them_kept_for_the_user(ana, now):
     user = make_many(ana, 40, at=now - timedelta(days=9), category=Category.PREFERENCE, source=Source.USER_EXPLICIT)
     agent = make_many(ana, 60, at=now, category=Category.OBSERVATION, source=Source.AGENT_RECORDED)
@@ -116,11 +120,13 @@ def test_fifty_observations_thirty_of_them_kept_for_the_user(ana, now):
     assert list(prompt.memory_ids) == [row.pk for row in [*agent[:20], *user[:30]]]
 
 
+@pytest.mark.database
 def test_ties_are_broken_by_id(ana, now):
     rows = [agent_memory(ana, f"number {n}", at=now) for n in range(60)]
     assert list(load_prompt(owner=ana, now=now).prompt.memory_ids) == [row.pk for row in rows[:9:-1]]
 
 
+@pytest.mark.database
 def test_what_was_frozen_stays_and_the_next_session_sees_what_changed(ana, now):
     rows = make_many(ana, 5, at=now - timedelta(days=1))
     first = begin(ana, now)
@@ -139,6 +145,7 @@ def test_what_was_frozen_stays_and_the_next_session_sees_what_changed(ana, now):
     assert find_previous(first) is None
 
 
+@pytest.mark.database
 def test_delete_and_restore_leave_everything_in_its_place(ana, now):
     rows = [*make_many(ana, 8, at=now), *make_many(ana, 8, at=now, category=Category.LESSON)]
     before = load_prompt(owner=ana, now=now).prompt.text
@@ -164,7 +171,8 @@ def fill(ana, now):
 
 def test_the_same_rows_give_the_same_bytes_a_hundred_times(ana, now):
     fill(ana, now)
-    assert len({load_prompt(owner=ana, now=now).prompt.text for _ in range(100)}) == 1
+    first = load_prompt(owner=ana, now=now).prompt.text
+    assert all(load_prompt(owner=ana, now=now).prompt.text == first for _ in range(99))
 
 
 ELSEWHERE = """
@@ -181,13 +189,14 @@ print(load_prompt(owner=User.objects.get(username="ana"), now=timezone.now()).pr
 """
 
 
+@pytest.mark.database
 @pytest.mark.processes
 @pytest.mark.django_db(transaction=True)
 def test_other_processes_and_locales_give_the_same_bytes(ana, now):
     fill(ana, now)
     expected = load_prompt(owner=ana, now=now).prompt.sha256
     name = str(connection.settings_dict["NAME"])
-    places = [("0", "C", "en"), ("1", "de_DE.UTF-8", "zh-hans"), ("random", "tr_TR.UTF-8", "en")]
+    places = [("0", "C", "en"), ("1", "tr_TR.UTF-8", "zh-hans")]
     hashes = [
         subprocess.run(
             [sys.executable, "-c", ELSEWHERE, name, language],
@@ -213,12 +222,14 @@ def test_the_sections_are_the_text(ana, now):
     ]  # fmt: skip
 
 
+@pytest.mark.database
 def test_takes_at_most_eight_reads(ana, now, django_assert_max_num_queries):
     make_many(ana, 30, at=now)
     with django_assert_max_num_queries(8):
         load_prompt(owner=ana, now=now)
 
 
+@pytest.mark.database
 def test_the_end_wipes_the_texts_and_keeps_ids_hashes_and_sizes(ana, now):
     make_memory(ana, "canary", at=now)
     before = begin(ana, now)
@@ -238,6 +249,7 @@ def test_the_end_wipes_the_texts_and_keeps_ids_hashes_and_sizes(ana, now):
         record_turn(owner=ana, session_id=before.pk, turn=NewTurn("hi", "hello"), actor="user:1", now=now)
 
 
+@pytest.mark.database
 @table(("idle", "wiped"), [(IDLE_AFTER - TICK, 0), (IDLE_AFTER, 1)])
 def test_a_day_of_silence_wipes_the_prompt(ana, ben, now, idle, wiped):
     quiet = begin(ana, now)
@@ -298,6 +310,7 @@ def database_bytes():
 class TestLessons:
     """A lesson is visible only to sessions that begin after the market had answered (S0)."""
 
+    @pytest.mark.database
     def test_is_carried_from_the_moment_its_outcome_was_known(self, ana, ben, now):
         taught = make_lesson(ana, "size down in chop", at=now)
         make_lesson(ben, "of somebody else", at=now - TICK)
@@ -311,6 +324,7 @@ class TestLessons:
         ]
         assert list(snapshot.lesson_ids) == [taught.pk]
 
+    @pytest.mark.database
     def test_what_teaches_nothing_is_not_carried(self, ana, now):
         for fields in (
             {"status": "pending", "reflected_at": None, "outcome": None, "lesson": "", "classification": None},
