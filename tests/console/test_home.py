@@ -35,9 +35,7 @@ def draft(text: str, source: Source = Source.USER_MANUAL, **fields: Any) -> Draf
 
 def html(client: Client, user: Any, path: str = "/") -> str:
     client.force_login(user)
-    answer = client.get(path)
-    assert answer.status_code == 200
-    return answer.content.decode()
+    return text_of(client.get(path))
 
 
 def visited(user: Any, hours_ago: float) -> None:
@@ -128,6 +126,7 @@ def test_first_steps_follow_the_facts(client: Client, ana: Any) -> None:
     assert "2 of 4 done" in html(client, ana)
 
 
+@pytest.mark.database
 def test_first_steps_can_be_put_away_and_brought_back(page: Client) -> None:
     for _twice in range(2):
         assert page.post("/first-steps/hidden/").status_code == 303
