@@ -45,19 +45,13 @@ def on_sqlite(monkeypatch):
 
 
 @pytest.mark.usefixtures("on_sqlite")
-def test_an_old_sqlite_is_refused(monkeypatch):
-    monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 34, 9))
-    assert ids(checks.check_sqlite(None)) == ["minara.E003"]
-
-
-@pytest.mark.usefixtures("on_sqlite")
-def test_a_sqlite_without_full_text_is_refused(monkeypatch):
+def test_a_sqlite_that_is_old_or_has_no_full_text_is_refused(monkeypatch):
+    assert checks.has_full_text()
+    with monkeypatch.context() as old:
+        old.setattr(sqlite3, "sqlite_version_info", (3, 34, 9))
+        assert ids(checks.check_sqlite(None)) == ["minara.E003"]
     monkeypatch.setattr(checks, "has_full_text", lambda: False)
     assert ids(checks.check_sqlite(None)) == ["minara.E003"]
-
-
-def test_this_python_has_full_text():
-    assert checks.has_full_text()
 
 
 @table(

@@ -1,4 +1,4 @@
-"""What test processes do to one audit log at once; each is started by `Site.call` or `Site.act`."""
+"""What test processes do to one audit log at once, started by `Site.call`."""
 
 import random
 import time
@@ -10,8 +10,16 @@ from minara_site.kernel.audit_log import seals, tasks
 from minara_site.kernel.audit_log.chain import unsealed_entries
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.audit_log.verification import verify_chain
+from tests.kit.racers import in_processes
 
-CHAINS = "tests.kernel.audit_log.sealers"
+
+def race(writers: int, sealers: int) -> str:
+    """Let processes write and others seal at once; say how the chain is, how much it covers, and what waits."""
+    writing = [(write_slowly, 12) for _writer in range(writers)]
+    in_processes(*writing, *((seal_while_others_write, 15) for _sealer in range(sealers)))
+    tasks.seal(now=timezone.now())
+    finding = verify_chain()
+    return f"{finding.broken} {finding.entries} {unsealed_entries().count()}"
 
 
 def write_slowly(count: int) -> None:
@@ -28,10 +36,3 @@ def seal_while_others_write(rounds: int) -> None:
     for _round in range(rounds):
         tasks.seal(now=timezone.now())
         time.sleep(0.01)
-
-
-def check() -> str:
-    """Seal the rest; say how the chain is, how much it covers, and what waits."""
-    tasks.seal(now=timezone.now())
-    finding = verify_chain()
-    return f"{finding.broken} {finding.entries} {unsealed_entries().count()}"

@@ -1,7 +1,7 @@
 """Jobs for tests: a table of its own in this process, and an installation that lists the probe's jobs."""
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import pytest
@@ -43,11 +43,26 @@ def pushed(monkeypatch: pytest.MonkeyPatch) -> Pushed:
     return taken
 
 
+@pytest.fixture(scope="session")
+def probe_sites(
+    tmp_path_factory: pytest.TempPathFactory, migrated_site: Site
+) -> Callable[[], AbstractContextManager[Site]]:
+    """Make installations whose workers know the probe's jobs and wait less."""
+
+    @contextmanager
+    def make() -> Iterator[Site]:
+        folder = tmp_path_factory.mktemp("probe") / "data"
+        made = Site(folder, settings="tests.kernel.jobs.probe.settings", template=migrated_site)
+        try:
+            yield made
+        finally:
+            made.close()
+
+    return make
+
+
 @pytest.fixture
-def probe_site(tmp_path: Path, migrated_site: Site) -> Iterator[Site]:
-    """An installation whose workers know the probe's jobs and wait less."""
-    made = Site(tmp_path / "data", settings="tests.kernel.jobs.probe.settings", template=migrated_site)
-    try:
+def probe_site(probe_sites: Callable[[], AbstractContextManager[Site]]) -> Iterator[Site]:
+    """Such an installation."""
+    with probe_sites() as made:
         yield made
-    finally:
-        made.close()

@@ -112,10 +112,6 @@ def test_claims_with_a_lease_and_counts_the_attempt(now):
     run = JobRun.objects.get()
     assert claim == Claim(run.pk, "probe.count", {}, 1, "host:1:2")
     assert run.lease_expires_at == now + timedelta(seconds=services.LEASE_SECONDS)
-
-
-def test_claims_once(now):
-    claim = make_claim(now)
     assert claim_run(claim.run_id, worker="host:1:3", now=now) is None
     assert claim_run(claim.run_id + 1, worker="host:1:3", now=now) is None
 
@@ -233,10 +229,7 @@ def test_progress_is_kept_with_the_run(now):
     assert JobRun.objects.values_list("done", "total").get() == (3, 10)
     services.report_progress(claim, 12, 10)  # there was more to do than was counted first
     assert JobRun.objects.values_list("done", "total").get() == (12, 12)
-
-
-def test_progress_outside_of_a_worker_is_told_to_nobody(now):
-    services.report_progress(None, 3, 10)
+    services.report_progress(None, 3, 10)  # outside of a worker nobody is told
 
 
 def test_a_running_job_stops_where_it_reports(now):

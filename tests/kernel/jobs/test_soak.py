@@ -54,14 +54,14 @@ def test_a_thousand_runs_survive_every_kind_of_death(probe_site):
     wait_until(lambda: set(states(probe_site, "probe.work_slowly")) <= {"succeeded", "failed"}, 300)
     assert states(probe_site, "probe.work_slowly") == {"succeeded": RUNS}
     numbers = "SELECT count(*), count(DISTINCT details) FROM (SELECT CAST(details AS TEXT) AS details FROM audit_log "
-    assert probe_site.query(numbers + "WHERE tool_call = 'effected') AS effects") == [(RUNS, RUNS)]
+    assert probe_site.query(numbers + "WHERE tool_call = 'probe.work_slowly effected') AS effects") == [(RUNS, RUNS)]
 
 
 def test_three_clusters_run_each_slot_once_for_a_hundred_slots(probe_site):
     for _each in range(3):
         probe_site.start("worker")
-    wait_until(lambda: effects(probe_site, "slot") >= 100, 200)
+    wait_until(lambda: effects(probe_site, "probe.note_slot") >= 100, 200)
     slots = "SELECT count(*), count(DISTINCT slot) FROM job_runs WHERE job = 'probe.note_slot' AND state = 'succeeded'"
     ran, distinct = probe_site.query(slots)[0]
     assert ran == distinct
-    assert ran <= effects(probe_site, "slot") <= ran + 1
+    assert ran <= effects(probe_site, "probe.note_slot") <= ran + 1

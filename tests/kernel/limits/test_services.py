@@ -1,5 +1,6 @@
 """A limit lets through as many as it says, in any stretch of time, from however many processes."""
 
+import json
 from datetime import timedelta
 
 import pytest
@@ -8,25 +9,26 @@ from django.db import OperationalError, connections
 from minara_site.kernel.errors import Unavailable
 from minara_site.kernel.limits import services
 from minara_site.kernel.limits.models import RateCount
-from minara_site.kernel.limits.services import count, delete_ended_counts, forget
+from minara_site.kernel.limits.services import count, forget
+from minara_site.kernel.limits.tasks import delete_ended
 from tests.kernel.limits.acts import LIMIT
 from tests.kit.tables import table
 
-pytestmark = pytest.mark.django_db(databases="__all__")
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 MINUTE = timedelta(minutes=1)
 
 
-def knock(now, key="read:user:7", **changed):
+def attempt(now, key="read:user:7", **changed):
     return count(key, **{"limit": 3, "seconds": 60, "now": now, **changed})
 
 
 def admitted(now, tries=10, **changed):
-    return sum(knock(now, **changed).is_allowed for _try in range(tries))
+    return sum(attempt(now, **changed).is_allowed for _try in range(tries))
 
 
 def test_it_lets_through_the_limit_and_says_what_is_left(now):
-    seen = [knock(now + timedelta(seconds=15)) for _try in range(4)]
+    seen = [attempt(now + timedelta(seconds=15)) for _try in range(4)]
     assert [each.is_allowed for each in seen] == [True, True, True, False]
     assert [each.remaining for each in seen] == [2, 1, 0, 0]
     assert {each.limit for each in seen} == {3}
@@ -40,10 +42,10 @@ def test_who_waits_as_long_as_told_gets_in_and_not_much_earlier(now, limit, begi
     moment = now + timedelta(seconds=begin)
     for _wait in range(5):
         admitted(moment, limit=limit)
-        wait = timedelta(seconds=knock(moment, limit=limit).retry_after_seconds)
-        assert not knock(moment + wait - timedelta(seconds=2), limit=limit).is_allowed
+        wait = timedelta(seconds=attempt(moment, limit=limit).retry_after_seconds)
+        assert not attempt(moment + wait - timedelta(seconds=2), limit=limit).is_allowed
         moment += wait
-        assert knock(moment, limit=limit).is_allowed
+        assert attempt(moment, limit=limit).is_allowed
 
 
 def test_the_window_slides(now):
@@ -56,37 +58,31 @@ def test_the_window_slides(now):
 
 
 def test_refused_tries_keep_nobody_out(now):
-    """Somebody who never stops knocking gets in as often as the limit says."""
+    """Somebody who never stops trying gets in as often as the limit says."""
     seconds = range(600)
-    let_in = sum(knock(now + timedelta(seconds=second), limit=20).is_allowed for second in seconds)
+    let_in = sum(attempt(now + timedelta(seconds=second), limit=20).is_allowed for second in seconds)
     assert 180 <= let_in <= 200
 
 
 def test_keys_do_not_hinder_each_other_however_long(now):
     assert admitted(now, key="a") == admitted(now, key="b") == 3
     assert admitted(now, key="c" * 200) == admitted(now, key="c" * 199 + "d") == 3
-    assert not knock(now, key="c" * 200).is_allowed
+    assert not attempt(now, key="c" * 200).is_allowed
 
 
-def test_a_limit_of_zero_is_none_and_asks_nothing(now, django_assert_num_queries):
-    with django_assert_num_queries(0, using=services.counters()):
-        assert knock(now, limit=0).is_allowed
-
-
-def test_an_allowed_try_costs_one_statement(now, django_assert_num_queries):
-    knock(now)
+def test_an_allowed_try_costs_one_statement_and_one_without_a_limit_none(now, django_assert_num_queries):
+    attempt(now)
     with django_assert_num_queries(1, using=services.counters()):
-        knock(now)
+        attempt(now)
+    with django_assert_num_queries(0, using=services.counters()):
+        assert attempt(now, limit=0).is_allowed
 
 
-def test_a_clock_a_moment_behind_counts_with_the_others(now):
+def test_a_clock_a_moment_behind_counts_with_the_others_and_one_that_was_wrong_locks_nobody_out(now):
     admitted(now)
-    assert not knock(now - timedelta(milliseconds=5)).is_allowed
-
-
-def test_a_clock_that_was_wrong_locks_nobody_out(now):
-    admitted(now + timedelta(days=2))
-    assert admitted(now) == 3
+    assert not attempt(now - timedelta(milliseconds=5)).is_allowed
+    admitted(now + timedelta(days=2), key="other")
+    assert admitted(now, key="other") == 3
 
 
 def test_forgetting_begins_anew(now):
@@ -95,10 +91,12 @@ def test_forgetting_begins_anew(now):
     assert admitted(now) == 3
 
 
-def test_only_ended_rows_are_deleted(now):
-    knock(now, key="old")
-    knock(now + MINUTE, key="young")
-    assert delete_ended_counts(now=now + 2 * MINUTE) == 1
+def test_the_job_deletes_ended_rows_and_no_others(now):
+    attempt(now, key="old")
+    attempt(now + MINUTE, key="young")
+    assert delete_ended(now=now + 2 * MINUTE - timedelta(seconds=1)) == {"deleted": 0}
+    assert delete_ended(now=now + 2 * MINUTE) == {"deleted": 1}
+    assert delete_ended(now=now + 2 * MINUTE) == {"deleted": 0}
     assert list(RateCount.objects.values_list("key", flat=True)) == ["young"]
 
 
@@ -106,22 +104,17 @@ def refuse_to_write(execute, sql, params, many, context):
     raise OperationalError("attempt to write a readonly database")
 
 
-def test_counters_that_cannot_be_written_stop_no_read(now):
+def test_counters_that_cannot_be_written_stop_no_read_but_what_must_be_counted(now):
     with connections[services.counters()].execute_wrapper(refuse_to_write):
-        allowance = knock(now)
+        allowance = attempt(now)
+        with pytest.raises(Unavailable) as refusal:
+            attempt(now, fails_open=False)
     assert (allowance.is_allowed, allowance.remaining) == (True, 3)
-
-
-def test_counters_that_cannot_be_written_stop_what_must_be_counted(now):
-    with connections[services.counters()].execute_wrapper(refuse_to_write), pytest.raises(Unavailable) as refusal:
-        knock(now, fails_open=False)
     assert refusal.value.retry_after_seconds == 5
 
 
 @pytest.mark.processes
 def test_a_burst_from_eight_processes_gets_the_limit_and_no_more(site):
     """W-13: 1 000 tries at once."""
-    processes = [site.act("tests.kernel.limits.acts:burst", 125) for _process in range(8)]
-    outputs = [process.communicate(timeout=120)[0] for process in processes]
-    assert [process.returncode for process in processes] == [0] * 8, outputs
-    assert sum(int(output) for output in outputs) == LIMIT
+    let_through = json.loads(site.call("tests.kernel.limits.acts:burst", 8, 125).splitlines()[-1])
+    assert sum(let_through) == LIMIT

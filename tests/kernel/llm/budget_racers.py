@@ -1,14 +1,11 @@
-"""What the processes of the budget's race tests do: forked from one, because starting is what takes its time."""
+"""What the processes of the budget's race tests do, started by `Site.call`."""
 
 import json
 import os
 import signal
 import time
-from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
-from functools import partial
-from typing import TextIO
 
 from django.db import connections
 from django.db.models import Count, Sum
@@ -21,6 +18,7 @@ from minara_site.kernel.llm.core.tiers import Tier
 from minara_site.kernel.llm.gateway import Question, ask
 from minara_site.kernel.llm.models import BudgetReservation, BudgetWindow, LlmUsage
 from tests.kit.clock import NOON
+from tests.kit.racers import in_processes
 
 PROJECTED = Decimal("0.10")
 CENT = Decimal("0.01")
@@ -98,28 +96,11 @@ def ask_models(calls: int) -> dict[str, int]:
 
 
 def race(processes: int, calls: int, what: str = "fire") -> str:
-    """Fork this many processes, let them all begin at once, and return what each of them found."""
-    starts, go = os.pipe()
+    """Let this many processes begin at once, and return what each of them found."""
+    import anthropic  # noqa: F401 - once for all of them
+
     work = {"fire": fire, "ask": ask_models}[what]
-    answers = [start_racer(starts, go, partial(work, calls)) for _process in range(processes)]
-    os.close(go)  # what every one of them waits for
-    found = [json.loads(answer.read()) for answer in answers]
-    for _process in range(processes):
-        os.wait()
-    return json.dumps(found)
-
-
-def start_racer(starts: int, go: int, work: Callable[[], dict[str, int]]) -> TextIO:
-    """Fork a process that waits for the start, works and writes what it found."""
-    answer, writes = os.pipe()
-    if os.fork():
-        os.close(writes)
-        return open(answer, encoding="utf-8")  # noqa: PTH123 - the caller reads it to its end
-    os.close(go)
-    connections["default"].ensure_connection()
-    os.read(starts, 1)
-    os.write(writes, json.dumps(work()).encode())
-    os._exit(0)
+    return json.dumps(in_processes(*((work, calls) for _process in range(processes))))
 
 
 def die(settles: int, *, waits: bool) -> None:
@@ -151,14 +132,17 @@ def spend(says: int, settles: int) -> None:
     signal.pause()
 
 
-def kill_between(times: int) -> str:
-    """Kill this many processes between reserve and settle; return after each what the tables hold, in cents."""
+def kill_between(times: int, moments: list[str]) -> str:
+    """Kill this many processes between reserve and settle; return after each what the tables hold, in cents.
+
+    Then return the room that there is at these moments.
+    """
     found = []
     for _time in range(times):
         die(1, waits=True)
         found.append(look())
         connections.close_all()
-    return json.dumps(found)
+    return json.dumps([found, [find_room(at) for at in moments]])
 
 
 def kill_anywhere(times: int) -> str:

@@ -26,7 +26,7 @@ from tests.kernel.llm.budget_racers import PROJECTED, pay, take
 from tests.kit.clock import NOON
 from tests.kit.tables import table
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 TICK = timedelta(microseconds=1)
 DAY_CAP = Decimal("1.00")

@@ -13,7 +13,7 @@ from tests.kit.clock import NOON
 from tests.kit.messages_api import MessagesApi, serve, tool
 from tests.kit.site import Site
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.database]
 
 RACERS = "tests.kernel.llm.budget_racers"
 TICK = timedelta(microseconds=1)
@@ -79,13 +79,14 @@ def test_sixteen_processes_do_not_pass_a_cap_together(turn: int, capped: Site) -
 
 def check_kills(site: Site, times: int) -> None:
     """What the dead reserved counts until it expires, once; what they settled counts for ever."""
-    found = json.loads(act(site, "kill_between", times))
+    found, room = json.loads(
+        act(site, "kill_between", times, [at.isoformat() for at in (NOON + LIVES - TICK, NOON + LIVES)])
+    )
     assert found == [
         {"paid": dead, "spent": dead, "reserved": dead, "calls": dead, "counted": dead} for dead in range(1, times + 1)
     ]
-    room = [Decimal(act(site, "find_room", at.isoformat())) for at in (NOON + LIVES - TICK, NOON + LIVES)]
     cap = Decimal(site.environment["MINARA_BUDGET_LEARNING_DAILY_USD"])
-    assert room == [cap - times * Decimal("0.02"), cap - times * Decimal("0.01")]
+    assert list(map(Decimal, room)) == [cap - times * Decimal("0.02"), cap - times * Decimal("0.01")]
 
 
 def test_what_a_killed_process_reserved_counts_until_it_expires(capped: Site) -> None:

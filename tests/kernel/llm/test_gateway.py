@@ -5,7 +5,6 @@ import logging
 import os
 import resource
 import threading
-from datetime import timedelta
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -85,6 +84,12 @@ def question(**fields: Any) -> Question[Verdict]:
     return Question(**{**given, **fields})
 
 
+def answer_with(models: MessagesApi, answer: Any, *first: Any) -> None:
+    """Begin anew: answer these first, then always so."""
+    models.forget()
+    models.answers[:], models.answer = first, answer
+
+
 def configure(settings: LazySettings, **fields: Any) -> None:
     settings.MINARA = settings.MINARA.model_copy(update=fields)
 
@@ -153,7 +158,7 @@ def test_models_that_take_no_forced_tool_are_asked_for_a_strict_one(
     models: MessagesApi, settings: LazySettings, model: str, extra: dict[str, Any]
 ) -> None:
     configure(settings, minara_model_main=model)
-    models.answer = GOOD
+    answer_with(models, GOOD)
     assert ask(question(tier=Tier.MAIN)).model == model
     body = models.asked[0].body
     assert body["tool_choice"] == {"type": "auto", "disable_parallel_tool_use": True}
@@ -230,7 +235,7 @@ def test_an_answer_that_does_not_fit_is_sent_back_once(models: MessagesApi) -> N
     ],
 )
 def test_two_answers_that_do_not_fit_are_invalid(models: MessagesApi, reply: Any) -> None:
-    models.answer = reply
+    answer_with(models, reply)
     with pytest.raises(AnswerInvalid) as refusal:
         ask(question())
     assert models.calls == 2
@@ -274,7 +279,7 @@ def test_a_refusal_is_not_asked_again(models: MessagesApi) -> None:
 
 @table("status", [429, 500, 502, 503, 529, 408])
 def test_what_is_not_now_is_tried_again(models: MessagesApi, status: int) -> None:
-    models.answers = [error(status, **NOW), error(status, **NOW), GOOD]
+    answer_with(models, GOOD, error(status, **NOW), error(status, **NOW))
     assert ask(question()).value.verdict == "good"
     assert (models.calls, LlmUsage.objects.count()) == (3, 1)
 
@@ -311,15 +316,16 @@ def test_waits_for_as_long_as_it_is_asked_and_no_longer_than_a_bound(
         (403, "ANTHROPIC_API_KEY"),
         (404, "MINARA_MODEL_FAST"),
         (402, "billing"),
+        (302, "302"),
         (307, "307"),
     ],
 )
 def test_a_refusal_of_us_says_which_setting_to_look_at(models: MessagesApi, status: int, sentence: str) -> None:
-    models.answer = error(status, CANARY, Location=f"{models.url}/elsewhere")
+    answer_with(models, error(status, CANARY, Location=f"{models.url}/v1/messages"))
     with pytest.raises(ModelUnavailable, match=sentence) as refusal:
         ask(question())
     assert CANARY not in refusal.value.detail
-    assert models.calls == 1
+    assert models.calls == 1  # a redirect does not take the key along
     assert not BudgetReservation.objects.exists()
 
 
@@ -327,7 +333,7 @@ def test_a_refusal_of_us_says_which_setting_to_look_at(models: MessagesApi, stat
 def test_a_question_that_is_refused_as_it_is_costs_nothing_and_opens_no_breaker(
     models: MessagesApi, status: int
 ) -> None:
-    models.answer = error(status, CANARY)
+    answer_with(models, error(status, CANARY))
     for _n in range(FAILURES_TO_TRIP + 1):
         with pytest.raises(AnswerInvalid, match=str(status)) as refusal:
             ask(question())
@@ -398,7 +404,7 @@ def test_a_key_that_is_no_header_is_not_shown(
     ],
 )
 def test_what_may_be_paid_for_counts_as_its_worst_and_is_not_asked_again(models: MessagesApi, reply: Any) -> None:
-    models.answer = reply
+    answer_with(models, reply)
     with pytest.raises(ModelUnavailable):
         ask(question())
     assert models.calls == 1
@@ -443,11 +449,10 @@ def test_an_error_of_20_megabytes_is_not_read(models: MessagesApi) -> None:
 @table("reply", [slowly(tool(GOOD), 4), slowly(tool(GOOD), 4, is_dripped=True), hinting()])
 def test_an_answer_that_takes_too_long_is_left(models: MessagesApi, settings: LazySettings, reply: Any) -> None:
     configure(settings, minara_model_timeout_seconds=1)
-    models.answer = reply
-    began = timezone.now()
-    with pytest.raises(ModelUnavailable):
+    answer_with(models, reply)
+    with pytest.raises(ModelUnavailable) as refusal:
         ask(question())
-    assert timezone.now() - began < timedelta(seconds=2.5)
+    assert refusal.value.kind in {"lost: timeout", "lost: ReadTimeout"}  # else it waited until the server ended
     assert (models.calls, LlmUsage.objects.filter(is_lost=True).count()) == (1, 1)
 
 
@@ -529,13 +534,6 @@ def test_a_call_without_a_thread_was_not_sent_and_keeps_no_place(
 
 def no_thread(_thread: threading.Thread) -> None:
     raise RuntimeError("can't start new thread")
-
-
-def test_a_redirect_does_not_take_the_key_along(models: MessagesApi) -> None:
-    models.answer = error(302, Location=f"{models.url}/v1/messages")
-    with pytest.raises(ModelUnavailable, match="302"):
-        ask(question())
-    assert models.calls == 1
 
 
 def test_the_sdk_finds_nothing_in_the_environment(models: MessagesApi, monkeypatch: pytest.MonkeyPatch) -> None:

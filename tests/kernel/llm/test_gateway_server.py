@@ -2,12 +2,14 @@
 
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import anthropic
 import pytest
 
 from tests.kit.messages_api import KEY, MessagesApi, at_cost, cut_off, error, hung_up, read_calls, said, serve, tool
+from tests.kit.site import wait_until
 
 TOOL = {"name": "note", "input_schema": {"type": "object"}}
 
@@ -45,11 +47,12 @@ def test_refuses_a_forced_tool_as_the_real_one_does(models: MessagesApi) -> None
 
 
 def test_counts_who_asks_at_once(models: MessagesApi) -> None:
-    models.seconds = 0.2
+    models.gate = threading.Event()
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda _n: ask(models), range(8)))
-    assert read_calls(models.url)["calls"] == 8
-    assert models.most_at_once > 1
+        asked = [pool.submit(ask, models) for _n in range(8)]
+        wait_until(lambda: models.under_way == 8)
+        models.gate.set()
+    assert len([each.result() for each in asked]) == read_calls(models.url)["calls"] == models.most_at_once == 8
 
 
 def test_runs_in_a_process_of_its_own() -> None:

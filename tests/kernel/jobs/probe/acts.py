@@ -1,6 +1,6 @@
-"""What test processes do beside the workers; each is started by `Site.call` or `Site.act`."""
+"""What test processes do beside the workers; each function is started by `Site.call`."""
 
-import time
+import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -8,41 +8,43 @@ from django.utils import timezone
 
 from minara_site.kernel.jobs import schedule
 from minara_site.kernel.jobs.leases import acquire_lease
-from minara_site.kernel.jobs.models import JobRun
 from minara_site.kernel.jobs.services import request_run
+from tests.kit.racers import in_processes
 
 START = datetime(2030, 1, 1, tzinfo=UTC)
 
 
-def request(job: str, count: int, arguments: dict[str, Any]) -> list[int]:
+def request(job: str, count: int, arguments: dict[str, Any]) -> None:
     """Ask for this many runs, numbered from 0."""
-    return [
-        request_run(job, {**arguments, "number": number}, now=timezone.now(), requested_by="test").pk
-        for number in range(count)
-    ]
+    for number in range(count):
+        request_run(job, {**arguments, "number": number}, now=timezone.now(), requested_by="test")
 
 
-def request_plain(job: str) -> int:
-    """Ask for one run without arguments."""
-    return request_run(job, {}, now=timezone.now(), requested_by="test").pk
+def request_each(*jobs: tuple[str, int]) -> None:
+    """Ask for runs of several jobs."""
+    for job, count in jobs:
+        request(job, count, {})
 
 
-def tick_slots(count: int) -> int:
-    """Ask for what is due at this many instants, one slot apart."""
-    return sum(schedule.create_due_runs(now=START + timedelta(seconds=second)) for second in range(count))
+def request_at_once(writers: int, job: str, count: int, arguments: dict[str, Any]) -> None:
+    """Let several processes ask at once, each for this many runs."""
+    in_processes(*((request, job, count, arguments) for _writer in range(writers)))
 
 
-def race_for_leases(count: int, holder: str) -> int:
-    """Try for this many leases; return how many were ours."""
-    now = datetime.now(UTC)
-    return sum(acquire_lease(f"race-{number}", holder=holder, seconds=3600, now=now) for number in range(count))
+def race_for_slots(schedulers: int, count: int) -> None:
+    """Let several schedulers ask at once for what is due at this many instants, one slot apart."""
+    in_processes(*((tick_slots, count) for _scheduler in range(schedulers)))
 
 
-def drain(seconds: float) -> bool:
-    """Wait until no run is queued or running; say whether that happened."""
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        if not JobRun.objects.filter(state__in=("queued", "running")).exclude(job="probe.note_slot").exists():
-            return True
-        time.sleep(0.2)
-    return False
+def tick_slots(count: int) -> None:
+    for second in range(count):
+        schedule.create_due_runs(now=START + timedelta(seconds=second))
+
+
+def race_for_leases(racers: int, count: int) -> str:
+    """Let several processes try for the same leases at once; return how many each of them got."""
+    return json.dumps(in_processes(*((take_leases, count, f"racer-{number}") for number in range(racers))))
+
+
+def take_leases(count: int, holder: str) -> int:
+    return sum(acquire_lease(f"race-{number}", holder=holder, seconds=3600, now=START) for number in range(count))

@@ -1,5 +1,6 @@
 """The probe as a Django app."""
 
+import os
 from datetime import timedelta
 
 from django.apps import AppConfig
@@ -14,8 +15,7 @@ class ProbeConfig(AppConfig):
     def ready(self) -> None:
         from minara_site.kernel.jobs import queue, schedule, services
 
-        services.LEASE_SECONDS = 2
-        schedule.LEASE_SECONDS = 2
+        services.LEASE_SECONDS = schedule.LEASE_SECONDS = int(os.environ.get("PROBE_LEASE_SECONDS", "20"))
         schedule.TICK_SECONDS = 0.5
-        schedule.RESEND_AFTER = timedelta(seconds=2)
-        queue.STOP_SECONDS = 2
+        schedule.RESEND_AFTER, schedule.RESEND_ANYWAY_AFTER = timedelta(seconds=2), timedelta(seconds=5)
+        queue.STOP_SECONDS = queue.MOST_LOCKED_SECONDS = 2

@@ -18,12 +18,12 @@ def states(site: Site, job: str) -> dict[str, int]:
     return dict(site.query(f"SELECT state, count(*) FROM job_runs WHERE job = '{job}' GROUP BY state"))
 
 
-def effects(site: Site, kind: str = "effected") -> int:
-    """Return how many effects of this kind stand."""
-    return int(site.query(f"SELECT count(*) FROM audit_log WHERE tool_call = '{kind}'")[0][0])
+def effects(site: Site, job: str, what: str = "effected") -> int:
+    """Return how many effects a job left."""
+    return int(site.query(f"SELECT count(*) FROM audit_log WHERE tool_call = '{job} {what}'")[0][0])
 
 
-def running_worker(site: Site) -> int | None:
-    """Return the process that runs a job now."""
-    found = site.query("SELECT worker FROM job_runs WHERE state = 'running' AND job <> 'probe.note_slot'")
+def running_worker(site: Site, job: str) -> int | None:
+    """Return the process that runs this job now."""
+    found = site.query(f"SELECT worker FROM job_runs WHERE state = 'running' AND job = '{job}'")
     return int(found[0][0].rsplit(":", 1)[1]) if found else None
