@@ -1,15 +1,18 @@
 """Who may call the API, with what."""
 
 import pytest
+from django.middleware.csrf import _get_new_csrf_string
 from django.test import Client
 from django.utils import timezone
 
 from minara_site.access.keys.services import create_key
 from minara_site.access.policy import Scope
+from tests.kit.tables import table
 from tests.kit.visitor import visitor
 
 pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.access.guarded_urls")]
 API = "/guarded/api"
+TOKEN = _get_new_csrf_string()
 
 
 @pytest.fixture
@@ -56,6 +59,26 @@ class TestKeys:
 class TestBrowserSessions:
     def test_read(self, ben):
         assert visitor(ben).get(f"{API}/read").json()["actor"] == f"user:{ben.pk}"
+
+    @table(
+        ("headers", "content_type"),
+        [
+            ({}, "application/json"),
+            ({"X-CSRFToken": "a" * 32}, "application/json"),
+            ({"X-CSRFToken": TOKEN, "Origin": "https://evil.example"}, "application/json"),
+            ({"X-CSRFToken": TOKEN, "Origin": "null"}, "application/json"),
+            ({"X-CSRFToken": TOKEN}, "text/plain"),
+            ({"X-CSRFToken": TOKEN}, "application/x-www-form-urlencoded"),
+            ({"X-CSRFToken": TOKEN}, "multipart/form-data; boundary=x"),
+        ],
+    )
+    def test_write_json_with_their_token_and_in_no_other_way(self, ben, headers, content_type):
+        browser = visitor(ben, enforce_csrf_checks=True)
+        browser.cookies["minara-csrf"] = TOKEN
+        assert code(browser.post(f"{API}/write", "{}", content_type, headers=headers)) == (403, "csrf")
+        token = {"X-CSRFToken": TOKEN}
+        assert browser.post(f"{API}/write", "{}", "application/json", headers=token).status_code == 200
+        assert browser.delete(f"{API}/write", headers=token).status_code == 200
 
     def test_end_with_their_user(self, ben):
         browser = visitor(ben)

@@ -12,9 +12,11 @@ from tests.kit.tables import table
 pytestmark = pytest.mark.django_db
 
 
-def test_lists_the_definitions_of_what_the_key_may_use(agent: Agent, ana: Any) -> None:
+def test_lists_the_definitions_of_what_the_key_may_use_and_refuses_the_others(agent: Agent, ana: Any) -> None:
     assert agent.get("/v1/tools").json() == {"ok": True, "data": [tool.definition() for tool in TOOLS.values()]}
-    assert agent_of(ana, "trading:read").get("/v1/tools").json()["data"] == []
+    trader = agent_of(ana, "trading:read")
+    assert trader.get("/v1/tools").json()["data"] == []
+    assert_problem(trader.post("/v1/tools/memory_read", {}), 403, "missing_scope")
 
 
 def test_write_search_and_read_in_turn_with_a_reasoning(agent: Agent) -> None:
