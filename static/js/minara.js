@@ -184,7 +184,7 @@
     i: () => press(find("[data-edit]", currentRow() ?? find("main"))),
     u: () => press(findAll("#toasts [data-undo] button").at(-1)),
     g: () => { awaitsGo = true; setTimeout(() => { awaitsGo = false; }, 1500); return true; },
-    "?": () => { find("#keys")?.togglePopover(); return true; },
+    "?": () => { find("#shortcuts")?.togglePopover(); return true; },
   };
 
   function escape(target) {

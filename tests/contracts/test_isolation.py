@@ -1,13 +1,13 @@
-"""Ana never meets anything of Ben's: not by id, not in a list, count, search, cursor, bulk act or error (trust W-02)."""
+"""Ana never meets anything of Ben's: not by id, not in a list, count, search, cursor, bulk act or error (trust W-02).
+
+That no plain look shows his canary, the judges say of every answer; here are the looks that try to.
+"""
 
 import json
 import re
-from statistics import median
 
 import pytest
 import time_machine
-from django.db import connection, transaction
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from memory_app.edges.models import MemoryEdge
@@ -15,9 +15,12 @@ from memory_app.facts.models import ConsolidationEvent, FactConflict
 from memory_app.why.models import SearchLogEntry
 from minara_site.access.models import User
 from minara_site.access.policy import POLICY, Role
-from tests.bench.growth import processor_seconds
 from tests.contracts.bodies import body_of
+from tests.contracts.judges import writes_in
 from tests.contracts.permissions import OPERATIONS, PAGES
+from tests.contracts.sweep import captured
+from tests.hostile.knock import names_of
+from tests.kit.tables import Faults, table, taken_back
 from tests.kit.world import BENS, MISSING_ID, database_rows, fill, parameters
 
 OWNED = {
@@ -72,11 +75,12 @@ DOORS = [(method, route) for route, row in PAGES.items() for method in row.metho
 ]
 BY_ID = [(method, route) for method, route in DOORS if OWNED & {*parameters(route)}]
 READS = sorted({route for method, route in DOORS if method == "GET"})
+CALLERS = ("ana", "key_agent")
 
 
 def callers(route):
-    """Name the ways in which Ana reaches a door."""
-    return ("ana", "key_agent") if route.startswith("v1/") else ("ana",)
+    """Name the ways in which Ana reaches a page or an operation."""
+    return CALLERS if route.startswith("v1/") else CALLERS[:1]
 
 
 def answer(world, caller, door, samples, query=""):
@@ -126,33 +130,21 @@ def test_ben_has_something_in_every_owned_table(world):
         assert rows.objects.filter(owner=world.ben.user).exists()
 
 
-@pytest.mark.parametrize(("method", "route"), BY_ID)
+@table(("method", "route"), BY_ID)
 def test_a_foreign_object_answers_exactly_like_a_missing_one(world, method, route):
-    before = rows_of_ben()
+    """The same status, headers and body, after as many statements, none of which writes."""
     for caller in callers(route):
-        answers, works = [], []
+        answers, works, wrote = [], [], []
         for samples in (world.ben.samples, MISSING):
-            with transaction.atomic(), CaptureQueriesContext(connection) as queries:
+            with taken_back("default"), captured() as statements:
                 answers.append(answer(world, caller, (method, route), samples))
-                transaction.set_rollback(True)
-            works.append(len(queries))
+            works.append(len(statements))
+            wrote = wrote or writes_in(statements)
         foreign, missing = answers
-        assert foreign == missing, f"{method} {route} as {caller}"
-        assert works[0] == works[1], f"{method} {route} as {caller} does other work for a foreign object"
+        assert foreign == missing, f"as {caller}"
+        assert works[0] == works[1], f"as {caller}: other work for a foreign object"
         assert BENS not in foreign[2].replace(f"{BENS}_none", "")
-    assert rows_of_ben() == before
-
-
-def test_a_foreign_memory_takes_as_long_as_a_missing_one(world):
-    def seconds(memory_id):
-        return processor_seconds(lambda: world.callers["key_read"].call("GET", f"/v1/memory/{memory_id}"))
-
-    for _ in range(6):  # a busy machine may disturb a series
-        pairs = [(seconds(world.ben.samples["memory_id"]), seconds(MISSING_ID)) for _ in range(60)]
-        foreign, missing = (median(times) for times in zip(*pairs, strict=True))
-        if foreign == pytest.approx(missing, rel=0.2):
-            return
-    pytest.fail(f"median {foreign:.5f} s for a foreign memory, {missing:.5f} s for a missing one")
+        assert wrote == [] or foreign[0] < 400, f"as {caller}"
 
 
 QUERIES = (
@@ -176,35 +168,41 @@ QUERIES = (
 )
 
 
-@pytest.mark.parametrize("route", READS)
-def test_nothing_that_ana_reads_shows_bens_canary(world, route):
-    for caller in callers(route):
-        for query in QUERIES:
-            status, headers, body = answer(world, caller, ("GET", route), world.ana.samples, query)
-            echoed = body.replace(query.partition("q=")[2].partition("&")[0].rstrip("*"), "")
-            assert status < 500, f"{route}{query}"
-            assert BENS not in echoed, f"{route}{query} as {caller}"
-            assert BENS not in headers, f"{route}{query} as {caller}"
+@pytest.mark.parametrize("caller", CALLERS)
+def test_nothing_that_ana_reads_shows_bens_canary(world, caller):
+    """Each query is sent where one of its names is known, or says whose rows are meant; `make soak` sends all of them."""
+    faults = Faults()
+    for route in (route for route in READS if caller in callers(route)):
+        known = {"owner", *names_of(world.callers[caller], route, fill(route, world.ana.samples))}
+        for query in (query for query in QUERIES if not query or known & set(re.findall(r"(\w+)=", query))):
+            with faults.row(f"{route}{query}"):
+                status, headers, body = answer(world, caller, ("GET", route), world.ana.samples, query)
+                echoed = body.replace(query.partition("q=")[2].partition("&")[0].rstrip("*"), "")
+                assert status < 500
+                assert BENS not in echoed
+                assert BENS not in headers
+    faults.show()
 
 
-@pytest.mark.parametrize("route", READS)
-def test_nothing_that_ana_reads_tells_that_ben_exists(world, route):
+@pytest.mark.parametrize("caller", CALLERS)
+def test_nothing_that_ana_reads_tells_that_ben_exists(world, caller):
     """Lists, counts and facets are the same bytes with and without Ben's data; search ranks are in the search tests."""
+    routes = [route for route in READS if caller in callers(route)]
     with time_machine.travel(timezone.now(), tick=False):
-        seen = {caller: answer(world, caller, ("GET", route), world.ana.samples) for caller in callers(route)}
+        seen = {route: answer(world, caller, ("GET", route), world.ana.samples) for route in routes}
         User.objects.get(pk=world.ben.user.pk).delete()
-        for caller, before in seen.items():
-            assert answer(world, caller, ("GET", route), world.ana.samples) == before, f"{route} as {caller}"
+        now = {route: answer(world, caller, ("GET", route), world.ana.samples) for route in routes}
+    assert [route for route in routes if seen[route] != now[route]] == []
 
 
-@pytest.mark.parametrize(
-    "route",
-    [
-        name.split(" /")[1]
-        for name, (act, _verdicts) in OPERATIONS.items()
-        if name.startswith("GET") and not parameters(name) and Role.USER in POLICY[act].roles
-    ],
-)
+LISTS = [
+    name.split(" /")[1]
+    for name, (act, _audience) in OPERATIONS.items()
+    if name.startswith("GET") and not parameters(name) and Role.USER in POLICY[act].roles
+]
+
+
+@table("route", LISTS)
 def test_a_cursor_of_bens_list_shows_nothing_of_his(world, route):
     words = "&q=common" if "search" in route else ""
     for owner in ("ben", "ana"):
@@ -216,16 +214,14 @@ def test_a_cursor_of_bens_list_shows_nothing_of_his(world, route):
             assert BENS not in response.content.decode()
 
 
-@pytest.mark.parametrize("action", ["delete", "restore"])
-@pytest.mark.parametrize("caller", ["ana", "key_agent"])
+@table(("caller", "action"), [(caller, action) for caller in CALLERS for action in ("delete", "restore")])
 def test_a_bulk_act_with_one_foreign_id_changes_nothing(world, caller, action):
-    before = database_rows(leave_out=frozenset({"api_keys"}))
-    ids = [*world.ana.memory_ids[:9], world.ben.samples["memory_id"]]
-    bodies = []
-    for last in (world.ben.samples["memory_id"], MISSING_ID):
-        body = json.dumps({"action": action, "ids": [*ids[:9], last]})
-        response = world.callers[caller].call("POST", "/v1/memory/bulk", body)
-        bodies.append((response.status_code, CHANGING.sub("", response.content.decode())))
+    own, bodies = world.ana.memory_ids[:9], []
+    with captured() as statements:
+        for last in (world.ben.samples["memory_id"], MISSING_ID):
+            body = json.dumps({"action": action, "ids": [*own, last]})
+            response = world.callers[caller].call("POST", "/v1/memory/bulk", body)
+            bodies.append((response.status_code, CHANGING.sub("", response.content.decode())))
     assert bodies[0] == bodies[1]
     assert bodies[0][0] == 404
-    assert database_rows(leave_out=frozenset({"api_keys"})) == before
+    assert writes_in(statements) == []

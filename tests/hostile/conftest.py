@@ -1,16 +1,10 @@
 """The two tenants of the permission tests, and who attacks them."""
 
 import pytest
-from django.conf import settings
 
-from tests.contracts.conftest import shared_world, world
 from tests.hostile.inputs import CI_SHARE
 from tests.hostile.knock import Knocker
 from tests.kit.world import World
-
-__all__ = ["shared_world", "world"]
-
-FEWER = 3
 
 
 @pytest.fixture
@@ -45,9 +39,5 @@ def stranger(world: World) -> Knocker:
 
 @pytest.fixture(params=[pytest.param(CI_SHARE, id="some"), pytest.param(1, id="all", marks=pytest.mark.soak)])
 def share(request: pytest.FixtureRequest) -> int:
-    """Every how manieth row of a corpus is sent: all of them only by `make soak`.
-
-    The run on PostgreSQL sends fewer: most texts end at a parser that knows no database.
-    """
-    is_second_run = bool(settings.MINARA.database_url) and request.param > 1
-    return request.param * FEWER if is_second_run else request.param
+    """Every how manieth row of a corpus is sent: all of them only by `make soak`."""
+    return int(request.param)

@@ -6,7 +6,8 @@ from typing import Any
 
 from tests.kit.shared import corpus
 
-CI_SHARE = 16  # of what meets every field, a run in CI sends every sixteenth; `make soak` sends all
+CI_SHARE = 16  # a run in CI sends every sixteenth row of a corpus; `make soak` sends all
+PAIRWISE = 64 * CI_SHARE  # texts x fields in CI: each field meets some texts, and each text some field
 
 ODD_TEXTS = (
     "",
@@ -166,9 +167,8 @@ def from_corpora() -> tuple[str, ...]:
 
 
 def texts(seed: int, *, share: int) -> tuple[str, ...]:
-    """Return odd texts and texts of the corpora, all of them when `share` is 1."""
-    odd = sample(ODD_TEXTS, seed, share=share // 4 or 1)
-    return (*odd, *sample(from_corpora(), seed, share=4 * share if share > 1 else 1))
+    """Return odd texts and texts of the corpora for one field: a few, other ones for each seed, or all when `share` is 1."""
+    return sample((*ODD_TEXTS, *from_corpora()), seed, share=PAIRWISE if share > 1 else 1)
 
 
 @cache

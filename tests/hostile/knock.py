@@ -1,7 +1,9 @@
 """Calls to every door of the project, and what came back."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -9,7 +11,9 @@ from django.db import transaction
 from django.http import HttpResponse
 from django.test import Client
 
+from minara_site.api import api
 from tests.contracts.doors import operations, pages
+from tests.hostile.markup import Markup
 from tests.kit.world import World, fill, parameters
 
 
@@ -35,6 +39,11 @@ class Knocker:
             self.faults.append(f"{answer.status_code} {method} {path[:200]} {body[:100]!r} {error}")
         return answer
 
+    def failed(self) -> list[str]:
+        """Return what failed since somebody asked."""
+        faults, self.faults = self.faults, []
+        return faults
+
     def get(self, path: str, params: Any = (), **headers: str) -> HttpResponse:
         """Ask for a page with these parameters."""
         query = urlencode(params, errors="surrogatepass")
@@ -49,6 +58,22 @@ class Knocker:
 def whom_it_opens_to(path: str, *callers: Knocker) -> Knocker:
     """Return the first caller whom a page does not refuse, else the last."""
     return next((caller for caller in callers if caller.get(path).status_code not in {302, 403, 404}), callers[-1])
+
+
+def names_of(caller: Any, route: str, path: str) -> tuple[str, ...]:
+    """Return the query parameters of a page or a read: what the OpenAPI document names, or what the page links to."""
+    if route.startswith("v1/") and (route := "/" + re.sub(r"{\w+:", "{", route)) in documented_paths():
+        operation = documented_paths()[route]["get"]
+        return tuple(each["name"] for each in operation.get("parameters", ()) if each["in"] == "query")
+    answer = caller.call("GET", path)
+    is_page = "html" in answer.headers.get("Content-Type", "")
+    return tuple(sorted(Markup(answer.content.decode()).names)) if is_page else ()
+
+
+@cache
+def documented_paths() -> dict[str, Any]:
+    """Return the paths of the OpenAPI document."""
+    return dict(api.get_openapi_schema()["paths"])
 
 
 def pages_for_get() -> list[str]:

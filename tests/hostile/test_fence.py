@@ -10,6 +10,7 @@ import pytest
 from tests.hostile.held import let_in_everything
 from tests.kit.api import Agent, agent_of
 from tests.kit.shared import corpus
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 INVISIBLE = {"Cf", "Cc", "Cs", "Mn", "Me"}
@@ -76,7 +77,7 @@ def assert_memory_block(block: str, observations: list[str], entries: list[str])
     )
 
 
-@pytest.mark.parametrize("group", range(4))
+@table("group", range(4))
 def test_what_an_agent_wrote(ana: Any, group: int) -> None:
     agent = agent_of(ana)
     rows = groups(texts(), 40)[group]

@@ -11,6 +11,7 @@ from django.test import RequestFactory
 from minara_site.kernel.logs import logging_config
 from minara_site.web.request_log import RequestLogMiddleware
 from tests.hostile.knock import Knocker
+from tests.kit.tables import table
 from tests.kit.world import World
 
 CANARY = "canaryinthelog"
@@ -72,9 +73,7 @@ def test_what_people_type_is_not_logged(
     assert [line for line in lines() if CANARY in line or secret in line] == []
 
 
-@pytest.mark.parametrize(
-    ("status", "levels"), [(302, []), (404, ["INFO"]), (499, ["INFO"]), (500, ["WARNING"]), (503, ["WARNING"])]
-)
+@table(("status", "levels"), [(302, []), (404, ["INFO"]), (499, ["INFO"]), (500, ["WARNING"]), (503, ["WARNING"])])
 def test_only_a_fault_of_ours_calls_for_a_look(
     rf: RequestFactory, caplog: pytest.LogCaptureFixture, status: int, levels: list[str]
 ) -> None:

@@ -30,9 +30,10 @@ from tests.hostile.held import let_in_everything
 from tests.hostile.inputs import sample, scripts
 from tests.hostile.knock import Knocker, pages_for_get, path_of
 from tests.hostile.markup import Markup
+from tests.kit.tables import table
 from tests.kit.world import World, parameters
 
-TOGETHER = 20  # rows that share a page
+TOGETHER = 33  # rows that share a page
 TEMPLATES = (
     "{{7*7}}",
     "{% debug %}",
@@ -206,7 +207,7 @@ ECHOES = ("/memories/?q=", "/memories/?nobody=", "/memories/?category=", "/memor
           "/user-profile/?q=", "/settings/keys/?q=", "/login?next=", "/nowhere/?q=")  # fmt: skip
 
 
-@pytest.mark.parametrize("echo", ECHOES)
+@table("echo", ECHOES)
 def test_what_a_page_repeats_of_its_address_is_text(
     world: World, ana_page: Knocker, stranger: Knocker, vocabulary: Any, echo: str, share: int
 ) -> None:

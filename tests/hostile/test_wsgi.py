@@ -13,6 +13,7 @@ from django.db import close_old_connections
 from minara_site import wsgi
 from minara_site.wsgi import application
 from tests.kit.api import key_of
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 
@@ -51,9 +52,9 @@ def serve(
     return started[0][0], started[0][1], content
 
 
-@pytest.mark.parametrize("method", ["GET", "POST"])
-@pytest.mark.parametrize("path", ["/login", "/v1/memory", "/healthz", "/nowhere/"])
-@pytest.mark.parametrize(
+@table("method", ["GET", "POST"])
+@table("path", ["/login", "/v1/memory", "/healthz", "/nowhere/"])
+@table(
     "kind",
     [
         "text/plain; charset=rot13",
@@ -71,7 +72,7 @@ def test_another_charset_is_refused(method: str, path: str, kind: str) -> None:
     assert "Content-Security-Policy" in headers
 
 
-@pytest.mark.parametrize(
+@table(
     "kind", ["text/plain; charset*=nonsense''%41", "text/plain; a*=nonsense'b'%41", ";;;", "=", "\xff", "a/b; " * 2000]
 )
 def test_a_content_type_that_cannot_be_read_is_none(kind: str) -> None:
@@ -79,8 +80,8 @@ def test_a_content_type_that_cannot_be_read_is_none(kind: str) -> None:
     assert serve("POST", "/v1/memory", b"{}", CONTENT_TYPE=kind)[0] == "401 Unauthorized"
 
 
-@pytest.mark.parametrize("boundary", ["x", "x" * 300, "\xe9", "", '"', "y"])
-@pytest.mark.parametrize(
+@table("boundary", ["x", "x" * 300, "\xe9", "", '"', "y"])
+@table(
     "body",
     [
         PART,
@@ -99,7 +100,7 @@ def test_a_broken_form_is_refused(boundary: str, body: bytes) -> None:
     }
 
 
-@pytest.mark.parametrize("length", ["\u00b2", "-1", "x", "1.5", "9" * 5000, "+5", " 5 "])
+@table("length", ["\u00b2", "-1", "x", "1.5", "9" * 5000, "+5", " 5 "])
 def test_a_length_that_is_no_number_is_refused(length: str) -> None:
     assert (
         serve("POST", "/v1/memory", b"{}", CONTENT_TYPE="application/json", CONTENT_LENGTH=length)[0]
@@ -107,15 +108,13 @@ def test_a_length_that_is_no_number_is_refused(length: str) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "path", ["/\xed\xa0\x80", "/\xff\xfe", "/memories/\xc0\x80", "/\xf8\x88\x80\x80\x80", "/static/\xff"]
-)
-@pytest.mark.parametrize("query", ["q=%ed%a0%80", "\xff=\xfe", "%=%", "q=%00", "&&&", "=" * 100])
+@table("path", ["/\xed\xa0\x80", "/\xff\xfe", "/memories/\xc0\x80", "/\xf8\x88\x80\x80\x80", "/static/\xff"])
+@table("query", ["q=%ed%a0%80", "\xff=\xfe", "%=%", "q=%00", "&&&", "=" * 100])
 def test_bytes_that_are_no_text_lead_nowhere(path: str, query: str) -> None:
     assert serve(path=path, QUERY_STRING=query)[0] == "404 Not Found"
 
 
-@pytest.mark.parametrize("where", ["/\0", "/memories/\0/", "/v1/tools/a\0", "/static/\0"])
+@table("where", ["/\0", "/memories/\0/", "/v1/tools/a\0", "/static/\0"])
 def test_nul_in_an_address_is_refused(where: str) -> None:
     assert serve(path=where)[0] in {"400 Bad Request", "404 Not Found"}
 
@@ -124,7 +123,7 @@ def test_nul_in_a_cookie_is_refused() -> None:
     assert serve(HTTP_COOKIE=r'minara-session="\000aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"')[0] == "400 Bad Request"
 
 
-@pytest.mark.parametrize("host", ["[::1", "\xe9", "a b", "evil.example", "127.0.0.1:x", "/"])
+@table("host", ["[::1", "\xe9", "a b", "evil.example", "127.0.0.1:x", "/"])
 def test_a_host_that_is_none_is_refused(host: str) -> None:
     status, headers, content = serve(HTTP_HOST=host)
     assert status == "400 Bad Request"
@@ -132,8 +131,8 @@ def test_a_host_that_is_none_is_refused(host: str) -> None:
     assert b"evil.example" not in content
 
 
-@pytest.mark.parametrize("method", ["G" * 1000, "\xe9", "CONNECT", "TRACE", "PRI", "<b>"])
-@pytest.mark.parametrize("path", ["/", "/login", "/v1/memory", "/healthz", "/static/x"])
+@table("method", ["G" * 1000, "\xe9", "CONNECT", "TRACE", "PRI", "<b>"])
+@table("path", ["/", "/login", "/v1/memory", "/healthz", "/static/x"])
 def test_a_method_that_nobody_knows_is_refused(method: str, path: str) -> None:
     status, headers, content = serve(method, path)
     assert status[:3] in {"403", "404", "405"}
@@ -155,7 +154,7 @@ class Stalled(io.BytesIO):
         return b""
 
 
-@pytest.mark.parametrize(("path", "status"), [("/v1/memory", "400 Bad Request"), ("/login", "403 Forbidden")])
+@table(("path", "status"), [("/v1/memory", "400 Bad Request"), ("/login", "403 Forbidden")])
 def test_a_sender_that_stalls_is_given_up(ana: Any, monkeypatch: pytest.MonkeyPatch, path: str, status: str) -> None:
     monkeypatch.setattr(wsgi, "BODY_SECONDS", 0.2)
     kind = "application/json" if path.startswith("/v1/") else "application/x-www-form-urlencoded"

@@ -1,26 +1,30 @@
 """People, keys and databases that tests ask for by name."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import settings
+from django.db import connections
 
+from tests.kit.databases import copy_databases, drop_databases, template, use_databases
 from tests.kit.messages_api import KEY, MessagesApi, serve
 from tests.kit.site import Site
 
 
 @pytest.fixture(scope="session")
-def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
-    """Give each run its own database: a real file on SQLite, a name of its own on PostgreSQL."""
-    for alias, database in settings.DATABASES.items():
-        test = database.setdefault("TEST", {})
-        if database["ENGINE"].endswith("sqlite3"):
-            test["NAME"] = str(settings.DATA_DIR / f"test-{alias}.db")
-        else:
-            test["NAME"] = f"minara_test_{os.getpid()}"
+def django_db_setup(django_test_environment: None, django_db_blocker: Any) -> Iterator[None]:
+    """Give each process databases of its own: real files on SQLite, databases of a server on PostgreSQL."""
+    with django_db_blocker.unblock():
+        names = copy_databases("main")
+        before = use_databases(names)
+        for alias in names:
+            creation = connections[alias].creation
+            connections[alias]._test_serialized_contents = creation.serialize_db_to_string()
+    yield
+    with django_db_blocker.unblock():
+        use_databases(before)
+        drop_databases(names)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -111,16 +115,9 @@ def sam(db: None) -> Any:
 
 
 @pytest.fixture(scope="session")
-def migrated_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """The tables, made once for all sites of this run."""
-    site = Site(tmp_path_factory.mktemp("template"))
-    try:
-        for alias in ("default",) if site.url else ("default", "queue"):
-            code, output = site.run("migrate", "--database", alias, "-v0")
-            assert code == 0, output
-        yield site
-    finally:
-        site.close()
+def migrated_site() -> Site:
+    """The tables, made once for all sites."""
+    return template()
 
 
 @pytest.fixture

@@ -52,9 +52,17 @@ def server_query(sql: str) -> None:
 class Site:
     """An installation on SQLite, or on PostgreSQL when DATABASE_URL is set."""
 
-    def __init__(self, folder: Path, *, settings: str = "minara_site.settings", template: "Site | None" = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        settings: str = "minara_site.settings",
+        template: "Site | None" = None,
+        database: str = "",
+    ) -> None:
+        """Copy the template; with a name for its database nothing is made."""
         self.folder = folder
-        self.database = f"minara_site_{uuid4().hex}"
+        self.database = database or f"minara_site_{uuid4().hex}"
         parts = urlsplit(SERVER_URL)
         self.url = urlunsplit(parts._replace(path=f"/{self.database}")) if SERVER_URL else ""
         self.started: list[subprocess.Popen[str]] = []
@@ -65,7 +73,7 @@ class Site:
             "DATABASE_URL": self.url,
             "PYTHONPATH": str(ROOT),
         }
-        if SERVER_URL:
+        if SERVER_URL and not database:
             server_query(f"CREATE DATABASE {self.database}" + (f" TEMPLATE {template.database}" if template else ""))
         if template:
             shutil.copytree(template.folder, folder, dirs_exist_ok=True)

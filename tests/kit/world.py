@@ -1,13 +1,16 @@
-"""Two tenants that are alike but for a canary word, and everybody else who may knock."""
+"""Two tenants that are alike but for a canary word, and everybody else who may call: made once a process."""
 
 import re
+from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+import pytest
 from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
 from allauth.usersessions.models import UserSession
-from django.db import connection
+from django.db import connection, connections
 from django.test import Client
 from django.utils import timezone
 
@@ -32,7 +35,9 @@ from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.jobs.models import JobRun, WorkerSeen
 from profile_app.prompt.services import start_session
 from tests.contracts.bodies import QUERIES
+from tests.kit.databases import copy_databases, drop_databases, using
 from tests.kit.fixtures import make_user
+from tests.kit.tables import taken_back
 
 ANAS, BENS = "quokkaana", "wombatben"  # words that stand nowhere else
 ROLE = "analysis.thesis.review"  # one whose outcomes people mark
@@ -278,3 +283,25 @@ def database_rows(*, leave_out: frozenset[str] = frozenset()) -> dict[str, list[
 def changed_tables(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
     """Name the tables that differ."""
     return [table for table in before if before[table] != after[table]]
+
+
+@pytest.fixture(scope="session")
+def stored_world(django_db_setup: None, django_db_blocker: Any) -> Iterator[tuple[World, dict[str, str]]]:
+    """Build the world once a process, in databases of its own."""
+    with django_db_blocker.unblock():
+        names = copy_databases("world")
+        with using(names):
+            world = build_world()
+    yield world, names
+    with django_db_blocker.unblock():
+        drop_databases(names)
+
+
+@pytest.fixture
+def world(stored_world: tuple[World, dict[str, str]], django_db_blocker: Any) -> Iterator[World]:
+    """Go to the world; what this test writes there is rolled back. Not for tests that use the database otherwise."""
+    made, names = stored_world
+    with django_db_blocker.unblock(), using(names), ExitStack() as stack:
+        for alias in connections:
+            stack.enter_context(taken_back(alias))
+        yield made
