@@ -100,8 +100,8 @@ def graph(page, query=""):
 
 class TestPage:
     def test_says_what_to_do_when_nothing_is_mentioned(self, page):
-        shown = graph(page)
-        assert "Edges appear when memories mention assets" in shown
+        assert "Edges appear when memories mention assets" in graph(page)
+        assert "No memory mentions DOGE" in graph(page, "?entity=doge")
 
     def test_lists_what_is_mentioned_most(self, ana, page):
         remember(ana, "long BTC and EUR/USD on arbitrum")
@@ -112,6 +112,7 @@ class TestPage:
     @pytest.mark.database
     def test_shows_a_neighbourhood_as_list_and_picture(self, ana, page):
         memory = remember(ana, "long BTC with ETH and SOL")
+        remember(ana, "long DOGE on base")
         with CaptureQueriesContext(connection) as queries:
             shown = graph(page, "?entity=btc")
         assert len(queries) <= 12
@@ -121,6 +122,9 @@ class TestPage:
         assert picture.count("<a ") == picture.count('tabindex="-1"') == 2
         assert "style=" not in picture
         assert len(re.findall(r"\?entity=ETH", shown)) == 2, "once in the picture, once in the list"
+        alone = graph(page, "?entity=chain:base")
+        assert "?entity=DOGE" in alone
+        assert '<svg class="graph"' not in alone, "a single neighbour needs no picture"
 
     def test_leads_back_to_all_entities(self, ana, page):
         remember(ana, "long BTC")
@@ -134,13 +138,6 @@ class TestPage:
         [row] = [each for each in shown.split("<li>") if f'href="/memories/{memory.pk}/"' in each]
         assert row.count('class="badge"') == 2
 
-    def test_draws_no_picture_of_a_single_neighbour(self, ana, page):
-        remember(ana, "long BTC with ETH")
-        shown = graph(page, "?entity=BTC")
-        assert "?entity=ETH" in shown
-        assert '<svg class="graph"' not in shown
-
-    @pytest.mark.database
     def test_goes_on_to_older_memories_and_says_what_was_counted(self, ana, page, monkeypatch):
         monkeypatch.setattr("memory_app.edges.views.MOST_ROWS", 2)
         monkeypatch.setattr("memory_app.edges.selectors.WINDOW", 3)
@@ -162,9 +159,6 @@ class TestPage:
         shown = text_of(page.get("/memories/graph/", {"entity": entity}))
         assert "No entity" in shown
         assert "<script>alert" not in shown
-
-    def test_says_that_no_memory_mentions_it(self, page):
-        assert "No memory mentions DOGE" in graph(page, "?entity=doge")
 
     def test_has_no_compiled_page_for_what_has_no_class(self, ana, page):
         remember(ana, "long $WHATCOIN")

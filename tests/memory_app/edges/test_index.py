@@ -37,7 +37,7 @@ from tests.kit.tables import table
 from tests.memory_app.edges.factories import all_edges, draft, edges_of, remember
 from tests.memory_app.edges.test_core import TEXTS
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = pytest.mark.django_db
 DOORS = ("api.py", "tools.py", "views.py", "forms.py", "views", "importers", "bundle", "commands", "agent", "console")
 
 
@@ -45,6 +45,7 @@ def me(user):
     return Principal(user=user, role=user.role)
 
 
+@pytest.mark.database
 class TestWriteEdges:
     def test_writes_the_edges_with_the_memory(self, ana):
         memory = remember(ana, "long BTC, watching ETH on arbitrum")
@@ -110,6 +111,7 @@ class TestWriteEdges:
 
 
 class TestReplay:
+    @pytest.mark.database
     def test_adds_no_row_to_what_stands(self, ana, ben, now):
         for text in ("long BTC", "sold ETH and SOL", "nothing", "关注 DOGE"):
             remember(ana, text)
@@ -118,6 +120,7 @@ class TestReplay:
         assert replay_edges(now=now) == {"memories": 8, "decisions": 0, "added": 0, "removed": 0}
         assert all_edges() == before
 
+    @pytest.mark.database
     def test_mends_what_is_missing_and_what_is_too_many(self, ana, now):
         memories = [remember(ana, "long BTC"), remember(ana, "sold ETH", scenario_id="fed-pivot")]
         wanted = [edges_of(memory) for memory in memories]
@@ -133,6 +136,7 @@ class TestReplay:
         replay_edges(now=now + timedelta(days=1))
         assert Memory.objects.values().get(pk=memory.pk) == before
 
+    @pytest.mark.database
     def test_goes_on_over_slices(self, ana, now, monkeypatch):
         monkeypatch.setattr("memory_app.edges.services.SLICE", 2)
         for number in range(5):
@@ -159,6 +163,7 @@ class TestReplay:
         assert (run.state, run.requested_by, run.arguments) == ("queued", "upgrade", {})
 
 
+@pytest.mark.database
 class TestPurge:
     def test_takes_the_edges_of_the_purged_memory_and_no_others(self, ana, ben, now):
         gone, kept, other = remember(ana, "long BTC"), remember(ana, "long BTC 2"), remember(ben, "long BTC")
@@ -238,6 +243,7 @@ class TestScenario:
             assert "scenario_id" not in names, path
 
 
+@pytest.mark.database
 @pytest.mark.django_db
 @given(texts=st.lists(st.tuples(TEXTS.filter(str.strip), st.sampled_from(["", "fed-pivot"])), min_size=1, max_size=4))
 def test_stored_edges_are_a_function_of_content_tickers_and_scenario(texts):

@@ -161,7 +161,6 @@ class TestDecisions:
 
 
 class TestReach:
-    @pytest.mark.database
     @table("column", ["held_at", "deleted_at"])
     def test_no_event_shows_a_fact_that_is_held_or_in_the_trash(self, page, ana, column):
         conflict = make_conflict(ana)
@@ -218,7 +217,6 @@ class TestApi:
         [retired] = agent.get("/v1/facts?state=retired").json()["data"]["items"]
         assert (retired["id"], retired["state"]) == (again.pk, "retired")
 
-    @pytest.mark.database
     def test_lists_events_without_texts(self, ana):
         make_conflict(ana)
         agent = agent_of(ana)

@@ -11,9 +11,10 @@ from memory_app.search.index import newest_index_problems
 from tests.kit.tables import table
 from tests.memory_app.memories.factories import make_memory
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.database
 def test_finds_what_is_out_of_step_and_mends_it(ana, capsys):
     draft = Draft(Category.PERSONALIZATION, "I hold ETH", Provenance(Source.USER_MANUAL, "test"))
     memory = write_memory(owner_id=ana.pk, draft=draft, now=timezone.now())

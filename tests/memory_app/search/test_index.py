@@ -45,12 +45,6 @@ def unsaved(owner, content, category=Category.OBSERVATION):
     )
 
 
-def test_follows_a_new_memory(ana):
-    memory = make_memory(ana, "slippage at 0.5%")
-    assert found_ids(ana, "slippage") == {memory.pk}
-    assert index_problems() == []
-
-
 @pytest.mark.django_db(transaction=True)
 def test_a_file_that_somebody_else_writes_is_no_broken_index(ana):
     if not is_sqlite():
@@ -67,21 +61,14 @@ def test_a_file_that_somebody_else_writes_is_no_broken_index(ana):
     assert index_problems() == []
 
 
-def test_follows_an_edit(ana):
-    memory = make_memory(ana, "slippage")
-    memory.content = "funding"
-    memory.save()
-    assert found_ids(ana, "slippage") == set()
-    assert found_ids(ana, "funding") == {memory.pk}
-    assert index_problems() == []
-
-
-def test_follows_a_save_of_some_fields(ana):
-    memory = make_memory(ana, "slippage")
+def test_follows_a_new_memory_and_a_save_of_some_fields(ana):
+    memory = make_memory(ana, "slippage at 0.5%")
+    assert found_ids(ana, "slippage") == {memory.pk}
     memory.content, memory.version = "funding", 2
     memory.save(update_fields=["version"])
     assert found_ids(ana, "slippage") == {memory.pk}
     memory.save(update_fields=["content"])
+    assert found_ids(ana, "slippage") == set()
     assert found_ids(ana, "funding") == {memory.pk}
     assert index_problems() == []
 

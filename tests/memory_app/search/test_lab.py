@@ -56,7 +56,6 @@ def test_its_columns_are_what_the_searches_find(ana, library, embed):
             assert [(hit.id, hit.score) for hit in found.columns[each]] == [(hit.id, hit.score) for hit in expected]
 
 
-@pytest.mark.database
 def test_shows_three_columns_with_their_parts(page, library, embed):
     embed()
     with CaptureQueriesContext(connection) as queries:
@@ -130,7 +129,6 @@ def test_says_that_the_vectors_took_too_long(page, ana, library, embed, monkeypa
     assert "Comparing the vectors took too long." in lab(page, q="BTC")
 
 
-@pytest.mark.database
 @table("query", ['"no such words" losses', "category:lesson losses", "before:2001 losses"])
 def test_blames_nobody_when_the_query_leaves_nothing(ana, library, embed, query):
     embed()
@@ -146,7 +144,6 @@ def test_a_column_alone_speaks_of_no_other(page, ana, library, embed):
     assert "fused" not in html.partition('id="found"')[2]
 
 
-@pytest.mark.database
 def test_what_has_no_vector_yet_stands_without_a_cosine(page, ana, library, embed):
     embed()
     make_memory(ana, "rebalance the ladder every March")

@@ -29,7 +29,6 @@ def test_shows_the_box_and_the_syntax(page):
     assert 'id="found"' in html
 
 
-@pytest.mark.database
 @table("example", [example for example, _meaning in SYNTAX])
 def test_its_examples_work(page, ana, example):
     text = "slippage impact on base, btc trailing stop 止损"
@@ -86,7 +85,6 @@ def test_says_what_it_repaired_and_why_nothing_came(page, ana):
     assert "Nothing matches" in text_of(page.get("/search/", {"q": "unheard"}))
 
 
-@pytest.mark.database
 def test_shows_more_on_request(page, ana):
     for n in range(SHOWN + 5):
         make_memory(ana, f"slippage number {n}")
@@ -103,7 +101,6 @@ def test_cuts_long_texts_around_the_hit(page, ana):
     assert html.count("word") < 150
 
 
-@pytest.mark.database
 @table(("query", "status"), [("a" * 513, 422), ("nul\0", 422), ("(" * 512, 200), ("%", 200)])
 def test_explains_what_it_cannot_search(page, query, status):
     assert ('role="alert"' in text_of(page.get("/search/", {"q": query}), status)) is (status == 422)

@@ -26,7 +26,7 @@ from tests.kit.api import agent_of
 from tests.kit.clock import NOON
 from tests.memory_app.memories.factories import browser, make_many, make_memory
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = pytest.mark.django_db
 DAY = timedelta(days=1)
 
 
@@ -44,6 +44,7 @@ def search(owner, ids, *, at=NOON, query="btc stop"):
 
 
 class TestKeeps:
+    @pytest.mark.database
     def test_one_entry_for_each_door_with_its_hits_in_order(self, ana, page: Client):
         best = make_memory(ana, "btc stop btc stop", category=Category.LESSON)
         second = make_memory(ana, "the stop of a long walk along btc and everything else there is")
@@ -90,6 +91,7 @@ class TestKeeps:
         assert not SearchLogEntry.objects.exists()
 
 
+@pytest.mark.database
 @pytest.mark.django_db(transaction=True)
 class TestNeverFailsASearch:
     def test_while_somebody_else_writes_the_file(self, ana, page: Client):
@@ -140,6 +142,7 @@ class TestNeverFailsASearch:
 
 
 class TestForgets:
+    @pytest.mark.database
     def test_what_is_older_than_the_days_one_tick_after_and_not_before(self, ana):
         search(ana, [1, 2], at=NOON)
         tick = timedelta(microseconds=1)
@@ -147,6 +150,7 @@ class TestForgets:
         assert forget_searches(now=NOON + 30 * DAY) == 1
         assert not SearchLogHit.objects.exists()
 
+    @pytest.mark.database
     def test_slice_by_slice_the_oldest_first_and_nothing_the_second_time(self, ana):
         for number in range(5):
             search(ana, [number], at=NOON + number * DAY)
@@ -165,6 +169,7 @@ class TestForgets:
         assert job.function(now=NOON) == {"forgotten": 0}
 
 
+@pytest.mark.database
 class TestPurge:
     def test_takes_the_hits_and_the_words_of_the_searches_and_the_lines_of_prompts(self, ana, ben):
         gone = make_memory(ana, "quokka whisper", deleted_at=NOON)
@@ -181,6 +186,7 @@ class TestPurge:
         assert list(SnapshotMemory.objects.values_list("memory_id", flat=True)) == [stays.pk]
 
 
+@pytest.mark.database
 class TestCarried:
     def test_a_session_keeps_the_ids_of_its_prompt_and_after_its_end_too(self, ana):
         make_many(ana, 60)

@@ -129,13 +129,6 @@ def test_a_refused_text_that_an_undo_puts_back_into_the_trash_is_held_when_it_le
     assert Hold.objects.open().get().object_id == mine
 
 
-def test_what_a_person_wrote_last_stays(story: Story) -> None:
-    mine = story.write(story.ana, "stop at 2%")
-    story.edit(story.bad, mine, "poison")
-    story.edit(story.ana, mine, "corrected")
-    assert story.left(BAD) == [Why.EDITED_SINCE]
-
-
 def test_what_a_person_wrote_after_it_went_through_the_trash_is_named_as_left(story: Story) -> None:
     mine = story.write(story.ana, "stop at 2%")
     story.edit(story.bad, mine, "poison")
