@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
+from unittest import mock
 
 from memory_app.roles import registry
 from memory_app.roles.core import Classification, Trigger
@@ -20,6 +21,7 @@ from memory_app.roles.core.declarations import (
     ReflectionPolicy,
 )
 from memory_app.roles.models import RoleMemory
+from memory_app.roles.services import reflect
 from minara_site.kernel.market.core import Point
 from minara_site.kernel.market.services import record_points
 from tests.kit.clock import NOON
@@ -55,10 +57,14 @@ def make_registry(*roles: MemoryRole) -> registry.RoleRegistry:
 
 @contextmanager
 def installed(*roles: MemoryRole) -> Iterator[None]:
-    """Let these be the roles of this process for a while."""
+    """Let these be the roles of this process for a while.
+
+    Nobody renews a lease meanwhile: the thread that does would not find a row of a test's transaction.
+    """
     registry.install(make_registry(*roles))
     try:
-        yield
+        with mock.patch.object(reflect, "LEASE_SECONDS", 3_600):
+            yield
     finally:
         registry.install(None)
 
