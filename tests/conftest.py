@@ -15,7 +15,7 @@ hypothesis_settings.load_profile("minara")
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in a background shell, and so by our processes too
 
-pytest_plugins = [f"tests.kit.{name}" for name in ("fixtures", "clock", "visitor", "world", "chromium")]
+pytest_plugins = [f"tests.kit.{name}" for name in ("fixtures", "clock", "visitor", "world", "chromium", "report")]
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

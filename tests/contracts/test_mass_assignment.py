@@ -2,14 +2,13 @@
 
 import json
 
-import pytest
-
 from minara_site.access.models import User
 from minara_site.access.policy import Role, permits
 from minara_site.agent.catalogue import TOOLS
 from minara_site.api import api
 from tests.contracts.bodies import FORMS, JSON, body_of
 from tests.contracts.doors import pages
+from tests.kit.tables import table
 from tests.kit.world import BENS, changed_tables, database_rows, fill
 
 MARK = "mallory7"
@@ -80,7 +79,7 @@ def refused_fields(world, call, known):
     return [field for field, value in hostile(world).items() if field not in known and call({field: value}) != 422]
 
 
-@pytest.mark.parametrize("name", [name for name in JSON if "/tools/" not in name])
+@table("name", [name for name in JSON if "/tools/" not in name])
 def test_an_operation_refuses_every_field_that_it_does_not_name(world, name):
     method, route = name.split(" /")
     before = database_rows()
@@ -106,7 +105,7 @@ ARGUMENTS = {
 }
 
 
-@pytest.mark.parametrize("name", TOOLS)
+@table("name", TOOLS)
 def test_a_tool_refuses_every_argument_that_it_does_not_name(world, name):
     known = TOOLS[name].definition()["input_schema"]["properties"].keys()
     before = database_rows()
@@ -125,7 +124,7 @@ def who_may(route):
     return "ana" if permits(act, Role.USER, None) else "olga"
 
 
-@pytest.mark.parametrize("name", FORMS)
+@table("name", FORMS)
 def test_a_form_applies_none_of_them(world, name):
     method, route = name.split(" /")
     samples = world.ana.samples

@@ -6,10 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.template import Context, Template
+
+from tests.kit.tables import table
 
 ROOT = Path(settings.BASE_DIR)
 LOCKS = [ROOT / "requirements/base.txt", ROOT / "requirements/dev.txt"]
@@ -34,7 +35,7 @@ def asked(path):
     return {NAME.match(line)[0].lower().replace("_", "-").replace(".", "-") for line in lines if NAME.match(line)}
 
 
-@pytest.mark.parametrize("path", LOCKS, ids=lambda path: path.name)
+@table("path", LOCKS, ids=lambda path: path.name)
 def test_every_requirement_is_one_version_with_its_hashes(path):
     begun = [line for line in path.read_text().splitlines() if line and line[0] not in " #"]
     assert len(begun) == len(locked(path)) > 20
@@ -55,7 +56,7 @@ def test_nothing_is_loaded_from_elsewhere():
     assert [path.name for path in sources if loaders.search(path.read_text())] == []
 
 
-@pytest.mark.parametrize("name", ASSETS)
+@table("name", ASSETS)
 def test_a_file_of_a_package_is_the_one_that_was_looked_at(name):
     """After an upgrade: read what changed in the file, then write its new hash here."""
     assert hashlib.sha256(Path(finders.find(name)).read_bytes()).hexdigest() == ASSETS[name]

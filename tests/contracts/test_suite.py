@@ -1,0 +1,63 @@
+"""What must hold for the tests themselves: nothing that fails by chance, and PostgreSQL where a database decides."""
+
+import re
+from pathlib import Path
+
+from tests.kit.site import ROOT
+
+TESTS = ROOT / "tests"
+APPS = {"minara_site": TESTS, "memory_app": TESTS / "memory_app", "profile_app": TESTS / "profile_app"}
+CLOCK = re.compile(r"\b(?:sleep|perf_counter|monotonic|process_time)\(|\btime\.time\(|networkidle|wait_for_timeout")
+WAITS = {  # where another process, or a server that is slow on purpose, takes its time
+    "kit/site.py": "waits until another process is ready",
+    "kit/messages_api.py": "a model that takes its time",
+    "memory_app/embeddings/endpoint.py": "a provider that takes its time",
+    "kernel/llm/budget_racers.py": "a model that thinks",
+    "kernel/audit_log/sealers.py": "writers that pause between their transactions",
+    "kernel/jobs/probe/jobs.py": "a job that takes long",
+    "kernel/jobs/test_soak.py": "workers that are killed now and then",
+    "kernel/processes/test_supervisor.py": "a child that does not end by itself",
+    "access/security/conftest.py": "one-time codes are made of the time",
+}
+DECIDES = {  # what a database decides, by what a module of the product says
+    "raw SQL": re.compile(r"\.cursor\(\)|\.raw\(|RawSQL|connection\.vendor|\bis_sqlite\("),
+    "a lock": re.compile(r"select_for_update|advisory|\bLOCK TABLE\b"),
+    "a constraint": re.compile(r"(?:Check|Unique)Constraint\(|IntegrityError"),
+    "an index": re.compile(r"models\.Index\(|GinIndex"),
+    "an upsert": re.compile(r"update_conflicts|ignore_conflicts|update_or_create|get_or_create"),
+    "a look into JSON": re.compile(r"(?:details|metadata|arguments|options|plan|result)__\w+="),
+}
+
+
+def test_no_test_reads_the_clock_to_judge_or_sleeps_for_luck() -> None:
+    """Figures are the bench's. Who has to wait says for what in `WAITS`."""
+    files = [path for path in TESTS.rglob("*.py") if not {"bench", "planted"} & {*path.relative_to(TESTS).parts}]
+    found = {str(path.relative_to(TESTS)) for path in files if CLOCK.search(path.read_text())}
+    assert found - WAITS.keys() == {"lanes.py", "contracts/test_suite.py"}
+    assert WAITS.keys() - found == set()
+
+
+def test_what_a_database_decides_is_tried_on_postgresql_too() -> None:
+    """A room whose modules have such things has tests that are marked `database`, in the folder that mirrors it."""
+    missing = []
+    for app, folder in APPS.items():
+        for path in sorted((ROOT / app).rglob("*.py")):
+            reasons = [name for name, pattern in DECIDES.items() if pattern.search(path.read_text())]
+            if reasons and not is_marked(mirror(path, ROOT / app, folder)):
+                missing.append(f"{path.relative_to(ROOT)} has {', '.join(reasons)}; no test of its room is marked")
+    assert missing == [], "\n".join(missing)
+
+
+def mirror(path: Path, app: Path, tests: Path) -> Path:
+    """Return the folder of tests of a module's room: the deepest that is there; of a command or migration, the app's."""
+    folder = tests
+    for part in path.relative_to(app).parts[:-1]:
+        if not (folder / part).is_dir():
+            break
+        folder /= part
+    return folder
+
+
+def is_marked(folder: Path) -> bool:
+    """Say whether a test below this folder is marked."""
+    return any("mark.database" in path.read_text() for path in folder.rglob("test_*.py"))
