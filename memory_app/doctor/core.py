@@ -10,6 +10,7 @@ from minara_site.web.filters import Text
 
 BUCKETS = ((0, "0"), (9, "1-9"), (99, "10-99"), (999, "100-999"), (9_999, "1k-9k"))
 ABOVE = "10k+"
+HOLDS_OPEN = "holds_open"  # the line that the side bar counts too
 
 
 class State(StrEnum):
@@ -64,6 +65,10 @@ class Report:
     def state(self) -> State:
         """The worst of its sections."""
         return worst(section.state for section in self.sections)
+
+    def count(self, name: str) -> int | None:
+        """Return the count of a line, None when nobody could read it."""
+        return next((line.count for section in self.sections for line in section.lines if line.name == name), None)
 
 
 def worst(states: Iterable[State]) -> State:

@@ -6,7 +6,7 @@ from django.http import HttpResponse, JsonResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from memory_app.doctor.core import Line, Section, anonymous_record
+from memory_app.doctor.core import HOLDS_OPEN, Line, Section, anonymous_record
 from memory_app.doctor.fixes import FIXES
 from memory_app.doctor.report import load_report
 from memory_app.doctor.sections.look import MOST_ON_A_PAGE
@@ -17,6 +17,7 @@ from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.kernel.jobs.selectors import is_worker_seen
+from minara_site.web.context import tell_waiting
 from minara_site.web.keyset import Count
 from minara_site.web.lists import total_words
 from minara_site.web.responses import render_page, see_other, wants_fragment
@@ -33,6 +34,8 @@ def show(request: PageRequest) -> HttpResponse:
 def render_report(request: PageRequest, *, problem: str = "", status: HTTPStatus = HTTPStatus.OK) -> HttpResponse:
     """Answer the page."""
     report = load_report(now=timezone.now(), most=MOST_ON_A_PAGE)
+    if (held := report.count(HOLDS_OPEN)) is not None:
+        tell_waiting(request, held)
     context = {
         "title": _("Doctor"),
         "state": report.state,

@@ -133,11 +133,11 @@ def test_a_form_applies_none_of_them(world, name):
     response = world.callers[who_may(route)].call(method, fill(route, samples), body_of(method, route, samples, **more))
     assert response.status_code < 400
     after = database_rows()
-    for table, rows in after.items():
-        new = [row for row in rows if row not in before[table]]
+    for name_of_table, rows in after.items():
+        new = [row for row in rows if row not in before[name_of_table]]
         found = [row for row in new if any(mark in repr(row) for mark in (MARK, "777777", "2001-02-03", "2001, 2, 3"))]
-        assert not found, table
-        assert not any(BENS in repr(row) for row in new), table
+        assert not found, name_of_table
+        assert not any(BENS in repr(row) for row in new), name_of_table
     assert not User.objects.filter(is_superuser=True).exists()
     assert User.objects.get(is_default=True).username == "default"
     asked = FORMS[name]["role"] if route.endswith("/role/") else "user"

@@ -11,7 +11,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory_app.doctor.core import Line, Section, State
+from memory_app.doctor.core import HOLDS_OPEN, Line, Section, State
 from memory_app.doctor.sections.look import EVERY_ROW, Look, line_of
 from memory_app.edges.selectors import ENTITY_KINDS
 from memory_app.facts.core import ConflictState
@@ -111,7 +111,7 @@ def memory_section(look: Look) -> Section:
         line_of("fact_conflicts_open", _("Contradictions that wait for a decision"), conflicts),
         *edge_lines(look),
         *snapshot_lines(look),
-        line_of("holds_open", _("Texts on hold"), holds),
+        line_of(HOLDS_OPEN, _("Texts on hold"), holds),
         judged_line(judged),
     )
     return Section("memory", _("Memory health"), lines)

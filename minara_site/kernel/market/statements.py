@@ -127,20 +127,18 @@ def read_rows(cursor: Any, part: Part, ids: set[int]) -> Iterator[tuple[int, Can
 def symbols_statement(table: str) -> str:
     """Return the statement that steps from symbol to symbol along the index, not from row to row."""
     return (
-        f"WITH RECURSIVE names(symbol) AS (SELECT min(symbol) FROM {table} WHERE owner_id IS NULL"  # noqa: S608
+        f"SELECT symbol FROM (WITH RECURSIVE names(symbol) AS (SELECT min(symbol) FROM {table} WHERE owner_id IS NULL"  # noqa: S608
         f" UNION ALL SELECT (SELECT min(symbol) FROM {table} WHERE owner_id IS NULL AND symbol > names.symbol)"
-        " FROM names WHERE names.symbol IS NOT NULL) SELECT symbol FROM names WHERE symbol IS NOT NULL LIMIT %s"
+        " FROM names WHERE names.symbol IS NOT NULL)"
+        f" SELECT symbol FROM names WHERE symbol IS NOT NULL LIMIT %s) {table}"
     )
 
 
 def read_symbols(*, most: int) -> set[str]:
     """Return the symbols of which the instance has a price, at most so many of each table."""
-    names: set[str] = set()
     with connection.cursor() as cursor:
-        for part in OF_INSTANCE:
-            cursor.execute(symbols_statement(part.table), [most])
-            names.update(name for (name,) in cursor.fetchall())
-    return names
+        cursor.execute(" UNION ".join(symbols_statement(part.table) for part in OF_INSTANCE), [most] * len(OF_INSTANCE))
+        return {name for (name,) in cursor.fetchall()}
 
 
 def candidate_of(part: Part, price: Any, at: Any, source: str) -> Candidate:
