@@ -6,9 +6,6 @@ BIN := $(VENV)/bin
 TOOLS := build/tools
 COMPILE := $(TOOLS)/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
 SOURCES := minara_site memory_app learning_app profile_app
-PROCESSES ?= 2
-CHROMIUM ?= /usr/bin/chromium
-MARKS ?= not soak
 ARGS ?=
 
 .DEFAULT_GOAL := help
@@ -20,12 +17,8 @@ help: ## show this list
 run: $(VENV)/.base ## start the console; make run ARGS="--demo --port 8123" passes flags on
 	@exec $(BIN)/minara up $(ARGS)
 
-test: $(VENV)/.dev ## run every test that needs no further service
-	@marks='$(MARKS)'; \
-	if [ ! -x $(CHROMIUM) ] && [ "$$CI" != true ]; then \
-	  echo "SKIPPED: the browser tests, because $(CHROMIUM) is missing"; marks="($$marks) and not browser"; \
-	fi; \
-	exec $(BIN)/pytest -q -n $(PROCESSES) -m "$$marks" $(ARGS)
+test: $(VENV)/.dev ## run every test that needs no further service; make test ARGS="-k roles" passes words on to pytest
+	@exec $(BIN)/python -m tests.lanes $(ARGS)
 
 check: check-types check-code check-site ## lint, types, layers, templates, weaknesses, settings, migrations
 
@@ -45,8 +38,9 @@ check-site: $(VENV)/.dev
 	  $(BIN)/python manage.py check --deploy --fail-level WARNING
 	MINARA_DATA_DIR=build/check $(BIN)/python manage.py makemigrations --check --dry-run
 
-soak: $(VENV)/.dev ## run the long failure tests
+soak: $(VENV)/.dev ## run the long failure tests, then plant faults one at a time and see which test catches each
 	$(BIN)/pytest -m soak -v $(ARGS)
+	$(BIN)/python -m tests.planted
 
 bench: $(VENV)/.dev ## measure against references of the same run; prints a table, writes JSON
 	$(BIN)/python -m tests.bench all $(ARGS)
