@@ -1,4 +1,4 @@
-"""Facts in a real browser: a pair is decided and taken back, and each page is sound at both widths, in both themes."""
+"""Facts in a real browser: a pair is decided and taken back."""
 
 from typing import Any
 
@@ -9,12 +9,11 @@ from memory_app.facts.models import FactConflict
 from memory_app.facts.services import consolidate_pending
 from memory_app.memories.core import Source
 from memory_app.memories.models import Memory
-from tests.kit.chromium import NARROW, WIDE, axe_clean, fits_width
+from tests.kit.chromium import Judge, Visit
 from tests.kit.clock import NOON
 from tests.memory_app.facts.factories import DAILY, WEEKLY, make_conflict, make_fact
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-PAGES = ("/facts/", "/facts/?state=retired", "/facts/conflicts/", "/facts/events/")
 
 
 @pytest.fixture
@@ -30,24 +29,26 @@ def conflict(ana: Any) -> FactConflict:
     return pair
 
 
-@pytest.mark.parametrize("width", [WIDE, NARROW])
-def test_each_page_is_sound(visit: Any, ana: Any, conflict: FactConflict, width: int) -> None:
-    console = visit(ana, width=width)
-    for path in (*PAGES, "/facts/?state=pending"):
-        page = console.open(path)
-        axe_clean(page)
-        fits_width(page)
-    page = console.open("/memories/?category=fact")
-    page.locator(".drop-form > summary").click()
-    fits_width(page)
+def test_each_page_is_whole(visit: Visit, judge: Judge, ana: Any, conflict: FactConflict) -> None:
+    paths = {
+        "facts: settled": "/facts/",
+        "facts: retired": "/facts/?state=retired",
+        "facts: pending": "/facts/?state=pending",
+        "facts: pairs": "/facts/conflicts/",
+        "facts: events": "/facts/events/",
+    }
+    judge.open_all(visit(ana), paths)
 
 
-@pytest.mark.parametrize("scripts", [True, False])
-def test_a_pair_is_decided_and_taken_back(visit: Any, ana: Any, conflict: FactConflict, scripts: bool) -> None:
-    page = visit(ana, scripts=scripts).open("/facts/conflicts/")
+def test_a_pair_is_decided_and_taken_back(visit: Visit, judge_open: Judge, ana: Any, conflict: FactConflict) -> None:
+    console = visit(ana)
+    page = console.open("/facts/conflicts/")
     pair = page.locator(f"#conflict-{conflict.pk}")
     pair.get_by_role("button", name="Newer replaces older").click()
     expect(page.locator("#toasts")).to_contain_text("The newer fact replaces the older one.")
     expect(page.locator("#conflicts")).not_to_contain_text(WEEKLY)
     page.locator("#toasts").get_by_role("button", name="Undo").click()
     expect(page.locator(f"#conflict-{conflict.pk}")).to_contain_text(DAILY)
+    page = console.open("/memories/?category=fact")
+    page.locator(".drop-form > summary").click()
+    judge_open(page, "facts: the filters of the memories")

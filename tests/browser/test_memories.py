@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from memory_app.memories.core import Category, Source
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Changes, delete_memories, edit_memory
-from tests.kit.chromium import NARROW, WIDE, axe_clean, fits_width
+from tests.kit.chromium import NARROW, Judge, Visit
 from tests.memory_app.memories.factories import browser, make_many, make_memory
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -38,48 +38,42 @@ def press(page: Page, *keys: str) -> None:
         page.keyboard.press(key)
 
 
-@pytest.mark.parametrize("width", [WIDE, NARROW])
-def test_every_state_passes_axe_and_fits(visit: Any, ana: Any, memories: list[Memory], width: int) -> None:
-    console = visit(ana, width=width)
+def test_every_state_is_whole(visit: Visit, judge: Judge, ana: Any, memories: list[Memory]) -> None:
     typed, gone = memories[0].pk, memories[-1].pk
     lesson = Memory.objects.get(category=Category.LESSON).pk
-    for path in (
-        "/memories/",
-        "/memories/?q=number&category=personalization&state=deleted&nope=1",
-        "/memories/?q=memory",
-        "/memories/trash/",
-        "/memories/new/",
-        f"/memories/new/?corrects={lesson}",
-        f"/memories/{typed}/",
-        f"/memories/{lesson}/",
-        f"/memories/{gone}/",
-        f"/memories/{typed}/edit/",
-        f"/memories/{typed}/delete/",
-    ):
-        page = console.open(path)
-        axe_clean(page)
-        fits_width(page)
+    paths = {
+        "memories: a few": "/memories/",
+        "memories: filters and a notice": "/memories/?q=number&category=personalization&state=deleted&nope=1",
+        "memories: found": "/memories/?q=memory",
+        "memories: the trash": "/memories/trash/",
+        "memories: a correction": f"/memories/new/?corrects={lesson}",
+        "memories: one that was edited": f"/memories/{typed}/",
+        "memories: one in Chinese": f"/memories/{lesson}/",
+        "memories: a deleted one": f"/memories/{gone}/",
+        "memories: deleting one": f"/memories/{typed}/delete/",
+    }
+    judge.open_all(visit(ana), paths)
 
 
-@pytest.mark.parametrize("width", [WIDE, NARROW])
-def test_errors_and_conflicts_pass_too(visit: Any, ana: Any, memories: list[Memory], width: int) -> None:
-    page = visit(ana, width=width).open("/memories/new/")
+def test_errors_and_conflicts_are_too(visit: Visit, judge_open: Judge, ana: Any, memories: list[Memory]) -> None:
+    page = visit(ana).open("/memories/new/")
     page.get_by_label("Tickers").fill("no-ticker!")
     page.get_by_label("What should the agent know?").fill("I hold ETH")
     page.get_by_role("button", name="Store").click()
     expect(page.get_by_label("Tickers")).to_have_attribute("aria-invalid", "true")
-    axe_clean(page)
+    judge_open(page, "memories: a refused one")
     page.goto(page.url.replace("new/", f"{memories[1].pk}/edit/"))
     edit_memory(principal=browser(ana), memory_id=memories[1].pk, changes=Changes(content="Theirs"), now=timezone.now())
     page.get_by_label("What should the agent know?").fill("Mine")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("changed meanwhile")
-    axe_clean(page)
-    fits_width(page)
+    judge_open(page, "memories: a conflict")
 
 
 class TestKeyboard:
-    def test_deletes_the_row_under_the_cursor_and_undoes_it(self, visit: Any, ana: Any, memories: list[Memory]) -> None:
+    def test_deletes_the_row_under_the_cursor_or_all_that_are_selected_and_undoes_it(
+        self, visit: Visit, ana: Any, memories: list[Memory]
+    ) -> None:
         page = visit(ana).open("/memories/")
         expect(rows(page)).to_have_count(6)
         press(page, "j", "j")
@@ -90,16 +84,6 @@ class TestKeyboard:
         press(page, "u")
         expect(page.locator("#toasts")).to_contain_text("Undone for 1 memory.")
         expect(rows(page)).to_have_count(6)
-
-    def test_the_row_under_the_cursor_never_hides_behind_what_sticks(self, visit: Any, ana: Any) -> None:
-        make_many(ana, 40)
-        page = visit(ana).open("/memories/")
-        press(page, *"j" * 40, "x", *"k" * 40)
-        row, bar, head = (page.locator(each).bounding_box() for each in ("tr.cursor", ".bulk", "thead th.pick"))
-        assert row["y"] >= max(bar["y"] + bar["height"], head["y"] + head["height"])
-
-    def test_deletes_what_is_selected_with_one_undo(self, visit: Any, ana: Any, memories: list[Memory]) -> None:
-        page = visit(ana).open("/memories/")
         press(page, "j", "j", "x", "j", "x", "j", "x")
         expect(page.locator("[data-selected]")).to_have_text("3 selected")
         press(page, "e")
@@ -108,13 +92,20 @@ class TestKeyboard:
         press(page, "u")
         expect(rows(page)).to_have_count(6)
 
-    def test_edits_in_the_row(self, visit: Any, ana: Any, memories: list[Memory]) -> None:
+    def test_the_row_under_the_cursor_never_hides_behind_what_sticks(self, visit: Visit, ana: Any) -> None:
+        make_many(ana, 40)
+        page = visit(ana).open("/memories/")
+        press(page, *"j" * 40, "x", *"k" * 40)
+        row, bar, head = (page.locator(each).bounding_box() for each in ("tr.cursor", ".bulk", "thead th.pick"))
+        assert row["y"] >= max(bar["y"] + bar["height"], head["y"] + head["height"])
+
+    def test_edits_in_the_row(self, visit: Visit, judge_open: Judge, ana: Any, memories: list[Memory]) -> None:
         page = visit(ana).open("/memories/")
         press(page, "j", "j", "j", "i")
         box = page.get_by_label("What should the agent know?")
         expect(box).to_be_focused()
         expect(box).to_have_value("Memory number 1")
-        axe_clean(page)
+        judge_open(page, "memories: a row that is edited")
         press(page, "Escape")
         expect(page.locator("[data-inline]")).to_have_count(0)
         expect(rows(page)).to_have_count(6)
@@ -127,13 +118,26 @@ class TestKeyboard:
         expect(page.locator("#toasts")).to_contain_text("Saved as version 2.")
         assert Memory.objects.get(pk=memories[1].pk).content == "Memory number 1, by keyboard"
 
-    def test_opens_tells_and_comes_back(self, visit: Any, ana: Any, memories: list[Memory]) -> None:
+    def test_tells_opens_edits_deletes_and_loses_nothing_half_written(self, visit: Visit, ana: Any) -> None:
         page = visit(ana).open("/memories/")
+        asked: list[str] = []
+        page.on("dialog", lambda dialog: asked.append(dialog.type))
         press(page, "n")
-        page.get_by_label("What should the agent know?").fill("I hold ETH for years")
+        page.wait_for_url("**/memories/new/")
+        expect(page.get_by_label("What should the agent know?")).to_be_focused()
+        page.keyboard.type("Half a sentence")
+        page.get_by_role("link", name="Trash").click()
+        page.wait_for_url("**/trash/")
+        assert asked == ["beforeunload"]
+        press(page, "g", "m")
+        page.wait_for_url("**/memories/")
+        press(page, "n")
+        expect(page.get_by_label("What should the agent know?")).to_be_focused()
+        page.keyboard.type("I hold ETH for years")
         press(page, "Control+Enter")
         expect(page.get_by_role("heading", level=1)).to_contain_text("Memory")
         expect(page.locator("#toasts")).to_contain_text("Stored.")
+        assert Memory.objects.get().content == "I hold ETH for years"
         press(page, "g", "m")
         expect(rows(page).first).to_contain_text("I hold ETH for years")
         press(page, "j", "Enter")
@@ -144,9 +148,10 @@ class TestKeyboard:
         expect(page.locator(".quote")).to_be_visible()
         press(page, "e")
         expect(page.get_by_role("heading", level=1)).to_contain_text("Deleted")
+        assert asked == ["beforeunload"]
 
     def test_enter_on_a_checkbox_opens_the_row_and_deletes_nothing(
-        self, visit: Any, ana: Any, memories: list[Memory]
+        self, visit: Visit, ana: Any, memories: list[Memory]
     ) -> None:
         page = visit(ana).open("/memories/")
         press(page, "j", "j", "x")
@@ -155,7 +160,7 @@ class TestKeyboard:
         expect(page.get_by_role("heading", level=1)).to_contain_text(f"Memory {memories[0].pk}")
         assert Memory.objects.live().count() == 6
 
-    def test_searches_and_keeps_the_address(self, visit: Any, ana: Any, memories: list[Memory]) -> None:
+    def test_searches_and_keeps_the_address(self, visit: Visit, ana: Any, memories: list[Memory]) -> None:
         page = visit(ana).open("/memories/")
         press(page, "/")
         page.keyboard.type("仓位")
@@ -166,7 +171,7 @@ class TestKeyboard:
 
 
 class TestPointer:
-    def test_filters_without_reloading(self, visit: Any, ana: Any, memories: list[Memory]) -> None:
+    def test_filters_without_reloading(self, visit: Visit, ana: Any, memories: list[Memory]) -> None:
         page = visit(ana).open("/memories/")
         page.evaluate("window.same = true")
         page.get_by_role("link", name="Deleted 1").click()
@@ -180,7 +185,7 @@ class TestPointer:
         expect(rows(page)).to_have_count(1)
         assert page.evaluate("window.same")
 
-    def test_restores_from_the_trash(self, visit: Any, ana: Any, memories: list[Memory]) -> None:
+    def test_restores_from_the_trash(self, visit: Visit, ana: Any, memories: list[Memory]) -> None:
         page = visit(ana, width=NARROW).open("/memories/trash/")
         page.locator(".row-menu > summary").click()
         page.get_by_role("button", name="Restore").last.click()
@@ -188,7 +193,7 @@ class TestPointer:
         expect(page.locator("#toasts")).to_contain_text("Restored 1 memory.")
         assert Memory.objects.live().count() == 7
 
-    def test_a_conflict_takes_the_place_of_the_list(self, visit: Any, ana: Any, memories: list[Memory]) -> None:
+    def test_a_conflict_takes_the_place_of_the_list(self, visit: Visit, ana: Any, memories: list[Memory]) -> None:
         page = visit(ana).open("/memories/")
         press(page, "j", "j", "j", "i")
         page.get_by_label("What should the agent know?").fill("Mine")
@@ -199,23 +204,3 @@ class TestPointer:
         expect(page.get_by_role("heading", level=1)).to_contain_text("changed meanwhile")
         page.get_by_role("button", name="Save yours").click()
         expect(page.locator(".quote")).to_have_text("Mine")
-
-    def test_nothing_is_lost_by_leaving_a_half_written_memory(self, visit: Any, ana: Any) -> None:
-        page = visit(ana).open("/memories/new/")
-        asked = []
-        page.on("dialog", lambda dialog: asked.append(dialog.type))
-        page.get_by_label("What should the agent know?").fill("Half a sentence")
-        page.get_by_role("link", name="Trash").click()
-        page.wait_for_url("**/trash/")
-        assert asked == ["beforeunload"]
-
-
-def test_what_one_tells_the_agent_needs_no_mouse(visit: Any, ana: Any) -> None:
-    page = visit(ana).open("/memories/")
-    press(page, "n")
-    page.wait_for_url("**/memories/new/")
-    expect(page.get_by_label("What should the agent know?")).to_be_focused()
-    page.keyboard.type("never more than ten percent in one coin")
-    press(page, "Control+Enter")
-    expect(page.locator(".quote")).to_have_text("never more than ten percent in one coin")
-    assert Memory.objects.get().content == "never more than ten percent in one coin"

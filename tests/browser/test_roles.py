@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from memory_app.roles.core import Outcome
 from memory_app.roles.models import RoleMemory
 from minara_site.kernel.market.models import PricePoint
-from tests.kit.chromium import NARROW, WIDE, axe_clean, fits_width
+from tests.kit.chromium import Judge, Visit
 from tests.memory_app.roles.rows import make_thesis, make_wrong
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -37,7 +37,7 @@ def title(entry: RoleMemory) -> str:
     return f"Decision {entry.pk}"
 
 
-def test_outcomes_are_marked_without_a_mouse(visit: Any, ana: Any, theses: list[RoleMemory]) -> None:
+def test_outcomes_are_marked_without_a_mouse(visit: Visit, ana: Any, theses: list[RoleMemory]) -> None:
     page = visit(ana).open("/role-memory/outcomes/")
     expect(shown(page)).to_have_text(title(theses[0]))
     press(page, "a")  # the next one comes by itself
@@ -59,22 +59,7 @@ def test_outcomes_are_marked_without_a_mouse(visit: Any, ana: Any, theses: list[
     assert (theses[2].outcome_note, theses[2].pnl_pct) == ("a bad idea", -4.2)
 
 
-def test_without_scripts_a_decision_is_opened_and_marked(visit: Any, ana: Any, theses: list[RoleMemory]) -> None:
-    page = visit(ana, scripts=False).open("/role-memory/outcomes/")
-    page.locator("#outcomes-rows a").nth(1).click()
-    page.get_by_label("Profit or loss in percent").fill("lots")
-    page.get_by_role("button", name="Wrong").click()
-    expect(page.get_by_role("alert")).to_contain_text("Nothing is stored yet")
-    page.get_by_label("Profit or loss in percent").fill("-3")
-    page.get_by_role("button", name="Wrong").click()
-    expect(shown(page)).not_to_have_text(title(theses[1]))
-    assert RoleMemory.objects.get(pk=theses[1].pk).outcome == Outcome.WRONG
-
-
-@pytest.mark.parametrize("width", [WIDE, NARROW])
-def test_every_page_passes_axe_and_fits_whatever_it_holds(
-    visit: Any, ana: Any, theses: list[RoleMemory], width: int
-) -> None:
+def test_every_page_is_whole_whatever_it_holds(visit: Visit, judge: Judge, ana: Any, theses: list[RoleMemory]) -> None:
     now = timezone.now()
     texts = {"decision": HOSTILE, "narrative": HOSTILE, "lesson": HOSTILE, "origin": "z" * 250}
     piece = {"kind": "k" * 300, "label": HOSTILE, "at": None, "text": HOSTILE}
@@ -93,13 +78,18 @@ def test_every_page_passes_axe_and_fits_whatever_it_holds(
         )
         for hours in range(30, 66)
     )
-    console = visit(ana, width=width)
-    paths = ("/roles/", "/roles/market.spot.momentum/", "/role-memory/", "/role-memory/outcomes/")
-    for path in (*paths, f"/role-memory/outcomes/{theses[0].pk}/", f"/role-memory/{entry.pk}/"):
-        page = console.open(path)
-        axe_clean(page)
-        fits_width(page)
+    paths = {
+        "roles: all": "/roles/",
+        "roles: one": "/roles/market.spot.momentum/",
+        "roles: role memory": "/role-memory/",
+        "roles: outcomes": "/role-memory/outcomes/",
+        "roles: one outcome": f"/role-memory/outcomes/{theses[0].pk}/",
+        "roles: one entry": f"/role-memory/{entry.pk}/",
+    }
+    console = visit(ana)
+    judge.open_all(console, paths)
+    console.speak("en")
+    page = console.open(f"/role-memory/{entry.pk}/")
     page.get_by_text("View as table").click()
     expect(page.get_by_role("cell", name="60,036")).to_be_visible()
-    axe_clean(page)
-    fits_width(page)
+    judge(page, "roles: a chart as a table")

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from memory_app.memories.core import Category, Source
-from tests.kit.chromium import NARROW, WIDE, axe_clean, fits_width
+from tests.kit.chromium import Judge, Visit
 from tests.memory_app.memories.factories import make_memory
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -30,35 +30,28 @@ def library(ana: Any) -> None:
 
 
 @pytest.mark.usefixtures("library")
-class TestSearchPage:
-    @pytest.mark.parametrize("width", [WIDE, NARROW])
-    def test_passes_axe_and_fits(self, visit: Any, ana: Any, width: int) -> None:
-        console = visit(ana, width=width)
-        for path in (
-            "/search/",
-            "/search/?q=slippage+btc+stop",
-            "/search/?q=止损&sort=recent",
-            '/search/?q="unheard of',
-        ):
-            page = console.open(path)
-            for summary in page.locator("td details > summary").all():
-                summary.click()
-            axe_clean(page)
-            fits_width(page)
+def test_each_state_is_whole(visit: Visit, judge: Judge, ana: Any) -> None:
+    paths = {
+        "search: nothing asked": "/search/",
+        "search: newest first": "/search/?q=止损&sort=recent",
+        "search: nothing found": '/search/?q="unheard of',
+    }
+    judge.open_all(visit(ana), paths)
 
-    def test_searches_in_place(self, visit: Any, ana: Any) -> None:
-        page = visit(ana).open("/search/")
-        page.get_by_role("searchbox").fill("btc stop")
-        page.keyboard.press("Enter")
-        expect(page.locator("#found mark").first).to_have_text("stop")
-        assert page.url.endswith("/search/?q=btc%20stop")
-        page.get_by_text("Newest").click()
-        expect(page.get_by_text("Newest")).to_have_attribute("aria-current", "true")
-        page.get_by_text("Why it was found").first.click()
-        expect(page.locator("#found dd").first).to_contain_text("btc")
 
-    def test_works_without_scripts(self, visit: Any, ana: Any) -> None:
-        page = visit(ana, scripts=False).open("/search/")
-        page.get_by_role("searchbox").fill("止损")
-        page.keyboard.press("Enter")
-        expect(page.locator("#found mark")).to_have_text("止损")
+@pytest.mark.usefixtures("library")
+def test_searches_in_place(visit: Visit, judge_open: Judge, ana: Any) -> None:
+    page = visit(ana).open("/search/")
+    page.get_by_role("searchbox").fill("btc stop")
+    page.keyboard.press("Enter")
+    expect(page.locator("#found mark").first).to_have_text("stop")
+    assert page.url.endswith("/search/?q=btc%20stop")
+    page.get_by_text("Newest").click()
+    expect(page.get_by_text("Newest")).to_have_attribute("aria-current", "true")
+    page.get_by_text("Why it was found").first.click()
+    expect(page.locator("#found dd").first).to_contain_text("btc")
+    page.get_by_role("searchbox").fill("slippage btc stop")
+    page.keyboard.press("Enter")
+    expect(page.locator("#found mark").get_by_text("slippage").first).to_be_visible()
+    page.eval_on_selector_all("td details", "all => all.forEach((each) => { each.open = true; })")
+    judge_open(page, "search: why each was found")

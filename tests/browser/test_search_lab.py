@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from memory_app.embeddings.services import embed_pending
 from tests.browser.test_search import TEXTS
-from tests.kit.chromium import NARROW, WIDE, axe_clean, fits_width
+from tests.kit.chromium import Judge, Visit
 from tests.kit.clock import NOON
 from tests.memory_app.embeddings.conftest import enable  # noqa: F401 - fixture
 from tests.memory_app.memories.factories import make_memory
@@ -25,20 +25,19 @@ def library(ana: Any, enable: Any) -> None:  # noqa: F811
 
 
 @pytest.mark.usefixtures("library")
-@pytest.mark.parametrize("width", [WIDE, NARROW])
-def test_passes_axe_and_fits(visit: Any, ana: Any, width: int) -> None:
-    console = visit(ana, width=width)
-    for path in ("", "?q=how+do+I+limit+losses+on+BTC", "?q=BTC+AND+stop", "?q=stop&fusion=rrf&as_of=2026-06-30"):
-        page = console.open(f"/memories/search-lab/{path}")
-        page.eval_on_selector_all("#found details", "all => all.forEach((each) => { each.open = true; })")
-        axe_clean(page)
-        fits_width(page)
-
-
-@pytest.mark.usefixtures("library")
-def test_compares_in_place(visit: Any, ana: Any) -> None:
-    page = visit(ana).open("/memories/search-lab/")
+def test_compares_in_place_and_each_state_is_whole(visit: Visit, judge: Judge, ana: Any) -> None:
+    console = visit(ana)
+    paths = {
+        "lab: nothing asked": "/memories/search-lab/",
+        "lab: three orders": "/memories/search-lab/?q=stop&fusion=rrf&as_of=2026-06-30",
+        "lab: no vectors for operators": "/memories/search-lab/?q=BTC+AND+stop",
+    }
+    judge.open_all(console, paths)
+    console.speak("en")
+    page = console.open("/memories/search-lab/")
     page.get_by_role("searchbox").fill("how do I limit losses on BTC")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="By meaning")).to_be_visible()
     expect(page.locator("#found ol")).to_have_count(3)
+    page.eval_on_selector_all("#found details", "all => all.forEach((each) => { each.open = true; })")
+    judge(page, "lab: every place explained")

@@ -45,7 +45,7 @@ def test_the_button_waits_for_the_script_that_serves_it(visit):
     expect(button).to_be_visible()
 
 
-def test_a_passkey_is_added_signs_in_confirms_and_stands_as_the_second_step(visit, olga, touched):
+def test_a_passkey_is_added_signs_in_confirms_and_is_the_second_step(visit, olga, touched):
     console = visit(olga)
     touched(console)
     page = console.open("/")

@@ -1,4 +1,7 @@
-"""In Chromium: what a person sees and copies is the agent's text, in both themes and widths, with and without scripts."""
+"""The prompt in a real browser: what a person sees and copies is the agent's text, with and without scripts."""
+
+from datetime import datetime
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -6,7 +9,7 @@ from django.utils import timezone
 from memory_app.memories.core import Category, Source
 from memory_app.user_profile.services import set_entry
 from profile_app.prompt.services import end_session, start_session
-from tests.kit.chromium import NARROW, WIDE, axe_clean, fits_width
+from tests.kit.chromium import Judge, Visit
 from tests.memory_app.memories.factories import make_memory
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -31,20 +34,20 @@ def begin(owner, title=""):
     return start_session(owner=owner, title=title, actor="test", now=timezone.now())
 
 
-@pytest.mark.parametrize("scripts", [True, False])
-def test_the_text_of_the_page_is_the_prompt(ana, now, visit, scripts):
+def test_the_text_of_the_page_is_the_prompt_and_is_copied_byte_for_byte(ana: Any, now: datetime, visit: Visit) -> None:
     fill(ana, now)
     snapshot = begin(ana)
-    page = visit(ana, scripts=scripts).open("/prompt/")
-    assert page.locator(".bytes").evaluate_all(BYTES) == snapshot.prompt.text
-    assert page.locator(".hid[data-hid='U+200B']").first.is_visible()
+    for scripts in (False, True):
+        page = visit(ana, scripts=scripts).open("/prompt/")
+        assert page.locator(".bytes").evaluate_all(BYTES) == snapshot.prompt.text
+        assert page.locator(".hid[data-hid='U+200B']").first.is_visible()
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy").click()
+    page.get_by_role("button", name="Copied").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == snapshot.prompt.text
 
 
-@pytest.mark.parametrize("width", [WIDE, NARROW])
-def test_every_way_of_showing_is_accessible(ana, now, visit, width):
-    console = visit(ana, width=width)
-    paths = ["/prompt/"]
-    axe_clean(console.open("/prompt/"))
+def test_every_way_of_showing_is_whole(ana: Any, now: datetime, visit: Visit, judge: Judge) -> None:
     fill(ana, now)
     first = begin(ana, "Morning")
     make_memory(ana, "written between two sessions", at=timezone.now())
@@ -52,19 +55,11 @@ def test_every_way_of_showing_is_accessible(ana, now, visit, width):
     make_memory(ana, "written later", at=timezone.now())
     ended = begin(ana)
     end_session(owner=ana, session_id=ended.pk, actor="test", now=timezone.now())
-    second = "/prompt/?session="
-    paths = [f"{second}{first.pk}", "/prompt/?show=diff", "/prompt/?show=now", f"{second}{ended.pk}", "/user-profile/"]
-    for path in paths:
-        page = console.open(path)
-        axe_clean(page)
-        fits_width(page)
-
-
-def test_the_text_can_be_copied_byte_for_byte(ana, now, visit):
-    fill(ana, now)
-    snapshot = begin(ana)
-    page = visit(ana).open("/prompt/")
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.get_by_role("button", name="Copy").click()
-    page.get_by_role("button", name="Copied").wait_for()
-    assert page.evaluate("navigator.clipboard.readText()") == snapshot.prompt.text
+    paths = {
+        "prompt: of a session": f"/prompt/?session={first.pk}",
+        "prompt: what changed": "/prompt/?show=diff",
+        "prompt: as of now": "/prompt/?show=now",
+        "prompt: of a session that ended": f"/prompt/?session={ended.pk}",
+        "prompt: the profile": "/user-profile/",
+    }
+    judge.open_all(visit(ana), paths)
