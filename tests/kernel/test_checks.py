@@ -14,6 +14,7 @@ def ids(found):
     return [message.id for message in found]
 
 
+@pytest.mark.database
 def test_this_installation_passes():
     assert run_checks() == []
 

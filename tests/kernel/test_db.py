@@ -4,7 +4,7 @@ import pytest
 
 from tests.kit.site import SERVER_URL
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.database]
 
 
 def leave_and_remove(canary: str) -> bool:

@@ -34,6 +34,7 @@ def test_takes_no_writes_and_is_never_kept(rf, view, db):
     assert "no-store" in view(rf.get("/"))["Cache-Control"]
 
 
+@pytest.mark.database
 @pytest.mark.django_db
 def test_is_ready_with_database_tables_and_worker(rf):
     see_worker()
@@ -48,6 +49,7 @@ def test_is_not_ready_without_a_worker(rf):
     assert json.loads(answer.content) == {**GOOD, "ok": False, "worker": False}
 
 
+@pytest.mark.database
 @pytest.mark.django_db
 def test_is_not_ready_while_a_migration_waits(rf):
     see_worker()

@@ -50,6 +50,7 @@ def refusal(site, *flags, **environment):
     return lines[0]
 
 
+@pytest.mark.database
 def test_starts_says_so_restarts_what_dies_and_stops_cleanly(site, started):
     process, port, lines = started()
     wait_until(lambda: is_said(lines, f"Ready: http://127.0.0.1:{port}"))

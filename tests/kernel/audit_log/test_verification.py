@@ -12,7 +12,7 @@ from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.kernel.jobs.services import Cancelled, cancel_run, claim_run
 from tests.kit.tables import table
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 
 @pytest.fixture

@@ -57,6 +57,7 @@ def test_refuses_a_title_that_cannot_be_kept(ana, now, title):
     assert not Session.objects.exists()
 
 
+@pytest.mark.database
 def test_turns_are_numbered_and_kept_as_said(ana, session, now):
     said = "  two\nlines \u200b 山寨币 "
     first = record(ana, session, now + TICK, user_message=said)
@@ -76,6 +77,7 @@ def test_a_turn_from_a_clock_that_runs_behind_does_not_age_the_session(ana, sess
     assert session.last_active_at == now
 
 
+@pytest.mark.database
 def test_secrets_in_tool_arguments_are_redacted(ana, session, now):
     calls = [
         ToolCall("swap", {"token": "USDC", "headers": [{"Authorization": SECRET}], "note": f"use {SECRET}"}, ok=True)
@@ -110,10 +112,12 @@ def test_refuses_a_turn_that_cannot_be_kept_and_keeps_nothing(ana, session, now,
     assert not Turn.objects.exists()
 
 
+@pytest.mark.database
 def test_keeps_the_longest_message(ana, session, now):
     assert record(ana, session, now, user_message="山" * MAX_MESSAGE_CHARS).user_message == "山" * MAX_MESSAGE_CHARS
 
 
+@pytest.mark.database
 def test_an_ended_session_takes_no_more_turns(ana, session, now):
     ended = end_session(owner=ana, session_id=session.pk, actor="user:1", now=now)
     again = end_session(owner=ana, session_id=session.pk, actor="user:1", now=now + TICK)
@@ -135,6 +139,7 @@ def test_a_stranger_finds_no_session(ana, ben, session, now):
     assert not Turn.objects.exists()
 
 
+@pytest.mark.database
 @table(("after", "ends"), [(IDLE_AFTER - TICK, False), (IDLE_AFTER, True)])
 def test_a_day_of_silence_ends_a_session(ana, session, now, after, ends):
     said_at = now + timedelta(hours=5)
@@ -144,6 +149,7 @@ def test_a_day_of_silence_ends_a_session(ana, session, now, after, ends):
     assert session.ended_at == (said_at + after if ends else None)
 
 
+@pytest.mark.database
 def test_every_write_leaves_an_audit_row(ana, session, now):
     record(ana, session, now)
     end_session(owner=ana, session_id=session.pk, actor="user:1", now=now)

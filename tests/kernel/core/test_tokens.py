@@ -1,12 +1,10 @@
 """The token estimate is one number everywhere."""
 
-import json
-
 from hypothesis import given
 from hypothesis import strategies as st
 
 from minara_site.kernel.core.tokens import estimate_tokens
-from tests.kit.shared import shared_path
+from tests.kernel.talk import talk
 from tests.kit.tables import table
 
 
@@ -31,20 +29,8 @@ def test_counts_words_numbers_signs_and_han(text, tokens):
 
 
 def test_english_talk_costs_about_a_token_per_four_characters():
-    data = json.loads(shared_path("data/locomo_dev.json").read_text("utf-8"))
-    text = " ".join(_spoken(data))
+    text = " ".join(talk())
     assert 3.2 < len(text) / estimate_tokens(text) < 4.8
-
-
-def _spoken(node):
-    if isinstance(node, dict):
-        if isinstance(node.get("text"), str):
-            yield node["text"]
-        for value in node.values():
-            yield from _spoken(value)
-    elif isinstance(node, list):
-        for value in node:
-            yield from _spoken(value)
 
 
 @given(st.text(max_size=200), st.text(max_size=200))

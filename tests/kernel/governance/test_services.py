@@ -14,7 +14,7 @@ from minara_site.kernel.governance.selectors import has_shadow, list_shadows, li
 from minara_site.kernel.governance.services import MAX_REASON_CHARS, forget_shadows, record_shadow, switch
 from tests.kit.tables import table
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 JUDGE, CALLS = Capability.CONTRADICTION_JUDGE, Capability.MODEL_CALLS
 
 

@@ -9,7 +9,7 @@ from minara_site.kernel.idempotency.models import IdempotentCall
 from minara_site.kernel.idempotency.services import LARGEST_ANSWER, claim_call, keep_answer
 from minara_site.kernel.idempotency.tasks import forget
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 DAY = timedelta(hours=24)
 MOMENT = timedelta(microseconds=1)

@@ -7,7 +7,7 @@ import pytest
 
 from minara_site.kernel.jobs.busy import clear_busy, count_in_flight, get_idle_seconds, mark_busy
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 
 def seconds(count):

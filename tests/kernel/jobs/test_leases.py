@@ -17,8 +17,9 @@ from minara_site.kernel.jobs.leases import (
     renewed,
 )
 from minara_site.kernel.jobs.models import Lease
+from tests.kit.site import wait_until
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 MINUTE = timedelta(minutes=1)
 MOMENT = timedelta(microseconds=1)
@@ -110,6 +111,7 @@ def test_what_is_renewed_again_and_again_ends_with_the_block():
     with renewed(renew, every=0.001) as lost:
         assert thrice.wait(20)
         assert not lost.is_set()
+    calls[0].join(20)
     assert not calls[0].is_alive()
     assert calls[0] is not threading.current_thread()
 
@@ -125,12 +127,7 @@ def test_a_kept_lease_outlives_its_own_time_and_says_when_it_is_lost():
     with kept_lease("reflect:7", seconds=0.3, now=begun) as kept:
         assert kept is not None
         first = Lease.objects.get().expires_at
-        deadline = threading.Event()
-        for _look in range(400):
-            if Lease.objects.get().expires_at > first:
-                break
-            deadline.wait(0.05)
-        assert Lease.objects.get().expires_at > first
+        wait_until(lambda: Lease.objects.get().expires_at > first)
         Lease.objects.update(holder="ben")
         assert kept.lost.wait(20)
     assert Lease.objects.get().holder == "ben"

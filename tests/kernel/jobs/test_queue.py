@@ -1,15 +1,15 @@
 """The queue proper: django-q2 carries ids, and its failures are survived."""
 
 import pytest
-from django.conf import settings
 from django.db import OperationalError
 from django_q.models import OrmQ
 
 from minara_site.kernel.jobs import queue
 
-pytestmark = pytest.mark.django_db(databases=list(settings.DATABASES))
+pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.database
 def test_carries_only_the_id():
     assert queue.push(42)
     assert queue.count_waiting() == 1

@@ -37,12 +37,14 @@ def double(*, now, number):
     return {"doubled": 2 * number}
 
 
+@pytest.mark.database
 def test_gives_the_clock_and_the_arguments_and_keeps_the_counts(list_jobs):
     run = run_job(list_jobs, double, number=21)
     assert (run.state, run.result, run.attempts, run.error) == (RunState.SUCCEEDED, {"doubled": 42}, 1, "")
     assert run.worker == runner.worker_name()
 
 
+@pytest.mark.database
 def test_runs_a_message_that_comes_twice_once(list_jobs):
     calls = []
 
@@ -106,6 +108,7 @@ def test_a_job_of_another_version_fails(list_jobs, now):
     assert (run.state, run.error) == (RunState.FAILED, "This version has no job called probe.gone.")
 
 
+@pytest.mark.database
 def test_a_run_that_was_taken_over_records_nothing(list_jobs):
     def job(*, now):
         JobRun.objects.update(worker="host:9:9", attempts=2)

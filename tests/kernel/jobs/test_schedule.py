@@ -17,7 +17,7 @@ HOUR = timedelta(hours=1)
 AFTER = schedule.RESEND_AFTER
 MOMENT = timedelta(microseconds=1)
 
-database = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 
 def do_nothing(*, now):
@@ -45,14 +45,12 @@ def test_a_slot_begins_at_or_before_now_and_is_shorter_than_its_length(now, ever
     assert find_slot(every, slot - MOMENT) == slot - every
 
 
-@database
 def test_a_slot_runs_once_however_often_it_is_asked_for(now, hourly, pushed):
     assert [create_due_runs(now=now + minutes * timedelta(minutes=1)) for minutes in range(60)] == [1] + [0] * 59
     assert create_due_runs(now=now + HOUR) == 1
     assert list(JobRun.objects.order_by("pk").values_list("pk", "slot")) == [(pushed[0], now), (pushed[1], now + HOUR)]
 
 
-@database
 @table("jump", [-HOUR, timedelta(minutes=-1), timedelta(days=2)])
 def test_a_clock_that_jumps_runs_no_slot_twice(now, hourly, pushed, jump):
     for offset in (timedelta(0), jump, timedelta(0), jump):
@@ -62,20 +60,17 @@ def test_a_clock_that_jumps_runs_no_slot_twice(now, hourly, pushed, jump):
     assert len(slots) == len(set(slots)) <= 7
 
 
-@database
 def test_what_was_missed_is_made_up_for_once(now, hourly, pushed):
     create_due_runs(now=now)
     assert create_due_runs(now=now + 50 * HOUR) == 1
 
 
-@database
 def test_another_cluster_that_is_faster_leaves_nothing_to_do(now, hourly, pushed):
     make_run(now, job="probe.hourly", slot=now)
     assert not schedule.create_slot_run("probe.hourly", now, now=now)
     assert pushed == []
 
 
-@database
 def test_a_dead_workers_run_is_queued_again_once_its_lease_is_over(now, pushed):
     run = make_run(now, state=RunState.RUNNING, lease_expires_at=now, attempts=1)
     assert rescue_abandoned_runs(now=now - MOMENT) == 0
@@ -84,14 +79,12 @@ def test_a_dead_workers_run_is_queued_again_once_its_lease_is_over(now, pushed):
     assert (run.state, run.lease_expires_at, pushed) == (RunState.QUEUED, None, [run.pk])
 
 
-@database
 def test_a_lease_from_a_clock_that_went_back_does_not_hold(now, pushed):
     make_run(now, state=RunState.RUNNING, lease_expires_at=now + timedelta(seconds=2 * LEASE_SECONDS), attempts=1)
     assert rescue_abandoned_runs(now=now) == 0
     assert rescue_abandoned_runs(now=now - MOMENT) == 1
 
 
-@database
 def test_a_run_whose_worker_always_dies_fails(now, pushed):
     run = make_run(now, state=RunState.RUNNING, lease_expires_at=now, attempts=MAX_ATTEMPTS)
     assert rescue_abandoned_runs(now=now) == 0
@@ -100,7 +93,6 @@ def test_a_run_whose_worker_always_dies_fails(now, pushed):
     assert "try again" in run.error
 
 
-@database
 def test_a_worker_that_renews_meanwhile_keeps_its_run(now, pushed):
     run = make_run(now, state=RunState.RUNNING, lease_expires_at=now, attempts=1)
     JobRun.objects.update(lease_expires_at=now + HOUR)
@@ -108,7 +100,6 @@ def test_a_worker_that_renews_meanwhile_keeps_its_run(now, pushed):
     assert pushed == []
 
 
-@database
 @table(("age", "sent"), [(AFTER - MOMENT, 0), (AFTER, 1), (-AFTER, 0), (-AFTER - MOMENT, 1)])
 def test_a_run_that_nobody_picked_up_is_sent_again(now, pushed, age, sent):
     pushed.clear()
@@ -118,14 +109,12 @@ def test_a_run_that_nobody_picked_up_is_sent_again(now, pushed, age, sent):
     assert pushed == [run.pk] * sent
 
 
-@database
 @table("state", [RunState.RUNNING, RunState.SUCCEEDED, RunState.FAILED, RunState.CANCELLED])
 def test_only_queued_runs_are_sent_again(now, pushed, state):
     make_run(now, state=state, enqueued_at=now - HOUR)
     assert resend_lost_runs(now=now, after=AFTER) == 0
 
 
-@database
 @pytest.mark.usefixtures("hourly")
 @table(("waiting", "seconds", "sent"), [(0, 60, True), (1, 60, False), (1, 600, True)])
 def test_a_tick_is_patient_while_messages_wait(now, pushed, waiting, seconds, sent):
@@ -137,7 +126,6 @@ def test_a_tick_is_patient_while_messages_wait(now, pushed, waiting, seconds, se
     assert bool(pushed.beats) is (waiting == 0)
 
 
-@database
 def test_forgets_what_ended_a_day_ago(now):
     for name, age in (("old", timedelta(days=1) + MOMENT), ("young", timedelta(days=1))):
         Lease.objects.create(name=name, holder="x", expires_at=now - age)

@@ -7,7 +7,7 @@ import pytest
 from minara_site.kernel.jobs.models import WorkerSeen
 from minara_site.kernel.jobs.selectors import is_worker_seen
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 
 def test_a_worker_counts_as_seen_for_a_minute(now):

@@ -24,7 +24,7 @@ from minara_site.kernel.jobs.services import (
 from minara_site.kernel.jobs.table import Job
 from tests.kit.tables import table
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 STATES = list(RunState)
 

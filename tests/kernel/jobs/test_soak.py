@@ -59,7 +59,7 @@ def test_a_thousand_runs_survive_every_kind_of_death(probe_site):
 
 def test_three_clusters_run_each_slot_once_for_a_hundred_slots(probe_site):
     for _each in range(3):
-        probe_site.start("worker")
+        probe_site.start("worker", PROBE_SLOTS="1")
     wait_until(lambda: effects(probe_site, "probe.note_slot") >= 100, 200)
     slots = "SELECT count(*), count(DISTINCT slot) FROM job_runs WHERE job = 'probe.note_slot' AND state = 'succeeded'"
     ran, distinct = probe_site.query(slots)[0]

@@ -53,6 +53,7 @@ from tests.kit.messages_api import (
     tool,
     with_prose,
 )
+from tests.kit.site import free_port
 from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
@@ -94,6 +95,7 @@ def configure(settings: LazySettings, **fields: Any) -> None:
     settings.MINARA = settings.MINARA.model_copy(update=fields)
 
 
+@pytest.mark.database
 def test_returns_the_answer_and_records_what_it_cost(models: MessagesApi, ana: Any) -> None:
     usage = {"cache_creation_input_tokens": 2000, "cache_read_input_tokens": 30_000}
     models.answer = tool(GOOD, input_tokens=1000, output_tokens=100, **usage)
@@ -358,7 +360,7 @@ def test_no_credit_is_no_matter_of_the_question(models: MessagesApi) -> None:
 
 
 def test_a_connection_that_is_never_made_costs_nothing(models: MessagesApi, settings: LazySettings) -> None:
-    configure(settings, anthropic_base_url="http://127.0.0.1:9", minara_model_retries=0)
+    configure(settings, anthropic_base_url=f"http://127.0.0.1:{free_port()}", minara_model_retries=0)
     with pytest.raises(ModelUnavailable, match="ANTHROPIC_BASE_URL"):
         ask(question())
     assert not BudgetReservation.objects.exists()
@@ -414,6 +416,7 @@ def test_what_may_be_paid_for_counts_as_its_worst_and_is_not_asked_again(models:
     assert lost.cost_usd == worst_cost(question()).quantize(Decimal("0.00000001"))
 
 
+@pytest.mark.database
 def test_calls_that_are_lost_pass_no_cap(models: MessagesApi, settings: LazySettings) -> None:
     models.answer = hung_up()
     configure(settings, minara_budget_learning_daily_usd=worst_cost(question()) * 3)
@@ -586,6 +589,7 @@ def test_no_content_and_no_key_is_logged(
     assert KEY not in caplog.text
 
 
+@pytest.mark.database
 def test_repeated_failures_open_the_breaker_and_a_good_answer_closes_it(models: MessagesApi) -> None:
     models.answer = error(401)
     for _n in range(FAILURES_TO_TRIP):
@@ -656,6 +660,7 @@ def test_is_not_asked_inside_a_transaction(models: MessagesApi) -> None:
     assert models.calls == 0
 
 
+@pytest.mark.database
 def test_no_transaction_is_open_while_a_model_thinks(models: MessagesApi) -> None:
     caller = connections["default"]  # of this thread; the server's has its own
     of_the_test, open_meanwhile = len(caller.atomic_blocks), []

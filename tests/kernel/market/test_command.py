@@ -79,6 +79,7 @@ def test_says_what_is_missing(settle, exchange):
             run(*wrong)
 
 
+@pytest.mark.database
 def test_the_doctor_says_how_old_the_newest_prices_are(now, settle, ana):
     assert price_lines(Look(now)) == ()
     put_points((0, "1"), owner=ana, now=now)

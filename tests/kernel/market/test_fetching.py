@@ -58,6 +58,7 @@ def closes():
     return [each.hour for each in PriceBar.objects.order_by("closes_at").values_list("closes_at", flat=True)]
 
 
+@pytest.mark.database
 def test_stores_what_has_closed_and_goes_on_from_there(exchange):
     assert run(exchange, until=T0 + 3.5 * HOUR).counts == {"BTC": Counts(new=3)}
     assert closes() == [1, 2, 3]
@@ -110,6 +111,7 @@ def test_what_waiting_may_help_is_raised_first(exchange):
     fetching.Fetched().raise_problem()
 
 
+@pytest.mark.database
 def test_all_symbols_of_a_run_are_announced_at_once(exchange, heard, django_capture_on_commit_callbacks):
     with django_capture_on_commit_callbacks(execute=True):
         run(exchange, "ETH/USDT", "BTC/USDT")
@@ -118,6 +120,7 @@ def test_all_symbols_of_a_run_are_announced_at_once(exchange, heard, django_capt
     assert heard == [(("BTC", "ETH"), None)]
 
 
+@pytest.mark.database
 def test_candles_that_the_exchange_changed_are_corrected(exchange):
     put_bars(bar(0), now=T0 + 9 * HOUR)
     assert run(exchange).counts == {"BTC": Counts(new=9, corrected=1)}
@@ -134,6 +137,7 @@ def test_the_job_does_nothing_while_no_source_is_named():
     assert fetch(now=T0) is None
 
 
+@pytest.mark.database
 @pytest.mark.django_db(transaction=True)
 def test_the_job_is_tried_again_when_the_source_does_not_answer_and_fails_when_it_refuses(configured, exchange):
     for status, state in ((503, RunState.QUEUED), (400, RunState.FAILED), (200, RunState.SUCCEEDED)):

@@ -39,6 +39,7 @@ def write(tmp_path):
     return write_file
 
 
+@pytest.mark.database
 @table(
     ("name", "symbol", "stored", "interval", "rows"),
     [("eth_btc_5m.csv", "ETH/BTC", "ETH/BTC", "5m", 5760), ("xrp_usdt_1h.csv", "XRP/USDT", "XRP", "1h", 100)],
@@ -76,6 +77,7 @@ def test_of_very_many_refused_rows_the_first_hundred_are_shown(write):
     assert "50 further rows were refused." in said
 
 
+@pytest.mark.database
 def test_a_changed_row_is_a_correction(write):
     run(write(LINE.format(hour=0), LINE.format(hour=1)))
     said, code = run(write(LINE.format(hour=0), LINE.format(hour=1).replace(",2,", ",2.5,")))

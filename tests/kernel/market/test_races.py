@@ -12,6 +12,7 @@ from tests.kernel.market.rows import bar, put_bars, put_points
 WRITERS, ROUNDS = 4, 5
 
 
+@pytest.mark.database
 @pytest.mark.django_db(transaction=True)
 def test_writers_of_the_same_prices_leave_each_of_them_once(now):
     gate = Barrier(WRITERS)

@@ -23,7 +23,7 @@ from tests.kit.tables import table
 WEEK = timedelta(days=7)
 TICK = timedelta(microseconds=1)
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 
 def price(hour: float, *, owner=None, symbol="BTC", tolerance=WEEK):

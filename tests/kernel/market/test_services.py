@@ -16,6 +16,8 @@ from minara_site.kernel.market.services import Counts, Series, import_bars, reco
 from tests.kernel.market.rows import ACTOR, HOUR, T0, bar, put_bars, put_points
 from tests.kit.tables import table
 
+pytestmark = pytest.mark.database
+
 
 def audits(*names):
     entries = AuditEntry.objects.filter(tool_call__startswith="prices_").order_by("pk")

@@ -7,14 +7,17 @@ from django.apps import AppConfig
 
 
 class ProbeConfig(AppConfig):
-    """Shortens the waits of the process that loads it, and of the workers that it forks."""
+    """Lists the probe's jobs alone, and shortens the waits of this process and of the workers that it forks."""
 
     name = "tests.kernel.jobs.probe"
     label = "probe"
 
     def ready(self) -> None:
-        from minara_site.kernel.jobs import queue, schedule, services
+        from minara_site.kernel.jobs import queue, schedule, services, table
+        from tests.kernel.jobs.probe.jobs import JOBS, SLOTS
 
+        jobs = JOBS + (SLOTS if os.environ.get("PROBE_SLOTS") else ())
+        table.iterate_listed_jobs = lambda: iter(jobs)
         services.LEASE_SECONDS = schedule.LEASE_SECONDS = int(os.environ.get("PROBE_LEASE_SECONDS", "20"))
         schedule.TICK_SECONDS = 0.5
         schedule.RESEND_AFTER, schedule.RESEND_ANYWAY_AFTER = timedelta(seconds=2), timedelta(seconds=5)

@@ -84,5 +84,5 @@ JOBS = (
     Job("probe.die_once", die_once, settles=True),
     Job("probe.die_with_the_timer", die_with_the_timer, settles=True),
     Job("probe.always_die", always_die),
-    Job("probe.note_slot", note_slot, every=timedelta(seconds=1)),
 )
+SLOTS = (Job("probe.note_slot", note_slot, every=timedelta(seconds=1)),)
