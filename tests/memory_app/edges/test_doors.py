@@ -17,7 +17,7 @@ from tests.kit.page import text_of
 from tests.kit.tables import table
 from tests.memory_app.edges.factories import remember
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("frozen")]
 TICKER_WIDTH = 34  # five letters of 11 px
 
 

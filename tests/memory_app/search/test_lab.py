@@ -22,7 +22,7 @@ from tests.kit.page import text_of
 from tests.kit.tables import table
 from tests.memory_app.memories.factories import make_memory
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("frozen")]
 TEXTS = ("stop-losses on BTC should trail by 8%", "altcoin drawdown overnight", "prefers green tea", "BTC halving")
 
 

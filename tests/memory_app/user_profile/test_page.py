@@ -10,7 +10,7 @@ from minara_site.access.models import AccessEntry
 from tests.kit.page import text_of
 from tests.kit.tables import table
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("frozen")]
 HTMX = {"HX-Request": "true"}
 
 

@@ -26,7 +26,7 @@ from tests.kit.page import text_of
 from tests.kit.tables import table
 from tests.memory_app.memories.factories import browser, make_many, make_memory
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("frozen")]
 DAY = timedelta(days=1)
 MOST_QUERIES = 14
 

@@ -22,7 +22,7 @@ from tests.kit.tables import table
 from tests.memory_app.writes.core.test_lights import minja
 from tests.memory_app.writes.factories import agent, person, write
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("frozen")]
 BAD = "key:bad00000"
 MOST_QUERIES = 13
 
