@@ -3,6 +3,7 @@
 import re
 import unicodedata
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -130,15 +131,27 @@ pieces = st.sampled_from(
 hostile = st.lists(pieces, max_size=24).map("".join) | st.text(max_size=60)
 
 
-@settings(max_examples=1_500, deadline=None)
-@given(hostile)
-def test_never_reads_like_a_tag_and_stays_one_line(text):
+def check_fenced(text):
+    """Reads like no tag, stays one line, holds nothing hidden, and is the same when fenced again."""
     rendered = fence_text(text)
     assert not TAG.search(as_read(rendered))
     assert len(rendered.splitlines()) <= 1
     assert not re.search("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", rendered)
     assert fence_text(rendered) == rendered
     rendered.encode()
+
+
+@settings(max_examples=500)
+@given(hostile)
+def test_never_reads_like_a_tag_and_stays_one_line(text):
+    check_fenced(text)
+
+
+@pytest.mark.soak
+@settings(max_examples=20_000)
+@given(hostile)
+def test_twenty_thousand_texts_never_read_like_a_tag_and_stay_one_line(text):
+    check_fenced(text)
 
 
 @given(st.text(st.characters(exclude_characters="<＜﹤≮˂ᐸ⟨〈〈❮❬&%\\", exclude_categories=["C", "Zl", "Zp"])))

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import anthropic
 import pytest
 
-from tests.kit.messages_api import KEY, MessagesApi, at_cost, cut_off, error, hung_up, read_calls, said, serve, tool
+from tests.kit.messages_api import KEY, MessagesApi, read_calls
 from tests.kit.site import wait_until
 
 TOOL = {"name": "note", "input_schema": {"type": "object"}}
@@ -20,24 +20,6 @@ def ask(
     client = anthropic.Anthropic(api_key=KEY, base_url=api.url, max_retries=0)
     arguments = {"max_tokens": 64, "tools": [TOOL], "messages": [{"role": "user", "content": text}], **options}
     return client.messages.create(model=model, **arguments)  # type: ignore[call-overload, no-any-return]
-
-
-def test_answers_the_asked_tool(models: MessagesApi) -> None:
-    models.answer = lambda asked: at_cost(tool({"said": asked.content}), input_tokens=7, output_tokens=3)
-    message = ask(models, tool_choice={"type": "tool", "name": "note"})
-    assert (message.content[0].name, message.content[0].input) == ("note", {"said": "What?"})
-    assert (message.usage.input_tokens, message.usage.output_tokens, message._request_id) == (7, 3, "req_000001")
-    assert (models.asked[0].content, models.asked[0].key) == ("What?", KEY)
-
-
-def test_misbehaves_in_turn(models: MessagesApi) -> None:
-    models.answers = [error(529), hung_up(), cut_off({"a": 1}), said("no tool")]
-    with pytest.raises(anthropic.InternalServerError):
-        ask(models)
-    for _n in range(2):
-        with pytest.raises(anthropic.APIConnectionError):
-            ask(models)
-    assert ask(models).content[0].text == "no tool"
 
 
 def test_refuses_a_forced_tool_as_the_real_one_does(models: MessagesApi) -> None:
@@ -65,10 +47,3 @@ def test_runs_in_a_process_of_its_own() -> None:
             assert read_calls(api.url)["by_tool"] == {"note": 1}
         finally:
             process.terminate()
-
-
-def test_ends_with_its_block() -> None:
-    with serve() as api:
-        ask(api)
-    with pytest.raises(anthropic.APIConnectionError):
-        ask(api)
