@@ -17,6 +17,7 @@ from tests.kit.site import ROOT, Site, server_query
 
 FOLDER = ROOT / "build/test-databases"
 SOURCES = ("minara_site", "memory_app", "learning_app", "profile_app")
+KEPT = 4
 FILES = {"default": "minara.db", "queue": "queue.db"}
 
 
@@ -37,12 +38,13 @@ def template() -> Site:
 
 
 def make(site: Site) -> None:
-    """Create the tables, and remove the databases of earlier sources."""
-    for old in FOLDER.glob(f"{site.folder.name.partition('-')[0]}-*"):
+    """Create the tables, and remove the databases of earlier sources, but for the newest: another run may use them."""
+    made = sorted(FOLDER.glob(f"{site.folder.name.partition('-')[0]}-*"), key=lambda path: path.stat().st_mtime)
+    for old in made[:-KEPT]:
         shutil.rmtree(old)
         if site.url:
             server_query(f"DROP DATABASE IF EXISTS minara_{old.name.replace('-', '_')}")
-    site.folder.mkdir()
+    site.folder.mkdir(exist_ok=True)
     if site.url:
         server_query(f"DROP DATABASE IF EXISTS {site.database}")
         server_query(f"CREATE DATABASE {site.database}")
