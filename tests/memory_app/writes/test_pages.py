@@ -62,6 +62,9 @@ def test_writers_stand_with_what_they_did(operator_page: Client, ana: Any) -> No
     week = text_of(operator_page.get("/ops/writes/?window=week"))
     assert f"user:{ana.pk}" in week
     assert "Nobody wrote" not in text_of(operator_page.get("/ops/writes/?window=nonsense"))
+    rows = text_of(operator_page.get("/ops/writes/rows/?writer=import:r1"))
+    assert re.findall(r"fact \d", rows) == ["fact 2", "fact 1", "fact 0"]
+    assert "poison" not in rows
 
 
 def test_a_value_that_waits_is_left_to_the_queue(operator_page: Client, ana: Any) -> None:
@@ -181,6 +184,9 @@ def test_a_write_after_the_preview_is_a_conflict_that_shows_the_new_plan(operato
 )
 def test_any_address_of_a_preview_is_answered(operator_page: Client, query: str, status: int) -> None:
     text_of(operator_page.get(f"/ops/writes/roll-back/{query}"), status)
+    if status == 422:
+        assert operator_page.get(f"/ops/writes/roll-back/apply/{query}")["Location"] == "/ops/writes/"
+    text_of(operator_page.get(f"/ops/writes/rows/{query}"), 200 if "writer=" in query and "%00" not in query else 422)
 
 
 @pytest.mark.database
