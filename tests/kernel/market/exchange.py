@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
+
+from tests.kit.messages_api import Server
 
 MINUTE_MS = 60_000
 UNITS = {"m": 1, "h": 60, "d": 1440}
@@ -93,8 +95,7 @@ def serve(first: datetime, last: datetime) -> Iterator[Exchange]:
         def log_message(self, *args: Any) -> None:
             """Say nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
+    server = Server(("127.0.0.1", 0), Handler)
     exchange.url = f"http://127.0.0.1:{server.server_address[1]}/api/v3"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
