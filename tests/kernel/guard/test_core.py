@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from minara_site.kernel.core.bip39_words import BIP39_ENGLISH
 from minara_site.kernel.core.injection import Pattern
+from minara_site.kernel.core.injection_patterns import PATTERNS
 from minara_site.kernel.guard import core
 from minara_site.kernel.guard.core import MAX_FINDINGS, RULES, Finding, Reason, Rule, RuleSet, judge
 from tests.kernel.guard.crafted import CRAFTED
@@ -25,6 +26,11 @@ def rules_of(text):
 def held_share(tier):
     rows = [row for row in corpus("prompt_injection") if row["tier"] == tier]
     return sum(judge(row["text"]).is_held for row in rows) / len(rows)
+
+
+def test_every_pattern_of_the_scanner_is_a_rule_and_no_rule_is_without_its_pattern():
+    described = {rule.id for rule in RULES.rules if rule.pattern is not None}
+    assert described == {pattern.id for pattern in PATTERNS}
 
 
 # Rates

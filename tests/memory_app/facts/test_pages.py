@@ -56,6 +56,15 @@ class TestLists:
         assert "Holds ETH. says the same as holds ETH" in retired
         assert "Un-retire" in retired
 
+    def test_neither_page_nor_api_shows_what_is_in_the_trash_or_held(self, page, ana):
+        make_fact(ana, "holds ETH")
+        make_fact(ana, "holds SOL", deleted_at=NOON)
+        make_fact(ana, "holds DOGE", held_at=NOON)
+        seen = words_of(page.get(path("list") + "?state=pending"))
+        assert [word for word in ("ETH", "SOL", "DOGE") if f"holds {word}" in seen] == ["ETH"]
+        items = agent_of(ana).get("/v1/facts").json()["data"]["items"]
+        assert [item["content"] for item in items] == ["holds ETH"]
+
     def test_shows_a_pair_side_by_side_with_three_choices(self, page, ana):
         make_conflict(ana)
         shown = words_of(page.get(path("conflicts")))
