@@ -1,14 +1,17 @@
 """Migrations go back and forth over stored rows on both engines (R-40); nobody reads on the way what the guard holds."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 from django.core.management import call_command
+from django.db import connection
 
-from tests.kit.site import Site
+from tests.kit.databases import copy_databases, drop_databases, using
 from tests.memory_app.held import racers
 from tests.memory_app.roles import seeding
 
-pytestmark = [pytest.mark.processes, pytest.mark.database]
-HERE = "tests.memory_app.test_migrations"
+pytestmark = pytest.mark.database
 UNTOUCHED = {
     "memories": "id, owner_id, category, content, source, actor, content_hash, version, created_at, updated_at",
     "audit_log": "id, at, actor, owner_id, tool_call, reasoning, request_id, details",
@@ -25,47 +28,46 @@ DECISIONS = (
 )
 
 
-def seed() -> None:
-    """Store held memories and entries of roles."""
+@pytest.fixture
+def own_database(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """Go to databases that no other test uses: migrations commit."""
+    with django_db_blocker.unblock():
+        names = copy_databases("migrations")
+        with using(names):
+            yield
+        drop_databases(names)
+
+
+def query(sql: str) -> list[tuple[Any, ...]]:
+    """Run a statement past the models."""
+    with connection.cursor() as cursor:
+        cursor.execute(sql)
+        return [tuple(row) for row in cursor.fetchall()] if cursor.description else []
+
+
+def untouched() -> dict[str, list[tuple[Any, ...]]]:
+    """Return the rows that no migration may change."""
+    return {table: query(f"SELECT {columns} FROM {table} ORDER BY id") for table, columns in UNTOUCHED.items()}
+
+
+def test_newer_migrations_can_be_taken_away_and_put_back_under_stored_rows(own_database: None) -> None:
     racers.seed(3)
     seeding.seed()
-
-
-def go_back() -> None:
-    """Take the newer migrations away."""
-    for app, name in (("memory_app", "0002"), ("kernel", "0002"), ("access", "0002")):
-        call_command("migrate", app, name, verbosity=0, interactive=False)
-
-
-def go_on() -> None:
-    """Put every migration back, and see that the search is in step."""
-    call_command("migrate", verbosity=0, interactive=False)
-    call_command("search", "check")
-
-
-def run(site: Site, name: str) -> None:
-    """Run a function of this module in a process of the site; on PostgreSQL each migration takes a while."""
-    process = site.act(f"{HERE}:{name}")
-    output, _none = process.communicate(timeout=600)
-    assert process.returncode == 0, output
-
-
-def test_the_floors_can_be_taken_away_and_put_back_under_stored_rows(site: Site) -> None:
-    run(site, "seed")
     for statement in (
         ENTRY.format(key="name", value="Ana", held="forget it"),
         ENTRY.format(key="new", value="", held="forget it"),
         *DECISIONS,
     ):
-        site.query(statement)
-    assert site.query("SELECT count(*) FROM fact_conflicts")[0][0]
-    before = {table: site.query(f"SELECT {columns} FROM {table} ORDER BY id") for table, columns in UNTOUCHED.items()}
-    run(site, "go_back")
-    assert site.query("SELECT count(*) FROM memories WHERE deleted_at IS NULL")[0][0] == 0
-    assert [tuple(row) for row in site.query("SELECT key, value FROM user_profile")] == [("name", "Ana")]
-    assert site.query("SELECT count(*) FROM search_document WHERE kind = 'role_memory'")[0][0] == 0
-    run(site, "go_on")
-    after = {table: site.query(f"SELECT {columns} FROM {table} ORDER BY id") for table, columns in UNTOUCHED.items()}
-    assert after == before
+        query(statement)
+    assert query("SELECT count(*) FROM fact_conflicts")[0][0]
+    before = untouched()
+    for app, name in (("memory_app", "0002"), ("kernel", "0002"), ("access", "0002")):
+        call_command("migrate", app, name, verbosity=0, interactive=False)
+    assert query("SELECT count(*) FROM memories WHERE deleted_at IS NULL")[0][0] == 0
+    assert query("SELECT key, value FROM user_profile") == [("name", "Ana")]
+    assert query("SELECT count(*) FROM search_document WHERE kind = 'role_memory'")[0][0] == 0
+    call_command("migrate", verbosity=0, interactive=False)
+    call_command("search", "check")
+    assert untouched() == before
     with pytest.raises(Exception, match="append-only"):
-        site.query("DELETE FROM audit_log")
+        query("DELETE FROM audit_log")
