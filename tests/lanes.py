@@ -27,7 +27,7 @@ SERVER = "postgres://postgres@127.0.0.1:5432/postgres"
 AT_ONCE = 2  # lanes on a machine of two cores
 MOST_AGAIN = 5  # failed tests that may have failed by chance
 NO_TESTS, TOLD = 5, 30  # pytest's code for no tests; lines of a command that failed
-SLOWER, MORE_SECONDS = 1.5, 10.0  # what a folder may take more than its share of a run
+SLOWER, MORE_SECONDS = 2.0, 20.0  # what a folder may take more than its share of a run
 
 
 @dataclass

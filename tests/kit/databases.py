@@ -27,12 +27,13 @@ def template() -> Site:
     digest = hashlib.sha256()
     for path in sorted(path for name in SOURCES for path in (ROOT / name).rglob("*.py")):
         digest.update(path.read_bytes())
+    digest.update(settings.MINARA.database_url.encode())
     name = f"{'postgresql' if settings.MINARA.database_url else 'sqlite'}-{digest.hexdigest()[:16]}"
     FOLDER.mkdir(parents=True, exist_ok=True)
     with (FOLDER / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         site = Site(FOLDER / name, database=f"minara_{name.replace('-', '_')}")
-        if not (site.folder / "made").exists():
+        if not (site.folder / "made").exists() or (site.url and not is_there(site.database)):
             make(site)
     return site
 
@@ -52,6 +53,11 @@ def make(site: Site) -> None:
         code, output = site.run("migrate", "--database", alias, "-v0")
         assert code == 0, output
     (site.folder / "made").touch()
+
+
+def is_there(database: str) -> bool:
+    """Say whether the server has a database of this name."""
+    return bool(server_query(f"SELECT 1 FROM pg_database WHERE datname = '{database}'"))
 
 
 def copy_databases(name: str) -> dict[str, str]:

@@ -41,12 +41,13 @@ def free_port() -> int:
         return int(trial.getsockname()[1])
 
 
-def server_query(sql: str) -> None:
-    """Run a statement on the PostgreSQL server, outside any transaction."""
+def server_query(sql: str) -> list[Any]:
+    """Run a statement on the PostgreSQL server, outside any transaction, and return its rows."""
     import psycopg
 
     with psycopg.connect(SERVER_URL, autocommit=True) as connection:
-        connection.execute(sql)
+        cursor = connection.execute(sql)
+        return cursor.fetchall() if cursor.description else []
 
 
 class Site:
