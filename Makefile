@@ -4,7 +4,7 @@ SHELL := /bin/sh
 VENV := .venv
 BIN := $(VENV)/bin
 TOOLS := build/tools
-COMPILE := $(TOOLS)/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
+COMPILE := $(TOOLS)/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-strip-extras --no-emit-index-url --no-header
 SOURCES := minara_site memory_app learning_app profile_app
 ARGS ?=
 
