@@ -93,7 +93,8 @@ class Run:
 def start(name: str, tests: list[str], arguments: list[str], *, processes: int | None = None) -> Run:
     """Start a lane, or some of its tests."""
     lane = LANES[name]
-    (BUILD / f"{name}.json").unlink(missing_ok=True)
+    label = f"{name}-again" if tests else name
+    (BUILD / f"{label}.json").unlink(missing_ok=True)
     command = [*lane.command]
     if not command:
         count = lane.processes if processes is None else processes
@@ -107,12 +108,12 @@ def start(name: str, tests: list[str], arguments: list[str], *, processes: int |
             "-m",
             f"({lane.marks}) and not soak",
         ]
-        command += ["-o", f"cache_dir={BUILD / f'{name}-cache'}", f"--report={BUILD / f'{name}.json'}"]
+        command += ["-o", f"cache_dir={BUILD / f'{name}-cache'}", f"--report={BUILD / f'{label}.json'}"]
         command += [*arguments, *(tests or ([lane.folder] if not has_paths(arguments) else []))]
     environment = {key: value for key, value in os.environ.items() if key != "DATABASE_URL"} | lane.environment
-    with (BUILD / f"{name}.log").open("wb") as log:
+    with (BUILD / f"{label}.log").open("wb") as log:
         process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT)
-    return Run(name, process, time.monotonic())
+    return Run(label, process, time.monotonic())
 
 
 def has_paths(arguments: list[str]) -> bool:
