@@ -5,7 +5,7 @@ import pytest
 from memory_app.snapshot.selectors import count_writes_since
 from minara_site.access.policy import Role, Scope
 from minara_site.access.principal import Principal
-from minara_site.agent.catalogue import TOOLS, call_tool, tools_for
+from minara_site.agent.catalogue import call_tool, tools_for
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.errors import Invalid, NotFound, Refused
 from tests.kit.tables import table
@@ -57,11 +57,3 @@ def test_names_the_argument_that_is_wrong_as_the_definition_does(ana, content):
 def test_refuses_a_reasoning_that_is_no_short_text(agent, reasoning):
     with pytest.raises(Invalid):
         call_tool(agent, "memory_read", {"reasoning": reasoning})
-
-
-@table("tool", TOOLS.values(), ids=lambda tool: tool.name)
-def test_every_definition_is_one_that_the_messages_api_takes(tool):
-    definition = tool.definition()
-    assert set(definition) == {"name", "description", "input_schema"}
-    assert definition["input_schema"]["type"] == "object"
-    assert {"reasoning", *tool.arguments.model_fields} == set(definition["input_schema"]["properties"])

@@ -170,7 +170,7 @@ QUERIES = (
 
 @pytest.mark.parametrize("caller", CALLERS)
 def test_nothing_that_ana_reads_shows_bens_canary(world, caller):
-    """Each query is sent where one of its names is known, or says whose rows are meant; `make soak` sends all of them."""
+    """Each query is sent where one of its names is known, or says whose rows are meant."""
     faults = Faults()
     for route in (route for route in READS if caller in callers(route)):
         known = {"owner", *names_of(world.callers[caller], route, fill(route, world.ana.samples))}
