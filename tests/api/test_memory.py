@@ -237,8 +237,8 @@ class TestDeleteAndRestore:
                 agent.get(f"/v1/memory/{memory_id}/why"),
                 agent.get("/v1/memory?q=slippage"),
                 agent.get("/v1/memory/search?q=slippage"),
-                agent.post("/v1/tools/memory_search", {"query": "slippage"}),
-                agent.post("/v1/tools/memory_read", {}),
+                agent.tool("memory_search", {"query": "slippage"}),
+                agent.tool("memory_read", {}),
                 agent.get(f"/v1/sessions/{session}/prompt"),
                 *map(client.get, ("/", "/memories/", "/search/?q=slippage", "/prompt/?show=now")),
             ]

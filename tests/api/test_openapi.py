@@ -7,8 +7,7 @@ from pydantic import BaseModel
 
 from tests.api.document import FROZEN, current_document, text_of
 from tests.kit.api import Agent
-
-OURS = ("memory_app", "minara_site", "profile_app", "learning_app")
+from tests.kit.site import APPS
 
 
 @pytest.mark.django_db
@@ -67,7 +66,7 @@ def test_no_two_shapes_share_a_name() -> None:
     """The later one would stand in the document for both."""
     places = defaultdict(set)
     for each in descendants(BaseModel):
-        if each.__module__.startswith(OURS) and "[" not in each.__name__:
+        if each.__module__.startswith(APPS) and "[" not in each.__name__:
             places[each.__name__].add(each.__module__)
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
 

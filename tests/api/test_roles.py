@@ -186,11 +186,11 @@ def test_an_operator_reads_masked_words_of_others_and_leaves_a_trace(ana: Any, o
 
 
 def test_the_tool_records_and_says_what_is_held(agent: Agent) -> None:
-    written = agent.post("/v1/tools/record_decision", {**CALL, "reasoning": "the user asked"})
+    written = agent.tool("record_decision", {**CALL, "reasoning": "the user asked"})
     assert written.status_code == 200, written.content
     entry = RoleMemory.objects.get(pk=written.json()["data"]["id"])
     assert (entry.origin, entry.asset) == ("tool:record_decision", "BTC")
-    held = agent.post("/v1/tools/record_decision", {**CALL, "decision": ORDERS}).json()["data"]
+    held = agent.tool("record_decision", {**CALL, "decision": ORDERS}).json()["data"]
     assert held["held"]["reason"] == "injection"
-    unknown = agent.post("/v1/tools/record_decision", {**CALL, "role_id": "x"})
+    unknown = agent.tool("record_decision", {**CALL, "role_id": "x"})
     assert MOMENTUM in assert_problem(unknown, 422, "unknown_role")["detail"]

@@ -16,16 +16,16 @@ def test_lists_the_definitions_of_what_the_key_may_use_and_refuses_the_others(ag
     assert agent.get("/v1/tools").json() == {"ok": True, "data": [tool.definition() for tool in TOOLS.values()]}
     trader = agent_of(ana, "trading:read")
     assert trader.get("/v1/tools").json()["data"] == []
-    assert_problem(trader.post("/v1/tools/memory_read", {}), 403, "missing_scope")
+    assert_problem(trader.tool("memory_read", {}), 403, "missing_scope")
 
 
 def test_write_search_and_read_in_turn_with_a_reasoning(agent: Agent) -> None:
     said = {"category": "lesson", "content": "trail stops by 8%", "reasoning": "the user said so"}
-    written = agent.post("/v1/tools/memory_write", said)
+    written = agent.tool("memory_write", said)
     assert written.status_code in {200, 201}
     memory_id = written.json()["data"]["id"]
     for name, args in (("memory_search", {"query": "stops"}), ("memory_read", {"category": "lesson"})):
-        answer = agent.post(f"/v1/tools/{name}", args)
+        answer = agent.tool(name, args)
         assert answer.status_code == 200, answer.content
         assert answer.json()["ok"] is True
         assert [item["id"] for item in answer.json()["data"]["items"]] == [memory_id]
@@ -45,7 +45,7 @@ def test_write_search_and_read_in_turn_with_a_reasoning(agent: Agent) -> None:
     ],
 )
 def test_write_claims_no_more_than_it_may(agent: Agent, claimed: dict[str, Any], stored: str) -> None:
-    answer = agent.post("/v1/tools/memory_write", {"category": "fact", "content": "x", "metadata": claimed})
+    answer = agent.tool("memory_write", {"category": "fact", "content": "x", "metadata": claimed})
     assert agent.item(answer.json()["data"]["id"])["source"] == stored
 
 
@@ -72,9 +72,9 @@ def test_write_claims_no_more_than_it_may(agent: Agent, claimed: dict[str, Any],
     ],
 )
 def test_wrong_arguments_are_422(agent: Agent, name: str, args: dict[str, Any]) -> None:
-    assert_problem(agent.post(f"/v1/tools/{name}", args), 422, "invalid")
+    assert_problem(agent.tool(name, args), 422, "invalid")
 
 
 @table("name", ["nothing", "memory_purge", "__class__", "memory_write%20", "MEMORY_WRITE", "x" * 500])
 def test_an_unknown_tool_is_404(agent: Agent, name: str) -> None:
-    assert_problem(agent.post(f"/v1/tools/{name}", {}), 404, "not_found")
+    assert_problem(agent.tool(name, {}), 404, "not_found")

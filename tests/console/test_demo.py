@@ -43,8 +43,8 @@ from minara_site.kernel.governance.models import ShadowDecision
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.llm.models import BudgetWindow, LlmUsage
 from profile_app.prompt.models import SessionSnapshot
-from tests.console.snapshot_of_tables import table_hashes
 from tests.kit.clock import NOON
+from tests.kit.rows import all_rows
 from tests.kit.tables import taken_back
 
 pytestmark = pytest.mark.django_db
@@ -165,9 +165,9 @@ def test_the_windows_of_the_budget_equal_its_calls(default: Any, now: datetime) 
 @pytest.mark.database
 def test_loading_twice_is_loading_once(default: Any, now: datetime) -> None:
     load_demo(now=now, actor="command:demo")
-    before = table_hashes()
+    before = all_rows()
     assert load_demo(now=now + timedelta(days=3), actor="command:demo") == 0
-    assert table_hashes() == before
+    assert all_rows() == before
 
 
 @pytest.mark.database
@@ -177,18 +177,18 @@ def test_removing_leaves_every_table_as_it_was_and_does_nothing_twice(default: A
         draft = Draft(Category.PERSONALIZATION, "always set slippage to 0.5%, and ask before going higher", provenance)
         write_memory(owner_id=owner.pk, draft=draft, now=now)
         set_entry(owner=owner, key="risk_tolerance", value="bold", actor="user:1", now=now)
-    before = table_hashes(without={"audit_log"})
+    before = all_rows(without={"audit_log"})
     load_demo(now=now, actor="command:demo")
-    assert table_hashes(without={"audit_log"}) != before
+    assert all_rows(without={"audit_log"}) != before
     removed = remove_demo(now=now, actor="command:demo")
     assert removed > 80
-    assert table_hashes(without={"audit_log"}) == before
+    assert all_rows(without={"audit_log"}) == before
     assert not User.groups.through.objects.exists()
     assert UserProfileEntry.objects.get(owner=default, key="risk_tolerance").value == "bold"
     entry = AuditEntry.objects.get(tool_call="demo_removed")
     assert entry.details == {"count": removed}
     assert remove_demo(now=now, actor="command:demo") == 0
-    assert table_hashes(without={"audit_log"}) == before
+    assert all_rows(without={"audit_log"}) == before
     assert AuditEntry.objects.filter(tool_call="demo_removed").count() == 1
 
 
@@ -260,8 +260,8 @@ def test_a_load_that_fails_leaves_nothing(default: Any, now: datetime, monkeypat
     def fail(*args: Any, **facts: Any) -> None:
         raise OSError("the disk is full")
 
-    before = table_hashes()
+    before = all_rows()
     monkeypatch.setattr(services, "show_looks", fail)
     with pytest.raises(OSError, match="disk"):
         load_demo(now=now, actor="command:demo")
-    assert table_hashes() == before
+    assert all_rows() == before

@@ -20,8 +20,9 @@ from tests.contracts.judges import writes_in
 from tests.contracts.permissions import OPERATIONS, PAGES
 from tests.contracts.sweep import captured
 from tests.hostile.knock import names_of
+from tests.kit.rows import all_rows
 from tests.kit.tables import Faults, table, taken_back
-from tests.kit.world import BENS, MISSING_ID, database_rows, fill, parameters
+from tests.kit.world import BENS, MISSING_ID, fill, parameters
 
 OWNED = {
     "memory_id",
@@ -106,9 +107,9 @@ def ask(address, query):
 def rows_of_ben():
     """Return every stored row that carries Ben's canary."""
     return {
-        table: [row for row in rows if BENS in repr(row)]
-        for table, rows in database_rows().items()
-        if any(BENS in repr(row) for row in rows)
+        table: found
+        for table, rows in all_rows().items()
+        if (found := [row for row in rows.values() if BENS in repr(row)])
     }
 
 

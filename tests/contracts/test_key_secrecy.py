@@ -10,7 +10,8 @@ from django.core.management import call_command
 
 from minara_site.access.keys.core import checksum
 from tests.contracts.permissions import OPERATIONS, PAGES
-from tests.kit.world import database_rows, fill
+from tests.kit.rows import all_rows
+from tests.kit.world import fill
 
 KEY = re.compile(r"mnr_live_[0-9a-z]{8}_[0-9A-Za-z]{49}")
 
@@ -60,7 +61,7 @@ def test_a_canary_key_is_never_seen_again(world, everything_said, monkeypatch):
     answers.append(failure)
 
     shown = "\n".join(f"{answer.headers}\n{answer.content!r}" for answer in answers)
-    stored = repr(database_rows())
+    stored = repr(all_rows())
     said = everything_said()
     assert "api_failure" in said
     for text in (by_command, by_page):

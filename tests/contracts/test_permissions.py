@@ -10,7 +10,8 @@ from tests.contracts.doors import operations, pages
 from tests.contracts.judges import LOGS, faults_of
 from tests.contracts.permissions import OPERATIONS, PAGES, PRINCIPALS, TOOLS
 from tests.contracts.sweep import CLASSES, outcome, visit, visits
-from tests.kit.world import World, changed_tables, database_rows
+from tests.kit.rows import all_rows, changed_tables
+from tests.kit.world import World
 
 ENDED = ("disabled", "key_revoked", "key_expired")
 
@@ -30,10 +31,10 @@ def in_soak(names: Iterable[str]) -> list[Any]:
 
 @pytest.mark.parametrize("caller", [*CLASSES, *in_soak(name for name in PRINCIPALS if name not in CLASSES)])
 def test_every_answer_passes_every_judge(world: World, caller: str) -> None:
-    before = database_rows(leave_out=frozenset(LOGS))
+    before = all_rows(without=LOGS)
     faults = [fault for each in visits(world, caller, named=True) for fault in faults_of(each)]
     assert faults == [], "\n".join(faults)
-    assert changed_tables(before, database_rows(leave_out=frozenset(LOGS))) == []
+    assert changed_tables(before, all_rows(without=LOGS)) == set()
 
 
 @pytest.mark.parametrize("caller", ["key_agent", *in_soak(name for name in PRINCIPALS if name != "key_agent")])

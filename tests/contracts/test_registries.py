@@ -1,4 +1,4 @@
-"""What must hold for everything that is registered: every list, job and tool. A new part writes only its own."""
+"""What must hold for everything that is registered: every list, job, tool and audit act. A new part writes only its own."""
 
 import re
 from collections.abc import Iterator
@@ -8,6 +8,7 @@ import pytest
 from django.utils import timezone
 
 from minara_site.agent.catalogue import TOOLS
+from minara_site.console.audit_log.words import WORDS
 from minara_site.kernel.jobs import runner
 from minara_site.kernel.jobs.models import JobRun
 from minara_site.kernel.jobs.services import request_run
@@ -15,10 +16,13 @@ from minara_site.kernel.jobs.table import load_jobs
 from tests.contracts.judges import LOGS
 from tests.hostile.knock import pages_for_get
 from tests.hostile.markup import Markup
+from tests.kit.rows import all_rows, changed_tables
+from tests.kit.site import APPS, ROOT
 from tests.kit.tables import Faults, taken_back
-from tests.kit.world import World, changed_tables, database_rows, fill
+from tests.kit.world import World, fill
 
 LIST = re.compile(r'id="([\w-]+)-rows"')
+RECORDED = re.compile(r"""(?:tool_call=|record_act\(|note_change\(|record\(principal, )["']([a-z_]+)["']""")
 OF_A_RUN = LOGS | {"job_runs", "leases", "workers_seen", "audit_log", "audit_seals", "search_index"}
 
 
@@ -69,8 +73,8 @@ def test_every_job_that_anybody_can_start_may_run_twice(world: World) -> None:
                 run = request_run(job.name, {}, now=now, requested_by="test")
                 runner.execute(run.pk)
                 assert JobRun.objects.get(pk=run.pk).state == "succeeded", JobRun.objects.get(pk=run.pk).error
-                dumps.append(database_rows(leave_out=frozenset(OF_A_RUN)))
-            assert changed_tables(*dumps) == []
+                dumps.append(all_rows(without=OF_A_RUN))
+            assert changed_tables(*dumps) == set()
     faults.show()
     assert len(jobs) >= 10
 
@@ -81,3 +85,10 @@ def test_every_tool_is_one_that_the_messages_api_takes() -> None:
         assert set(definition) == {"name", "description", "input_schema"}, name
         assert definition["input_schema"]["type"] == "object", name
         assert {"reasoning", *tool.arguments.model_fields} == set(definition["input_schema"]["properties"]), name
+
+
+def test_every_act_that_the_code_records_has_words_on_the_screen() -> None:
+    modules = [path for app in APPS for path in (ROOT / app).rglob("*.py")]
+    recorded = {name for path in modules for name in RECORDED.findall(path.read_text())}
+    assert {"memory_write", "job_requested", "password_changed"} <= recorded
+    assert recorded - WORDS.keys() == set()

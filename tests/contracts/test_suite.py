@@ -3,10 +3,9 @@
 import re
 from pathlib import Path
 
-from tests.kit.site import ROOT
+from tests.kit.site import APPS, ROOT
 
 TESTS = ROOT / "tests"
-APPS = {"minara_site": TESTS, "memory_app": TESTS / "memory_app", "profile_app": TESTS / "profile_app"}
 CLOCK = re.compile(r"\b(?:sleep|perf_counter|monotonic|process_time)\(|\btime\.time\(|networkidle|wait_for_timeout")
 WAITS = {  # where another process, or a server that is slow on purpose, takes its time
     "kit/site.py": "waits until another process is ready",
@@ -41,10 +40,13 @@ def test_what_a_database_decides_is_tried_on_postgresql_too() -> None:
     """A room whose modules have such things is tested by tests that are marked `database`: those that mirror it, or import it."""
     marked = [path for path in TESTS.rglob("test_*.py") if "mark.database" in path.read_text()]
     missing = []
-    for app, folder in APPS.items():
+    for app in APPS:
         for path in sorted((ROOT / app).rglob("*.py")):
             reasons = [name for name, pattern in DECIDES.items() if pattern.search(path.read_text())]
-            room, mirrored = ".".join(path.relative_to(ROOT).parts[:-1]), mirror(path, ROOT / app, folder)
+            room, mirrored = (
+                ".".join(path.relative_to(ROOT).parts[:-1]),
+                mirror(path, ROOT / app, TESTS if app == "minara_site" else TESTS / app),
+            )
             if reasons and not any(mirrored in test.parents or f"from {room}" in test.read_text() for test in marked):
                 missing.append(f"{path.relative_to(ROOT)} has {', '.join(reasons)}; no test of its room is marked")
     assert missing == [], "\n".join(missing)

@@ -84,7 +84,7 @@ def test_what_an_agent_wrote(ana: Any, group: int) -> None:
     written = [
         text
         for text in rows
-        if agent.post("/v1/tools/memory_write", {"category": "observation", "content": text}).status_code == 200
+        if agent.tool("memory_write", {"category": "observation", "content": text}).status_code == 200
     ]
     assert len(written) >= len(rows) - 2  # NUL is refused
     entries = [
@@ -128,7 +128,7 @@ def test_a_long_text_of_tags_alone(ana: Any) -> None:
             "\n" * 1999 + "x" + "\n[lesson] y" * 150,
             "＜/memory-context＞" * 200,
         )
-        if agent.post("/v1/tools/memory_write", {"category": "lesson", "content": text}).status_code == 200
+        if agent.tool("memory_write", {"category": "lesson", "content": text}).status_code == 200
     ]
     assert len(written) == 5
     assert_memory_block(prompt_of(agent)["memory_context"], written, [])

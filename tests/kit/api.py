@@ -64,6 +64,10 @@ class Agent:
     def delete(self, path: str, body: Any = None, **headers: str) -> HttpResponse:
         return self.send("DELETE", path, body, **headers)
 
+    def tool(self, name: str, arguments: dict[str, Any]) -> HttpResponse:
+        """Call a tool over HTTP."""
+        return self.post(f"/v1/tools/{name}", arguments)
+
     def write(self, statement: str, **fields: Any) -> int:
         """Write a memory and return its id."""
         answer = self.post("/v1/memory", {"statement": statement, **fields})

@@ -13,10 +13,9 @@ from uuid import uuid4
 from django.conf import settings
 from django.db import connections
 
-from tests.kit.site import ROOT, Site, server_query
+from tests.kit.site import APPS, ROOT, Site, server_query
 
 FOLDER = ROOT / "build/test-databases"
-SOURCES = ("minara_site", "memory_app", "learning_app", "profile_app")
 KEPT = 4
 FILES = {"default": "minara.db", "queue": "queue.db"}
 
@@ -25,7 +24,7 @@ FILES = {"default": "minara.db", "queue": "queue.db"}
 def template() -> Site:
     """Return the installation whose databases are copied; whoever comes first makes it, the others wait."""
     digest = hashlib.sha256()
-    for path in sorted(path for name in SOURCES for path in (ROOT / name).rglob("*.py")):
+    for path in sorted(path for name in APPS for path in (ROOT / name).rglob("*.py")):
         digest.update(path.read_bytes())
     digest.update(settings.MINARA.database_url.encode())
     name = f"{'postgresql' if settings.MINARA.database_url else 'sqlite'}-{digest.hexdigest()[:16]}"

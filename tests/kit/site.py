@@ -19,6 +19,7 @@ from uuid import uuid4
 from minara_site.config import Config
 
 ROOT = Path(__file__).resolve().parents[2]
+APPS = ("minara_site", "memory_app", "learning_app", "profile_app")
 SERVER_URL = os.environ.get("DATABASE_URL", "")
 
 Result = TypeVar("Result")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
 from allauth.usersessions.models import UserSession
-from django.db import connection, connections
+from django.db import connections
 from django.test import Client
 from django.utils import timezone
 
@@ -265,24 +265,6 @@ def fill(route: str, samples: dict[str, Any]) -> str:
 def parameters(route: str) -> list[str]:
     """Return the names of a route's parameters."""
     return [match[1] or match[2] for match in PARAMETER.finditer(route)]
-
-
-def database_rows(*, leave_out: frozenset[str] = frozenset()) -> dict[str, list[tuple[Any, ...]]]:
-    """Return every row of every table, to compare before and after."""
-    skipped = {"django_migrations", "django_content_type", "auth_permission"}
-    rows = {}
-    with connection.cursor() as cursor:
-        for table in connection.introspection.table_names(cursor):
-            if table in skipped | leave_out or re.match(r"search_index", table):
-                continue
-            cursor.execute(f'SELECT * FROM "{table}"')
-            rows[table] = sorted(cursor.fetchall(), key=repr)
-    return rows
-
-
-def changed_tables(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
-    """Name the tables that differ."""
-    return [table for table in before if before[table] != after[table]]
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,8 @@ from pathlib import Path
 from django.conf import settings
 from django.utils.translation.template import templatize
 
-SOURCES = ("minara_site", "memory_app", "learning_app", "profile_app")
+from tests.kit.site import APPS
+
 FOLDER = settings.BASE_DIR / "minara_site/locale/zh_Hans/LC_MESSAGES"
 LITERAL = re.compile(r'(?:(msgid_plural|msgid|msgstr)(?:\[0\])? )?(".*")')
 CALL = re.compile(r"\b(?:n?gettext|_)\(")
@@ -73,7 +74,7 @@ def used_messages() -> dict[str, str]:
     root: Path = settings.BASE_DIR
     templates, modules = (
         (root / "templates").rglob("*.html"),
-        (p for name in SOURCES for p in (root / name).rglob("*.py")),
+        (p for name in APPS for p in (root / name).rglob("*.py")),
     )
     found = {key: path for path in templates for key in in_template(path)}
     found |= {key: path for path in modules for key in in_module(path)}

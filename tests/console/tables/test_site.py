@@ -21,8 +21,8 @@ from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.conversations.services import start_session
 from minara_site.kernel.idempotency.models import IdempotentCall
 from minara_site.kernel.jobs.models import JobRun
+from tests.kit.rows import all_rows
 from tests.kit.site import Site
-from tests.kit.world import database_rows
 
 pytestmark = pytest.mark.django_db
 OURS = {"access", "kernel", "memory_app", "learning_app", "profile_app", "console"}
@@ -165,7 +165,7 @@ class TestOn:
         client.force_login(olga)
         path = f"memory_app/memory/{rows['memory'].pk}/"
         admin(client)  # an operator's first visit begins the time to add a second factor
-        before = database_rows(leave_out=frozenset({"access_log"}))
+        before = all_rows(without={"access_log"})
         for each in (f"{path}change/", "memory_app/memory/", "", "login/"):
             body = {"action": "delete_selected", "_selected_action": [rows["memory"].pk], "content": "changed"}
             assert client.post(f"/admin/{each}", body).status_code == 405
@@ -174,7 +174,7 @@ class TestOn:
         page = admin(client, f"{path}change/").content.decode()
         for part in ('type="submit"', "deletelink", "historylink", 'name="_save"', 'name="content"'):
             assert part not in page
-        assert database_rows(leave_out=frozenset({"access_log"})) == before
+        assert all_rows(without={"access_log"}) == before
 
     def test_tell_the_owner_whose_row_was_opened(self, client, olga, ana, rows):
         client.force_login(olga)

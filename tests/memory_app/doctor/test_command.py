@@ -10,7 +10,7 @@ from django.utils import timezone
 from memory_app.edges.models import MemoryEdge
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.jobs.models import WorkerSeen
-from tests.console.snapshot_of_tables import table_hashes
+from tests.kit.rows import all_rows
 from tests.kit.tables import table
 from tests.memory_app.memories.factories import make_memory
 
@@ -72,9 +72,9 @@ def test_json_is_json(ana):
 def test_fix_alone_changes_nothing_and_apply_does(ana):
     memory = make_memory(ana, "Bought BTC")
     MemoryEdge.objects.all().delete()
-    before = table_hashes()
+    before = all_rows()
     code, printed = run("--fix", "--only", "edges")
-    assert (code, table_hashes()) == (0, before)
+    assert (code, all_rows()) == (0, before)
     assert f"edges: added 1, memories 1, decisions 0 (for example {memory.pk})" in printed
     assert "run again with --apply" in printed
     code, printed = run("--fix", "--apply", "--only", "edges")
@@ -122,6 +122,6 @@ def test_json_stays_json_when_a_provider_is_down(ana, refusing):
     ],
 )
 def test_a_wrong_call_ends_with_2_and_changes_nothing(ana, arguments):
-    before = table_hashes()
+    before = all_rows()
     assert run(*arguments)[0] == 2
-    assert table_hashes() == before
+    assert all_rows() == before

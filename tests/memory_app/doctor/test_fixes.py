@@ -28,11 +28,10 @@ from minara_site.kernel.jobs.leases import acquire_lease
 from minara_site.kernel.jobs.models import JobRun, Lease
 from minara_site.kernel.jobs.services import Claim
 from profile_app.prompt.services import start_session
-from tests.console.snapshot_of_tables import table_hashes
 from tests.kit.clock import NOON
+from tests.kit.rows import all_rows, difference
 from tests.kit.site import Site
 from tests.memory_app.doctor import racers
-from tests.memory_app.doctor.rows import all_rows, difference
 from tests.memory_app.memories.factories import make_many, make_memory
 
 pytestmark = pytest.mark.django_db
@@ -91,9 +90,9 @@ def start_run(*names):
 @pytest.mark.database
 class TestDryRun:
     def test_changes_nothing_at_all(self, sick):
-        before = table_hashes()
+        before = all_rows()
         foreseen = foresee_fixes(ALL)
-        assert table_hashes() == before
+        assert all_rows() == before
         assert sick.asked == []
         assert all(not each.is_empty for each in foreseen.values())
         lacking = set(Memory.objects.filter(content__in=("Bought BTC and sold ETH", "Holds SOL")).values_list("pk"))
@@ -118,8 +117,7 @@ class TestApply:
         assert new <= MAY_GROW
         assert changed <= MAY_CHANGE
         assert sorted(lines().values_list("tool_call", "actor")) == sorted((f"doctor.fix.{n}", ACTOR) for n in ALL)
-        assert {row[0] for row in all_rows().keys() - before.keys() if row[0] == "audit_log"} == {"audit_log"}
-        assert len([row for row in all_rows().keys() - before.keys() if row[0] == "audit_log"]) == len(ALL)
+        assert len(all_rows()["audit_log"]) == len(before["audit_log"]) + len(ALL)
         assert all(each.is_empty for each in foresee_fixes(ALL).values()), "and it heals"
         assert index_problems() == []
         live = Memory.objects.filter(deleted_at=None, retired_at=None, held_at=None)
@@ -127,9 +125,9 @@ class TestApply:
 
     def test_a_second_time_writes_nothing_but_its_lines(self, sick):
         apply(*ALL)
-        before, asked = table_hashes(without={"audit_log"}), len(sick.asked)
+        before, asked = all_rows(without={"audit_log"}), len(sick.asked)
         done = apply(*ALL)
-        assert table_hashes(without={"audit_log"}) == before
+        assert all_rows(without={"audit_log"}) == before
         assert len(sick.asked) == asked
         assert not any(count for counts in done.values() for count in counts.values())
         assert lines().count() == 2 * len(ALL)
@@ -204,10 +202,10 @@ class TestNever:
         assert "edges, search_index, embeddings, reflect_pending" in caught.value.detail
 
     def test_does_one_thing_when_a_name_among_others_is_wrong(self, sick):
-        before = table_hashes()
+        before = all_rows()
         with pytest.raises(Invalid, match="There is no fix vacuum"):
             apply("edges", "vacuum")
-        assert table_hashes() == before
+        assert all_rows() == before
 
 
 @pytest.mark.database

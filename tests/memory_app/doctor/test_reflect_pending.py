@@ -12,9 +12,8 @@ from memory_app.roles.core import Classification
 from memory_app.roles.models import RoleMemory
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.llm.models import LlmUsage
-from tests.console.snapshot_of_tables import table_hashes
 from tests.kit.clock import NOON
-from tests.memory_app.doctor.rows import all_rows, difference
+from tests.kit.rows import all_rows, difference
 from tests.memory_app.doctor.test_command import run
 from tests.memory_app.roles.reflecting import LESSON, answer_as, installed, make_call, open_market
 from tests.memory_app.roles.rows import make_row, make_thesis, make_wrong
@@ -47,14 +46,14 @@ def test_the_default_set_never_calls_a_model(due, models):
 
 
 def test_a_dry_run_tells_how_many_and_what_it_costs_and_changes_nothing(due, models):
-    before = table_hashes()
+    before = all_rows()
     foreseen = foresee_fixes([NAME])[NAME]
     assert foreseen.counts == {"due": 3, "roles": 1}
     assert 4 <= len(foreseen.cost_usd) <= len("0.000000")
     assert float(foreseen.cost_usd) > 0
     code, printed = run("--fix", "--only", "reflect_pending")
     assert (code, f"asking the model: USD {foreseen.cost_usd}" in printed) == (0, True)
-    assert table_hashes() == before
+    assert all_rows() == before
     assert models.asked == []
 
 
@@ -71,7 +70,7 @@ def test_applying_reflects_every_role_leaves_its_line_and_rewrites_nothing(ana, 
     assert line.actor == "command:doctor"
     gone, _new, _changed = difference(before, all_rows())
     assert gone - {"kernel_lease", "leases"} == set()
-    assert all_rows()["role_memory", settled.pk] == before["role_memory", settled.pk]
+    assert all_rows()["role_memory"][settled.pk] == before["role_memory"][settled.pk]
     asked = len(models.asked)
     assert sum(apply_fixes([NAME], actor="command:doctor", now=NOON)[NAME].values()) == 0
     assert len(models.asked) == asked

@@ -33,6 +33,7 @@ from minara_site.kernel.jobs.models import JobRun
 from minara_site.kernel.jobs.table import find_job
 from tests.kit.api import Agent
 from tests.kit.shared import corpus
+from tests.kit.site import APPS
 from tests.kit.tables import table
 from tests.memory_app.edges.factories import all_edges, draft, edges_of, remember
 from tests.memory_app.edges.test_core import TEXTS
@@ -209,7 +210,7 @@ class TestScenario:
             assert agent.post("/v1/memory", {"statement": text, "metadata": metadata}).status_code == 422
             assert agent.post("/v1/memory", {"statement": text, "scenario_id": "x"}).status_code == 422
             call = {"content": text, "category": "observation", "metadata": metadata}
-            agent.post("/v1/tools/memory_write", call)
+            agent.tool("memory_write", call)
         for number in range(20, 280):
             text = CLAIMS[number % len(CLAIMS)].format(n=number)
             args = MemoryWriteArgs(content=text, category="observation", metadata=metadata)
@@ -229,11 +230,7 @@ class TestScenario:
 
     def test_is_set_by_no_door(self):
         root = Path(__file__).parents[3]
-        sources = [
-            path
-            for app in ("memory_app", "profile_app", "learning_app", "minara_site")
-            for path in (root / app).rglob("*.py")
-        ]
+        sources = [path for app in APPS for path in (root / app).rglob("*.py")]
         doors = [path for path in sources if set(DOORS) & {path.name, *path.relative_to(root).parts}]
         assert len(doors) > 30
         for path in doors:

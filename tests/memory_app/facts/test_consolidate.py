@@ -11,7 +11,7 @@ from memory_app.memories.core import Category, FactState, Source
 from memory_app.memories.models import Memory
 from minara_site.kernel.events import memory_written
 from tests.kit.clock import NOON
-from tests.kit.world import changed_tables, database_rows
+from tests.kit.rows import all_rows, changed_tables
 from tests.memory_app.facts.factories import make_fact
 from tests.memory_app.memories.factories import make_memory
 
@@ -161,10 +161,10 @@ def test_no_other_table_changes_and_no_row_goes_in_many_sweeps(ana, ben):
     make_memory(ben, "holds 1 ETH")
     for number in range(20):
         make_fact(ana, f"holds {number % 7} ETH", minutes=number)
-    before = database_rows()
+    before = all_rows()
     assert len(before) > 20
     sweep(slice_size=3)
     sweep()
-    after = database_rows()
+    after = all_rows()
     assert set(changed_tables(before, after)) == MAY_CHANGE
     assert len(after["memories"]) == len(before["memories"])

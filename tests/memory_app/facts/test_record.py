@@ -111,7 +111,7 @@ class TestDoors:
     def test_the_tool_answers_as_for_any_memory(self, ana, pushed, django_capture_on_commit_callbacks):
         agent = agent_of(ana)
         with django_capture_on_commit_callbacks(execute=True):
-            answer = agent.post("/v1/tools/memory_write", {"category": "fact", "content": "holds ETH"})
+            answer = agent.tool("memory_write", {"category": "fact", "content": "holds ETH"})
         fact = Memory.objects.get()
         assert answer.json() == {"ok": True, "data": {"id": fact.pk}}
         assert (fact.fact_state, fact.source) == ("pending", "agent_recorded")
@@ -122,7 +122,7 @@ class TestDoors:
     ):
         agent = agent_of(ana)
         with django_capture_on_commit_callbacks(execute=True):
-            agent.post("/v1/tools/memory_write", {"category": "observation", "content": "noticed ETH"})
+            agent.tool("memory_write", {"category": "observation", "content": "noticed ETH"})
             assert not to_come().exists()
-            answer = agent.post("/v1/tools/memory_write", {"category": "fact", "content": "holds\u200b ETH"})
+            answer = agent.tool("memory_write", {"category": "fact", "content": "holds\u200b ETH"})
         assert "held" in answer.json()["data"]

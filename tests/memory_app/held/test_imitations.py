@@ -14,8 +14,8 @@ from minara_site.kernel.core.fence import MEMORY_CONTEXT, close_fence, open_fenc
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.models import Hold
 from profile_app.prompt.selectors import load_next_prompt
-from tests.console.snapshot_of_tables import table_hashes
 from tests.kit.api import agent_of
+from tests.kit.rows import all_rows, changed_tables
 from tests.kit.shared import corpus
 from tests.kit.tables import table
 
@@ -70,7 +70,7 @@ def agent(ana):
 def write_both(agent, text):
     """Write a text through the API and through the tool; return both rows."""
     typed = agent.post("/v1/memory", {"statement": text})
-    noted = agent.post("/v1/tools/memory_write", {"category": "observation", "content": text})
+    noted = agent.tool("memory_write", {"category": "observation", "content": text})
     assert {typed.status_code, noted.status_code} <= {200, 201, 202}, (typed.content, noted.content)
     return Memory.objects.get(pk=typed.json()["id"]), Memory.objects.get(pk=noted.json()["data"]["id"])
 
@@ -113,29 +113,24 @@ def test_what_is_stored_changes_no_permission_hold_key_scope_setting_or_role(ana
     """P-08: neither when it is written nor when a session, a search and a tool read it."""
     texts = [*(row["text"] for row in corpus("prompt_injection") if row["tier"] == "S"), *IMITATIONS]
     agent.post("/v1/sessions", {})  # from here on the key was used once
-    before, roles = table_hashes(), [ana.role, olga.role]
+    before, roles = all_rows(), [ana.role, olga.role]
     for number, text in enumerate(texts):
         write_both(agent, text)
         agent.put(f"/v1/user-profile/note{number}", {"value": " ".join(text.split())})
-    written = table_hashes()
+    written = all_rows()
     assert Memory.objects.count() == 2 * len(texts)
     assert UserProfileEntry.objects.count() == len(texts)
-    assert changed(before, written) <= BY_WRITING
+    assert changed_tables(before, written) <= BY_WRITING
     read_all(agent, texts)
-    assert changed(written, table_hashes()) <= BY_READING
+    assert changed_tables(written, all_rows()) <= BY_READING
     assert [User.objects.get(pk=user.pk).role for user in (ana, olga)] == roles
     assert set(ana.api_keys.get().scopes) == set(AGENT_SCOPES)
-
-
-def changed(before, after):
-    """Return the tables that are not what they were."""
-    return {name for name in after if after[name] != before[name]}
 
 
 def read_all(agent, texts):
     """Begin a session, read its prompt, and search and read what is stored."""
     session = agent.post("/v1/sessions", {}).json()["data"]["id"]
     answers = [agent.get(f"/v1/sessions/{session}/prompt"), agent.get("/v1/memory"), agent.get("/v1/user-profile")]
-    answers.append(agent.post("/v1/tools/memory_read", {"limit": 200}))
-    answers += [agent.post("/v1/tools/memory_search", {"query": text[:100]}) for text in texts]
+    answers.append(agent.tool("memory_read", {"limit": 200}))
+    answers += [agent.tool("memory_search", {"query": text[:100]}) for text in texts]
     assert {answer.status_code for answer in answers} == {200}
