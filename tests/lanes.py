@@ -20,7 +20,7 @@ from typing import Any
 from tests.bench.figures import reference_loop
 
 ROOT = Path(__file__).resolve().parents[1]
-BUILD = ROOT / "build/lanes"
+BUILD = Path(os.environ.get("LANES_BUILD", ROOT / "build/lanes"))
 BIN = Path(sys.executable).parent
 CHROMIUM = Path(os.environ.get("CHROMIUM", "/usr/bin/chromium"))
 SERVER = "postgres://postgres@127.0.0.1:5432/postgres"
@@ -163,25 +163,25 @@ def folder_of(node: str) -> str:
     return "/".join(node.split("::", maxsplit=1)[0].split("/")[:-1][:3])
 
 
-def over_budget(ended: list[Run]) -> list[str]:
+def tests_of(ended: list[Run], part: str) -> dict[str, Any]:
+    """Return what the tests of the lanes of one part of the budget came to."""
+    return {node: test for run in ended if LANES[run.name].budget == part for node, test in run.report.items()}
+
+
+def over_budget(part: str, tests: dict[str, Any], allowed: dict[str, list[float]]) -> list[str]:
     """Return a line for each folder with more cases than its budget, or slower than the rest of this run."""
-    budget, lines = tomllib.loads((ROOT / "tests/budget.toml").read_text()), []
-    for part in ("sqlite", "postgresql"):
-        tests = {node: test for run in ended if LANES[run.name].budget == part for node, test in run.report.items()}
-        if not tests:
-            continue
-        cases, seconds = count_folders(tests)
-        allowed = budget[part]
-        shares = [seconds[name] / allowed[name][1] for name in cases if name in allowed and allowed[name][1] >= 1]
-        pace = max(median(shares or [1.0]), 1.0)  # how much slower this machine is than the budget's
-        for name in cases:
-            most, most_seconds = allowed.get(name, (0, 0.0))
-            if cases[name] > most:
-                lines.append(f"{part}: {name} has {cases[name]} cases; tests/budget.toml allows {most}")
-            if seconds[name] > pace * most_seconds * SLOWER + MORE_SECONDS:
-                lines.append(
-                    f"{part}: {name} took {seconds[name]:.0f} s; its share of this run is {pace * most_seconds:.0f} s"
-                )
+    lines = []
+    cases, seconds = count_folders(tests)
+    shares = [seconds[name] / allowed[name][1] for name in cases if name in allowed and allowed[name][1] >= 1]
+    pace = max(median(shares or [1.0]), 1.0)  # how much slower this machine is than the budget's
+    for name in cases:
+        most, most_seconds = allowed.get(name, (0, 0.0))
+        if cases[name] > most:
+            lines.append(f"{part}: {name} has {cases[name]} cases; tests/budget.toml allows {most:g}")
+        if seconds[name] > pace * most_seconds * SLOWER + MORE_SECONDS:
+            lines.append(
+                f"{part}: {name} took {seconds[name]:.0f} s; its share of this run is {pace * most_seconds:.0f} s"
+            )
     return lines
 
 
@@ -201,8 +201,7 @@ def write_budget(ended: list[Run]) -> None:
         "# Cases and seconds that each folder may take: CI fails when one grows. Raise a line only with a reason.\n"
     ]
     for part in ("sqlite", "postgresql"):
-        tests = {node: test for run in ended if LANES[run.name].budget == part for node, test in run.report.items()}
-        cases, seconds = count_folders(tests)
+        cases, seconds = count_folders(tests_of(ended, part))
         lines += [
             f"\n[{part}]\n",
             *(f'"{name}" = [{cases[name]}, {max(seconds[name], 0.1):.1f}]\n' for name in sorted(cases)),
@@ -226,8 +225,11 @@ def main() -> int:
     for run in bad:
         print(f"\n== {run.name}\n{run.log.read_text()[-20_000:]}")
     unstable, ok = run_again(ended) if bad and arguments.again else ([], not bad)
-    faults = over_budget(ended) if arguments.budget == "check" else []
-    if arguments.budget == "write":
+    faults = []
+    if arguments.budget == "check":
+        budget = tomllib.loads((ROOT / "tests/budget.toml").read_text())
+        faults = [line for part in budget for line in over_budget(part, tests_of(ended, part), budget[part])]
+    elif arguments.budget == "write":
         write_budget(ended)
     print(f"\nreference loop {loop:.0f} ms before, {reference_loop():.0f} ms after; {time.monotonic() - begun:.0f} s")
     print("\n".join(f"OVER BUDGET {line}" for line in faults))
