@@ -13,6 +13,7 @@ import time
 import tomllib
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -26,7 +27,7 @@ CHROMIUM = Path(os.environ.get("CHROMIUM", "/usr/bin/chromium"))
 SERVER = "postgres://postgres@127.0.0.1:5432/postgres"
 AT_ONCE = 2  # lanes on a machine of two cores
 MOST_AGAIN = 5  # failed tests that may have failed by chance
-NO_TESTS, TOLD = 5, 30  # pytest's code for no tests; lines of a command that failed
+SOME_FAILED, NO_TESTS = 1, 5  # of pytest's exit codes
 SLOWER, MORE_SECONDS = 2.0, 20.0  # what a folder may take more than its share of a run
 
 
@@ -89,6 +90,12 @@ class Run:
         """Return the tests that failed."""
         return [node for node, test in self.report.items() if test["outcome"] == "failed"]
 
+    @property
+    def may_be_chance(self) -> bool:
+        """Say whether tests failed and nothing else did, such as a module that cannot be read."""
+        is_whole = all(test["outcome"] != "broken" for test in self.report.values())
+        return bool(self.failed) and is_whole and self.process.returncode == SOME_FAILED
+
 
 def start(name: str, tests: list[str], arguments: list[str], *, processes: int | None = None) -> Run:
     """Start a lane, or some of its tests."""
@@ -143,14 +150,12 @@ def verdict(run: Run) -> str:
     return "no tests" if code == NO_TESTS else "passed" if code == 0 else "FAILED"
 
 
-def run_again(ended: list[Run]) -> tuple[list[str], bool]:
+def run_again(bad: list[Run]) -> tuple[list[str], bool]:
     """Run what failed once more, alone, when it is little; return those tests, and whether all pass now."""
-    failed = [(run, node) for run in ended for node in run.failed]
-    by_command = [run for run in ended if run.process.returncode not in {0, NO_TESTS} and not run.failed]
-    if by_command or len(failed) > MOST_AGAIN:
+    names = [node for run in bad for node in run.failed]
+    if len(names) > MOST_AGAIN or not all(run.may_be_chance for run in bad):
         return [], False
-    names = [node for _run, node in failed]
-    for run in {run.name: run for run, _node in failed}.values():
+    for run in bad:
         again = start(run.name, run.failed, [], processes=0)
         if again.process.wait() != 0:
             print(again.log.read_text()[-20_000:])
@@ -211,20 +216,23 @@ def write_budget(ended: list[Run]) -> None:
 
 def main() -> int:
     """Run the lanes and say what came of them; the last line counts tests."""
-    parser = argparse.ArgumentParser(prog="tests.lanes")
-    parser.add_argument("names", nargs="*", default=["computing", "waiting"])
+    parser = argparse.ArgumentParser(
+        prog="tests.lanes", usage="%(prog)s [lane ...] [options] [pytest's arguments]", allow_abbrev=False
+    )
     parser.add_argument("--again", action="store_true", help="run what failed once more, at most five tests")
     parser.add_argument("--budget", choices=["check", "write"])
-    arguments, for_pytest = parser.parse_known_args()
+    words = sys.argv[1:]
+    names = [*takewhile(LANES.__contains__, words)]
+    arguments, for_pytest = parser.parse_known_args(words[len(names) :])
     BUILD.mkdir(parents=True, exist_ok=True)
     begun = time.monotonic()
     loop = reference_loop()
-    ended = run_all(arguments.names, for_pytest)
-    failed = [node for run in ended for node in run.failed]
-    bad = [run for run in ended if run.process.returncode not in {0, NO_TESTS}]
+    ended = run_all(names or ["computing", "waiting"], for_pytest)
+    good = {0} if arguments.budget else {0, NO_TESTS}  # the whole suite has tests in every lane
+    bad = [run for run in ended if run.process.returncode not in good]
     for run in bad:
         print(f"\n== {run.name}\n{run.log.read_text()[-20_000:]}")
-    unstable, ok = run_again(ended) if bad and arguments.again else ([], not bad)
+    unstable, ok = run_again(bad) if bad and arguments.again else ([], not bad)
     faults = []
     if arguments.budget == "check":
         budget = tomllib.loads((ROOT / "tests/budget.toml").read_text())
@@ -235,10 +243,9 @@ def main() -> int:
     print("\n".join(f"OVER BUDGET {line}" for line in faults))
     if unstable and ok:
         print("UNSTABLE: failed, and passed alone. Mend these first:\n" + "\n".join(unstable))
-    passed = sum(test["outcome"] == "passed" for run in ended for test in run.report.values()) + (
-        len(unstable) if ok else 0
-    )
-    print(f"{passed} passed, {0 if ok else len(failed)} failed")
+    outcomes = Counter(test["outcome"] for run in ended for test in run.report.values())
+    failed = 0 if ok else outcomes["failed"] + outcomes["broken"]
+    print(f"{outcomes['passed'] + len(unstable) * ok} passed, {failed} failed")
     return 0 if ok and not faults else 1
 
 

@@ -1,4 +1,4 @@
-"""Databases with the product's tables: migrated once for all processes, until a module of the product changes."""
+"""Databases with the product's tables: migrated once for all processes, until the product or a library changes."""
 
 import fcntl
 import hashlib
@@ -23,18 +23,26 @@ FILES = {"default": "minara.db", "queue": "queue.db"}
 @cache
 def template() -> Site:
     """Return the installation whose databases are copied; whoever comes first makes it, the others wait."""
-    digest = hashlib.sha256()
-    for path in sorted(path for name in APPS for path in (ROOT / name).rglob("*.py")):
-        digest.update(path.read_bytes())
-    digest.update(settings.MINARA.database_url.encode())
-    name = f"{'postgresql' if settings.MINARA.database_url else 'sqlite'}-{digest.hexdigest()[:16]}"
+    digest = hashlib.sha256(settings.MINARA.database_url.encode())
+    modules = sorted(path for name in APPS for path in (ROOT / name).rglob("*.py"))
+    for path in (*modules, ROOT / "requirements/base.txt"):
+        digest.update(str(path).encode() + path.read_bytes())  # the path too: a server serves other checkouts
+    name = f"{kind()}-{digest.hexdigest()[:16]}"
     FOLDER.mkdir(parents=True, exist_ok=True)
     with (FOLDER / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         site = Site(FOLDER / name, database=f"minara_{name.replace('-', '_')}")
         if not (site.folder / "made").exists() or (site.url and not is_there(site.database)):
             make(site)
+        os.utime(site.folder)
     return site
+
+
+def kind() -> str:
+    """Return which databases are meant; a server that is made for vectors alone goes with its run."""
+    if "MINARA_TEST_VECTORS" in os.environ:
+        return "vectors"
+    return "postgresql" if settings.MINARA.database_url else "sqlite"
 
 
 def make(site: Site) -> None:

@@ -1,6 +1,7 @@
 """A whole installation for a test: a data folder and databases of its own, real processes, and a look from outside."""
 
 import os
+import random
 import shutil
 import signal
 import socket
@@ -11,6 +12,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit, urlunsplit
@@ -36,10 +38,12 @@ def wait_until(look: Callable[[], Result], seconds: float = 120.0) -> Result:
 
 
 def free_port() -> int:
-    """Return a port that nobody uses now."""
-    with socket.socket() as trial:
-        trial.bind(("127.0.0.1", 0))
-        return int(trial.getsockname()[1])
+    """Return a port that nobody uses now, below those that the system gives to outgoing connections."""
+    while True:
+        port = random.SystemRandom().randrange(20_000, 32_000)
+        with socket.socket() as trial, suppress(OSError):
+            trial.bind(("127.0.0.1", port))
+            return port
 
 
 def server_query(sql: str) -> list[Any]:
@@ -176,7 +180,8 @@ class Site:
             except subprocess.TimeoutExpired:
                 process.kill()
         for process_id in self.processes():
-            os.kill(process_id, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it ended meanwhile
+                os.kill(process_id, signal.SIGKILL)
         for process in self.started:
             for stream in filter(None, (process.stdin, process.stdout)):
                 stream.close()

@@ -64,17 +64,20 @@ def label_of(values: tuple[Any, ...], ids: Any, number: int) -> str:
 
 
 class Faults:
-    """Collects what failed, so that one test says everything that is wrong."""
+    """Collects what failed, so that one test says everything that is wrong; a row that was skipped is no fault."""
 
     def __init__(self) -> None:
         self.found: list[str] = []
         self.first: BaseException | None = None
+        self.skipped: BaseException | None = None
 
     @contextmanager
     def row(self, label: str | Callable[[], str]) -> Any:
         """Keep what fails inside under this name."""
         try:
             yield
+        except pytest.skip.Exception as error:
+            self.skipped = error
         except FAULTS as error:
             self.first = self.first or error
             name = label() if callable(label) else label
@@ -84,6 +87,8 @@ class Faults:
         """Fail with everything that was collected."""
         if self.found:
             raise AssertionError(f"{len(self.found)} failed:\n" + "\n".join(self.found)) from self.first
+        if self.skipped:
+            raise self.skipped
 
 
 ROW_FOLDERS = count()

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -40,6 +41,8 @@ from tests.kit.fixtures import make_user
 from tests.kit.tables import taken_back
 
 ANAS, BENS = "quokkaana", "wombatben"  # words that stand nowhere else
+ANAS_WORD, BENS_WORD = "bilbyana", "numbatben"  # stand beside them, to be searched for
+MANY = 5  # rows of each kind: a query that is asked as often is one for each row
 ROLE = "analysis.thesis.review"  # one whose outcomes people mark
 READ_SCOPES = frozenset(scope for scope in Scope if scope.endswith(":read"))
 WRITE_SCOPES = frozenset(scope for scope in Scope if scope.endswith(":write"))
@@ -112,8 +115,8 @@ def key_of(user: Any, scopes: frozenset[Scope], *, age_days: int = 0, revoked: b
     return {"Authorization": f"Bearer {key.text}"}
 
 
-def seed(user: Any, canary: str) -> Tenant:
-    """Give a user one of everything that an owner can have."""
+def seed(user: Any, canary: str, word: str) -> Tenant:
+    """Give a user some of everything that an owner can have."""
     now, me = timezone.now(), Principal(user, Role.USER)
 
     def remember(
@@ -121,7 +124,7 @@ def seed(user: Any, canary: str) -> Tenant:
     ) -> int:
         draft = Draft(
             category=category,
-            content=f"{canary} holds position {number}, common word{ending}",
+            content=f"{canary} {word} holds position {number}, common word{ending}",
             provenance=Provenance(source, me.actor),
             fact_type=f"{canary}.type",
             tickers=("BTC",),
@@ -135,55 +138,76 @@ def seed(user: Any, canary: str) -> Tenant:
     edit_memory(principal=me, memory_id=typed[0], changes=Changes(content=f"{canary} changed its mind"), now=now)
     deleted = [remember(number, Source.USER_MANUAL) for number in range(100, 103)]
     batch = delete_memories(principal=me, owner=user, ids=deleted, now=now).id
-    held = remember(200, Source.AGENT_RECORDED, ending="\u200b")
-    facts = [remember(number, Source.AGENT_RECORDED, Category.FACT) for number in (300, 301)]
+    held = [remember(200 + number, Source.AGENT_RECORDED, ending="\u200b") for number in range(MANY)]
+    facts = [remember(300 + number, Source.AGENT_RECORDED, Category.FACT) for number in range(MANY + 1)]
     Memory.objects.filter(pk__in=facts).update(fact_state=FactState.SETTLED)
-    pair = FactConflict.objects.create(owner=user, older_id=facts[0], newer_id=facts[1], similarity=0.5, found_at=now)
-    kept = ConsolidationEvent.objects.create(
-        owner=user, at=now, kind="kept_both", decider="model", actor="job:test", fact_id=facts[1], other_id=facts[0]
-    )
-    FactVerdict.objects.create(
-        owner=user, conflict=pair, at=now, kind="keep_both", reason=canary, model="test", cost_usd=0, event=kept
-    )
+    pairs, events = [], []
+    for older, newer in pairwise(facts):
+        pair = FactConflict.objects.create(owner=user, older_id=older, newer_id=newer, similarity=0.5, found_at=now)
+        kept = ConsolidationEvent.objects.create(
+            owner=user, at=now, kind="kept_both", decider="model", actor="job:test", fact_id=newer, other_id=older
+        )
+        FactVerdict.objects.create(
+            owner=user, conflict=pair, at=now, kind="keep_both", reason=canary, model="test", cost_usd=0, event=kept
+        )
+        pairs.append(pair)
+        events.append(kept)
+    for number in range(1, MANY):
+        set_entry(owner=user, key=f"{canary}_{number}", value=f"{canary} value", actor=me.actor, now=now)
     entry = set_entry(owner=user, key=f"{canary}_zone", value=f"{canary}/Lisbon", actor=me.actor, now=now).entry
-    session = start_session(owner=user, title=f"{canary} talk", actor=me.actor, now=now).session
     turn = NewTurn(f"{canary} asked", f"{canary} answered", [ToolCall("memory_search", {"query": canary}, ok=True)])
-    record_turn(owner=user, session_id=session.pk, turn=turn, actor=me.actor, now=now)
-    key = create_key(user=user, scopes=[Scope.MEMORY_READ], label=canary, now=now, actor="test")
+    for _number in range(MANY):
+        session = start_session(owner=user, title=f"{canary} talk", actor=me.actor, now=now).session
+        record_turn(owner=user, session_id=session.pk, turn=turn, actor=me.actor, now=now)
+        key = create_key(user=user, scopes=[Scope.MEMORY_READ], label=canary, now=now, actor="test")
     app = TOTP.activate(user, generate_totp_secret()).instance
-    place = UserSession.objects.create(user=user, session_key=canary, ip="192.0.2.1", user_agent=canary)
+    places = [
+        UserSession.objects.create(user=user, session_key=f"{canary}{number}", ip="192.0.2.1", user_agent=canary)
+        for number in range(MANY)
+    ]
     run = JobRun.objects.create(job="memories.purge_expired", state="failed", created_at=now, finished_at=now)
     look = {"names": ["edges"], "apply": False, "actor": me.actor}
     fix_run = JobRun.objects.create(
         job="doctor.fix", arguments=look, state="succeeded", result={}, created_at=now, finished_at=now
     )
-    rollback = WriteRollback.objects.create(
-        writer=f"key:{canary}", since=now, at=now, actor="test", reason=canary, batch="0" * 32, counts={"created": 0}
-    )
+    rollbacks = [
+        WriteRollback.objects.create(
+            writer=f"key:{canary}",
+            since=now,
+            at=now,
+            actor="test",
+            reason=canary,
+            batch="0" * 32,
+            counts={"created": 0},
+        )
+        for _number in range(MANY)
+    ]
     transfer = {"owner": user, "actor": me.actor, "format": "minara", "created_at": now, "given_name": canary}
     row = {"place": f"{canary}.md", "verdict": "new", "text": canary}
     plan = {"rows": [row], "verdicts": {"new": 1}, "channels": {}, "ignored": 0, "constraints": 0, "marks": "n"}
-    export = BundleTransfer.objects.create(
-        **transfer, direction="export", state="done", file_name="none", options={}, expires_at=now + timedelta(days=1)
-    )
-    taken = BundleTransfer.objects.create(
-        **transfer,
-        direction="import",
-        state="shown",
-        options={"approve": False},
-        plan=plan,
-        plan_sha256="0" * 64,
-        expires_at=now + timedelta(days=1),
-    )
-    decision = record_decision(
-        owner_id=user.pk,
-        draft=DecisionDraft(ROLE, {"thesis": canary}, f"{canary} still holds"),
-        actor=me.actor,
-        origin="",
-        is_replay=False,
-        now=now,
-    )
-    log_search_of(owner_id=user.pk, actor=me.actor, query=canary, ids=typed[1:3], now=now, door=Door.PAGE)
+    tomorrow = now + timedelta(days=1)
+    for number in range(MANY):
+        export = BundleTransfer.objects.create(
+            **transfer, direction="export", state="done", file_name="none", options={}, expires_at=tomorrow
+        )
+        taken = BundleTransfer.objects.create(
+            **transfer,
+            direction="import",
+            state="shown",
+            options={"approve": False},
+            plan=plan,
+            plan_sha256="0" * 64,
+            expires_at=tomorrow,
+        )
+        decision = record_decision(
+            owner_id=user.pk,
+            draft=DecisionDraft(ROLE, {"thesis": canary}, f"{canary} still holds, look {number}"),
+            actor=me.actor,
+            origin="",
+            is_replay=False,
+            now=now,
+        )
+        log_search_of(owner_id=user.pk, actor=me.actor, query=canary, ids=typed[1:3], now=now, door=Door.PAGE)
     samples = {
         "memory_id": typed[0],
         "deleted_id": deleted[0],
@@ -196,14 +220,14 @@ def seed(user: Any, canary: str) -> Tenant:
         "entry_stamp": entry.updated_at.isoformat(),
         "prefix": key.prefix,
         "user_id": user.pk,
-        "hold_id": Hold.objects.get(kind="memory", object_id=held).pk,
-        "conflict_id": pair.pk,
+        "hold_id": Hold.objects.get(kind="memory", object_id=held[0]).pk,
+        "conflict_id": pairs[0].pk,
         "kind": "keep_both",
         "older_id": facts[0],
         "newer_id": facts[1],
-        "event_id": kept.pk,
+        "event_id": events[0].pk,
         "factor_id": app.pk,
-        "sign_in_id": place.pk,
+        "sign_in_id": places[0].pk,
         "step": "hidden",
         "run_id": run.pk,
         "fix_run_id": fix_run.pk,
@@ -214,7 +238,7 @@ def seed(user: Any, canary: str) -> Tenant:
         "asset": "BTC",
         "role_id": ROLE,
         "entry_id": decision.pk,
-        "rollback_id": rollback.pk,
+        "rollback_id": rollbacks[0].pk,
         "export_id": export.pk,
         "import_id": taken.pk,
     }
@@ -230,7 +254,7 @@ def build_world() -> World:
         "olga": make_user("olga", group="operators", second_factor_due_at=timezone.now() + timedelta(days=1)),
         "disabled": make_user("dora"),
     }
-    ana, ben = seed(people["ana"], ANAS), seed(people["ben"], BENS)
+    ana, ben = seed(people["ana"], ANAS, ANAS_WORD), seed(people["ben"], BENS, BENS_WORD)
     headers: dict[str, dict[str, str]] = {
         "anonymous": {},
         **{name: cookies_of(user) for name, user in people.items()},
@@ -256,7 +280,7 @@ def fill(route: str, samples: dict[str, Any]) -> str:
 
     def value(match: re.Match[str]) -> str:
         name = match[1] or match[2]
-        assert name in samples, f"add a sample for <{name}> of {route} to tests/contracts/world.py"
+        assert name in samples, f"add a sample for <{name}> of {route} to tests/kit/world.py"
         return str(samples[name])
 
     return "/" + PARAMETER.sub(value, route).lstrip("/") + QUERIES.get(route, "")

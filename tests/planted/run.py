@@ -16,6 +16,8 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
+import psycopg
+
 PROJECT = Path(__file__).resolve().parents[2]
 FOLDER = Path(__file__).resolve().parent.relative_to(PROJECT)
 POSTGRESQL = "postgres://postgres@127.0.0.1:5432/postgres"
@@ -96,6 +98,15 @@ def find_catch(fault: Fault, root: Path) -> tuple[str, bool]:
     return (test, True) if again.returncode == 0 else (f"FAILS WITHOUT THE FAULT TOO: {test}", False)
 
 
+def drop_databases(root: Path) -> None:
+    """Remove what tests of the copy keep on the server for the next run."""
+    kept = [path.name.replace("-", "_") for path in (root / "build/test-databases").glob("postgresql-*")]
+    if kept:
+        with psycopg.connect(os.environ.get("DATABASE_URL", POSTGRESQL), autocommit=True) as server:
+            for name in kept:
+                server.execute(f"DROP DATABASE IF EXISTS minara_{name} WITH (FORCE)")
+
+
 def main() -> int:
     """Run the faults that were asked for; 0 when each is caught."""
     parser = argparse.ArgumentParser(prog="python -m tests.planted", description=__doc__.splitlines()[0])
@@ -112,5 +123,6 @@ def main() -> int:
             told, is_caught = find_catch(fault, root)
             caught += is_caught
             print(f"{fault.name} [{fault.promise}]: {told}, {time.monotonic() - begun:.0f} s", flush=True)
+        drop_databases(root)
     print(f"{caught} of {len(faults)} planted faults caught")
     return 0 if caught == len(faults) else 1

@@ -1,5 +1,7 @@
 """The extension `vector` finds what NumPy finds, and a row that it does not know yet costs no hit."""
 
+import os
+
 import numpy as np
 import pytest
 from django.db import connection
@@ -21,6 +23,7 @@ pytestmark = [pytest.mark.database, pytest.mark.django_db]
 def extension(db):
     """A database that compares vectors."""
     if not pgvector.compares("default"):
+        assert "MINARA_TEST_VECTORS" not in os.environ
         pytest.skip("this database has no extension `vector`; .ci/run has a server with it")
 
 
