@@ -26,12 +26,6 @@ def ana_key(world: World) -> Knocker:
 
 
 @pytest.fixture
-def olga_key(world: World) -> Knocker:
-    """An operator's key with every scope."""
-    return Knocker(world.callers["key_operator"].headers)
-
-
-@pytest.fixture
 def stranger(world: World) -> Knocker:
     """Nobody."""
     return Knocker({})

@@ -7,7 +7,7 @@ from typing import Any
 from tests.kit.shared import corpus
 
 CI_SHARE = 16  # a run in CI sends every sixteenth row of a corpus; `make soak` sends all
-PAIRWISE = 64 * CI_SHARE  # texts x fields in CI: each field meets some texts, and each text some field
+PAIRWISE = 64 * CI_SHARE  # so many fields share the texts in CI, where nobody says how many there are
 
 ODD_TEXTS = (
     "",
@@ -166,9 +166,12 @@ def from_corpora() -> tuple[str, ...]:
     return (*naughty(), *others)
 
 
-def texts(seed: int, *, share: int) -> tuple[str, ...]:
-    """Return odd texts and texts of the corpora for one field: a few, other ones for each seed, or all when `share` is 1."""
-    return sample((*ODD_TEXTS, *from_corpora()), seed, share=PAIRWISE if share > 1 else 1)
+def texts(seed: int, *, share: int, among: int = PAIRWISE) -> tuple[str, ...]:
+    """Return odd texts and texts of the corpora for one field: its part of them, or all when `share` is 1.
+
+    `seed` numbers the field; `among` so many of them each text meets one.
+    """
+    return sample((*ODD_TEXTS, *from_corpora()), seed, share=among if share > 1 else 1)
 
 
 @cache

@@ -19,8 +19,7 @@ Other processes reach the same server: give them `models.environment` (ANTHROPIC
 
     python -m tests.kit.messages_api --port 8901 --answer tests.some_module:function --seconds 0.1
 
-It says its URL when it listens. `GET {url}/calls` answers `{"calls", "most_at_once", "refused", "by_model", "by_tool"}`,
-`POST {url}/forget` counts from nothing again.
+It says its URL when it listens. `GET {url}/calls` answers `{"calls", "most_at_once", "refused", "by_model", "by_tool"}`.
 
 It refuses with 400 what the real one refuses: a forced tool for the models that take none, thinking that cannot be
 turned off, sampling values, an unknown field, a tool_result without its tool_use.
@@ -40,7 +39,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.request import Request, urlopen
+from urllib.request import urlopen
 
 from pydantic import BaseModel
 
@@ -402,10 +401,6 @@ def handler_of(api: MessagesApi) -> type[BaseHTTPRequestHandler]:
 
         def do_POST(self) -> None:
             content = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            if self.path == "/forget":
-                api.forget()
-                self.send(200, b"{}", {})
-                return
             if self.path.split("?")[0] != "/v1/messages":
                 reply = error(404, "Not found")
                 self.send(reply.status, reply.body or b"", {})
@@ -499,12 +494,6 @@ def read_calls(url: str) -> dict[str, Any]:
     with urlopen(f"{url}/calls", timeout=10) as answer:
         counts: dict[str, Any] = json.load(answer)
         return counts
-
-
-def forget_calls(url: str) -> None:
-    """Let a server count from nothing again, from any process."""
-    with urlopen(Request(f"{url}/forget", method="POST"), timeout=10):
-        pass
 
 
 def main() -> None:

