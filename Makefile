@@ -38,7 +38,7 @@ check-site: $(VENV)/.dev
 	  $(BIN)/python manage.py check --deploy --fail-level WARNING
 	MINARA_DATA_DIR=build/check $(BIN)/python manage.py makemigrations --check --dry-run
 
-soak: $(VENV)/.dev ## run the long failure tests, then plant faults one at a time and see which test catches each
+soak: $(VENV)/.dev ## run the long failure tests and whole corpora, for hours; then plant faults one at a time: which test catches each
 	$(BIN)/pytest -m soak -v $(ARGS)
 	$(BIN)/python -m tests.planted
 

@@ -167,11 +167,12 @@ def from_corpora() -> tuple[str, ...]:
 
 
 def texts(seed: int, *, share: int, among: int = PAIRWISE) -> tuple[str, ...]:
-    """Return odd texts and texts of the corpora for one field: its part of them, or all when `share` is 1.
+    """Return odd texts and texts of the corpora for one field: its part of them; when `share` is 1 all naughty ones too.
 
     `seed` numbers the field; `among` so many of them each text meets one.
     """
-    return sample((*ODD_TEXTS, *from_corpora()), seed, share=among if share > 1 else 1)
+    own = sample((*ODD_TEXTS, *from_corpora()), seed, share=among)
+    return own if share > 1 else (*ODD_TEXTS, *naughty(), *own)
 
 
 @cache
