@@ -11,6 +11,7 @@ from django.db import close_old_connections, transaction
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis import GenerationMode
 from schemathesis.checks import CHECKS, load_all_checks
+from schemathesis.core.parameters import ParameterLocation
 
 from tests.api.document import current_document
 from tests.kit.world import World
@@ -71,7 +72,6 @@ def test_what_the_document_forbids_is_refused(world: World, operations: list[Any
 def answers(world: World, operation: Any, mode: GenerationMode, examples: int) -> set[int]:
     """Call an operation this often; return the statuses of its answers. Fails for one that is not as documented."""
     statuses: set[int] = set()
-    checks = ALWAYS if mode is GenerationMode.POSITIVE else ALWAYS + REFUSES_WRONG
 
     @settings(max_examples=examples, phases=[Phase.generate], derandomize=True, suppress_health_check=list(HealthCheck))
     @given(case=operation.as_strategy(generation_mode=mode))
@@ -83,7 +83,14 @@ def answers(world: World, operation: Any, mode: GenerationMode, examples: int) -
             answer = case.call(headers=world.callers["key_agent"].headers, base_url="http://localhost")
             transaction.set_rollback(True)
         statuses.add(answer.status_code)
-        case.validate_response(answer, checks=checks)
+        must_refuse = mode is GenerationMode.NEGATIVE and not is_mended(case)
+        case.validate_response(answer, checks=ALWAYS + REFUSES_WRONG * must_refuse)
 
     call()
     return statuses
+
+
+def is_mended(case: Any) -> bool:
+    """Say whether a header was wrong: our key, which goes with every call, may have taken its place."""
+    header = case.meta.components.get(ParameterLocation.HEADER)
+    return bool(header and header.mode.is_negative)
