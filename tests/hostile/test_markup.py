@@ -22,6 +22,7 @@ from minara_site.access.keys.services import create_key
 from minara_site.access.policy import Role, Scope
 from minara_site.access.principal import Principal
 from minara_site.kernel.conversations.services import NewTurn, ToolCall, record_turn
+from minara_site.kernel.core.hidden import has_hidden
 from minara_site.kernel.core.tickers import find_mentions
 from minara_site.kernel.errors import Invalid
 from minara_site.kernel.guard.models import Hold
@@ -52,9 +53,13 @@ def as_is(text: str) -> str:
 
 
 def as_plain_words(text: str) -> str:
-    """Return harmless text of the same outline, which mentions the same assets: pages list those."""
+    """Return harmless text of the same outline, which mentions the same assets: pages list those.
+
+    Hidden characters stay: the page of the prompt counts them.
+    """
     hostile = as_is(text)
-    plain = list(re.sub(r"[^\W_]", "x", re.sub(r"[^\w\s]", ",", hostile)))
+    marks = re.sub(r"[^\w\s]", lambda found: found[0] if has_hidden(found[0]) else ",", hostile)
+    plain = list(re.sub(r"[^\W_]", "x", marks))
     for start, end, _entity in find_mentions(hostile):
         plain[start:end] = hostile[start:end]
     return "".join(plain)
