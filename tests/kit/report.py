@@ -24,7 +24,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class Report:
-    """Collects outcome and seconds by node id."""
+    """Collects outcome and seconds by node id: those of the test itself, for whoever comes first builds for all."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -33,7 +33,7 @@ class Report:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Add one phase of a test; one that fails is what the test came to."""
         test = self.tests.setdefault(report.nodeid, {"outcome": "passed", "seconds": 0.0})
-        test["seconds"] += report.duration
+        test["seconds"] += report.duration if report.when == "call" else 0.0
         if report.outcome != "passed" and test["outcome"] != "failed":
             test["outcome"] = report.outcome
 
