@@ -4,6 +4,7 @@ import json
 import logging
 import os
 import threading
+import tracemalloc
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -432,7 +433,17 @@ def test_an_answer_of_20_megabytes_is_not_read(models: MessagesApi) -> None:
     models.answer = huge(20 * MEGABYTE)
     with pytest.raises(ModelUnavailable):
         ask(question())
-    assert models.sent < wire.MAX_ANSWER_BYTES + 8 * MEGABYTE  # what is in the sockets' buffers was sent too
+    models.sent = 0
+    tracemalloc.start()
+    try:
+        for _n in range(3):
+            with pytest.raises(ModelUnavailable):
+                ask(question())
+        _now, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert models.sent < 3 * (wire.MAX_ANSWER_BYTES + 8 * MEGABYTE)  # what is in the sockets' buffers was sent too
+    assert peak < 10 * MEGABYTE
 
 
 def test_an_error_of_20_megabytes_is_not_read(models: MessagesApi) -> None:
