@@ -15,14 +15,14 @@ from memory_app.api import routers as memory_routers
 from minara_site.access.api_auth import caller
 from minara_site.access.limits import tell_allowance
 from minara_site.access.only_once import AnsweredBefore, only_once
-from minara_site.access.pages import page
 from minara_site.access.policy import Act
 from minara_site.agent.api import router as tools_router
 from minara_site.console.budgets.api import router as budget_router
 from minara_site.console.prices.api import router as prices_router
 from minara_site.kernel.errors import SAID_BEFORE, FieldError, Invalid, Malformed, MinaraError, NotFound
 from minara_site.kernel.plain_text import storable_problem
-from minara_site.web.errors import problem_of, problem_response, server_error, too_large
+from minara_site.shell.errors import problem_of, problem_response, server_error, too_large
+from minara_site.shell.pages import page
 from minara_site.web.json_body import read_json
 from minara_site.web.openapi import DocumentedAPI
 from profile_app.api import routers as profile_routers

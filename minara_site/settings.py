@@ -73,22 +73,22 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "minara_site.web.request_log.RequestLogMiddleware",
-    "minara_site.web.middleware.PersonalPageMiddleware",
-    "minara_site.web.machine.MachineProblemMiddleware",
-    "minara_site.web.middleware.BrowserLanguageMiddleware",
-    "minara_site.web.middleware.BodyLimitMiddleware",
-    "minara_site.web.middleware.ReadableMiddleware",
+    "minara_site.shell.middleware.PersonalPageMiddleware",
+    "minara_site.shell.machine_paths.MachineProblemMiddleware",
+    "minara_site.shell.middleware.BrowserLanguageMiddleware",
+    "minara_site.shell.middleware.BodyLimitMiddleware",
+    "minara_site.shell.middleware.ReadableMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "minara_site.access.middleware.PrincipalMiddleware",
-    "minara_site.web.middleware.UploadMiddleware",
-    "minara_site.web.middleware.PreferencesMiddleware",
+    "minara_site.shell.middleware.UploadMiddleware",
+    "minara_site.shell.middleware.PreferencesMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "minara_site.web.middleware.DomainErrorMiddleware",
+    "minara_site.shell.middleware.DomainErrorMiddleware",
 ]
 
 ROOT_URLCONF = "minara_site.urls"
@@ -104,7 +104,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "minara_site.web.context.shell",
+                "minara_site.shell.context.shell",
             ],
             "builtins": ["minara_site.web.templatetags.minara"],
         },
@@ -180,7 +180,7 @@ SESSION_COOKIE_NAME = "__Host-minara-session" if MINARA.is_https else "minara-se
 CSRF_COOKIE_NAME = "__Host-minara-csrf" if MINARA.is_https else "minara-csrf"
 CSRF_COOKIE_SAMESITE = "Strict"
 CSRF_COOKIE_HTTPONLY = True
-CSRF_FAILURE_VIEW = "minara_site.web.errors.csrf_failure"
+CSRF_FAILURE_VIEW = "minara_site.shell.errors.csrf_failure"
 LANGUAGE_COOKIE_SAMESITE = "Lax"
 
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if MINARA.is_https else None

@@ -3,21 +3,21 @@
 from django.conf import settings
 from django.urls import URLPattern, URLResolver, include, path
 
-from minara_site.access.pages import page
 from minara_site.access.policy import Act
 from minara_site.agent.mcp.views import endpoint as mcp_endpoint
 from minara_site.api import api
 from minara_site.kernel.health import healthz, readyz
+from minara_site.shell.pages import page
 
-handler400 = "minara_site.web.errors.bad_request"
-handler403 = "minara_site.web.errors.permission_denied"
-handler404 = "minara_site.web.errors.not_found"
-handler500 = "minara_site.web.errors.server_error"
+handler400 = "minara_site.shell.errors.bad_request"
+handler403 = "minara_site.shell.errors.permission_denied"
+handler404 = "minara_site.shell.errors.not_found"
+handler500 = "minara_site.shell.errors.server_error"
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("minara_site.console.urls")),
-    path("", include("minara_site.access.urls")),
-    path("", include("minara_site.web.urls")),
+    path("", include("minara_site.console.account.urls")),
+    path("", include("minara_site.shell.urls")),
     path("", include("memory_app.urls")),
     path("", include("profile_app.urls")),
     path("v1/", api.urls),

@@ -13,11 +13,11 @@ from memory_app.doctor.sections.look import MOST_ON_A_PAGE
 from memory_app.doctor.selectors import get_fix_run, list_fix_runs
 from memory_app.doctor.services import ask_for_fixes, choose_fixes
 from memory_app.doctor.shown import FIX_WORDS, STATE_WORDS, TONES, shown_run
-from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.kernel.jobs.selectors import is_worker_seen
-from minara_site.web.context import tell_waiting
+from minara_site.shell.context import tell_waiting
+from minara_site.shell.pages import PageRequest, page
 from minara_site.web.keyset import Count
 from minara_site.web.lists import total_words
 from minara_site.web.responses import render_page, see_other, wants_fragment

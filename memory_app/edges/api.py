@@ -23,10 +23,10 @@ from memory_app.memories.selectors import memory_record
 from memory_app.pages.selectors import open_owner
 from minara_site.access.access_log import record_views
 from minara_site.access.api_auth import allow
-from minara_site.access.pages import PageRequest
 from minara_site.access.policy import Act
 from minara_site.kernel.core.assets import AssetClass, AssetGroup
 from minara_site.kernel.errors import FieldError, Invalid
+from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, paginate
 from minara_site.web.schemas import Data, Items, OwnerQuery, PageQuery
 

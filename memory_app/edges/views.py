@@ -31,11 +31,11 @@ from memory_app.memories.models import Memory
 from memory_app.pages.selectors import open_owner
 from minara_site.access.access_log import record_view
 from minara_site.access.models import User
-from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
+from minara_site.shell.nav import Crumb
+from minara_site.shell.pages import PageRequest, page
 from minara_site.web.filters import changed_query
 from minara_site.web.keyset import Order, paginate
-from minara_site.web.nav import Crumb
 from minara_site.web.responses import render_page
 
 SHOWN = 40

@@ -12,11 +12,11 @@ from memory_app.embeddings import services
 from memory_app.embeddings.selectors import Overview, load_overview
 from memory_app.memories.core import EmbeddingState
 from memory_app.memories.selectors import name_actors
-from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Conflict
 from minara_site.kernel.jobs.models import JobRun
 from minara_site.kernel.jobs.selectors import is_worker_seen
+from minara_site.shell.pages import PageRequest, page
 from minara_site.web.charts import SegmentedBar, segmented_bar
 from minara_site.web.filters import Text
 from minara_site.web.lists.page import total_words

@@ -14,8 +14,8 @@ from memory_app.memories.core import FactState
 from memory_app.memories.selectors import find_refused
 from minara_site.access.access_log import record_views
 from minara_site.access.api_auth import allow
-from minara_site.access.pages import PageRequest
 from minara_site.access.policy import Act
+from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, paginate
 from minara_site.web.schemas import Data, Items, PageQuery
 

@@ -19,10 +19,10 @@ from memory_app.facts.words import DONE, reason_words
 from memory_app.search.selectors import limited
 from minara_site.access.access_log import record_views
 from minara_site.access.models import User
-from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.kernel.ownership import EVERYBODY, Owner
+from minara_site.shell.pages import PageRequest, page
 from minara_site.web.filters import Rows, changed_query
 from minara_site.web.lists import ListPage, ListSpec, load_page, render_list
 from minara_site.web.responses import back, toast

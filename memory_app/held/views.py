@@ -22,12 +22,12 @@ from memory_app.memories.selectors import retention
 from memory_app.memories.views.notices import restorable_words
 from minara_site.access.access_log import record_view, record_views
 from minara_site.access.models import User
-from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.kernel.errors import Invalid, NotFound
 from minara_site.kernel.guard.models import Decision, Hold
 from minara_site.kernel.ownership import Owner
+from minara_site.shell.pages import PageRequest, page
 from minara_site.web.lists import ListPage, ListSpec, load_page
 from minara_site.web.moments import number_words
 from minara_site.web.responses import back, render_page, toast, wants_fragment

@@ -32,10 +32,10 @@ from memory_app.why.selectors import load_belief
 from memory_app.why.shown import belief_record
 from minara_site.access.access_log import record_view, record_views
 from minara_site.access.api_auth import allow
-from minara_site.access.pages import PageRequest
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Malformed
 from minara_site.kernel.guard.selectors import find_held
+from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, paginate, read_number, write_number
 from minara_site.web.schemas import Data, HeldOut, Items, OwnerQuery, PageQuery, Strict
 

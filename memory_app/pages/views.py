@@ -18,9 +18,9 @@ from memory_app.pages.core import CompiledPage, Heading, RowKind, find_asset
 from memory_app.pages.selectors import Asked, list_assets, load_page, open_asset, open_owner
 from minara_site.access.access_log import record_view
 from minara_site.access.models import User
-from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
 from minara_site.kernel.core.assets import AssetGroup
+from minara_site.shell.pages import PageRequest, page
 from minara_site.web.filters import changed_query
 from minara_site.web.responses import render_page
 

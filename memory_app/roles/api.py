@@ -25,11 +25,11 @@ from memory_app.search.core.parser import MAX_QUERY_CHARS
 from memory_app.search.selectors import limited, narrow_entries
 from minara_site.access.access_log import record_view, record_views
 from minara_site.access.api_auth import allow
-from minara_site.access.pages import PageRequest
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard.selectors import find_held
 from minara_site.kernel.market.core import normalise_symbol
+from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, Page, paginate, read_number, write_number
 from minara_site.web.schemas import Data, HeldOut, Items, OwnerQuery, PageQuery, Strict
 

@@ -7,9 +7,9 @@ from ninja import Query, Router, Schema, Status
 
 from memory_app.roles.services.requests import request_reflection
 from minara_site.access.api_auth import allow
-from minara_site.access.pages import PageRequest
 from minara_site.access.policy import Act
 from minara_site.kernel.ownership import EVERYONE
+from minara_site.shell.pages import PageRequest
 from minara_site.web.schemas import Data, OwnerQuery
 
 router = Router(tags=["roles"])

@@ -18,8 +18,8 @@ from memory_app.why.core import Door
 from memory_app.why.services import log_search
 from minara_site.access.access_log import record_views
 from minara_site.access.api_auth import allow
-from minara_site.access.pages import PageRequest
 from minara_site.access.policy import Act
+from minara_site.shell.pages import PageRequest
 from minara_site.web.schemas import Data, OwnerQuery
 
 router = Router(tags=["memory"])

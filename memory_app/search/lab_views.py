@@ -23,10 +23,10 @@ from memory_app.why.core import Door
 from memory_app.why.services import log_search
 from minara_site.access.access_log import record_views
 from minara_site.access.models import User
-from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import MinaraError
 from minara_site.kernel.ownership import Owner
+from minara_site.shell.pages import PageRequest, page
 from minara_site.web.responses import render_page
 
 EXCERPT_CHARS = 160

@@ -19,14 +19,14 @@ from memory_app.user_profile.models import UserProfileEntry, guarded_text
 from memory_app.user_profile.selectors import find_entry, get_entry, list_entries
 from memory_app.user_profile.services import MAX_VALUE_CHARS, remove_entry, set_entry
 from minara_site.access.access_log import record_view
-from minara_site.access.forms import show_refusal
 from minara_site.access.models import User
-from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Conflict, Invalid, NotFound
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.plain_text import storable_problem
+from minara_site.shell.pages import PageRequest, page
 from minara_site.web.filters import Filter, FilterKind, Rows
+from minara_site.web.forms import show_refusal
 from minara_site.web.keyset import Order
 from minara_site.web.lists import Column, Empty, ListSpec, Sort, load_page, render_list, render_row
 from minara_site.web.responses import back, render_page, see_other, toast, wants_fragment

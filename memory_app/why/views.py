@@ -12,9 +12,9 @@ from memory_app.memories.views.one import open_one
 from memory_app.snapshot.core import memory_line
 from memory_app.why.selectors import load_belief
 from memory_app.why.shown import conflict_rows, found_rows, masked_change, steps_of
-from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
 from minara_site.kernel.core.tokens import estimate_tokens
+from minara_site.shell.pages import PageRequest, page
 from minara_site.web.lists import total_words
 from minara_site.web.responses import render_page
 

@@ -8,8 +8,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory_app.memories.services import MAX_REASON_CHARS
-from minara_site.access.forms import as_field_error
 from minara_site.kernel.plain_text import clean_text
+from minara_site.web.forms import as_field_error
 
 
 class SinceForm(forms.Form):

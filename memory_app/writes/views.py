@@ -23,10 +23,10 @@ from memory_app.writes.services import check_undoable, roll_back, undo_roll_back
 from memory_app.writes.shown import EFFECTS, EFFECTS_OF_UNDO, TITLES, show_left, show_lights, show_plan, undo_address
 from minara_site.access.access_log import record_views
 from minara_site.access.models import User
-from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.kernel.plain_text import storable_problem
+from minara_site.shell.pages import PageRequest, page
 from minara_site.web.lists import load_page, render_list
 from minara_site.web.responses import render_page, see_other, toast
 

@@ -5,9 +5,9 @@ from typing import Any
 from ninja import Body, Router
 
 from minara_site.access.api_auth import allow
-from minara_site.access.pages import PageRequest
 from minara_site.access.policy import Act
 from minara_site.agent.catalogue import call_tool, tools_for
+from minara_site.shell.pages import PageRequest
 from minara_site.web.schemas import Data
 
 router = Router(tags=["tools"])

@@ -1,4 +1,4 @@
-"""What can go wrong, by kind. Doors map a kind to its answer once: `minara_site.web.errors` and `minara_site.api`."""
+"""What can go wrong, by kind. Doors map a kind to its answer once: `minara_site.shell.errors` and `minara_site.api`."""
 
 from dataclasses import dataclass
 from http import HTTPStatus

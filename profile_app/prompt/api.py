@@ -9,10 +9,10 @@ from pydantic import Field, JsonValue, StrictBool
 
 from minara_site.access.access_log import record_view
 from minara_site.access.api_auth import allow
-from minara_site.access.pages import PageRequest
 from minara_site.access.policy import Act
 from minara_site.kernel.conversations.models import Session
 from minara_site.kernel.conversations.services import MAX_TOOL_CALLS, NewTurn, ToolCall, record_turn
+from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, paginate
 from minara_site.web.schemas import Data, Items, OwnerQuery, PageQuery, Strict
 from profile_app.prompt.selectors import get_frozen_prompt, list_sessions

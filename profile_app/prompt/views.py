@@ -15,10 +15,10 @@ from memory_app.snapshot.core import LeftOut
 from memory_app.snapshot.selectors import count_writes_since
 from minara_site.access.access_log import record_view
 from minara_site.access.models import User
-from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.ownership import Everyone
+from minara_site.shell.pages import PageRequest, page
 from minara_site.web.filters import changed_query
 from minara_site.web.lists import total_words
 from minara_site.web.responses import render_page

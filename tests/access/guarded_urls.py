@@ -5,9 +5,9 @@ from django.urls import path
 from ninja import Body, NinjaAPI
 
 from minara_site.access.api_auth import allow, caller
-from minara_site.access.pages import page
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import MinaraError
+from minara_site.shell.pages import page
 from minara_site.urls import urlpatterns as real_urls
 
 

@@ -5,11 +5,11 @@ import json
 import pytest
 from django.urls import reverse
 
-from minara_site.access import views
 from minara_site.access.models import SetupLink, User
 from minara_site.access.policy import Role
 from minara_site.access.setup import claim_setup, issue_setup_link, open_setup_link
 from minara_site.access.users import get_user
+from minara_site.console.account import views
 from minara_site.kernel.errors import Gone, Invalid, NotFound
 from tests.kit.tables import table
 

@@ -19,7 +19,7 @@ from minara_site.access.models import User
 from minara_site.access.policy import Role, permits
 from minara_site.access.setup import issue_setup_link
 from minara_site.console.demo.services import load_demo
-from minara_site.web.nav import NAV
+from minara_site.shell.nav import NAV
 from tests.kit.chromium import NARROW, WIDE, Console, Judge, Visit
 from tests.kit.page import text_of
 from tests.kit.visitor import visitor

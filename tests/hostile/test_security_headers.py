@@ -8,8 +8,8 @@ from django.test import Client
 from django.urls import include, path
 
 from minara_site import urls
-from minara_site.access.pages import page
 from minara_site.access.policy import Act
+from minara_site.shell.pages import page
 from tests.contracts.judges import HEADERS, POLICY
 from tests.hostile.knock import Knocker
 from tests.kit.tables import table

@@ -11,14 +11,14 @@ from django.http import Http404, HttpResponse, QueryDict
 from django.urls import URLResolver, include, path, reverse
 
 from minara_site.access.models import AccessEntry
-from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Conflict, NotFound, Throttled
+from minara_site.shell.nav import NAV, Crumb
+from minara_site.shell.pages import PageRequest, page
 from minara_site.web import charts
 from minara_site.web.filters import Filter, FilterKind
 from minara_site.web.keyset import Order
 from minara_site.web.lists import BulkAction, Column, Empty, ListSpec, Sort, load_page, render_list, render_row
-from minara_site.web.nav import NAV, Crumb
 from minara_site.web.responses import back, render_page, see_other, toast
 
 ENTRIES = ListSpec(
@@ -182,10 +182,10 @@ def fail(request: PageRequest, how: str) -> HttpResponse:
     raise RuntimeError("secret internals")
 
 
-handler400 = "minara_site.web.errors.bad_request"
-handler403 = "minara_site.web.errors.permission_denied"
-handler404 = "minara_site.web.errors.not_found"
-handler500 = "minara_site.web.errors.server_error"
+handler400 = "minara_site.shell.errors.bad_request"
+handler403 = "minara_site.shell.errors.permission_denied"
+handler404 = "minara_site.shell.errors.not_found"
+handler500 = "minara_site.shell.errors.server_error"
 
 
 def rooms() -> Iterator[URLResolver]:
@@ -207,7 +207,7 @@ urlpatterns = [
     path("form/", form, name="form"),
     path("detail/", detail, name="detail"),
     path("fail/<str:how>/", fail, name="fail"),
-    path("", include("minara_site.web.urls")),
+    path("", include("minara_site.shell.urls")),
     path("accounts/", include("allauth.account.urls")),
     *rooms(),
     path("m/", include(([path("", listing, name="list"), path("trash/", listing, name="trash")], "memories"))),

@@ -17,7 +17,7 @@ from minara_site.access.models import User
 from minara_site.access.policy import Role, Scope, permits
 from minara_site.access.principal import Principal
 from minara_site.access.setup import issue_setup_link
-from minara_site.web.nav import NAV
+from minara_site.shell.nav import NAV
 from profile_app.prompt.services import end_session, start_session
 from tests.kit.fixtures import make_user
 from tests.kit.visitor import visitor

@@ -16,10 +16,10 @@ from memory_app.bundle.transfers import record_download, start_export
 from memory_app.bundle.views.shared import answer_progress, load_one, load_transfers, one_owner
 from memory_app.bundle.words import KINDS, LEFT_OUT
 from minara_site.access.models import User
-from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Gone, NotFound
 from minara_site.kernel.jobs.selectors import is_worker_seen
+from minara_site.shell.pages import PageRequest, page
 from minara_site.web.lists import render_list
 from minara_site.web.responses import render_page, see_other, wants_fragment
 

@@ -15,11 +15,11 @@ from memory_app.bundle.models import BundleTransfer, Direction, TransferState
 from memory_app.bundle.transfers import approve_constraints, check_owner, receive_upload, start_apply
 from memory_app.bundle.views.shared import answer_progress, load_one, load_transfers, one_owner
 from minara_site.access.models import User
-from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
 from minara_site.kernel.core.hidden import visible
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.kernel.jobs.selectors import is_worker_seen
+from minara_site.shell.pages import PageRequest, page
 from minara_site.web.lists import render_list
 from minara_site.web.responses import render_page, see_other, toast, wants_fragment
 

@@ -8,10 +8,10 @@ from memory_app.bundle.listed import Listed, get_transfer, list_transfers, shape
 from memory_app.bundle.models import BundleTransfer, Direction
 from minara_site.access.access_log import record_view, record_views
 from minara_site.access.models import User
-from minara_site.access.pages import PageRequest
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.ownership import Owner
+from minara_site.shell.pages import PageRequest
 from minara_site.web.lists import ListPage, load_page
 from minara_site.web.responses import render_page, see_other
 

@@ -23,11 +23,11 @@ from memory_app.memories.views.notices import announce, held_words, question_wor
 from memory_app.search.selectors import limited
 from minara_site.access.access_log import record_views
 from minara_site.access.models import User
-from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.kernel.errors import Invalid
 from minara_site.kernel.ownership import Owner
+from minara_site.shell.pages import PageRequest, page
 from minara_site.web.keyset import count_rows
 from minara_site.web.lists import ListPage, load_page, render_list
 from minara_site.web.moments import number_words

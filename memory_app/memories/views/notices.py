@@ -9,8 +9,8 @@ from memory_app.held.core import Kind
 from memory_app.memories.models import Memory
 from memory_app.memories.selectors import retention
 from memory_app.memories.services import Batch
-from minara_site.access.pages import PageRequest
 from minara_site.kernel.guard.selectors import find_open_holds
+from minara_site.shell.pages import PageRequest
 from minara_site.web.moments import number_words
 from minara_site.web.responses import see_other, toast
 from minara_site.web.words import sentences

@@ -30,10 +30,10 @@ from memory_app.memories.services import Batch, delete_memories, restore_memorie
 from memory_app.memories.views.notices import announce, question_words, restorable_words, show_held
 from memory_app.memories.views.rows import answer_row
 from minara_site.access.access_log import record_view
-from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Conflict, Malformed
 from minara_site.kernel.guard.selectors import find_open_holds
+from minara_site.shell.pages import PageRequest, page
 from minara_site.web.guard_words import SENTENCES
 from minara_site.web.responses import back, render_page, see_other, toast, wants_fragment
 from minara_site.web.words import sentences

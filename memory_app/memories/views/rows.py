@@ -13,8 +13,8 @@ from memory_app.memories.models import Memory
 from memory_app.memories.reading import count_words, load_reading
 from memory_app.memories.selectors import retention_cutoff
 from memory_app.search.selectors import limited
-from minara_site.access.pages import PageRequest
 from minara_site.access.policy import Act
+from minara_site.shell.pages import PageRequest
 from minara_site.web.lists import render_row
 
 

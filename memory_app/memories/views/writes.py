@@ -29,12 +29,12 @@ from memory_app.memories.selectors import find_version, name_actors, no_such_mem
 from memory_app.memories.services import Draft, check_editable, edit_memory, write_memory
 from memory_app.memories.views.notices import show_held
 from memory_app.memories.views.rows import answer_row
-from minara_site.access.forms import show_refusal
-from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
 from minara_site.kernel.core.diff import Segment, word_diff
 from minara_site.kernel.core.tokens import estimate_tokens
 from minara_site.kernel.errors import Conflict, Invalid, NotFound
+from minara_site.shell.pages import PageRequest, page
+from minara_site.web.forms import show_refusal
 from minara_site.web.responses import render_page, see_other, toast, wants_fragment
 
 

@@ -30,12 +30,12 @@ from memory_app.roles.words import decided_words
 from memory_app.search.selectors import limited
 from minara_site.access.access_log import record_view, record_views
 from minara_site.access.models import User
-from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
 from minara_site.kernel.ownership import EVERYBODY, Owner
+from minara_site.shell.nav import Crumb
+from minara_site.shell.pages import PageRequest, page
 from minara_site.web.filters import changed_query
 from minara_site.web.lists import load_page, render_list
-from minara_site.web.nav import Crumb
 from minara_site.web.responses import render_page
 
 

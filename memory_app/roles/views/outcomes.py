@@ -18,9 +18,9 @@ from memory_app.roles.selectors import get_entry, list_manual_due
 from memory_app.roles.services.outcome import mark_outcome
 from minara_site.access.access_log import record_view, record_views
 from minara_site.access.models import User
-from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
 from minara_site.kernel.ownership import EVERYBODY, Owner
+from minara_site.shell.pages import PageRequest, page
 from minara_site.web.lists import ListPage, load_page
 from minara_site.web.responses import back, render_page, toast, wants_fragment
 

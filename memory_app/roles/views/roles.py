@@ -31,11 +31,11 @@ from memory_app.roles.words import (
 )
 from minara_site.access.access_log import record_views
 from minara_site.access.models import User
-from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.llm.gateway import what_is_missing
 from minara_site.kernel.ownership import EVERYBODY, Owner
+from minara_site.shell.pages import PageRequest, page
 from minara_site.web.columns import ColumnChart, Stretch, column_chart
 from minara_site.web.filters import Text
 from minara_site.web.lists import total_words

@@ -28,7 +28,7 @@ from memory_app.why.services import tools_called_through
 from minara_site.access.principal import Principal
 from minara_site.agent.catalogue import Tool, call_tool, tools_for
 from minara_site.kernel.errors import MinaraError
-from minara_site.web.errors import request_id
+from minara_site.shell.errors import request_id
 
 INSTRUCTIONS = (
     "Minara keeps what an agent remembers about its user and their trading. Search or read before you answer from "

@@ -11,7 +11,7 @@ from minara_site.access.limits import count_call, tell_allowance
 from minara_site.access.policy import Act
 from minara_site.agent.mcp.exchange import run_exchange
 from minara_site.kernel.errors import MinaraError, Unauthenticated
-from minara_site.web.errors import domain_error
+from minara_site.shell.errors import domain_error
 from minara_site.web.json_body import read_json
 
 METHODS = frozenset({"POST"})

@@ -6,9 +6,9 @@ from django.utils.translation import gettext_lazy
 
 from minara_site.access.access_log import list_views
 from minara_site.access.models import User
-from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
 from minara_site.console.access_log.selectors import SUBJECTS, all_looks, describe_looks
+from minara_site.shell.pages import PageRequest, page
 from minara_site.web.filters import Rows
 from minara_site.web.keyset import Order
 from minara_site.web.lists import Column, Empty, Filter, FilterKind, ListSpec, Sort, load_page, render_list

@@ -8,7 +8,6 @@ from django.http.response import HttpResponseBase
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
 from minara_site.console.audit_log.export import Format, export_response
 from minara_site.console.audit_log.listing import ENTRIES, shape_entries
@@ -18,6 +17,7 @@ from minara_site.console.jobs.services import start_job
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.audit_log.tasks import VERIFY
 from minara_site.kernel.errors import NotFound
+from minara_site.shell.pages import PageRequest, page
 from minara_site.web.lists import load_page, render_list, total_words
 from minara_site.web.responses import render_page, see_other, toast, wants_fragment
 

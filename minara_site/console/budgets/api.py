@@ -6,9 +6,9 @@ from django.utils import timezone
 from ninja import Router, Schema
 
 from minara_site.access.api_auth import allow
-from minara_site.access.pages import PageRequest
 from minara_site.access.policy import Act
 from minara_site.kernel.llm.selectors import budget_record, load_budget
+from minara_site.shell.pages import PageRequest
 from minara_site.web.schemas import Data
 
 router = Router(tags=["operations"])

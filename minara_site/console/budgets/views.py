@@ -9,7 +9,6 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from memory_app.memories.selectors import name_actors
-from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
 from minara_site.console.budgets import services
 from minara_site.console.budgets.forms import RaiseForm
@@ -21,6 +20,7 @@ from minara_site.kernel.llm.core import Span
 from minara_site.kernel.llm.core.windows import Window
 from minara_site.kernel.llm.gateway import what_is_missing
 from minara_site.kernel.llm.selectors import list_calls, list_spenders, load_budget
+from minara_site.shell.pages import PageRequest, page
 from minara_site.web.lists import load_page, render_list
 from minara_site.web.responses import render_page, see_other, toast, wants_fragment
 

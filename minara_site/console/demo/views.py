@@ -4,9 +4,9 @@ from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
 from minara_site.console.demo.services import load_demo, remove_demo
+from minara_site.shell.pages import PageRequest, page
 from minara_site.web.responses import back, toast
 
 

@@ -4,9 +4,9 @@ from django.conf import settings
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
 
-from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
 from minara_site.console.effective_settings.selectors import list_variables
+from minara_site.shell.pages import PageRequest, page
 from minara_site.web.responses import render_page
 
 

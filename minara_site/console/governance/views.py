@@ -9,7 +9,6 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from minara_site.access.access_log import record_views
-from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
 from minara_site.console.governance.forms import ReasonForm, SwitchForm
 from minara_site.console.governance.listing import SHADOWS
@@ -25,6 +24,7 @@ from minara_site.kernel.governance import breaker
 from minara_site.kernel.governance.core import Capability, Mode
 from minara_site.kernel.governance.selectors import list_shadows, mode_of
 from minara_site.kernel.governance.services import switch
+from minara_site.shell.pages import PageRequest, page
 from minara_site.web.lists import load_page, render_list
 from minara_site.web.responses import render_page, see_other, toast
 

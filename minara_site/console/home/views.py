@@ -12,7 +12,6 @@ from django.utils.translation import gettext_lazy
 from memory_app.memories.selectors import actor_words
 from memory_app.writes.selectors.lights import load_lights
 from memory_app.writes.shown import ShownLight, show_lights
-from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act, Role
 from minara_site.console.budgets.shown import ShownWindow, show_window
 from minara_site.console.home.feed import Feed, load_feed
@@ -28,8 +27,9 @@ from minara_site.console.models import Step
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.llm.selectors import load_budget
 from minara_site.kernel.ownership import EVERYONE, Owner
+from minara_site.shell.context import tell_waiting
+from minara_site.shell.pages import PageRequest, page
 from minara_site.web.charts import Value, sparkline
-from minara_site.web.context import tell_waiting
 from minara_site.web.lists import total_words
 from minara_site.web.moments import day, span_words
 from minara_site.web.responses import back, render_page, see_other

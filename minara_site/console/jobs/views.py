@@ -7,7 +7,6 @@ from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
 from minara_site.console.jobs import services
 from minara_site.console.jobs.listing import ListedRun, runs_spec, shape_runs
@@ -16,6 +15,7 @@ from minara_site.kernel.errors import Conflict
 from minara_site.kernel.jobs.models import JobRun
 from minara_site.kernel.jobs.selectors import is_worker_seen
 from minara_site.kernel.jobs.services import MAX_ATTEMPTS
+from minara_site.shell.pages import PageRequest, page
 from minara_site.web.lists import load_page, render_list
 from minara_site.web.moments import span_words
 from minara_site.web.responses import render_page, see_other, toast, wants_fragment

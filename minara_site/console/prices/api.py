@@ -11,11 +11,11 @@ from ninja import Body, Router, Schema, Status
 from pydantic import BeforeValidator, Field
 
 from minara_site.access.api_auth import allow
-from minara_site.access.pages import PageRequest
 from minara_site.access.policy import Act
 from minara_site.kernel.market.core import Point, UnusableError, normalise_symbol, read_moment, read_price
 from minara_site.kernel.market.services import MOST_POINTS, record_points
 from minara_site.kernel.market.words import fault_sentence
+from minara_site.shell.pages import PageRequest
 from minara_site.web.schemas import Data, Strict
 
 router = Router(tags=["prices"])

@@ -9,12 +9,12 @@ from django.utils.translation import get_language_from_request, override
 from django.utils.translation import gettext as _
 
 from minara_site.access.models import User
-from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
 from minara_site.access.preferences import change_preferences
 from minara_site.console.access_log.selectors import list_looks
 from minara_site.console.models import FirstStep, Step
 from minara_site.console.settings.forms import PreferencesForm
+from minara_site.shell.pages import PageRequest, page
 from minara_site.web.responses import render_page, see_other, toast
 
 

@@ -5,13 +5,13 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from minara_site.access.key_pages import key_page
-from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
 from minara_site.console.status.metrics import CONTENT_TYPE, budget_metrics, metrics_of, written
 from minara_site.console.status.page import sections_of, tone_of
 from minara_site.console.status.selectors import load_status
 from minara_site.kernel.llm.selectors import load_budget
+from minara_site.shell.key_pages import key_page
+from minara_site.shell.pages import PageRequest, page
 from minara_site.web.responses import render_page
 
 

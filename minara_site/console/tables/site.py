@@ -11,9 +11,9 @@ from django.urls import reverse as address
 from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 
-from minara_site.access.pages import page
 from minara_site.access.policy import Act
 from minara_site.console.tables.rows import ReadOnlyAdmin
+from minara_site.shell.pages import page
 from minara_site.web.responses import see_other
 
 OUR_APPS = ("access", "kernel", "memory_app", "learning_app", "profile_app", "console")

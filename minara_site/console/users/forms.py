@@ -7,9 +7,9 @@ from django.http import QueryDict
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from minara_site.access.forms import as_field_error
 from minara_site.access.policy import Role
 from minara_site.access.users import check_username
+from minara_site.web.forms import as_field_error
 
 ROLES = (
     (Role.USER.value, _("User: own memories, keys and settings")),

@@ -11,17 +11,15 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from minara_site.access.access_log import record_view
-from minara_site.access.forms import show_refusal
 from minara_site.access.invitations.services import NewLink, renew_link
 from minara_site.access.invitations.services import invite as invite_user
 from minara_site.access.keys.core import KeyState
-from minara_site.access.keys.forms import RevokeForm
 from minara_site.access.keys.services import get_key, revoke_key
 from minara_site.access.models import User
-from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act, Role
 from minara_site.access.security.sessions import list_sign_ins
 from minara_site.access.users import change_role
+from minara_site.console.account.keys.forms import RevokeForm
 from minara_site.console.users.changes import CHANGES
 from minara_site.console.users.forms import ROLE_NAMES, InviteForm, RoleForm, WordForm
 from minara_site.console.users.lists import USERS
@@ -33,6 +31,8 @@ from minara_site.console.users.selectors import (
     standing_of,
 )
 from minara_site.kernel.errors import Conflict, Invalid
+from minara_site.shell.pages import PageRequest, page
+from minara_site.web.forms import show_refusal
 from minara_site.web.lists import load_page, render_list
 from minara_site.web.responses import render_page, see_other, toast
 
@@ -137,7 +137,7 @@ def key_revoke(request: PageRequest, user_id: int, prefix: str) -> HttpResponse:
         toast(request, _("Revoked the key %(key)s. Nothing can use it any more.") % {"key": prefix})
         return see_other("users:one", user.pk)
     context = {"title": _("Revoke this key?"), "key": key, "cancel_url": reverse("users:one", args=[user.pk])}
-    return form_page(request, "access/keys/revoke.html", form, context)
+    return form_page(request, "console/account/keys/revoke.html", form, context)
 
 
 def form_page(request: PageRequest, template: str, form: BaseForm | None, context: dict[str, Any]) -> HttpResponse:

@@ -28,7 +28,6 @@ from minara_site.web.badges import Badge, source_of, state_of
 from minara_site.web.filters import Text, changed_query
 from minara_site.web.lists import ListSpec
 from minara_site.web.moments import age, cost_words, day, day_and_time, exact, money_words, number_words
-from minara_site.web.nav import Crumb, crumbs_for
 from minara_site.web.words import declared_words
 
 register = template.Library()
@@ -216,9 +215,7 @@ def here(context: template.Context) -> str:
 
 
 @register.inclusion_tag("parts/_crumbs.html", takes_context=True)
-def crumbs(context: template.Context) -> dict[str, list[Crumb]]:
+def crumbs(context: template.Context) -> dict[str, Any]:
     """Return the way to this page; a view that knows better gives `crumbs`."""
-    if "crumbs" in context:
-        return {"crumbs": context["crumbs"]}
-    frame = context["shell"]
-    return {"crumbs": crumbs_for(frame.current, frame.request.path, str(context.get("title", "")))}
+    title = str(context.get("title", ""))
+    return {"crumbs": context["crumbs"] if "crumbs" in context else context["shell"].crumbs_to(title)}

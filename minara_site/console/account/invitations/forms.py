@@ -2,9 +2,10 @@
 
 from django.http import QueryDict
 
-from minara_site.access.forms import FirstRunForm, as_field_error
 from minara_site.access.models import User
 from minara_site.access.users import check_password
+from minara_site.console.account.forms import FirstRunForm
+from minara_site.web.forms import as_field_error
 
 
 class InvitationForm(FirstRunForm):

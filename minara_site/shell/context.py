@@ -11,7 +11,7 @@ from minara_site.access.policy import Act
 from minara_site.access.principal import ANONYMOUS, Principal
 from minara_site.kernel.guard.selectors import list_holds
 from minara_site.kernel.ownership import EVERYONE
-from minara_site.web.nav import SEARCH, NavLink, current_link, links_for
+from minara_site.shell.nav import SEARCH, Crumb, NavLink, crumbs_for, current_link, links_for
 
 MOST_WAITING = 99
 WAITING = "held_waiting"
@@ -34,6 +34,10 @@ class Shell:
     def current(self) -> NavLink | None:
         """Return the page of the side bar that this one belongs to."""
         return current_link(self.groups, self.request.path)
+
+    def crumbs_to(self, title: str) -> list[Crumb]:
+        """Return the way to a page of this title."""
+        return crumbs_for(self.current, self.request.path, title)
 
     @cached_property
     def waiting(self) -> str:

@@ -6,7 +6,7 @@ from http import HTTPStatus
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
-from minara_site.web.errors import Problem, is_machine_path, json_problem, title_of
+from minara_site.shell.errors import Problem, is_machine_path, json_problem, title_of
 
 
 class MachineProblemMiddleware:

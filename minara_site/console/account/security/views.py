@@ -17,12 +17,12 @@ from django.utils.translation import ngettext
 from django.views.decorators.debug import sensitive_post_parameters
 from qrcode.image.svg import SvgPathFillImage
 
-from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act, Role
 from minara_site.access.security import factors, sessions
-from minara_site.access.security.forms import AppForm, NewPasskeyForm, NewPasswordForm
 from minara_site.access.security.passwords import change_password
+from minara_site.console.account.security.forms import AppForm, NewPasskeyForm, NewPasswordForm
 from minara_site.kernel.errors import Conflict
+from minara_site.shell.pages import PageRequest, page
 from minara_site.web.responses import render_page, see_other, toast
 
 HERE = "access:security"
@@ -39,7 +39,7 @@ def overview(request: PageRequest) -> HttpResponse:
         "sign_ins": sessions.list_sign_ins(request.user, current_key=key, now=now),
         "life": sessions.life_of(request.principal.role),
     }
-    return render_page(request, "access/security/overview.html", context)
+    return render_page(request, "console/account/security/overview.html", context)
 
 
 def by(request: PageRequest) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def password(request: PageRequest) -> HttpResponse:
         toast(request, _("Changed the password. Everywhere else you are signed out."))
         return see_other(HERE)
     context = {"title": _("Change the password"), "form": form}
-    return render_page(request, "access/security/password.html", context, status=form_status(form))
+    return render_page(request, "console/account/security/password.html", context, status=form_status(form))
 
 
 @page(Act.SECURITY_CHANGE, methods=("GET", "POST"))
@@ -74,7 +74,7 @@ def app(request: PageRequest) -> HttpResponse:
     address = get_adapter().build_totp_url(request.user, form.secret)
     context = {"title": _("Set up an authenticator app"), "form": form, "picture": draw_code(address)}
     context["secret"] = " ".join(form.secret[start : start + 4] for start in range(0, len(form.secret), 4))
-    return render_page(request, "access/security/app.html", context, status=form_status(form))
+    return render_page(request, "console/account/security/app.html", context, status=form_status(form))
 
 
 def draw_code(text: str) -> str:
@@ -91,7 +91,7 @@ def passkey_new(request: PageRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         return show_codes(request, factors.add_passkey(**form.cleaned_data, **by(request)))
     context = {"title": _("Add a passkey"), "form": form, "is_named": is_named(request)}
-    return render_page(request, "access/security/passkey_new.html", context, status=form_status(form))
+    return render_page(request, "console/account/security/passkey_new.html", context, status=form_status(form))
 
 
 def is_named(request: PageRequest) -> bool:
@@ -120,7 +120,7 @@ def factor_remove(request: PageRequest, factor_id: int) -> HttpResponse:
         return see_other(HERE)
     context = {"title": _("Remove this second factor?"), "is_app": row.type == factors.APP}
     context |= {"name": row.data.get("name", ""), "is_last": factors.list_factors(request.user).count == 1}
-    return render_page(request, "access/security/factor_remove.html", context)
+    return render_page(request, "console/account/security/factor_remove.html", context)
 
 
 @page(Act.SECURITY_CHANGE, methods=("GET", "POST"))
@@ -131,7 +131,9 @@ def codes(request: PageRequest) -> HttpResponse:
         raise Conflict(_("Recovery codes stand in for a second factor. Add one first."))
     if request.method == "POST":
         return show_codes(request, factors.renew_codes(**by(request)))
-    return render_page(request, "access/security/codes.html", {"title": _("New recovery codes"), "factors": have})
+    return render_page(
+        request, "console/account/security/codes.html", {"title": _("New recovery codes"), "factors": have}
+    )
 
 
 def show_codes(request: PageRequest, new: list[str]) -> HttpResponse:
@@ -143,7 +145,7 @@ def show_codes(request: PageRequest, new: list[str]) -> HttpResponse:
     text = "\n".join([f"Minara {request.get_host()} {request.user.username}", *new, ""])
     file = "data:text/plain;base64," + base64.b64encode(text.encode()).decode()
     context = {"title": _("Your recovery codes"), "codes": new, "file": file}
-    return render_page(request, "access/security/codes_shown.html", context, status=HTTPStatus.CREATED)
+    return render_page(request, "console/account/security/codes_shown.html", context, status=HTTPStatus.CREATED)
 
 
 @page(Act.SECURITY_CHANGE, methods=("POST",))

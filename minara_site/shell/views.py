@@ -7,10 +7,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from minara_site.access.models import Theme
-from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
 from minara_site.access.preferences import change_preferences
 from minara_site.kernel.errors import Invalid
+from minara_site.shell.pages import PageRequest, page
 from minara_site.web.responses import back
 
 

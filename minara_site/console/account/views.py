@@ -9,12 +9,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
 
-from minara_site.access.forms import FirstRunForm, SignInForm, show_refusal
-from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
-from minara_site.access.security.entry import enter
 from minara_site.access.setup import claim_setup, open_setup_link
+from minara_site.console.account.forms import FirstRunForm, SignInForm
+from minara_site.console.account.security.entry import enter
 from minara_site.kernel.errors import Gone, Invalid
+from minara_site.shell.pages import PageRequest, page
+from minara_site.web.forms import show_refusal
 from minara_site.web.responses import render_page
 
 
@@ -22,7 +23,7 @@ class SignInView(LoginView):  # type: ignore[misc]
     """allauth's sign-in on our page; a wrong password answers 422."""
 
     form_class = SignInForm
-    template_name = "access/sign_in.html"
+    template_name = "console/account/sign_in.html"
     extra_context = {"title": gettext_lazy("Sign in")}
 
     def form_invalid(self, form: SignInForm) -> HttpResponse:
@@ -67,10 +68,10 @@ def first_run_page(request: PageRequest, token: str, form: FirstRunForm) -> Http
     form.focus_first()
     context = {"title": _("Welcome to Minara"), "form": form, "token": token}
     status = HTTPStatus.UNPROCESSABLE_ENTITY if form.errors else HTTPStatus.OK
-    return render_page(request, "access/first_run.html", context, status=status)
+    return render_page(request, "console/account/first_run.html", context, status=status)
 
 
 def link_used_page(request: PageRequest, used: Gone) -> HttpResponse:
     """Show the way in to whoever comes back through a link that has done its work."""
     context = {"title": _("This link was used"), "detail": used.detail}
-    return render_page(request, "access/link_used.html", context, status=used.status)
+    return render_page(request, "console/account/link_used.html", context, status=used.status)

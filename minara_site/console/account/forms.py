@@ -1,7 +1,5 @@
-"""The forms of sign-in and first run, and how a service's refusal reaches a form."""
+"""The forms of sign-in and first run."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from allauth.account.forms import LoginForm
@@ -10,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from minara_site.access.models import User
 from minara_site.access.users import check_password, check_username
-from minara_site.kernel.errors import Invalid
+from minara_site.web.forms import as_field_error
 
 
 class SignInForm(LoginForm):  # type: ignore[misc]
@@ -24,23 +22,6 @@ class SignInForm(LoginForm):  # type: ignore[misc]
             field.widget.attrs.pop("placeholder", None)
         self.fields["login"].widget.attrs |= {"autocapitalize": "none", "spellcheck": "false"}
         self.fields["password" if self.is_bound else "login"].widget.attrs["autofocus"] = True
-
-
-def show_refusal(form: forms.BaseForm, refusal: Invalid) -> None:
-    """Put each reason beside its field, and what belongs to none above the form."""
-    for error in refusal.errors:
-        form.add_error(error.field if error.field in form.fields else None, error.message)
-    if not refusal.errors:
-        form.add_error(None, refusal.detail)
-
-
-@contextmanager
-def as_field_error() -> Iterator[None]:
-    """Let a rule of the services refuse the field that a form is cleaning."""
-    try:
-        yield
-    except Invalid as refusal:
-        raise forms.ValidationError([error.message for error in refusal.errors] or refusal.detail) from None
 
 
 class FirstRunForm(forms.Form):

@@ -16,7 +16,7 @@ from django_htmx.http import HttpResponseClientRedirect
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.kernel.errors import MinaraError
-from minara_site.web.errors import domain_error, is_machine_path, not_allowed, plain_problem, too_large
+from minara_site.shell.errors import domain_error, is_machine_path, not_allowed, plain_problem, too_large
 from minara_site.web.responses import wants_fragment
 
 LENGTH = re.compile(r"[0-9]{1,18}")

@@ -22,12 +22,12 @@ from django.views.decorators.debug import sensitive_post_parameters
 
 from minara_site.access.adapters import ClosedAccountAdapter
 from minara_site.access.models import User
-from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
 from minara_site.access.security.factors import list_factors
-from minara_site.access.security.forms import CodeForm, PasskeyForm, PasswordForm
 from minara_site.access.security.lockout import passkey_door
 from minara_site.access.security.sessions import is_half_way, renew_session
+from minara_site.console.account.security.forms import CodeForm, PasskeyForm, PasswordForm
+from minara_site.shell.pages import PageRequest, page
 from minara_site.web.responses import render_page, safe_path, see_other
 
 
@@ -55,7 +55,7 @@ def passkey_sign_in(request: HttpRequest) -> HttpResponse:
     form = PasskeyForm(request.POST)
     if not form.is_valid():
         context = {"title": _("Sign in"), "passkey_form": form}
-        return render_page(request, "access/security/passkey_failed.html", context, status=form_status(form))
+        return render_page(request, "console/account/security/passkey_failed.html", context, status=form_status(form))
     if request.user.is_authenticated:
         logout(request)
     passkey = form.cleaned_data["credential"]
@@ -81,7 +81,7 @@ def second_step(request: HttpRequest) -> HttpResponse:
         return answer
     context = {"title": _("Second step"), "form": forms["code"], "passkey_form": forms["credential"]}
     context["factors"] = list_factors(stage.login.user)
-    return render_page(request, "access/security/second_step.html", context, status=form_status(sent))
+    return render_page(request, "console/account/security/second_step.html", context, status=form_status(sent))
 
 
 @page(Act.SECURITY, methods=("GET", "POST"))
@@ -97,7 +97,7 @@ def reauthenticate(request: PageRequest) -> HttpResponse:
         return see_other(next_path or "access:security")
     context = {"title": _("Confirm that it is you"), "next": next_path or "", "factors": list_factors(user)}
     context |= {"form": forms["password"], "code_form": forms["code"], "passkey_form": forms["credential"]}
-    return render_page(request, "access/security/reauthenticate.html", context, status=form_status(sent))
+    return render_page(request, "console/account/security/reauthenticate.html", context, status=form_status(sent))
 
 
 def bind(request: HttpRequest, forms: dict[str, Any]) -> Form | None:

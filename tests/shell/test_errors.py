@@ -7,7 +7,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from minara_site.web.errors import server_error
+from minara_site.shell.errors import server_error
 from tests.kit.page import text_of
 from tests.kit.tables import table
 

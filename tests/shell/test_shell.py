@@ -8,7 +8,7 @@ from django.test import Client
 from minara_site.access.models import Theme
 from minara_site.access.policy import Act, Role
 from minara_site.access.principal import ANONYMOUS, Principal
-from minara_site.web.nav import NAV, NavLink, crumbs_for, current_link
+from minara_site.shell.nav import NAV, NavLink, crumbs_for, current_link
 from tests.kit.tables import table
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("test_site")]

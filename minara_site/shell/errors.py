@@ -19,10 +19,10 @@ from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 
-from minara_site.access.pages import ask_to_confirm, ask_to_enrol, ask_to_sign_in
 from minara_site.access.principal import NotFresh, SecondFactorDue
 from minara_site.kernel.errors import FieldError, MinaraError, Unauthenticated
-from minara_site.web.context import shell
+from minara_site.shell.context import shell
+from minara_site.shell.pages import ask_to_confirm, ask_to_enrol, ask_to_sign_in
 from minara_site.web.responses import wants_fragment
 
 DATABASE_RETRY_SECONDS = 5

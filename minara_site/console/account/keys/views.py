@@ -9,14 +9,14 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from minara_site.access.forms import show_refusal
 from minara_site.access.keys.core import KeyState, NewKey
-from minara_site.access.keys.forms import NewKeyForm, RevokeForm
 from minara_site.access.keys.services import create_key, get_key, revoke_key
 from minara_site.access.models import ApiKey
-from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act, Scope
+from minara_site.console.account.keys.forms import NewKeyForm, RevokeForm
 from minara_site.kernel.errors import Conflict, Invalid
+from minara_site.shell.pages import PageRequest, page
+from minara_site.web.forms import show_refusal
 from minara_site.web.keyset import Order
 from minara_site.web.lists import Column, Empty, ListSpec, Sort, load_page, render_list
 from minara_site.web.responses import render_page, see_other, toast
@@ -27,7 +27,7 @@ MOST_SENT_FORMS = 20
 KEYS = ListSpec(
     name="keys",
     caption=gettext_lazy("API keys"),
-    row="access/keys/_row.html",
+    row="console/account/keys/_row.html",
     columns=(
         Column(gettext_lazy("Key")),
         Column(gettext_lazy("May do")),
@@ -52,7 +52,7 @@ def key_list(request: PageRequest) -> HttpResponse:
     now = timezone.now()
     keys = load_page(KEYS, request, ApiKey.objects.for_owner(request.user))
     rows = [{"key": key, "state": key.state(now), "is_open": key.state(now) is KeyState.ACTIVE} for key in keys.rows]
-    return render_list(request, "access/keys/list.html", keys.with_rows(rows), {"title": _("API keys")})
+    return render_list(request, "console/account/keys/list.html", keys.with_rows(rows), {"title": _("API keys")})
 
 
 @page(Act.KEY_CREATE, methods=("GET", "POST"))
@@ -68,7 +68,9 @@ def key_new(request: PageRequest) -> HttpResponse:
         except Invalid as refusal:
             show_refusal(form, refusal)
     status = HTTPStatus.UNPROCESSABLE_ENTITY if form.errors else HTTPStatus.OK
-    return render_page(request, "access/keys/new.html", {"title": _("Make a key"), "form": form}, status=status)
+    return render_page(
+        request, "console/account/keys/new.html", {"title": _("Make a key"), "form": form}, status=status
+    )
 
 
 def make(request: PageRequest, form: NewKeyForm) -> NewKey:
@@ -95,7 +97,7 @@ def show_once(request: PageRequest, key: NewKey) -> HttpResponse:
         "mcp_address": f"{console}/mcp",
         "mcp_settings": mcp_settings(f"{console}/mcp", key.text),
     }
-    return render_page(request, "access/keys/created.html", context, status=HTTPStatus.CREATED)
+    return render_page(request, "console/account/keys/created.html", context, status=HTTPStatus.CREATED)
 
 
 def mcp_settings(address: str, key: str) -> str:
@@ -117,4 +119,4 @@ def key_revoke(request: PageRequest, prefix: str) -> HttpResponse:
         return see_other("access:keys")
     status = HTTPStatus.UNPROCESSABLE_ENTITY if form.errors else HTTPStatus.OK
     context = {"title": _("Revoke this key?"), "form": form, "key": key}
-    return render_page(request, "access/keys/revoke.html", context, status=status)
+    return render_page(request, "console/account/keys/revoke.html", context, status=status)

@@ -12,13 +12,13 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 
-from minara_site.access.forms import show_refusal
-from minara_site.access.invitations.forms import InvitationForm
 from minara_site.access.invitations.services import accept_invitation, open_invitation
 from minara_site.access.models import User
-from minara_site.access.pages import PageRequest, page
 from minara_site.access.policy import Act
+from minara_site.console.account.invitations.forms import InvitationForm
 from minara_site.kernel.errors import Gone, Invalid
+from minara_site.shell.pages import PageRequest, page
+from minara_site.web.forms import show_refusal
 from minara_site.web.responses import render_page, see_other, toast
 
 
@@ -58,13 +58,13 @@ def invitation_page(request: PageRequest, token: str, user: User, form: Invitati
     form.focus_first()
     context = {"title": _("Choose your password"), "form": form, "token": token, "username": user.username}
     status = HTTPStatus.UNPROCESSABLE_ENTITY if form.errors else HTTPStatus.OK
-    return hide_address(render_page(request, "access/invitations/accept.html", context, status=status))
+    return hide_address(render_page(request, "console/account/invitations/accept.html", context, status=status))
 
 
 def link_over_page(request: PageRequest, over: Gone) -> HttpResponse:
     """Show the way in to whoever comes through a link that has done its work or has ended."""
     context = {"title": _("This link no longer works"), "detail": over.detail}
-    return hide_address(render_page(request, "access/link_used.html", context, status=over.status))
+    return hide_address(render_page(request, "console/account/link_used.html", context, status=over.status))
 
 
 def hide_address(response: HttpResponse) -> HttpResponse:

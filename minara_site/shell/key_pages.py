@@ -9,9 +9,9 @@ from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
 from minara_site.access.api_auth import allow
-from minara_site.access.pages import Page
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Unauthenticated
+from minara_site.shell.pages import Page
 
 READ = frozenset({"GET", "HEAD"})
 

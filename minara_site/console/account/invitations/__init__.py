@@ -1,0 +1,1 @@
+"""The page on which an invited person chooses name and password."""

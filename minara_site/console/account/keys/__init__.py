@@ -1,0 +1,1 @@
+"""The page of one's API keys: make one, see it once, revoke it."""

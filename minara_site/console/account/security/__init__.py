@@ -1,0 +1,1 @@
+"""Second step and confirmation, and the page of one's password, second factors and sign-ins."""
