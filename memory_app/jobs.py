@@ -13,7 +13,6 @@ from memory_app.embeddings import tasks as embeddings
 from memory_app.facts import tasks as facts
 from memory_app.facts.judge import JUDGE
 from memory_app.facts.services.record import CONSOLIDATE
-from memory_app.held.rescan import rescan
 from memory_app.memories import tasks as memories
 from memory_app.roles import tasks as roles
 from memory_app.roles.services.triggers import REFLECT, START
@@ -41,13 +40,6 @@ JOBS = (
         every=timedelta(minutes=30),
         reports=True,
         summary=_("Removes deleted memories for good once their time in the trash is over."),
-    ),
-    Job(
-        "guard.rescan",
-        rescan,
-        every=timedelta(minutes=10),
-        reports=True,
-        summary=_("Judges again what was stored under other scan rules and holds what they refuse now."),
     ),
     Job(
         FIX,

@@ -4,10 +4,10 @@ from memory_app.bundle.models import BundleTransfer
 from memory_app.edges.models import MemoryEdge
 from memory_app.embeddings.models import MemoryVector
 from memory_app.facts.models import ConsolidationEvent, FactConflict, FactVerdict
+from memory_app.index.models import SearchDocument
 from memory_app.memories.models import Memory, MemoryRevision
 from memory_app.pages.models import CompiledPageVersion
 from memory_app.roles.models import RoleMemory, RoleState
-from memory_app.search.models import SearchDocument
 from memory_app.snapshot.models import SnapshotMemory
 from memory_app.user_profile.models import UserProfileEntry, UserProfileRevision
 from memory_app.why.models import SearchLogEntry, SearchLogHit

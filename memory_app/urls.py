@@ -3,7 +3,6 @@
 from django.urls import URLPattern, URLResolver, include, path
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    path("memories/held/", include("memory_app.held.urls")),
     path("memories/", include("memory_app.memories.urls")),
     path("memories/", include("memory_app.why.urls")),
     path("memories/", include("memory_app.edges.urls")),

@@ -13,10 +13,10 @@ from memory_app.bundle.core.plan import WRITTEN, Reason
 from memory_app.bundle.core.preview import Row, keep_rows
 from memory_app.bundle.models import BundleTransfer, Direction, TransferState
 from memory_app.bundle.words import REASONS
-from memory_app.held.masking import mask, mask_value
 from minara_site.access.models import User
 from minara_site.kernel.core.diff import Segment, word_diff
 from minara_site.kernel.errors import NotFound
+from minara_site.kernel.guard.masking import mask, mask_value
 from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.kernel.ownership import Owner
 from minara_site.web.keyset import Order

@@ -18,7 +18,7 @@ from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.kernel.jobs.selectors import is_worker_seen
 from minara_site.shell.context import tell_waiting
 from minara_site.shell.pages import PageRequest, page
-from minara_site.web.keyset import Count
+from minara_site.web.counts import RowCount
 from minara_site.web.lists import total_words
 from minara_site.web.responses import render_page, see_other, wants_fragment
 
@@ -64,7 +64,7 @@ def value_of(line: Line) -> str:
     """Return what was found, in words."""
     if line.count is None:
         return str(line.words)
-    return total_words(Count(line.count, line.is_exact))
+    return total_words(RowCount(line.count, line.is_exact))
 
 
 @page(Act.DOCTOR)

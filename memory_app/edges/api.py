@@ -17,7 +17,6 @@ from memory_app.edges.selectors import (
     read_memories_of,
     top_entities,
 )
-from memory_app.held.masking import memory_for
 from memory_app.memories.api import MemoryOut
 from memory_app.memories.selectors import memory_record
 from memory_app.pages.selectors import open_owner
@@ -26,6 +25,7 @@ from minara_site.access.api_auth import allow
 from minara_site.access.policy import Act
 from minara_site.kernel.core.assets import AssetClass, AssetGroup
 from minara_site.kernel.errors import FieldError, Invalid
+from minara_site.kernel.guard.masking import masked_for
 from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, paginate
 from minara_site.web.schemas import Data, Items, OwnerQuery, PageQuery
@@ -111,7 +111,7 @@ def edges(request: PageRequest, query: Query[EdgeQuery]) -> dict[str, Any]:
             "entity": entity_record(node_of(row)),
             "weight": row.weight,
             "created_at": row.created_at,
-            "memory": memory_record(memory_for(request.principal.owner, memories[row.src_id])),
+            "memory": memory_record(masked_for(request.principal.owner, memories[row.src_id])),
         }
         for row in page.items
         if row.src_id in memories

@@ -25,13 +25,13 @@ from memory_app.edges.selectors import (
     top_entities,
 )
 from memory_app.edges.words import EDGE_WORDS, words_of
-from memory_app.held.masking import decision_for, memory_for
-from memory_app.memories.core import provenance_word
 from memory_app.memories.models import Memory
 from memory_app.pages.selectors import open_owner
 from minara_site.access.access_log import record_view
 from minara_site.access.models import User
 from minara_site.access.policy import Act
+from minara_site.kernel.core.vocabulary import provenance_label
+from minara_site.kernel.guard.masking import masked_for
 from minara_site.shell.nav import Crumb
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.filters import changed_query
@@ -78,7 +78,7 @@ class ListedEdge:
     @property
     def badge(self) -> str:
         """Where the memory comes from, in one word."""
-        return provenance_word(source=self.memory.source, origin=self.memory.origin)
+        return provenance_label(source=self.memory.source, origin=self.memory.origin)
 
 
 @page(Act.GRAPH_READ)
@@ -122,8 +122,7 @@ def node_context(request: PageRequest, owner: User, node: Node) -> dict[str, Any
         "neighbours": list_neighbours(around),
         "rows": [list_edge(request, edge, memories[edge.src_id]) for edge in listed.items if edge.src_id in memories],
         "decisions": [
-            decision_for(request.user, each)
-            for each in list_decisions_about(owner=owner, node=node, most=MOST_DECISIONS)
+            masked_for(request.user, each) for each in list_decisions_about(owner=owner, node=node, most=MOST_DECISIONS)
         ],
         "next_cursor": listed.next_cursor,
         "is_continued": bool(request.GET.get("cursor")),
@@ -146,4 +145,4 @@ def list_neighbours(around: Neighbourhood) -> list[ListedNode]:
 
 def list_edge(request: PageRequest, edge: MemoryEdge, memory: Memory) -> ListedEdge:
     """Return an edge with its memory, as this reader may see it."""
-    return ListedEdge(memory_for(request.user, memory), EDGE_WORDS[EdgeType(edge.edge_type)])
+    return ListedEdge(masked_for(request.user, memory), EDGE_WORDS[EdgeType(edge.edge_type)])

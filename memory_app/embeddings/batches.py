@@ -18,10 +18,10 @@ from memory_app.embeddings.core import Vector, clean_text, is_too_short, pack, t
 from memory_app.embeddings.models import MemoryVector
 from memory_app.embeddings.selectors import known_dimensions, note_dimensions
 from memory_app.embeddings.sources import MEMORIES, Source
+from memory_app.index.core.document import Kind
 from memory_app.memories.core import EmbeddingState
 from memory_app.memories.selectors import find_refused as find_refused_memories
 from memory_app.roles.selectors import find_refused as find_refused_entries
-from memory_app.search.core.document import Kind
 
 PLAIN_WORD = "BTC"  # what no provider that works at all refuses
 FIND_REFUSED: dict[Kind, Callable[[Sequence[Any]], set[int]]] = {

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from django.db import models
 from django.db.models import Q
 
-from memory_app.search.core.document import Kind
+from memory_app.index.core.document import Kind
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 
 

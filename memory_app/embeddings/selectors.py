@@ -30,13 +30,12 @@ from memory_app.embeddings.models import MemoryVector
 from memory_app.embeddings.providers import current_provider
 from memory_app.embeddings.slices import read_rows, read_slices, slice_of
 from memory_app.embeddings.sources import SOURCES, Source
+from memory_app.index.core.document import Kind
+from memory_app.index.core.parser import MAX_QUERY_CHARS
 from memory_app.memories.core import EmbeddingState
 from memory_app.memories.models import Memory
-from memory_app.search.core.document import Kind
-from memory_app.search.core.parser import MAX_QUERY_CHARS
 from minara_site.kernel.jobs.models import JobRun
-from minara_site.web.keyset import Count as BoundedCount
-from minara_site.web.keyset import count_each
+from minara_site.web.counts import RowCount, count_each
 
 EMBED = "embeddings.embed_pending"
 BACKFILL = "embeddings.backfill"
@@ -60,8 +59,8 @@ class Overview:
 
     label: str
     is_down: bool
-    states: Mapping[str, BoundedCount]
-    decisions: Mapping[str, BoundedCount]
+    states: Mapping[str, RowCount]
+    decisions: Mapping[str, RowCount]
     runs: Sequence[JobRun]
 
     @property
@@ -240,10 +239,10 @@ def count_work(label: str, *, failed: bool, most: int = MOST_COUNTED) -> int:
         rows.append(source.to_embed.filter(embedding_state=EmbeddingState.PENDING))
         if failed:
             rows += [source.to_embed.filter(embedding_state=EmbeddingState.FAILED), *outdated(label, source)]
-    return sum(count.number for count in count_each(*rows, most=most))
+    return sum(count.number for count in count_each(*rows, limit=most))
 
 
-def count_states_to(most: int = MOST_COUNTED) -> dict[str, BoundedCount]:
+def count_states_to(most: int = MOST_COUNTED) -> dict[str, RowCount]:
     """Return how many rows are in each state of S1, by its word, and how many vectors are `outdated`.
 
     No count reads more than `most` rows of a table. Without a provider nothing is out of date.
@@ -251,7 +250,7 @@ def count_states_to(most: int = MOST_COUNTED) -> dict[str, BoundedCount]:
     return add_states(count_states_by_source(most).values())
 
 
-def count_states_by_source(most: int = MOST_COUNTED) -> dict[Kind, dict[str, BoundedCount]]:
+def count_states_by_source(most: int = MOST_COUNTED) -> dict[Kind, dict[str, RowCount]]:
     """Return for each table what `count_states_to` returns of all. One statement."""
     provider = current_provider()
     old = {source.kind: outdated(provider.label, source) if provider else [] for source in SOURCES}
@@ -260,7 +259,7 @@ def count_states_by_source(most: int = MOST_COUNTED) -> dict[Kind, dict[str, Bou
         for source in SOURCES
         for rows in (*(source.to_embed.filter(embedding_state=state) for state in EmbeddingState), *old[source.kind])
     ]
-    counts = iter(count_each(*asked, most=most))
+    counts = iter(count_each(*asked, limit=most))
     return {
         source.kind: {
             **{state.value: next(counts) for state in EmbeddingState},
@@ -270,14 +269,14 @@ def count_states_by_source(most: int = MOST_COUNTED) -> dict[Kind, dict[str, Bou
     }
 
 
-def add_states(counted: Iterable[Mapping[str, BoundedCount]]) -> dict[str, BoundedCount]:
+def add_states(counted: Iterable[Mapping[str, RowCount]]) -> dict[str, RowCount]:
     """Return the counts of several tables together, by state."""
     tables = list(counted)
     return {state: add_counts([each[state] for each in tables]) for state in tables[0]}
 
 
-def add_counts(counts: Sequence[BoundedCount], most: int | None = None) -> BoundedCount:
+def add_counts(counts: Sequence[RowCount], most: int | None = None) -> RowCount:
     """Return counts together, at most `most`."""
     together = sum(count.number for count in counts)
     is_exact = all(count.is_exact for count in counts) and (most is None or together <= most)
-    return BoundedCount(together if most is None else min(together, most), is_exact)
+    return RowCount(together if most is None else min(together, most), is_exact)

@@ -11,7 +11,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import QuerySet
 
 from memory_app.embeddings.core import STORED, Slice, unpack
-from memory_app.search.adapters.sql import TIME_LIMIT_SECONDS, SearchTooSlow
+from memory_app.index.adapters.sql import TIME_LIMIT_SECONDS, SearchTooSlow
 
 SLICE_BYTES = 8 * 1024 * 1024
 

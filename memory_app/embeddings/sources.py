@@ -5,9 +5,9 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
+from memory_app.index.core.document import Kind
 from memory_app.memories.models import Memory
 from memory_app.roles.models import RoleMemory
-from memory_app.search.core.document import Kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 from memory_app.embeddings import services
 from memory_app.embeddings.selectors import Overview, load_overview
 from memory_app.memories.core import EmbeddingState
-from memory_app.memories.selectors import name_actors
+from minara_site.access.actors import name_actors
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Conflict
 from minara_site.kernel.jobs.models import JobRun

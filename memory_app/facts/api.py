@@ -8,13 +8,13 @@ from ninja import Query, Router, Schema
 
 from memory_app.facts.core import Decider, EventKind
 from memory_app.facts.selectors import fact_records, list_events, list_facts
-from memory_app.held.masking import memory_for
 from memory_app.memories.api import MemoryOut
 from memory_app.memories.core import FactState
 from memory_app.memories.selectors import find_refused
 from minara_site.access.access_log import record_views
 from minara_site.access.api_auth import allow
 from minara_site.access.policy import Act
+from minara_site.kernel.guard.masking import masked_for
 from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, paginate
 from minara_site.web.schemas import Data, Items, PageQuery
@@ -61,7 +61,7 @@ def list_(request: PageRequest, query: Query[FactQuery]) -> dict[str, Any]:
     page = paginate(rows, Order("updated_at"), cursor=query.cursor, limit=query.limit, scope="v1/facts")
     leave_traces(request, {row.owner_id for row in page.items})
     refused = find_refused(page.items)
-    shown = [memory_for(request.principal.owner, row) for row in page.items if row.pk not in refused]
+    shown = [masked_for(request.principal.owner, row) for row in page.items if row.pk not in refused]
     return {"data": {"items": fact_records(shown), "next_cursor": page.next_cursor}}
 
 

@@ -31,8 +31,8 @@ from memory_app.facts.models import ConsolidationEvent, FactConflict, FactVerdic
 from memory_app.facts.selectors import list_conflicts
 from memory_app.facts.services.decide import apply_decision, side_of
 from memory_app.facts.services.rows import is_settled, lock_facts_of, lock_rows
-from memory_app.memories.core import Source
 from memory_app.memories.selectors import find_refused
+from minara_site.kernel.core.vocabulary import Source
 from minara_site.kernel.errors import Refused, Throttled, Unavailable
 from minara_site.kernel.governance.core import Capability, Mode
 from minara_site.kernel.governance.selectors import mode_of

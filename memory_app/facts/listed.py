@@ -13,12 +13,12 @@ from memory_app.facts.models import ConsolidationEvent, FactConflict, FactVerdic
 from memory_app.facts.selectors import find_retirements, find_undone
 from memory_app.facts.services.rows import is_protected
 from memory_app.facts.words import EVENTS, VERDICTS, reason_words
-from memory_app.held.masking import mask, memory_for
 from memory_app.memories.core import FactState
 from memory_app.memories.models import Memory
-from memory_app.memories.selectors import name_actors
+from minara_site.access.actors import name_actors
 from minara_site.access.models import User
 from minara_site.access.principal import Principal
+from minara_site.kernel.guard.masking import mask, masked_for
 from minara_site.web.filters import Text
 
 
@@ -135,7 +135,7 @@ def shape_fact(
 ) -> ListedFact:
     """Return one fact as a row."""
     return ListedFact(
-        memory=memory_for(principal.owner, fact),
+        memory=masked_for(principal.owner, fact),
         is_own=fact.owner_id == principal.owner.pk,
         event=event,
         other=(others or {}).get(event.other_id or 0) if event else None,
@@ -226,4 +226,4 @@ def load_facts(ids: Iterable[int | None], *, principal: Principal) -> dict[int, 
     if not wanted:
         return {}
     rows = Memory.objects.filter(pk__in=wanted, deleted_at__isnull=True, held_at__isnull=True)
-    return {row.pk: memory_for(principal.owner, row) for row in rows}
+    return {row.pk: masked_for(principal.owner, row) for row in rows}

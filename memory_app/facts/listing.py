@@ -2,17 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
 from memory_app.facts.selectors import list_conflicts, list_facts
 from memory_app.facts.words import EVENTS, STATES
 from memory_app.memories.core import FactState
-from memory_app.memories.listing import MOST_COUNTED, CountOf, owner_filter, search_filter
-from minara_site.access.models import User
+from memory_app.memories.listing import search_filter
 from minara_site.access.principal import Principal
 from minara_site.kernel.ownership import Owner
+from minara_site.shell.owners import owner_filter
+from minara_site.web.counts import count_tabs
 from minara_site.web.filters import Filter, FilterKind
 from minara_site.web.keyset import Order
 from minara_site.web.lists import Column, Empty, ListSpec, Sort
@@ -103,8 +103,7 @@ def spec_for(spec: ListSpec, principal: Principal, owner: Owner, *, asked: str) 
     return replace(spec, filters=filters)
 
 
-def count_tabs(owner: Owner) -> Mapping[str, int]:
+def count_fact_tabs(owner: Owner) -> Mapping[str, int]:
     """Return how many facts stand behind each state, and under `conflicts` how many pairs wait. One query."""
-    counted: dict[str, Any] = {state.value: CountOf(list_facts(owner=owner, state=state)) for state in FactState}
-    counts = User.objects.values(**counted, conflicts=CountOf(list_conflicts(owner=owner)))[:1].get()
-    return {name: number for name, number in counts.items() if number <= MOST_COUNTED}
+    tabs = {state.value: list_facts(owner=owner, state=state) for state in FactState}
+    return count_tabs({**tabs, "conflicts": list_conflicts(owner=owner)})

@@ -11,13 +11,14 @@ from memory_app.facts.core import RETIRING, ConflictState, EventKind
 from memory_app.facts.core.contradiction import MAX_WORDS
 from memory_app.facts.core.sameness import fact_key
 from memory_app.facts.models import ConsolidationEvent, FactConflict
-from memory_app.memories.core import Category, FactState, Source
+from memory_app.index.adapters import backend, time_limit
+from memory_app.index.core.query import AnyOf, Filters, Term
+from memory_app.index.core.request import SearchRequest, Sort
+from memory_app.index.core.terms import distinct, is_common, word_terms
+from memory_app.memories.core import FactState
 from memory_app.memories.models import Memory, MemoryQuerySet
 from memory_app.memories.selectors import find_refused, memory_record
-from memory_app.search.adapters import backend, time_limit
-from memory_app.search.core.query import AnyOf, Filters, Term
-from memory_app.search.core.request import SearchRequest, Sort
-from memory_app.search.core.terms import distinct, is_common, word_terms
+from minara_site.kernel.core.vocabulary import Category, Source
 from minara_site.kernel.ownership import Owner
 
 MOST_ALIKE = 30

@@ -10,13 +10,13 @@ from django.utils.translation import gettext as _
 from memory_app.facts.core import Decider, EventKind
 from memory_app.facts.core.decision import Decision, DecisionKind
 from memory_app.facts.listed import shape_conflicts, shape_events, shape_facts
-from memory_app.facts.listing import CONFLICTS, EVENT_LIST, FACTS, count_tabs, spec_for
+from memory_app.facts.listing import CONFLICTS, EVENT_LIST, FACTS, count_fact_tabs, spec_for
 from memory_app.facts.models import ConsolidationEvent
 from memory_app.facts.selectors import list_conflicts, list_events, list_facts
 from memory_app.facts.services import apply_decision, override_decision, undo_event
 from memory_app.facts.services.record import CONSOLIDATE
 from memory_app.facts.words import DONE, reason_words
-from memory_app.search.selectors import limited
+from memory_app.index.selectors import limited
 from minara_site.access.access_log import record_views
 from minara_site.access.models import User
 from minara_site.access.policy import Act
@@ -34,7 +34,7 @@ def fact_list(request: PageRequest) -> HttpResponse:
     owner = chosen_owner(request)
     found = load(request, FACTS, list_facts(owner=owner).select_related("owner"), owner)
     listed = shape_facts(found.rows, principal=request.principal)
-    counts = count_tabs(owner)
+    counts = count_fact_tabs(owner)
     shown = found.with_rows(listed).with_tab_counts(counts)
     return render_list(request, "memory_app/facts/list.html", shown, context_for(request, owner, counts))
 
@@ -46,7 +46,7 @@ def conflict_list(request: PageRequest) -> HttpResponse:
     rows = list_conflicts(owner=owner).select_related("older", "newer", "owner")
     found = load(request, CONFLICTS, rows, owner)
     shown = found.with_rows(shape_conflicts(found.rows, principal=request.principal))
-    context = context_for(request, owner, count_tabs(owner)) | {"title": _("Conflicts of facts")}
+    context = context_for(request, owner, count_fact_tabs(owner)) | {"title": _("Conflicts of facts")}
     return render_list(request, "memory_app/facts/conflicts.html", shown, context)
 
 
@@ -56,7 +56,7 @@ def event_list(request: PageRequest) -> HttpResponse:
     owner = chosen_owner(request)
     found = load(request, EVENT_LIST, list_events(owner=owner).select_related("owner"), owner)
     shown = found.with_rows(shape_events(found.rows, principal=request.principal))
-    context = context_for(request, owner, count_tabs(owner)) | {"title": _("Decisions on facts")}
+    context = context_for(request, owner, count_fact_tabs(owner)) | {"title": _("Decisions on facts")}
     return render_list(request, "memory_app/facts/events.html", shown, context)
 
 

@@ -16,12 +16,12 @@ from django.utils.translation import gettext_lazy
 from memory_app.bundle.core.plan import is_hard_constraint
 from memory_app.importers.adapters import Bundle, Found
 from memory_app.importers.core.entries import Item, LeftOut, ProfileValue, Refusal, Skip
-from memory_app.memories.core import IMPORT_ORIGIN, Provenance, Source
 from memory_app.memories.models import Memory
 from memory_app.memories.services import SLICE, Draft, build_memory, store_memories
 from memory_app.user_profile.models import UserProfileEntry, guarded_text
 from memory_app.user_profile.services import MAX_ENTRIES, clean_key, clean_value, set_entry, take_turns
 from minara_site.access.models import User
+from minara_site.kernel.core.vocabulary import IMPORT_ORIGIN, Provenance, Source
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.kernel.guard import core as guard
 

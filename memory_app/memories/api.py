@@ -11,29 +11,23 @@ from django.utils.translation import gettext as _
 from ninja import Query, Router, Schema, Status
 from pydantic import Field
 
-from memory_app.held.core import Kind
-from memory_app.held.masking import memory_for, version_for
-from memory_app.memories.core import Category, Provenance, Source, State
+from memory_app.index.core.parser import MAX_QUERY_CHARS
+from memory_app.index.selectors import limited, narrow
+from memory_app.memories.core import MEMORY_KIND, State
 from memory_app.memories.models import Memory
 from memory_app.memories.reading import explain
-from memory_app.memories.selectors import (
-    find_refused,
-    get_history,
-    get_memory,
-    list_memories,
-    memory_record,
-    name_actors,
-)
+from memory_app.memories.selectors import find_refused, get_history, get_memory, list_memories, memory_record
 from memory_app.memories.services import Changes, Draft, delete_memories, edit_memory, restore_memories, write_memory
-from memory_app.search.core.parser import MAX_QUERY_CHARS
-from memory_app.search.selectors import limited, narrow
 from memory_app.why.schemas import BeliefOut
 from memory_app.why.selectors import load_belief
 from memory_app.why.shown import belief_record
 from minara_site.access.access_log import record_view, record_views
+from minara_site.access.actors import name_actors
 from minara_site.access.api_auth import allow
 from minara_site.access.policy import Act
+from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.errors import Malformed
+from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.guard.selectors import find_held
 from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, paginate, read_number, write_number
@@ -193,7 +187,7 @@ def create(request: PageRequest, payload: NewMemory) -> Status[dict[str, Any]]:
         tickers=tuple(payload.tickers),
     )
     memory = write_memory(owner_id=request.principal.owner.pk, draft=draft, now=timezone.now())
-    held = find_held(Kind.MEMORY, memory.pk) if memory.held_at else None
+    held = find_held(MEMORY_KIND, memory.pk) if memory.held_at else None
     return Status(202, {"id": memory.pk, "held": held}) if held else Status(201, {"id": memory.pk})
 
 
@@ -215,7 +209,7 @@ def list_(request: PageRequest, query: Query[MemoryQuery]) -> dict[str, Any]:
     owner_ids = {row.owner_id for row in page.items}
     record_views(principal=request.principal, owner_ids=owner_ids, kind="memories", now=now)
     refused = find_refused(page.items) if query.state is State.LIVE else frozenset()
-    items = [memory_record(memory_for(request.principal.owner, row)) for row in page.items if row.pk not in refused]
+    items = [memory_record(masked_for(request.principal.owner, row)) for row in page.items if row.pk not in refused]
     return {"data": {"items": items, "next_cursor": page.next_cursor}}
 
 
@@ -235,7 +229,7 @@ def read(request: PageRequest, response: HttpResponse, memory_id: int, query: Qu
     """Read one memory; the ETag is its version."""
     memory = open_one(request, memory_id, query)
     response["ETag"] = f'"{memory.version}"'
-    record = memory_record(memory_for(request.principal.owner, memory))
+    record = memory_record(masked_for(request.principal.owner, memory))
     if memory.state is State.LIVE and find_refused([memory]):
         record["state"] = State.HELD  # the guard's job will hold it
     return {"data": record}
@@ -258,7 +252,7 @@ def edit(request: PageRequest, response: HttpResponse, memory_id: int, payload: 
         now=timezone.now(),
     )
     response["ETag"] = f'"{memory.version}"'
-    held = find_held(Kind.MEMORY, memory.pk) if memory.held_at else None
+    held = find_held(MEMORY_KIND, memory.pk) if memory.held_at else None
     answer = {"id": memory.pk, "version": memory.version, "data": memory_record(memory)}
     return Status(202, {**answer, "held": held}) if held else Status(200, answer)
 
@@ -297,7 +291,7 @@ def history(request: PageRequest, memory_id: int, query: Query[PageQuery]) -> di
     memory, scope = open_one(request, memory_id, query), f"v1/history/{memory_id}"
     items = get_history(memory, below=read_number(query.cursor, scope=scope), limit=query.limit)
     more = bool(items) and items[-1].version > 1
-    shown = [version_for(request.principal.owner, memory, entry) for entry in items]
+    shown = items if memory.owner_id == request.principal.owner.pk else [entry.masked() for entry in items]
     return {"data": {"items": shown, "next_cursor": write_number(items[-1].version, scope=scope) if more else None}}
 
 
@@ -313,7 +307,7 @@ def why(request: PageRequest, memory_id: int, query: Query[OwnerQuery]) -> dict[
     belief = load_belief(memory, now=timezone.now())
     names = name_actors({memory.actor, *belief.actors}, reader=principal.owner)
     record = belief_record(memory, belief, names=names, principal=principal)
-    return {"data": explain(memory_for(principal.owner, memory)) | record}
+    return {"data": explain(masked_for(principal.owner, memory)) | record}
 
 
 def open_one(request: PageRequest, memory_id: int, query: OwnerQuery) -> Memory:

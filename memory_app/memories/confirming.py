@@ -6,21 +6,15 @@ from operator import or_
 
 from django.db.models import Q
 
-from memory_app.memories.core import USER_WRITTEN
 from memory_app.memories.destinations import Destination, find_destinations
 from memory_app.memories.models import Memory
 from memory_app.user_profile.models import UserProfileEntry
 from minara_site.access.models import User
+from minara_site.kernel.core.vocabulary import PERSONS, USER_WRITTEN
 from minara_site.kernel.ownership import Owner
 
-PERSONS = ("user:", "command:")
 NEWEST = 1_000
 MOST_ASKED = 50
-
-
-def is_by_person(*, source: str | None, actor: str) -> bool:
-    """Say whether a person's own hands wrote it: a key may call a text the user's, but an agent wrote it."""
-    return source in USER_WRITTEN and actor.startswith(PERSONS)
 
 
 def find_unconfirmed(texts: Mapping[int, str], *, owner: Owner) -> dict[int, tuple[Destination, ...]]:

@@ -4,17 +4,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from memory_app.held.masking import memory_for
-from memory_app.memories.confirming import find_unconfirmed, is_by_person
+from django.utils.translation import ngettext
+
+from memory_app.index.core.highlight import Highlighter
+from memory_app.index.selectors import read_query
+from memory_app.memories.confirming import find_unconfirmed
 from memory_app.memories.destinations import Destination
 from memory_app.memories.models import Memory
 from memory_app.memories.reading import Reading, prompt_line
-from memory_app.memories.selectors import Deletion, find_deletions, name_actors, retention
-from memory_app.search.core.highlight import Highlighter, Segment, cut
-from memory_app.search.selectors import read_query
+from memory_app.memories.selectors import Deletion, find_deletions, retention
+from minara_site.access.actors import name_actors
 from minara_site.access.models import User
 from minara_site.access.principal import Principal
+from minara_site.kernel.core.excerpt import Segment, cut
 from minara_site.kernel.core.tokens import estimate_tokens
+from minara_site.kernel.core.vocabulary import is_by_person
+from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.ownership import Everyone, Owner
 from minara_site.web.moments import span_words
 
@@ -91,7 +96,7 @@ def shape_row(memory: Memory, *, principal: Principal, reading: Reading, now: da
     """Return one memory as this reader sees it."""
     is_own = memory.owner_id == principal.owner.pk
     return ListedMemory(
-        memory=memory_for(principal.owner, memory),
+        memory=masked_for(principal.owner, memory),
         tokens=estimate_tokens(prompt_line(memory)),
         in_prompt=memory.pk in reading.ids,
         note=reading.note(memory),
@@ -121,3 +126,9 @@ def with_deletion(row: ListedMemory, deletions: Mapping[str, Deletion], names: M
     """Return one row with who deleted it and why."""
     deletion = deletions.get(row.memory.batch or "")
     return replace(row, deleted_by=names[deletion.actor], reason=deletion.reason) if deletion else row
+
+
+def restorable_words(count: int) -> str:
+    """Return for how long that many deleted memories can be restored."""
+    words = ngettext("It can be restored for %(days)d days.", "They can be restored for %(days)d days.", count)
+    return words % {"days": retention().days}

@@ -4,27 +4,26 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from django.db.models import IntegerField, Q, Subquery
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory_app.held.selectors import list_holds
-from memory_app.memories.core import IMPORT_ORIGIN, IMPORTED, Category, Source, State
+from memory_app.index.pages import note_text
+from memory_app.index.selectors import narrow, read_query
+from memory_app.memories.core import State
 from memory_app.memories.models import Memory, MemoryQuerySet
 from memory_app.memories.selectors import retention_cutoff
-from memory_app.search.answers import note_text
-from memory_app.search.selectors import narrow, read_query
-from minara_site.access.models import User
 from minara_site.access.principal import Principal
-from minara_site.kernel.ownership import EVERYBODY, Everyone, Owner
+from minara_site.kernel.core.vocabulary import IMPORT_ORIGIN, IMPORTED, Category, Source
+from minara_site.kernel.guard.selectors import list_holds
+from minara_site.kernel.ownership import Everyone, Owner
+from minara_site.shell.owners import owner_filter
 from minara_site.web.badges import SOURCES
+from minara_site.web.counts import count_tabs
 from minara_site.web.filters import Filter, FilterKind, Rows
 from minara_site.web.keyset import Order
 from minara_site.web.lists import BulkAction, Column, Empty, ListPage, ListSpec, Sort
-
-MOST_COUNTED = 10_000  # rows behind a tab
-MOST_OWNERS = 500  # of the filter's choices; any owner can be named in the address
 
 
 def in_state(rows: Any, state: str) -> Rows:
@@ -37,11 +36,6 @@ def from_sources(rows: Rows, sources: Sequence[str]) -> Rows:
     """Keep rows of these sources; `imported` asks for what came out of a file, whatever its source."""
     wanted = Q(source__in=sources)
     return rows.filter(wanted | Q(origin__startswith=IMPORT_ORIGIN) if IMPORTED in sources else wanted)
-
-
-def as_they_are(rows: Rows, value: object) -> Rows:
-    """Keep all: the view has chosen the owner already."""
-    return rows
 
 
 NARROWING = (
@@ -135,16 +129,6 @@ TRASH = ListSpec(
 )
 
 
-class CountOf(Subquery):
-    """How many rows a queryset gives, counted up to one more than MOST_COUNTED."""
-
-    template = "(SELECT COUNT(*) FROM (%(subquery)s) counted)"
-    output_field = IntegerField()
-
-    def __init__(self, rows: Rows) -> None:
-        super().__init__(rows.order_by().values("pk")[: MOST_COUNTED + 1])
-
-
 def spec_for(spec: ListSpec, principal: Principal, owner: Owner, *, asked: str = "") -> ListSpec:
     """Return the list of this owner's rows as this reader gets it; `asked` is the name that chose the owner.
 
@@ -175,28 +159,8 @@ def with_search_notes(page: ListPage) -> ListPage:
     return replace(page, reading=replace(page.reading, notices=(*page.reading.notices, *notes)))
 
 
-def count_tabs(owner: Owner) -> dict[str, int]:
+def count_memory_tabs(owner: Owner) -> dict[str, int]:
     """Return how many rows stand behind each tab; a number too large to count is left out. One query."""
     rows, cutoff = Memory.objects.for_owner(owner), retention_cutoff(timezone.now())
-    tabs = {state.value: CountOf(rows.in_state(state, cutoff)) for state in (State.LIVE, State.RETIRED, State.DELETED)}
-    tabs[State.HELD.value] = CountOf(
-        list_holds(owner=owner)
-    )  # that tab is the queue, which has values of the profile too
-    counts = User.objects.values(**tabs)[:1].get()  # any row serves: the counts do not depend on it
-    return {state: number for state, number in counts.items() if number <= MOST_COUNTED}
-
-
-def owner_filter(reader: User, owner: Owner, asked: str) -> Filter:
-    """Return the choice of an owner, the one that was asked for among them; the reader's own stands without it."""
-    users = User.objects.order_by("username").only("username", "display_name")[:MOST_OWNERS]
-    choices = {EVERYBODY: _("everybody"), **{user.username: user.get_short_name() for user in users}}
-    if asked and isinstance(owner, User):
-        choices[asked] = owner.get_short_name()
-    return Filter(
-        "owner",
-        _("Owner"),
-        FilterKind.ONE,
-        choices=list(choices.items()),
-        default=reader.username,
-        apply=as_they_are,
-    )
+    tabs = {state.value: rows.in_state(state, cutoff) for state in (State.LIVE, State.RETIRED, State.DELETED)}
+    return count_tabs({**tabs, State.HELD.value: list_holds(owner=owner)})  # the queue: all kinds of text

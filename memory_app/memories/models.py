@@ -9,18 +9,11 @@ from django.db.models import Q
 
 from memory_app.edges.core import Edge, SourceTable, extract_edges
 from memory_app.edges.index import LINKED_FIELDS, insert_edges, write_edges
-from memory_app.memories.core import (
-    Category,
-    EmbeddingState,
-    FactState,
-    Source,
-    State,
-    guarded_text,
-    is_editable,
-    provenance_word,
-)
-from memory_app.search.core.document import Document, memory_document
-from memory_app.search.index import INDEXED_FIELDS, MEMORIES, SLICE, index_rows, reindex_rows
+from memory_app.index.core.document import Document, memory_document
+from memory_app.index.documents import INDEXED_FIELDS, MEMORIES, SLICE, index_rows, reindex_rows
+from memory_app.memories.core import EmbeddingState, FactState, State, guarded_text, is_editable
+from minara_site.kernel.core.vocabulary import Category, Source, provenance_label
+from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 
 DERIVED_FROM = INDEXED_FIELDS | LINKED_FIELDS
@@ -265,10 +258,16 @@ class Memory(models.Model):
             content=self.content, fact_type=self.fact_type, tickers=self.tickers, metadata=self.metadata
         )
 
+    def mask(self) -> None:
+        """Mask the secrets of this copy, which is for a reader who is not the owner."""
+        text = mask(self.guarded_text)
+        self.fact_type = text[len(self.content) + 1 :][: len(self.fact_type)]
+        self.content = text[: len(self.content)]
+
     @property
     def badge(self) -> str:
         """Where it comes from, in one word."""
-        return provenance_word(source=self.source, origin=self.origin)
+        return provenance_label(source=self.source, origin=self.origin)
 
     @property
     def is_editable(self) -> bool:

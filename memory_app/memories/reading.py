@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from memory_app.held.core import Kind
+from memory_app.memories.core import MEMORY_KIND
 from memory_app.memories.models import Memory
 from memory_app.snapshot.core import MAX_OBSERVATIONS, MemoryRow, memory_line
 from memory_app.snapshot.selectors import load_prompt_ids
@@ -96,7 +96,7 @@ def explain(memory: Memory) -> dict[str, Any]:
         "updated_at": memory.updated_at,
         "is_editable": memory.is_editable,
         "rules_version": memory.rules_version,
-        "held": find_held(Kind.MEMORY, memory.pk) if memory.held_at else None,
+        "held": find_held(MEMORY_KIND, memory.pk) if memory.held_at else None,
         "in_prompt": memory.pk in reading.ids,
         "note": reading.note(memory),
         "prompt_line": line,

@@ -1,34 +1,26 @@
 """Reads of memories: one row, lists, history, and the shape that API and tools answer with."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from itertools import repeat, zip_longest
-from typing import Any
+from itertools import zip_longest
+from typing import Any, Self
 
 from django.conf import settings
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
-from memory_app.held.core import Kind
-from memory_app.memories.core import (
-    MAX_VERSIONS,
-    REVERT_REASON,
-    ROLL_BACK_REASON,
-    UNDO_REASON,
-    Category,
-    Source,
-    State,
-    parse_number,
-)
+from memory_app.memories.core import MAX_VERSIONS, MEMORY_KIND, REVERT_REASON, ROLL_BACK_REASON, UNDO_REASON, State
 from memory_app.memories.models import Memory, MemoryQuerySet, MemoryRevision
-from minara_site.access.models import ApiKey, User
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.core.diff import Segment, word_diff
+from minara_site.kernel.core.vocabulary import Category, Source
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard import core as guard
+from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.guard.selectors import judge_stored
 from minara_site.kernel.ownership import Owner
+from minara_site.kernel.plain_text import parse_number
 
 
 @dataclass(frozen=True)
@@ -44,6 +36,11 @@ class HistoryEntry:
     reason: str
     is_current: bool
     before: str | None
+
+    def masked(self) -> Self:
+        """Return this version as somebody who is not the owner may see it."""
+        before = None if self.before is None else mask(self.before)
+        return replace(self, content=mask(self.content), fact_type=mask(self.fact_type), before=before)
 
     @property
     def changes(self) -> tuple[Segment, ...]:
@@ -137,7 +134,7 @@ def find_refused(rows: Iterable[Memory]) -> set[int]:
     """Return the ids of rows that today's rules refuse; no query while all verdicts are by those rules (P-04)."""
     stale = {row.pk for row in rows if row.rules_version != guard.RULES.version}
     texts = {row.pk: row.guarded_text for row in Memory.objects.filter(pk__in=stale)} if stale else {}
-    verdicts = judge_stored(Kind.MEMORY, texts)
+    verdicts = judge_stored(MEMORY_KIND, texts)
     return {pk for pk, verdict in verdicts.items() if verdict.is_held}
 
 
@@ -194,37 +191,6 @@ def reason_words(reason: str) -> str:
         return _("Roll-back %(number)d") % {"number": rollback}
     version = parse_number(reason, after=REVERT_REASON)
     return reason if version is None else _("Back to version %(version)d") % {"version": version}
-
-
-def name_actors(actors: Iterable[str], *, reader: User) -> dict[str, str]:
-    """Return in words who stands behind each actor of the audit log. Two queries at most."""
-    actors = set(actors)
-    parts = [(kind, name) for kind, _colon, name in map(str.partition, actors, repeat(":"))]
-    others = [int(name) for kind, name in parts if kind == "user" and name != str(reader.pk)]
-    users = User.objects.filter(pk__in=others)
-    names = {f"user:{user.pk}": user.get_short_name() for user in users}
-    prefixes = [name for kind, name in parts if kind == "key"]
-    keys = ApiKey.objects.filter(prefix__in=prefixes).exclude(label="").values_list("prefix", "label")
-    names |= {f"key:{prefix}": label for prefix, label in keys}
-    return {actor: actor_words(actor, names, reader) for actor in actors}
-
-
-def actor_words(actor: str, names: Mapping[str, str], reader: User) -> str:
-    """Return in words who an actor is; `names` holds the users and the labels of keys by actor."""
-    kind, _colon, name = actor.partition(":")
-    if actor == f"user:{reader.pk}":
-        return _("you")
-    match kind:
-        case "user":
-            return names.get(actor, _("a user who is gone"))
-        case "key":
-            words = _("API key %(prefix)s") % {"prefix": name}
-            return f"{names[actor]}, {words}" if actor in names else words
-        case "job":
-            return _("the job %(name)s") % {"name": name}
-        case "command":
-            return _("the command line")
-    return actor
 
 
 def memory_record(memory: Memory) -> dict[str, Any]:

@@ -4,9 +4,9 @@ from datetime import datetime
 
 from django.utils.translation import gettext as _
 
+from memory_app.index.documents import optimize_index
 from memory_app.memories.selectors import retention_cutoff
 from memory_app.memories.services import purge_expired
-from memory_app.search.index import optimize_index
 from memory_app.user_profile.services import purge_removed_values
 from memory_app.why.services import log_database
 from minara_site.kernel import db

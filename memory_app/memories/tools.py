@@ -5,13 +5,12 @@ from typing import Annotated, Any
 from django.utils import timezone
 from pydantic import Field
 
-from memory_app.facts.services import record_fact
-from memory_app.held.core import Kind
-from memory_app.memories.core import MAX_CONTENT_CHARS, Category, Provenance
+from memory_app.memories.core import MAX_CONTENT_CHARS, MEMORY_KIND
 from memory_app.memories.selectors import memory_record, read_memories
-from memory_app.memories.services import Draft, agent_source, write_memory
+from memory_app.memories.services import Draft, agent_source, record_fact, write_memory
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
+from minara_site.kernel.core.vocabulary import Category, Provenance
 from minara_site.kernel.guard.selectors import find_held
 from minara_site.kernel.plain_text import clean_text
 from minara_site.web.schemas import Strict
@@ -45,7 +44,7 @@ def memory_write(principal: Principal, args: MemoryWriteArgs, *, reasoning: str)
     )
     write = record_fact if args.category is Category.FACT else write_memory
     memory = write(owner_id=principal.owner.pk, draft=draft, now=timezone.now(), reasoning=reasoning)
-    held = find_held(Kind.MEMORY, memory.pk) if memory.held_at else None
+    held = find_held(MEMORY_KIND, memory.pk) if memory.held_at else None
     return {"id": memory.pk, "held": held} if held else {"id": memory.pk}
 
 

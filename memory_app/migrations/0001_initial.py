@@ -1,6 +1,7 @@
 import django.db.models.deletion
+import minara_site.kernel.core.vocabulary
 import memory_app.memories.core
-import memory_app.search.core.document
+import memory_app.index.core.document
 from django.conf import settings
 from django.db import migrations, models
 
@@ -123,11 +124,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='memory',
-            constraint=models.CheckConstraint(condition=models.Q(('category__in', [memory_app.memories.core.Category['PREFERENCE'], memory_app.memories.core.Category['OBSERVATION'], memory_app.memories.core.Category['TRADE_OUTCOME'], memory_app.memories.core.Category['LESSON'], memory_app.memories.core.Category['PERSONALIZATION'], memory_app.memories.core.Category['ALERT'], memory_app.memories.core.Category['REFERENCE'], memory_app.memories.core.Category['FACT']])), name='memory_category_known'),
+            constraint=models.CheckConstraint(condition=models.Q(('category__in', [minara_site.kernel.core.vocabulary.Category['PREFERENCE'], minara_site.kernel.core.vocabulary.Category['OBSERVATION'], minara_site.kernel.core.vocabulary.Category['TRADE_OUTCOME'], minara_site.kernel.core.vocabulary.Category['LESSON'], minara_site.kernel.core.vocabulary.Category['PERSONALIZATION'], minara_site.kernel.core.vocabulary.Category['ALERT'], minara_site.kernel.core.vocabulary.Category['REFERENCE'], minara_site.kernel.core.vocabulary.Category['FACT']])), name='memory_category_known'),
         ),
         migrations.AddConstraint(
             model_name='memory',
-            constraint=models.CheckConstraint(condition=models.Q(('source__isnull', True), ('source__in', [memory_app.memories.core.Source['USER_MANUAL'], memory_app.memories.core.Source['USER_EXPLICIT'], memory_app.memories.core.Source['LEARNED_PREFERENCE'], memory_app.memories.core.Source['INFERRED'], memory_app.memories.core.Source['CHAT_EXTRACTED'], memory_app.memories.core.Source['AGENT_RECORDED']]), _connector='OR'), name='memory_source_known'),
+            constraint=models.CheckConstraint(condition=models.Q(('source__isnull', True), ('source__in', [minara_site.kernel.core.vocabulary.Source['USER_MANUAL'], minara_site.kernel.core.vocabulary.Source['USER_EXPLICIT'], minara_site.kernel.core.vocabulary.Source['LEARNED_PREFERENCE'], minara_site.kernel.core.vocabulary.Source['INFERRED'], minara_site.kernel.core.vocabulary.Source['CHAT_EXTRACTED'], minara_site.kernel.core.vocabulary.Source['AGENT_RECORDED']]), _connector='OR'), name='memory_source_known'),
         ),
         migrations.AddConstraint(
             model_name='memory',
@@ -155,7 +156,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='searchdocument',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', [memory_app.search.core.document.Kind['MEMORY']])), name='search_document_kind_known'),
+            constraint=models.CheckConstraint(condition=models.Q(('kind__in', [memory_app.index.core.document.Kind['MEMORY']])), name='search_document_kind_known'),
         ),
         migrations.AddConstraint(
             model_name='userprofileentry',

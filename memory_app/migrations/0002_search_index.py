@@ -1,6 +1,6 @@
 from django.db import migrations
 
-from memory_app.search import schema
+from memory_app.index import schema
 
 
 class Migration(migrations.Migration):

@@ -6,7 +6,7 @@ import memory_app.bundle.models
 import memory_app.edges.core
 import memory_app.facts.core
 import memory_app.memories.core
-import memory_app.search.core.document
+import memory_app.index.core.document
 from django.conf import settings
 from django.db import migrations, models
 
@@ -384,7 +384,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='memoryvector',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', [memory_app.search.core.document.Kind['MEMORY']])), name='memory_vector_kind_known'),
+            constraint=models.CheckConstraint(condition=models.Q(('kind__in', [memory_app.index.core.document.Kind['MEMORY']])), name='memory_vector_kind_known'),
         ),
         migrations.AddConstraint(
             model_name='memoryvector',

@@ -1,7 +1,7 @@
 from django.db import migrations
 from django.db.models import F
 
-from memory_app.search import schema
+from memory_app.index import schema
 
 
 def date_retirements(apps, schema_editor):

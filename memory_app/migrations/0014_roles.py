@@ -5,11 +5,11 @@ import memory_app.edges.core
 import memory_app.facts.core.decision
 import memory_app.memories.core
 import memory_app.roles.core.states
-import memory_app.search.core.document
+import memory_app.index.core.document
 from django.conf import settings
 from django.db import migrations, models
 
-from memory_app.search import schema
+from memory_app.index import schema
 
 
 class Migration(migrations.Migration):
@@ -120,11 +120,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='memoryvector',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', [memory_app.search.core.document.Kind['MEMORY'], memory_app.search.core.document.Kind['ROLE_MEMORY']])), name='memory_vector_kind_known'),
+            constraint=models.CheckConstraint(condition=models.Q(('kind__in', [memory_app.index.core.document.Kind['MEMORY'], memory_app.index.core.document.Kind['ROLE_MEMORY']])), name='memory_vector_kind_known'),
         ),
         migrations.AddConstraint(
             model_name='searchdocument',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', [memory_app.search.core.document.Kind['MEMORY'], memory_app.search.core.document.Kind['ROLE_MEMORY']])), name='search_document_kind_known'),
+            constraint=models.CheckConstraint(condition=models.Q(('kind__in', [memory_app.index.core.document.Kind['MEMORY'], memory_app.index.core.document.Kind['ROLE_MEMORY']])), name='search_document_kind_known'),
         ),
         migrations.AddField(
             model_name='factconflict',

@@ -13,8 +13,7 @@ from django.utils.translation import gettext as _
 
 from memory_app.edges.core import EdgeType, NodeKind, SourceTable
 from memory_app.edges.models import MemoryEdge
-from memory_app.held.masking import mask
-from memory_app.memories.core import USER_WRITTEN, Category, FactState, Source
+from memory_app.memories.core import FactState
 from memory_app.memories.models import Memory, MemoryQuerySet
 from memory_app.memories.selectors import newest_accepted
 from memory_app.pages.cache import PAGES, PageKey
@@ -35,8 +34,10 @@ from memory_app.roles.selectors import newest_reflected
 from memory_app.roles.words import pnl_words
 from minara_site.access.models import User
 from minara_site.kernel.core.assets import CLASSES, AssetGroup
+from minara_site.kernel.core.vocabulary import USER_WRITTEN, Category, Source
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard import core as guard
+from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.ownership import Owner
 
 MOST_CONSTRAINTS = 20

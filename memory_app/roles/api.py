@@ -9,9 +9,9 @@ from django.utils.translation import gettext as _
 from ninja import Query, Router, Schema, Status
 from pydantic import AfterValidator, Field
 
-from memory_app.held.core import Kind
-from memory_app.held.masking import decision_for
-from memory_app.roles.core import Classification, Direction, Outcome, SkipReason, Trigger
+from memory_app.index.core.parser import MAX_QUERY_CHARS
+from memory_app.index.selectors import limited, narrow_entries
+from memory_app.roles.core import DECISION_KIND, Classification, Direction, Outcome, SkipReason, Trigger
 from memory_app.roles.core import Status as EntryStatus
 from memory_app.roles.core.declarations import DeclaredRole
 from memory_app.roles.core.moments import as_utc
@@ -21,12 +21,11 @@ from memory_app.roles.registry import registry
 from memory_app.roles.selectors import count_pending, find_refused, get_entry, list_entries, list_lessons
 from memory_app.roles.services.outcome import mark_outcome
 from memory_app.roles.services.record import DecisionDraft, record_decision
-from memory_app.search.core.parser import MAX_QUERY_CHARS
-from memory_app.search.selectors import limited, narrow_entries
 from minara_site.access.access_log import record_view, record_views
 from minara_site.access.api_auth import allow
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import NotFound
+from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.guard.selectors import find_held
 from minara_site.kernel.market.core import normalise_symbol
 from minara_site.shell.pages import PageRequest
@@ -257,7 +256,7 @@ def create(request: PageRequest, payload: NewDecision) -> Status[dict[str, Any]]
         is_replay=request.principal.is_operator,
         now=timezone.now(),
     )
-    held = find_held(Kind.ROLE_DECISION, entry.pk) if entry.held_at else None
+    held = find_held(DECISION_KIND, entry.pk) if entry.held_at else None
     if held:
         return Status(202, {"data": {"id": entry.pk, "held": held}})
     return Status(201, {"data": {"id": entry.pk}})
@@ -295,7 +294,7 @@ def open_role(role_id: str) -> DeclaredRole:
 def shown_alone(request: PageRequest, entry: RoleMemory) -> dict[str, Any]:
     """Answer one decision as this caller may read it."""
     is_refused = bool(find_refused([entry]))
-    return {"data": entry_record(decision_for(request.principal.owner, entry), is_refused=is_refused)}
+    return {"data": entry_record(masked_for(request.principal.owner, entry), is_refused=is_refused)}
 
 
 def shown(request: PageRequest, page: Page[RoleMemory]) -> dict[str, Any]:
@@ -304,6 +303,6 @@ def shown(request: PageRequest, page: Page[RoleMemory]) -> dict[str, Any]:
     record_views(principal=request.principal, owner_ids=owner_ids, kind="role_memory", now=timezone.now())
     refused = find_refused(page.items)
     items = [
-        entry_record(decision_for(request.principal.owner, entry)) for entry in page.items if entry.pk not in refused
+        entry_record(masked_for(request.principal.owner, entry)) for entry in page.items if entry.pk not in refused
     ]
     return {"data": {"items": items, "next_cursor": page.next_cursor}}

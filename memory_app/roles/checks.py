@@ -7,7 +7,7 @@ from django.apps import AppConfig
 from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import connections
 
-from memory_app.roles import triggers
+from memory_app.roles import db_triggers as triggers
 
 
 @register(Tags.database)

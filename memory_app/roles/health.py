@@ -8,7 +8,6 @@ from typing import Any
 
 from django.db.models import Subquery
 
-from memory_app.memories.listing import MOST_COUNTED, CountOf
 from memory_app.roles.core import Trigger
 from memory_app.roles.core.declarations import MemoryRole
 from memory_app.roles.due import is_due
@@ -18,7 +17,7 @@ from memory_app.roles.words import DAY_HOURS
 from minara_site.access.models import User
 from minara_site.kernel.jobs.models import Lease
 from minara_site.kernel.ownership import Owner
-from minara_site.web.keyset import Count
+from minara_site.web.counts import CountOf, RowCount
 from minara_site.web.lists import total_words
 
 LOCK = "role:"
@@ -32,9 +31,9 @@ class RoleStanding:
 
     role_id: str
     declared: DeclaredRole | None
-    pending: Count
-    due: Count
-    lessons: Count
+    pending: RowCount
+    due: RowCount
+    lessons: RowCount
     state: RoleState | None
     lease: Lease | None
 
@@ -60,7 +59,7 @@ class Ages:
 
     since: float
     until: float | None
-    entries: Count
+    entries: RowCount
     may_be_judged: bool
 
 
@@ -110,9 +109,9 @@ def read_standings(roles: Sequence[tuple[str, DeclaredRole | None]], owner: Owne
         RoleStanding(
             role_id,
             declared,
-            bounded(row[f"pending_{place}"]),
-            bounded(row[f"due_{place}"]),
-            bounded(row[f"lessons_{place}"]),
+            RowCount.of(row[f"pending_{place}"]),
+            RowCount.of(row[f"due_{place}"]),
+            RowCount.of(row[f"lessons_{place}"]),
             states.get(role_id),
             lease_of(role_id, row[f"holder_{place}"], row[f"until_{place}"]),
         )
@@ -142,7 +141,7 @@ def load_ages(role: MemoryRole, owner: Owner, now: datetime) -> list[Ages]:
     columns = {f"ages_{place}": CountOf(aged(pending, each, now)) for place, each in enumerate(stretches)}
     row = User.objects.values(**columns)[:1].get()
     return [
-        Ages(since, until, bounded(row[f"ages_{place}"]), may_be_judged=until is not None and since >= edges[0])
+        Ages(since, until, RowCount.of(row[f"ages_{place}"]), may_be_judged=until is not None and since >= edges[0])
         for place, (since, until) in enumerate(stretches)
     ]
 
@@ -152,8 +151,3 @@ def aged(pending: RoleMemoryQuerySet, stretch: tuple[float, float | None], now: 
     since, until = stretch
     old = pending.filter(decided_at__lte=now - timedelta(hours=since)) if since else pending
     return old if until is None else old.filter(decided_at__gt=now - timedelta(hours=until))
-
-
-def bounded(number: int) -> Count:
-    """Return a count that stopped at MOST_COUNTED."""
-    return Count(min(number or 0, MOST_COUNTED), (number or 0) <= MOST_COUNTED)

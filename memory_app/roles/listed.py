@@ -6,7 +6,6 @@ from datetime import datetime
 
 from django.urls import reverse
 
-from memory_app.held.masking import decision_for
 from memory_app.roles.core import Classification, Direction, Outcome, Status
 from memory_app.roles.core.declarations import MemoryRole
 from memory_app.roles.models import RoleMemory
@@ -23,6 +22,7 @@ from memory_app.roles.words import (
     why_no_lesson,
 )
 from minara_site.access.principal import Principal
+from minara_site.kernel.guard.masking import masked_for
 from minara_site.web.badges import Badge
 from minara_site.web.filters import Text
 from minara_site.web.price_chart import price_words
@@ -131,5 +131,5 @@ def shape_entry(
     declared = registry().find(entry.role_id)
     role = declared.role if declared else None
     is_own = entry.owner_id == principal.owner.pk
-    shown = decision_for(principal.owner, entry)
+    shown = masked_for(principal.owner, entry)
     return ListedEntry(shown, role, is_own, why_no_lesson(entry, role, now), is_read, query)

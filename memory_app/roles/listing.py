@@ -7,18 +7,18 @@ from typing import cast
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory_app.memories.listing import MOST_COUNTED, CountOf, owner_filter
+from memory_app.index.selectors import narrow_entries
 from memory_app.roles.core import Status
 from memory_app.roles.core.declarations import is_id
 from memory_app.roles.models import RoleMemoryQuerySet
 from memory_app.roles.registry import registry
 from memory_app.roles.selectors import list_entries
 from memory_app.roles.words import CLASSES, OUTCOMES, STATUSES
-from memory_app.search.selectors import narrow_entries
-from minara_site.access.models import User
 from minara_site.access.principal import Principal
 from minara_site.kernel.market.core import normalise_symbol
 from minara_site.kernel.ownership import EVERYBODY, Owner
+from minara_site.shell.owners import owner_filter
+from minara_site.web.counts import count_tabs
 from minara_site.web.filters import Filter, FilterKind, Rows
 from minara_site.web.keyset import Order
 from minara_site.web.lists import Column, Empty, ListSpec, Sort
@@ -146,9 +146,8 @@ def outcomes_spec(principal: Principal, owner: Owner, *, asked: str, roles: Sequ
     return replace(OUTCOMES_DUE, filters=filters)
 
 
-def count_tabs(owner: Owner) -> Mapping[str, int]:
+def count_entry_tabs(owner: Owner) -> Mapping[str, int]:
     """Return how many entries stand behind each tab; a number too large to count is left out. One query."""
     entries = list_entries(owner=owner, include_held=True)
-    counted = {status.value: CountOf(entries.filter(status=status)) for status in Status}
-    counts = User.objects.values(**counted, **{ANY_STATUS: CountOf(entries)})[:1].get()
-    return {name: number for name, number in counts.items() if number <= MOST_COUNTED}
+    tabs = {status.value: entries.filter(status=status) for status in Status}
+    return count_tabs({**tabs, ANY_STATUS: entries})

@@ -11,10 +11,12 @@ from django.db.models import Q
 
 from memory_app.edges.core import Edge, SourceTable, extract_edges
 from memory_app.edges.index import LINKED_ENTRY_FIELDS, insert_edges, write_edges
-from memory_app.memories.core import EmbeddingState, leaves
+from memory_app.index.core.document import Document, entry_document, entry_text
+from memory_app.index.documents import ENTRIES, INDEXED_ENTRY_FIELDS, SLICE, index_rows, reindex_rows
+from memory_app.memories.core import EmbeddingState
 from memory_app.roles.core import Classification, Direction, Outcome, SkipReason, Status
-from memory_app.search.core.document import Document, entry_document, entry_text
-from memory_app.search.index import ENTRIES, INDEXED_ENTRY_FIELDS, SLICE, index_rows, reindex_rows
+from minara_site.kernel.core.nested import leaves
+from minara_site.kernel.guard.masking import mask, mask_nested
 from minara_site.kernel.market.models import price_field
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 
@@ -194,6 +196,12 @@ class RoleMemory(models.Model):
                 index_rows([self], using=using)
             if links_more:
                 link([self], using=using)
+
+    def mask(self) -> None:
+        """Mask the secrets of this copy, which is for a reader who is not the owner."""
+        for name in ("decision", "outcome_note", "narrative", "lesson"):
+            setattr(self, name, mask(getattr(self, name)))
+        self.inputs, self.evidence = mask_nested(self.inputs), mask_nested(self.evidence)
 
     @property
     def said(self) -> tuple[str, str, str, str]:

@@ -6,8 +6,7 @@ from datetime import datetime, timedelta
 from django.db.models import Count, Q
 from django.utils.translation import gettext as _
 
-from memory_app.held.core import Kind
-from memory_app.roles.core import Classification, Outcome, Status
+from memory_app.roles.core import DECISION_KIND, LESSON_KIND, Classification, Outcome, Status
 from memory_app.roles.core.declarations import Manual
 from memory_app.roles.models import RoleMemory, RoleMemoryQuerySet
 from memory_app.roles.registry import registry
@@ -113,6 +112,6 @@ def newest_accepted(rows: RoleMemoryQuerySet, column: str, most: int) -> list[Ro
 def find_refused(entries: Iterable[RoleMemory]) -> set[int]:
     """Return the ids of entries that today's rules refuse; no query while all verdicts are by those rules (P-04)."""
     stale = [entry for entry in entries if entry.rules_version != guard.RULES.version]
-    decisions = judge_stored(Kind.ROLE_DECISION, {entry.pk: entry.guarded_text for entry in stale})
-    lessons = judge_stored(Kind.ROLE_LESSON, {entry.pk: entry.guarded_lesson for entry in stale})
+    decisions = judge_stored(DECISION_KIND, {entry.pk: entry.guarded_text for entry in stale})
+    lessons = judge_stored(LESSON_KIND, {entry.pk: entry.guarded_lesson for entry in stale})
     return {pk for verdicts in (decisions, lessons) for pk, verdict in verdicts.items() if verdict.is_held}

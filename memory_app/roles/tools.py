@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from django.utils import timezone
 from pydantic import Field
 
-from memory_app.held.core import Kind
+from memory_app.roles.core import DECISION_KIND
 from memory_app.roles.services.record import MAX_DECISION_CHARS, DecisionDraft, record_decision
 from minara_site.access.principal import Principal
 from minara_site.kernel.guard.selectors import find_held
@@ -43,5 +43,5 @@ def record(principal: Principal, args: RecordDecisionArgs, *, reasoning: str) ->
         now=timezone.now(),
         reasoning=reasoning,
     )
-    held = find_held(Kind.ROLE_DECISION, entry.pk) if entry.held_at else None
+    held = find_held(DECISION_KIND, entry.pk) if entry.held_at else None
     return {"id": entry.pk, "held": held} if held else {"id": entry.pk}

@@ -7,11 +7,10 @@ from django.utils import timezone
 from ninja import Query, Router, Schema
 from pydantic import Field
 
-from memory_app.held.masking import hit_for
-from memory_app.memories.core import Category, Source
-from memory_app.search.answers import hit_record, note_text
-from memory_app.search.core.parser import MAX_QUERY_CHARS
-from memory_app.search.core.request import Fusion, Sort
+from memory_app.index.core.parser import MAX_QUERY_CHARS
+from memory_app.index.core.request import Fusion, Sort
+from memory_app.index.pages import note_text
+from memory_app.search.answers import hit_record
 from memory_app.search.past import MAX_MOMENT_CHARS, read_moment
 from memory_app.search.selectors import search_memories
 from memory_app.why.core import Door
@@ -19,6 +18,7 @@ from memory_app.why.services import log_search
 from minara_site.access.access_log import record_views
 from minara_site.access.api_auth import allow
 from minara_site.access.policy import Act
+from minara_site.kernel.core.vocabulary import Category, Source
 from minara_site.shell.pages import PageRequest
 from minara_site.web.schemas import Data, OwnerQuery
 
@@ -116,6 +116,6 @@ def search(request: PageRequest, query: Query[SearchQuery]) -> dict[str, Any]:
     record_views(principal=request.principal, owner_ids=owner_ids, kind="memories", now=now)
     ids = [hit.id for hit in found.hits]
     log_search(principal=request.principal, owner=owner, query=query.q, ids=ids, now=now, door=Door.API)
-    items = [hit_record(hit_for(request.principal.owner, hit)) for hit in found.hits]
+    items = [hit_record(hit.for_reader(request.principal.owner)) for hit in found.hits]
     notes = [note_text(note) for note in found.notes]
     return {"ok": True, "data": {"items": items, "next_cursor": None, "notes": notes}}

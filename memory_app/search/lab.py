@@ -9,14 +9,15 @@ from django.db import DEFAULT_DB_ALIAS
 
 from memory_app.embeddings.providers import is_enabled
 from memory_app.embeddings.selectors import has_vectors
+from memory_app.index.adapters import time_limit
+from memory_app.index.core.highlight import Highlighter
+from memory_app.index.core.query import Note, Query
+from memory_app.index.core.request import Fusion, SearchRequest, Sort
+from memory_app.index.selectors import read_query
 from memory_app.memories.core import EmbeddingState
 from memory_app.memories.models import Memory
-from memory_app.search.adapters import time_limit
 from memory_app.search.core.fusion import Fuser
-from memory_app.search.core.highlight import Highlighter
-from memory_app.search.core.query import Note, Query
 from memory_app.search.core.rank import Ranked, Ranker
-from memory_app.search.core.request import Fusion, SearchRequest, Sort
 from memory_app.search.meaning import Meaning, read_meaning
 from memory_app.search.past import Engine
 from memory_app.search.selectors import (
@@ -26,7 +27,6 @@ from memory_app.search.selectors import (
     gather,
     leave_out_refused,
     notes_of_then,
-    read_query,
     request_of,
     to_hit,
 )

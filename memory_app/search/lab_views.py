@@ -10,12 +10,11 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from memory_app.held.masking import hit_for
-from memory_app.search.answers import note_text, parts_of
-from memory_app.search.core.highlight import Segment, excerpt
-from memory_app.search.core.parser import MAX_QUERY_CHARS
+from memory_app.index.core.parser import MAX_QUERY_CHARS
+from memory_app.index.core.request import Fusion
+from memory_app.index.pages import note_text
+from memory_app.search.answers import parts_of
 from memory_app.search.core.rank import Part
-from memory_app.search.core.request import Fusion
 from memory_app.search.lab import Comparison, Fallback, compare_arms, count_pending
 from memory_app.search.past import read_moment
 from memory_app.search.selectors import Hit
@@ -24,6 +23,7 @@ from memory_app.why.services import log_search
 from minara_site.access.access_log import record_views
 from minara_site.access.models import User
 from minara_site.access.policy import Act
+from minara_site.kernel.core.excerpt import Segment, excerpt
 from minara_site.kernel.errors import MinaraError
 from minara_site.kernel.ownership import Owner
 from minara_site.shell.pages import PageRequest, page
@@ -136,9 +136,9 @@ def found_context(found: Comparison, fusion: Fusion, *, owner: Owner, reader: Us
     fused, by_words = places.get(fusion, {}), places[Fusion.TEXT]
 
     def row(hit: Hit, place: int) -> LabRow:
-        shown, place_fused = hit_for(reader, hit), fused.get(hit.id, 0)
+        shown, place_fused = hit.for_reader(reader), fused.get(hit.id, 0)
         moved = by_words[hit.id] - place_fused if hit.id in by_words and place_fused else None
-        pieces = excerpt(shown.highlights, most=EXCERPT_CHARS)
+        pieces = excerpt(shown.highlights, limit=EXCERPT_CHARS)
         return LabRow(shown, pieces, place, place_fused, moved, names.get(hit.owner_id, ""))
 
     columns = [

@@ -12,10 +12,10 @@ from django.db import DEFAULT_DB_ALIAS
 
 from memory_app.embeddings.core import Vector
 from memory_app.embeddings.selectors import embed_query, find_nearest
-from memory_app.search.adapters import backend, time_limit
-from memory_app.search.adapters.sql import SearchTooSlow
-from memory_app.search.core.query import Filters, Query
-from memory_app.search.core.request import Fusion, SearchRequest, Sort
+from memory_app.index.adapters import backend, time_limit
+from memory_app.index.adapters.sql import SearchTooSlow
+from memory_app.index.core.query import Filters, Query
+from memory_app.index.core.request import Fusion, SearchRequest, Sort
 
 MOST_NEAR = 5_000
 """How many memories the meaning arm knows; the spread of the cosines and the neighbours are told from these."""

@@ -15,11 +15,11 @@ from itertools import groupby
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
+from memory_app.index.adapters import SearchBackend
+from memory_app.index.adapters.sql import midnight
+from memory_app.index.core.query import Filters, Node, Term, is_match
+from memory_app.index.core.request import Facts, Matches, SearchRequest
 from memory_app.memories.models import Memory, MemoryRevision
-from memory_app.search.adapters import SearchBackend
-from memory_app.search.adapters.sql import midnight
-from memory_app.search.core.query import Filters, Node, Term, is_match
-from memory_app.search.core.request import Facts, Matches, SearchRequest
 from minara_site.kernel.core.porter import stem
 from minara_site.kernel.core.text import prepare
 from minara_site.kernel.errors import FieldError, Invalid

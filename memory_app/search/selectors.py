@@ -1,36 +1,31 @@
 """The search: parse, look up by words and by meaning, rank, mark. One function for the page, the API and the tool."""
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Self
 
 from django.db import DEFAULT_DB_ALIAS
-from django.db.models import Q, QuerySet
-from django.db.models.expressions import RawSQL
-from django.utils.translation import gettext as _
 
-from memory_app.held.core import Kind
-from memory_app.memories.core import Category, Source
+from memory_app.index.adapters import backend, time_limit
+from memory_app.index.core.highlight import Highlighter
+from memory_app.index.core.query import Note, NoteCode, Query
+from memory_app.index.core.request import Facts, Fusion, SearchRequest, Sort
+from memory_app.index.selectors import kept_by, matching, owner_id_of, read_query
+from memory_app.memories.core import MEMORY_KIND
 from memory_app.memories.models import Memory
 from memory_app.memories.selectors import find_refused
-from memory_app.search.adapters import backend, time_limit
-from memory_app.search.adapters.sql import midnight
-from memory_app.search.core.document import Kind as DocumentKind
 from memory_app.search.core.fusion import DEPTH, Fuser, Neighbours, Pool, ids_around, widened
-from memory_app.search.core.highlight import Highlighter, Segment
-from memory_app.search.core.parser import MAX_QUERY_CHARS, parse_query
-from memory_app.search.core.query import Filters, Node, Note, NoteCode, Query
 from memory_app.search.core.rank import Fused, Ranked, Ranker, Scored
-from memory_app.search.core.request import Facts, Fusion, SearchRequest, Sort
 from memory_app.search.meaning import Meaning, read_meaning
 from memory_app.search.past import Engine, PastSearch, count_deleted_since, search_past
+from minara_site.access.models import User
+from minara_site.kernel.core.excerpt import Segment
 from minara_site.kernel.core.tickers import extract_finance_entities
-from minara_site.kernel.errors import FieldError, Invalid
+from minara_site.kernel.core.vocabulary import Category, Source
+from minara_site.kernel.guard.masking import mask, mask_segments
 from minara_site.kernel.guard.selectors import judge_stored
-from minara_site.kernel.ownership import EVERYONE, Owner
-from minara_site.kernel.plain_text import storable_problem
+from minara_site.kernel.ownership import Owner
 
 MOST_MATCHES = 4_000
 MOST_CHOSEN = 200
@@ -66,6 +61,12 @@ class Hit:
     updated_at: datetime
     highlights: tuple[Segment, ...]
     explain: Explanation | None
+
+    def for_reader(self, reader: User) -> Self:
+        """Return it as this person may see it: secrets of another owner are masked."""
+        if self.owner_id == reader.pk:
+            return self
+        return replace(self, content=mask(self.content), highlights=mask_segments(self.highlights))
 
 
 @dataclass(frozen=True)
@@ -194,7 +195,7 @@ def leave_out_refused(engine: Engine, ranked: list[Ranked], *, using: str) -> li
     refused = find_refused(Memory.objects.using(using).filter(pk__in=ids).only("rules_version"))
     if isinstance(engine, PastSearch):
         texts = {each.facts.id: each.facts.content for each in ranked if each.facts.id in engine.changed}
-        refused |= {pk for pk, verdict in judge_stored(Kind.MEMORY, texts).items() if verdict.is_held}
+        refused |= {pk for pk, verdict in judge_stored(MEMORY_KIND, texts).items() if verdict.is_held}
     return [each for each in ranked if each.facts.id not in refused]
 
 
@@ -221,99 +222,6 @@ def look(
         best = engine.best(request, request.node, most=max(limit, MOST_CHOSEN))
         scored = ranker.by_words(best, limit=limit, frequencies=engine.frequencies(request.owner_id, ranker.terms))
     return scored, engine.load([each.id for each in scored], request) if scored else {}
-
-
-def narrow(rows: "QuerySet[Any]", *, owner: Owner, query: str) -> "QuerySet[Any]":
-    """Keep the memories of a list that a query finds, whatever their order and state. Raises Invalid."""
-    parsed = read_query(query)
-    if parsed.node is not None:
-        rows = matching(rows, owner_id_of(owner), parsed.node)
-    elif parsed.literal:
-        rows = rows.filter(content__icontains=parsed.literal)
-    return rows.filter(kept_by(parsed.filters))
-
-
-def narrow_entries(rows: "QuerySet[Any]", *, owner: Owner, query: str) -> "QuerySet[Any]":
-    """Keep the entries of role memory that a query finds, whatever their order and state. Raises Invalid.
-
-    Days are of `decided_at`. Entries have neither category nor source: who asks for one finds nothing.
-    """
-    parsed = read_query(query)
-    filters = parsed.filters
-    if filters.categories or filters.sources:
-        return rows.none()
-    if parsed.node is not None:
-        rows = matching(rows, owner_id_of(owner), parsed.node, DocumentKind.ROLE_MEMORY)
-    elif parsed.literal:
-        rows = rows.filter(Q(decision__icontains=parsed.literal) | is_learned(parsed.literal))
-    return rows.filter(within(filters, "decided_at"))
-
-
-def is_learned(literal: str) -> Q:
-    """Return the condition that what an entry taught has this text in it; what the guard holds of that is not read."""
-    learned = Q(narrative__icontains=literal) | Q(lesson__icontains=literal)
-    return Q(lesson_held_at__isnull=True) & learned
-
-
-def matching(
-    rows: "QuerySet[Any]", owner_id: int | None, node: Node, kind: DocumentKind = DocumentKind.MEMORY
-) -> "QuerySet[Any]":
-    """Keep the rows whose words match, memories or those of another kind."""
-    sql, values = backend(rows.db).matching(owner_id, node, kind)
-    return rows.filter(pk__in=RawSQL(sql, values))  # noqa: S611 the values are parameters
-
-
-def limited(query: str | None, *, using: str = DEFAULT_DB_ALIAS) -> AbstractContextManager[None]:
-    """Read within the time limit of the search what `narrow` left by this query. Raises SearchTooSlow."""
-    return time_limit(using) if query else nullcontext()
-
-
-def read_query(text: str, *, category: Category | None = None, source: Source | None = None) -> Query:
-    """Return the parsed query with the filters of the door added. Raises Invalid."""
-    problem = storable_problem(text)
-    if len(text) > MAX_QUERY_CHARS:
-        problem = _("Shorten the query to %(max)d characters; it has %(now)d.") % {
-            "max": MAX_QUERY_CHARS,
-            "now": len(text),
-        }
-    if problem is not None:
-        raise Invalid(problem, errors=(FieldError("q", problem),))
-    parsed = parse_query(text)
-    filters = parsed.filters
-    if category is not None:
-        filters = replace(filters, categories=frozenset({category.value}))
-    if source is not None:
-        filters = replace(filters, sources=frozenset({source.value}))
-    return replace(parsed, filters=filters)
-
-
-def owner_id_of(owner: Owner) -> int | None:
-    """Return the id that the index narrows by; None is everybody."""
-    return None if owner is EVERYONE else owner.pk
-
-
-def kept_by(filters: Filters) -> Q:
-    """Return the filters of a query as a condition on memories."""
-    kept = Q()
-    if filters.categories:
-        kept &= Q(category__in=filters.categories)
-    if filters.not_categories:
-        kept &= ~Q(category__in=filters.not_categories)
-    if filters.sources:
-        kept &= Q(source__in=filters.sources)
-    if filters.not_sources:
-        kept &= Q(source__isnull=True) | ~Q(source__in=filters.not_sources)
-    return kept & within(filters, "updated_at")
-
-
-def within(filters: Filters, moment: str) -> Q:
-    """Return the days of a query as a condition on this column."""
-    kept = Q()
-    if filters.after:
-        kept &= Q(**{f"{moment}__gte": midnight(filters.after)})
-    if filters.before:
-        kept &= Q(**{f"{moment}__lt": midnight(filters.before)})
-    return kept
 
 
 def to_hit(ranked: Ranked, highlighter: Highlighter, rank: int, *, explain: bool) -> Hit:

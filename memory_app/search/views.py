@@ -9,15 +9,13 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory_app.held.masking import hit_for
+from memory_app.index.core.parser import MAX_QUERY_CHARS
+from memory_app.index.core.request import Fusion, Sort
+from memory_app.index.pages import note_text
 from memory_app.memories.confirming import find_unconfirmed_memories
-from memory_app.memories.core import provenance_word
 from memory_app.memories.destinations import Destination
-from memory_app.search.answers import note_text, parts_of
-from memory_app.search.core.highlight import Segment, excerpt
-from memory_app.search.core.parser import MAX_QUERY_CHARS
+from memory_app.search.answers import parts_of
 from memory_app.search.core.rank import Part
-from memory_app.search.core.request import Fusion, Sort
 from memory_app.search.past import read_moment
 from memory_app.search.selectors import Hit, SearchResult, search_memories
 from memory_app.why.core import Door
@@ -25,6 +23,8 @@ from memory_app.why.services import log_search
 from minara_site.access.access_log import record_views
 from minara_site.access.models import User
 from minara_site.access.policy import Act
+from minara_site.kernel.core.excerpt import Segment, excerpt
+from minara_site.kernel.core.vocabulary import provenance_label
 from minara_site.kernel.errors import MinaraError
 from minara_site.kernel.ownership import Owner
 from minara_site.shell.pages import PageRequest, page
@@ -62,7 +62,7 @@ class FoundRow:
     @property
     def badge(self) -> str:
         """Where it comes from, in one word."""
-        return provenance_word(source=self.hit.source, origin=self.hit.origin)
+        return provenance_label(source=self.hit.source, origin=self.hit.origin)
 
     @property
     def is_own(self) -> bool:
@@ -122,7 +122,7 @@ def search(request: PageRequest) -> HttpResponse:
 
 def found_context(result: SearchResult, *, owner: Owner, limit: int, reader: User) -> dict[str, object]:
     """Return the rows of the page, the notes, and whether more was found than is shown."""
-    hits = [hit_for(reader, hit) for hit in result.hits[:limit]]
+    hits = [hit.for_reader(reader) for hit in result.hits[:limit]]
     foreign = {hit.owner_id for hit in hits} - {reader.pk}
     names = {user.pk: user.get_short_name() for user in User.objects.filter(pk__in=foreign)} if foreign else {}
     doubts = find_unconfirmed_memories({hit.id: hit.content for hit in hits}, owner=owner)

@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Q
 from django.db.models.query import RawQuerySet
 
-from memory_app.memories.core import IMPORT_ACTOR, USER_WRITTEN, Category, FactState, Source
+from memory_app.memories.core import FactState
 from memory_app.memories.models import Memory, MemoryQuerySet
 from memory_app.memories.selectors import find_refused, newest_accepted, retention_cutoff
 from memory_app.roles.selectors import recent_lessons
@@ -31,8 +31,9 @@ from memory_app.user_profile.selectors import read_entries
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.conversations.models import Session
+from minara_site.kernel.core.vocabulary import IMPORT_ACTOR, USER_WRITTEN, Category, Source
 from minara_site.kernel.ownership import Owner
-from minara_site.web.keyset import Count
+from minara_site.web.counts import RowCount
 
 CHANGES_THE_NEXT_PROMPT = Q(tool_call__startswith="memory_") | Q(tool_call__startswith="user_profile_")
 MOST_LESSONS_READ = 60  # the newest of all roles, of which a prompt carries at most twelve
@@ -195,11 +196,11 @@ def readable(owner: Owner) -> MemoryQuerySet:
     return rows
 
 
-def count_writes_since(*, owner_id: int, since: datetime) -> Count:
+def count_writes_since(*, owner_id: int, since: datetime) -> RowCount:
     """Return how many memories and profile entries were written after this moment: they wait for the next session."""
     writes = AuditEntry.objects.filter(CHANGES_THE_NEXT_PROMPT, owner_id=owner_id, at__gt=since)
     details = list(writes.exclude(tool_call__in=CHANGES_NOTHING).values_list("details", flat=True)[: MOST_WRITES + 1])
-    return Count(sum(map(count_read_rows_of, details[:MOST_WRITES])), is_exact=len(details) <= MOST_WRITES)
+    return RowCount(sum(map(count_read_rows_of, details[:MOST_WRITES])), is_exact=len(details) <= MOST_WRITES)
 
 
 def count_writes_of_sessions(sessions: Collection[Session]) -> dict[str, int]:

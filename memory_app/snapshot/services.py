@@ -14,6 +14,6 @@ def record_carried(*, session_id: str, memory_ids: Iterable[int], now: datetime)
     SnapshotMemory.objects.bulk_create(carried, batch_size=SLICE)
 
 
-def forget_carried(memory_ids: Sequence[int]) -> None:
-    """Forget where purged memories stood."""
+def delete_carried(memory_ids: Sequence[int]) -> None:
+    """Delete which prompts carried purged memories."""
     SnapshotMemory.objects.filter(memory_id__in=memory_ids).delete()

@@ -6,12 +6,12 @@ from typing import Any, Literal
 from django.utils import timezone
 from ninja import Query, Router, Schema, Status
 
-from memory_app.held.masking import entry_for
 from memory_app.user_profile.selectors import find_refused, list_entries
 from memory_app.user_profile.services import remove_entry, set_entry
 from minara_site.access.access_log import record_views
 from minara_site.access.api_auth import allow
 from minara_site.access.policy import Act
+from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.guard.selectors import hold_record
 from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, paginate
@@ -61,7 +61,7 @@ def list_(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
     record_views(principal=request.principal, owner_ids=owner_ids, kind="user_profile", now=timezone.now())
     refused = find_refused(page.items)
     reader = request.principal.owner
-    items = [entry_for(reader, entry) for entry in page.items if entry.pk not in refused]
+    items = [masked_for(reader, entry) for entry in page.items if entry.pk not in refused]
     return {"data": {"items": items, "next_cursor": page.next_cursor}}
 
 

@@ -6,8 +6,8 @@ from django import forms
 from django.urls import reverse_lazy
 from django.utils.translation import gettext_lazy as _
 
-from memory_app.held.foresight import Foresight
 from memory_app.user_profile.services import MAX_VALUE_CHARS
+from minara_site.kernel.guard.preview import GuardPreview
 
 NEVER = datetime(1, 1, 1, tzinfo=UTC)
 
@@ -15,7 +15,7 @@ NEVER = datetime(1, 1, 1, tzinfo=UTC)
 class ValueForm(forms.Form):
     """A value, and why the guard would hold it."""
 
-    foresight: Foresight | None = None
+    preview: GuardPreview | None = None
 
     value = forms.CharField(
         label=_("Value"),

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 from django.db import models
 from django.db.models import Q
 
+from minara_site.kernel.guard.masking import mask_value
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 
 
@@ -33,6 +34,10 @@ class UserProfileEntry(models.Model):
                 condition=~Q(key="") & (~Q(value="") | ~Q(held_value="")), name="user_profile_entry_not_empty"
             ),
         ]
+
+    def mask(self) -> None:
+        """Mask the secrets of this copy, which is for a reader who is not the owner."""
+        self.value = mask_value(self.key, self.value)
 
     @property
     def guarded_text(self) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from memory_app.held.core import Kind
+from memory_app.user_profile.core import PROFILE_KIND
 from memory_app.user_profile.models import UserProfileEntry, guarded_text
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard import core as guard
@@ -36,7 +36,7 @@ def get_entry(*, owner: Owner, key: str) -> UserProfileEntry:
 
 def find_hold(entry: UserProfileEntry) -> Hold | None:
     """Return the hold of the value that waits."""
-    return find_open_holds(Kind.USER_PROFILE, [entry.pk]).get(entry.pk) if entry.held_value else None
+    return find_open_holds(PROFILE_KIND, [entry.pk]).get(entry.pk) if entry.held_value else None
 
 
 def read_entries(*, owner: Owner) -> "list[UserProfileEntry]":
@@ -53,7 +53,7 @@ def find_refused(entries: "Iterable[UserProfileEntry]") -> set[int]:
         for entry in entries
         if entry.rules_version != guard.RULES.version
     }
-    verdicts = judge_stored(Kind.USER_PROFILE, stale)
+    verdicts = judge_stored(PROFILE_KIND, stale)
     return {pk for pk, verdict in verdicts.items() if verdict.is_held}
 
 

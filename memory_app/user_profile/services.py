@@ -9,7 +9,7 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from memory_app.held.core import Kind
+from memory_app.user_profile.core import PROFILE_KIND
 from memory_app.user_profile.models import UserProfileEntry, UserProfileRevision, guarded_text
 from memory_app.user_profile.selectors import find_entry, find_hold, get_entry, no_such_entry
 from minara_site.access.models import User
@@ -78,7 +78,7 @@ def set_entry(
 def judge_value(entry: UserProfileEntry, value: str) -> Verdict:
     """Return the verdict on a value for this entry, stored or not."""
     text = guarded_text(entry.key, value)
-    return guard.judge(text) if entry.pk is None else judge_stored(Kind.USER_PROFILE, {entry.pk: text})[entry.pk]
+    return guard.judge(text) if entry.pk is None else judge_stored(PROFILE_KIND, {entry.pk: text})[entry.pk]
 
 
 def accept_value(entry: UserProfileEntry, value: str, verdict: Verdict, *, actor: str, now: datetime) -> None:
@@ -88,7 +88,7 @@ def accept_value(entry: UserProfileEntry, value: str, verdict: Verdict, *, actor
     entry.held_value, entry.rules_version = "", verdict.rules_version
     entry.save()
     if was_held:
-        lift_holds(kind=Kind.USER_PROFILE, object_ids=[entry.pk], actor=actor, now=now)
+        lift_holds(kind=PROFILE_KIND, object_ids=[entry.pk], actor=actor, now=now)
 
 
 def hold_value(entry: UserProfileEntry, value: str, verdict: Verdict, *, actor: str, now: datetime) -> Hold:
@@ -98,7 +98,7 @@ def hold_value(entry: UserProfileEntry, value: str, verdict: Verdict, *, actor: 
         entry.rules_version = verdict.rules_version
     entry.save()
     return place_hold(
-        kind=Kind.USER_PROFILE,
+        kind=PROFILE_KIND,
         object_id=entry.pk,
         owner_id=entry.owner_id,
         text=entry.guarded_text,
@@ -142,7 +142,7 @@ def drop_entry(entry: UserProfileEntry, *, actor: str, now: datetime) -> None:
     """Delete the row; a value that waited is discarded."""
     if entry.held_value:
         ids = [entry.pk]
-        lift_holds(kind=Kind.USER_PROFILE, object_ids=ids, actor=actor, now=now, decision=Decision.DISCARDED)
+        lift_holds(kind=PROFILE_KIND, object_ids=ids, actor=actor, now=now, decision=Decision.DISCARDED)
     entry.delete()
 
 
@@ -201,7 +201,7 @@ def purge_removed_values(*, cutoff: datetime) -> int:
 
     Decisions of before the cutoff go too, save those that let in what may still stand.
     """
-    decided = Hold.objects.filter(kind=Kind.USER_PROFILE, decided_at__lte=cutoff)
+    decided = Hold.objects.filter(kind=PROFILE_KIND, decided_at__lte=cutoff)
     decided.exclude(decision=Decision.RELEASED, object_id__in=UserProfileEntry.objects.values("pk")).delete()
     return int(UserProfileRevision.objects.filter(replaced_at__lte=cutoff).delete()[0])
 

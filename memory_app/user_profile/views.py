@@ -11,9 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory_app.held.core import Kind
-from memory_app.held.foresight import Foresight, foresee
-from memory_app.held.masking import entry_for
+from memory_app.user_profile.core import PROFILE_KIND
 from memory_app.user_profile.forms import EditForm, EntryForm, ValueForm
 from memory_app.user_profile.models import UserProfileEntry, guarded_text
 from memory_app.user_profile.selectors import find_entry, get_entry, list_entries
@@ -22,7 +20,9 @@ from minara_site.access.access_log import record_view
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Conflict, Invalid, NotFound
+from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.guard.models import Hold
+from minara_site.kernel.guard.preview import GuardPreview, preview_text
 from minara_site.kernel.plain_text import storable_problem
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.filters import Filter, FilterKind, Rows
@@ -93,8 +93,8 @@ def entry_add(request: PageRequest) -> HttpResponse:
 @page(Act.USER_PROFILE_WRITE, methods=("POST",))
 def entry_warn(request: PageRequest) -> HttpResponse:
     """Say while somebody types whether the value would be held; `key` is the entry's name."""
-    foresight = foresee_value(request, request.POST.get("key", ""), request.POST.get("value", ""))
-    return render_page(request, "memory_app/held/_foresight.html", {"foresight": foresight})
+    preview = preview_value(request, request.POST.get("key", ""), request.POST.get("value", ""))
+    return render_page(request, "parts/_guard_preview.html", {"preview": preview})
 
 
 @page(Act.USER_PROFILE_WRITE, methods=("GET", "POST"))
@@ -151,18 +151,18 @@ def store(request: PageRequest, **fields: Any) -> Hold | None:
     return set_entry(owner=principal.owner, actor=principal.actor, now=timezone.now(), **fields).hold
 
 
-def foresee_value(request: PageRequest, key: str, value: str) -> Foresight | None:
+def preview_value(request: PageRequest, key: str, value: str) -> GuardPreview | None:
     """Return why the guard would hold this value of this person's entry."""
     text = guarded_text(key.strip()[:MAX_VALUE_CHARS], value.strip()[:MAX_VALUE_CHARS])
     entry = find_entry(owner=request.principal.owner, key=key.strip()) if storable_problem(key) is None else None
-    return foresee(text, kind=Kind.USER_PROFILE, object_id=entry.pk if entry else None)
+    return preview_text(text, kind=PROFILE_KIND, object_id=entry.pk if entry else None)
 
 
 def is_agreed(request: PageRequest, form: ValueForm, key: str = "") -> bool:
     """Say whether the value can be stored: the guard lets it in, or its writer agreed that it waits (trust P-02)."""
     said = form.cleaned_data
-    form.foresight = foresee_value(request, key or said["key"], said["value"])
-    if form.foresight is None or request.POST.get("anyway") == form.foresight.token:
+    form.preview = preview_value(request, key or said["key"], said["value"])
+    if form.preview is None or request.POST.get("anyway") == form.preview.token:
         return True
     form.add_error("value", _("Nothing is stored yet. Change the value, or tick that it may wait."))
     return False
@@ -184,7 +184,7 @@ def show_list(request: PageRequest, owner: User, form: EntryForm, status: int = 
     is_own = owner == request.user
     spec = ENTRIES if is_own else replace(ENTRIES, has_actions=False)
     shown = load_page(spec, request, list_entries(owner=owner), ignore=("owner",))
-    shown = shown.with_rows([entry_for(request.user, entry) for entry in shown.rows])
+    shown = shown.with_rows([masked_for(request.user, entry) for entry in shown.rows])
     title = _("User profile") if is_own else _("User profile of %(owner)s") % {"owner": owner.get_short_name()}
     context = {"title": title, "form": form, "is_own": is_own}
     response = render_list(request, "memory_app/user_profile/list.html", shown, context)

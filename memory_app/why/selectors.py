@@ -16,8 +16,7 @@ from memory_app.edges.models import MemoryEdge
 from memory_app.edges.selectors import list_edges_of
 from memory_app.facts.core import RETIRING, ConflictState
 from memory_app.facts.models import ConsolidationEvent, FactConflict
-from memory_app.held.core import Kind
-from memory_app.memories.core import MEMORY_ORIGIN, parse_number
+from memory_app.memories.core import MEMORY_KIND, MEMORY_ORIGIN
 from memory_app.memories.models import Memory
 from memory_app.memories.selectors import find_reasoning, retention_cutoff
 from memory_app.snapshot.models import SnapshotMemory
@@ -26,7 +25,8 @@ from memory_app.why.models import SearchLogHit
 from minara_site.kernel.core.assets import classify
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.models import Hold
-from minara_site.web.keyset import Count
+from minara_site.kernel.plain_text import parse_number
+from minara_site.web.counts import RowCount
 
 SHOWN = 20
 MOST_COUNTED = 200
@@ -39,12 +39,12 @@ class Newest(Generic[Row]):
     """The newest of many, and how many there are."""
 
     rows: tuple[Row, ...]
-    count: Count
+    count: RowCount
 
     @classmethod
     def of(cls, rows: list[Row]) -> "Newest[Row]":
         """Return what a query of at most `MOST_COUNTED + 1` rows found."""
-        count = Count(min(len(rows), MOST_COUNTED), is_exact=len(rows) <= MOST_COUNTED)
+        count = RowCount(min(len(rows), MOST_COUNTED), is_exact=len(rows) <= MOST_COUNTED)
         return cls(tuple(rows[:SHOWN]), count)
 
 
@@ -155,7 +155,7 @@ def load_belief(memory: Memory, *, now: datetime) -> Belief:
 
 def find_newest_hold(memory: Memory) -> Hold | None:
     """Return the newest hold of this memory's text, None when it never waited."""
-    holds = Hold.objects.filter(kind=Kind.MEMORY, object_id=memory.pk, owner_id=memory.owner_id)
+    holds = Hold.objects.filter(kind=MEMORY_KIND, object_id=memory.pk, owner_id=memory.owner_id)
     hold: Hold | None = holds.order_by("-pk").first()
     return hold
 

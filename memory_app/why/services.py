@@ -129,8 +129,8 @@ def delete_searches(ids: Sequence[int]) -> None:
         SearchLogEntry.objects.filter(pk__in=ids).delete()
 
 
-def forget_hits(memory_ids: Sequence[int]) -> None:
-    """Forget that searches returned these memories, and what was asked: a query may say what the memory said.
+def delete_hits(memory_ids: Sequence[int]) -> None:
+    """Delete that searches returned these memories, and what was asked: a query may say what the memory said.
 
     The searches themselves stay, without words. Call it inside the purge's transaction: where this fails, nothing is
     purged; where that fails later, only lines of the log are gone.

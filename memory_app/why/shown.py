@@ -12,16 +12,18 @@ from django.utils.translation import gettext_lazy
 from memory_app.edges.models import MemoryEdge
 from memory_app.facts.core import Decider, EventKind
 from memory_app.facts.words import EVENTS, reason_words
-from memory_app.held.masking import mask, memory_for
-from memory_app.memories.core import IMPORT_ORIGIN, MEMORY_ORIGIN, State, parse_number
+from memory_app.memories.core import MEMORY_ORIGIN, State
 from memory_app.memories.models import Memory
 from memory_app.why.core import Door
 from memory_app.why.selectors import Belief, Decided, Found, is_judged_today
 from minara_site.access.models import User
 from minara_site.access.principal import Principal
+from minara_site.kernel.core.vocabulary import IMPORT_ORIGIN
 from minara_site.kernel.guard import core as guard
+from minara_site.kernel.guard.labels import SENTENCES
+from minara_site.kernel.guard.masking import mask, masked_for
 from minara_site.kernel.guard.models import Decision
-from minara_site.web.guard_words import SENTENCES
+from minara_site.kernel.plain_text import parse_number
 from minara_site.web.moments import cost_words
 from minara_site.web.words import sentences
 
@@ -160,7 +162,7 @@ def reason_of(each: Decided, memory: Memory, reader: User) -> str:
 def shown_other(memory_id: int | None, belief: Belief, reader: User) -> Memory | None:
     """Return another memory as this reader may see it, None when there is none to open."""
     other = belief.others.get(memory_id or 0)
-    return memory_for(reader, other) if other else None
+    return masked_for(reader, other) if other else None
 
 
 def conflict_rows(belief: Belief, *, reader: User) -> list[tuple[int, Memory | None]]:

@@ -5,15 +5,15 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from memory_app.edges.words import describe_edges
-from memory_app.held.masking import memory_for
 from memory_app.memories.reading import prompt_line
-from memory_app.memories.selectors import name_actors
 from memory_app.memories.views.one import open_one
 from memory_app.snapshot.core import memory_line
 from memory_app.why.selectors import load_belief
 from memory_app.why.shown import conflict_rows, found_rows, masked_change, steps_of
+from minara_site.access.actors import name_actors
 from minara_site.access.policy import Act
 from minara_site.kernel.core.tokens import estimate_tokens
+from minara_site.kernel.guard.masking import masked_for
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.lists import total_words
 from minara_site.web.responses import render_page
@@ -24,7 +24,7 @@ def show(request: PageRequest, memory_id: int) -> HttpResponse:
     """Show what led to a memory, where it was read, and what would change without it."""
     principal, reader = request.principal, request.user
     memory = open_one(request, Act.MEMORY_READ, memory_id)
-    shown = memory_for(reader, memory)
+    shown = masked_for(reader, memory)
     belief = masked_change(load_belief(memory, now=timezone.now()), reader=reader, owner_id=memory.owner_id)
     names = name_actors({memory.actor, *belief.actors}, reader=reader)
     line = prompt_line(shown)

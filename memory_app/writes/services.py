@@ -14,13 +14,13 @@ from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 
 from memory_app.facts.services import take_up_again
-from memory_app.held.core import Kind
-from memory_app.memories.core import ROLL_BACK_REASON
+from memory_app.memories.core import MEMORY_KIND, ROLL_BACK_REASON
 from memory_app.memories.models import Memory, MemoryRevision
 from memory_app.memories.services.edit import revision_of, say_again, store_changed
 from memory_app.memories.services.guarded import discard_holds, hold_of, judge_rows
 from memory_app.memories.services.remove import await_sweep
 from memory_app.memories.services.write import runs_of
+from memory_app.user_profile.core import PROFILE_KIND
 from memory_app.user_profile.models import UserProfileEntry, UserProfileRevision
 from memory_app.user_profile.selectors import find_entry, find_hold
 from memory_app.user_profile.services import hold_value, judge_value, keep_revision, take_turns
@@ -165,7 +165,7 @@ def judge_again(rows: Sequence[Memory], record: WriteRollback) -> None:
     What lies in the trash is only marked: it waits for a person when it returns.
     """
     verdicts = judge_rows(rows)
-    lift_holds(kind=Kind.MEMORY, object_ids=[row.pk for row in rows if row.held_at], actor=record.actor, now=record.at)
+    lift_holds(kind=MEMORY_KIND, object_ids=[row.pk for row in rows if row.held_at], actor=record.actor, now=record.at)
     for row in rows:
         row.rules_version = verdicts[row.pk].rules_version
         row.held_at = record.at if verdicts[row.pk].is_held else None
@@ -195,7 +195,7 @@ def drop_held(entry: UserProfileEntry, undone: WriteRollback, *, now: datetime) 
     hold = find_hold(entry)
     if hold is not None and hold.held_at == undone.at:
         entry.held_value = ""
-        lift_holds(kind=Kind.USER_PROFILE, object_ids=[entry.pk], actor=undone.actor, now=now)
+        lift_holds(kind=PROFILE_KIND, object_ids=[entry.pk], actor=undone.actor, now=now)
 
 
 def set_value(entry: UserProfileEntry, earlier: UserProfileRevision, *, now: datetime) -> None:

@@ -11,17 +11,17 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
-from memory_app.held.masking import mask, mask_value, memory_for
 from memory_app.memories.models import Memory, MemoryRevision
-from memory_app.memories.selectors import name_actors
 from memory_app.user_profile.models import UserProfileEntry, UserProfileRevision
 from memory_app.writes.core.entries import Done
 from memory_app.writes.core.lights import Kind, Light
 from memory_app.writes.core.plan import LEFT, UNRETIRED, EntryStep, Left, Plan, Repetition, Step, Why
 from memory_app.writes.models import WriteRollback
 from memory_app.writes.selectors.plans import Preview
+from minara_site.access.actors import name_actors
 from minara_site.access.models import User
 from minara_site.kernel.core.diff import Segment, word_diff
+from minara_site.kernel.guard.masking import mask, mask_value, masked_for
 from minara_site.web.moments import number_words
 
 Item = Step | EntryStep | Repetition | Left
@@ -180,12 +180,12 @@ def shape_rows(items: Sequence[Item], preview: Preview, owners: Mapping[int, str
             rows.append(Row(owner=owner, key=item.key, changes=word_diff(now, before)))
         elif isinstance(item, Left):
             found = preview.rows.get(item.memory_id) if item.memory_id else None
-            memory = memory_for(reader, found) if found else None
+            memory = masked_for(reader, found) if found else None
             rows.append(Row(memory, owner, item.key or gone_words(item, memory), reason=reason_words(item, names)))
         elif isinstance(item, Repetition):
-            rows.append(Row(memory_for(reader, preview.rows[item.memory_id]), owner))
+            rows.append(Row(masked_for(reader, preview.rows[item.memory_id]), owner))
         else:
-            memory = memory_for(reader, preview.rows[item.memory_id])
+            memory = masked_for(reader, preview.rows[item.memory_id])
             earlier = texts.get((memory.pk, item.text or 0), memory.content)
             earlier = earlier if memory.owner_id == reader.pk else mask(earlier)
             rows.append(Row(memory, owner, changes=word_diff(memory.content, earlier) if item.text else ()))

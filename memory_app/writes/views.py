@@ -9,8 +9,6 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory_app.held.masking import memory_for
-from memory_app.memories.selectors import name_actors
 from memory_app.writes.core.entries import IMPORT
 from memory_app.writes.core.lights import Kind, Light
 from memory_app.writes.forms import ConfirmForm, SinceForm
@@ -22,9 +20,11 @@ from memory_app.writes.selectors.writers import Window, list_rows_of, load_write
 from memory_app.writes.services import check_undoable, roll_back, undo_roll_back
 from memory_app.writes.shown import EFFECTS, EFFECTS_OF_UNDO, TITLES, show_left, show_lights, show_plan, undo_address
 from minara_site.access.access_log import record_views
+from minara_site.access.actors import name_actors
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Conflict, Invalid
+from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.plain_text import storable_problem
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.lists import load_page, render_list
@@ -70,7 +70,7 @@ def rows(request: PageRequest) -> HttpResponse:
     if light is not None and light.ids:
         found = found.filter(pk__in=light.ids)
     shown = load_page(ROWS, request, found, ignore=("writer", "light"))
-    shown = shown.with_rows([memory_for(request.user, row) for row in shown.rows])
+    shown = shown.with_rows([masked_for(request.user, row) for row in shown.rows])
     leave_traces(request, {row.owner_id for row in shown.rows}, now=now)
     context = {
         "title": writer_words(writer, request.user),

@@ -1,7 +1,8 @@
 """Access as a Django app."""
 
+from importlib import import_module
+
 from django.apps import AppConfig
-from django.contrib.auth.signals import user_logged_in, user_logged_out
 
 
 class AccessConfig(AppConfig):
@@ -11,13 +12,5 @@ class AccessConfig(AppConfig):
     label = "access"
 
     def ready(self) -> None:
-        """Note each sign-in as a visit, as a session and in the audit log, and each sign-out as the end of one."""
-        from allauth.account.signals import user_logged_in as came_in
-
-        from minara_site.access.security.sessions import begin_session, forget_session
-        from minara_site.access.visits import note_visit, record_sign_in
-
-        user_logged_in.connect(note_visit, dispatch_uid="access.note_visit")
-        came_in.connect(record_sign_in, dispatch_uid="access.record_sign_in")
-        user_logged_in.connect(begin_session, dispatch_uid="access.begin_session")
-        user_logged_out.connect(forget_session, dispatch_uid="access.forget_session")
+        """Start what needs every app's tables; they are there from here on."""
+        import_module("minara_site.access.startup").start()

@@ -61,6 +61,7 @@ class Act(StrEnum):
     ACCEPT_INVITATION = "accept_invitation"
     HOLDS_READ = "holds_read"
     HOLD_DISCARD = "hold_discard"
+    REVIEW = "review"
     HOLD_RELEASE = "hold_release"
     SCAN_RULES = "scan_rules"
     WRITES_READ = "writes_read"
@@ -146,6 +147,7 @@ POLICY: dict[Act, Rule] = {
     Act.ACCEPT_INVITATION: Rule(ANYBODY),
     Act.HOLDS_READ: Rule(OWNERS, Scope.MEMORY_READ, others=True),
     Act.HOLD_DISCARD: Rule(OWNERS, others=True),
+    Act.REVIEW: Rule(OPERATORS, others=True),
     Act.HOLD_RELEASE: Rule(OPERATORS, others=True),
     Act.SCAN_RULES: Rule(OPERATORS),
     Act.WRITES_READ: Rule(OPERATORS),

@@ -2,17 +2,15 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from django.utils.translation import gettext as _
 
+from minara_site.access.models import User
 from minara_site.access.policy import ENROLMENT, POLICY, Act, Role, Scope, permits
 from minara_site.kernel.errors import NotFound, Refused, Unauthenticated
 from minara_site.kernel.ownership import EVERYBODY, EVERYONE, Owner
 from minara_site.kernel.plain_text import storable_problem
-
-if TYPE_CHECKING:
-    from minara_site.access.models import User
 
 
 class SecondFactorDue(Refused):
@@ -35,7 +33,7 @@ class Principal:
     without a second factor may go on, `must_enrol` that this moment has passed.
     """
 
-    user: "User | None" = None
+    user: User | None = None
     role: Role = Role.ANONYMOUS
     scopes: frozenset[Scope] | None = None
     key_prefix: str = ""
@@ -61,7 +59,7 @@ class Principal:
         return f"user:{self.user.pk}" if self.user else "anonymous"
 
     @property
-    def owner(self) -> "User":
+    def owner(self) -> User:
         """Return the user whose rows this caller owns. Raises Unauthenticated for a stranger."""
         if self.user is None:
             raise Unauthenticated(_("Sign in, or send an API key as a bearer token."))
@@ -100,8 +98,6 @@ class Principal:
             raise NotFound(_("There is no such owner."))
         if owner_name == EVERYBODY:
             return EVERYONE
-        from minara_site.access.models import User
-
         found: User | None = User.objects.named(owner_name).first()
         if found is None:
             raise NotFound(_("There is no such owner."))

@@ -4,6 +4,7 @@ from django.urls import include, path
 
 from minara_site.console.demo import views as demo
 from minara_site.console.home import views as home
+from minara_site.console.quarantine import urls as quarantine
 from minara_site.console.settings import views as settings
 
 pages = [
@@ -16,6 +17,8 @@ pages = [
 
 urlpatterns = [
     path("", home.home, name="home"),
+    path("memories/held/", include((quarantine.held, "held"))),
+    path("quarantine/", include((quarantine.review, "quarantine"))),
     path("ops/jobs/", include("minara_site.console.jobs.urls")),
     path("ops/budgets/", include("minara_site.console.budgets.urls")),
     path("ops/audit-log/", include("minara_site.console.audit_log.urls")),

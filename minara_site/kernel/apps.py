@@ -1,5 +1,7 @@
 """The kernel as a Django app."""
 
+from importlib import import_module
+
 from django.apps import AppConfig
 
 
@@ -10,5 +12,5 @@ class KernelConfig(AppConfig):
     label = "kernel"
 
     def ready(self) -> None:
-        """Register what Django finds only by import."""
-        from minara_site.kernel import checks  # noqa: F401
+        """Register the checks: importing them does."""
+        import_module("minara_site.kernel.checks")

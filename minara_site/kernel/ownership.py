@@ -27,6 +27,7 @@ class OwnedQuerySet(models.QuerySet[Any]):
         return self if owner is EVERYONE else self.filter(owner=owner)
 
 
-def owner_key() -> "models.ForeignKey[Any, Any]":
-    """Return the column that says whose row this is."""
-    return models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False)
+def owner_key(*, null: bool = False) -> "models.ForeignKey[Any, Any]":
+    """Return the column that says whose row this is; `null` for rows that the instance may have."""
+    user = settings.AUTH_USER_MODEL
+    return models.ForeignKey(user, on_delete=models.CASCADE, related_name="+", db_index=False, null=null)

@@ -1,8 +1,12 @@
 """Text that can be stored: no NUL, no lone surrogates, within its length. Every door's text passes here (W-19)."""
 
+import re
+
 from django.utils.translation import gettext as _
 
 from minara_site.kernel.errors import FieldError, Invalid
+
+NUMBER = re.compile(r"[0-9]{1,18}")
 
 
 def storable_problem(text: str) -> str | None:
@@ -27,3 +31,9 @@ def clean_text(text: str, *, field: str, max_chars: int, min_chars: int = 1) -> 
     if problem is not None:
         raise Invalid(problem, errors=(FieldError(field, problem),))
     return trimmed
+
+
+def parse_number(text: str, *, after: str = "") -> int | None:
+    """Return the id or version that stands in a text `after` these words, None when it is none that a column holds."""
+    number = text.removeprefix(after)
+    return int(number) if text.startswith(after) and NUMBER.fullmatch(number) else None

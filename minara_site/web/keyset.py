@@ -6,12 +6,10 @@ it names the list and the order it was cut from and is refused by any other.
 
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import chain
 from typing import Any, Generic, TypeVar, cast
 
 from django.core import signing
 from django.core.exceptions import ValidationError
-from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.models import Field, Model, Q, QuerySet
 from django.utils.translation import gettext as _
 
@@ -111,26 +109,3 @@ def read_number(cursor: str | None, *, scope: str) -> int | None:
         return int(signing.Signer(salt=f"keyset:{scope}").unsign_object(cursor)) if cursor else None
     except signing.BadSignature:
         raise bad_cursor() from None
-
-
-@dataclass(frozen=True, slots=True)
-class Count:
-    """How many rows match; `is_exact` is False when counting stopped at the bound."""
-
-    number: int
-    is_exact: bool
-
-
-def count_rows(queryset: "QuerySet[Any]", most: int = 10_000) -> Count:
-    """Count at most `most` rows, so that a count never reads a whole table."""
-    number = queryset.order_by().values("pk")[: most + 1].count()
-    return Count(min(number, most), number <= most)
-
-
-def count_each(*querysets: "QuerySet[Any]", most: int) -> list[Count]:
-    """Count at most `most` rows of each, in one statement."""
-    asked = [rows.order_by().values("pk")[: most + 1].query.sql_with_params() for rows in querysets]
-    columns = ", ".join(f"(SELECT COUNT(*) FROM ({sql}) counted)" for sql, _values in asked)  # noqa: S608
-    with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
-        cursor.execute(f"SELECT {columns}", list(chain.from_iterable(values for _sql, values in asked)))
-        return [Count(min(number, most), number <= most) for number in cursor.fetchone()]

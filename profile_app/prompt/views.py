@@ -10,13 +10,13 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from memory_app.held.masking import mask
 from memory_app.snapshot.core import LeftOut
 from memory_app.snapshot.selectors import count_writes_since
 from minara_site.access.access_log import record_view
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import NotFound
+from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.ownership import Everyone
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.filters import changed_query

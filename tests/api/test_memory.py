@@ -7,10 +7,10 @@ import pytest
 import time_machine
 from django.test import Client
 
-from memory_app.memories.core import Category, Provenance, Source
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Changes, Draft, edit_memory, revert_memory, write_memory
 from minara_site.access.models import AccessEntry
+from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from tests.kit.api import MEMORY_FIELDS, Agent, agent_of, assert_problem, read_time, walk
 from tests.kit.clock import NOON
 from tests.kit.tables import table

@@ -11,9 +11,9 @@ from django.utils import timezone
 
 from memory_app.importers.adapters import Format, open_bundle
 from memory_app.importers.services import Judgement, run_import
+from memory_app.index.documents import index_problems
 from memory_app.memories.models import Memory
 from memory_app.memories.services import SLICE
-from memory_app.search.index import index_problems
 from minara_site.access.models import User
 from tests.bench.figures import Figure
 from tests.bench.texts import make_texts

@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 from django.utils import timezone
 
-from memory_app.memories.core import Category, Provenance, Source
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Draft, write_memories
 from minara_site.access.models import User
 from minara_site.access.policy import Role
 from minara_site.access.users import create_user
+from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from tests.bench.figures import Figure
 from tests.bench.texts import make_texts
 

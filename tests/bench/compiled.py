@@ -6,11 +6,11 @@ from pathlib import Path
 
 from django.utils import timezone
 
-from memory_app.memories.core import Category, Provenance, Source
 from memory_app.memories.services import Draft, write_memories
 from memory_app.pages.cache import PAGES
 from memory_app.pages.selectors import Asked, get_version, load_page, open_asset
 from minara_site.access.models import User
+from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from tests.bench.figures import Figure, timed
 from tests.bench.texts import CATEGORIES, make_texts, make_times
 

@@ -12,12 +12,12 @@ from memory_app.embeddings.core import Vector, normalise_vectors, pack
 from memory_app.embeddings.models import MemoryVector
 from memory_app.embeddings.providers import current_provider
 from memory_app.embeddings.selectors import find_nearest
-from memory_app.memories.core import Category, Provenance, Source
+from memory_app.index.core.document import Kind
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Draft, write_memories
-from memory_app.search.core.document import Kind
 from minara_site.access.models import User
 from minara_site.config import EmbeddingProviderName
+from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from tests.bench.figures import Figure, percentile, timed
 from tests.bench.texts import make_owners, make_texts
 

@@ -8,10 +8,10 @@ from django.utils import timezone
 from memory_app.facts.models import ConsolidationEvent
 from memory_app.facts.services import consolidate_pending, find_conflicts
 from memory_app.facts.services.compare import MOST_COMPARED
-from memory_app.memories.core import Category, Provenance, Source
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Draft, write_memories
 from minara_site.access.models import User
+from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from tests.bench.figures import Figure
 from tests.bench.texts import make_texts
 

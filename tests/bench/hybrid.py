@@ -16,10 +16,10 @@ from memory_app.embeddings.core import pack, text_digest
 from memory_app.embeddings.models import MemoryVector
 from memory_app.embeddings.providers import current_provider
 from memory_app.embeddings.selectors import embed_query
+from memory_app.index.core.document import Kind
+from memory_app.index.core.parser import parse_query
+from memory_app.index.core.request import Fusion
 from memory_app.memories.models import Memory
-from memory_app.search.core.document import Kind
-from memory_app.search.core.parser import parse_query
-from memory_app.search.core.request import Fusion
 from memory_app.search.selectors import search_memories
 from minara_site.access.models import User
 from tests.bench.figures import Figure, percentile, timed

@@ -20,8 +20,8 @@ from django.conf import settings
 from django.utils import timezone
 
 from memory_app.embeddings.services import backfill_embeddings
+from memory_app.index.core.request import Fusion
 from memory_app.memories.models import Memory
-from memory_app.search.core.request import Fusion
 from memory_app.search.selectors import search_memories
 from minara_site.access.models import User
 from tests.bench.figures import Figure

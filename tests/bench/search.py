@@ -10,10 +10,10 @@ from typing import Any
 
 from django.conf import settings
 
+from memory_app.index.adapters.sqlite import match_expression
+from memory_app.index.core.document import memory_document
+from memory_app.index.core.parser import MAX_QUERY_CHARS, parse_query
 from memory_app.memories.models import Memory
-from memory_app.search.adapters.sqlite import match_expression
-from memory_app.search.core.document import memory_document
-from memory_app.search.core.parser import MAX_QUERY_CHARS, parse_query
 from memory_app.search.selectors import search_memories
 from minara_site.access.models import User
 from minara_site.kernel.errors import Invalid

@@ -118,11 +118,12 @@ def read_examples() -> list[Example]:
 
 def read_example(question: "recall.Question", group: str) -> Example:  # type: ignore[name-defined]  # noqa: F821
     """Return the features of a question's candidates as the product sees them."""
+    from memory_app.index.core.request import Fusion, SearchRequest, Sort
+    from memory_app.index.selectors import read_query
     from memory_app.search.core.fusion import Fuser
     from memory_app.search.core.rank import Ranker
-    from memory_app.search.core.request import Fusion, SearchRequest, Sort
     from memory_app.search.meaning import read_meaning
-    from memory_app.search.selectors import backend, gather, read_query
+    from memory_app.search.selectors import backend, gather
     from minara_site.kernel.core.tickers import extract_finance_entities
 
     parsed = read_query(question.text)

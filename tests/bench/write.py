@@ -7,11 +7,11 @@ from pathlib import Path
 
 from django.utils import timezone
 
-from memory_app.memories.core import Category, Provenance, Source
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Draft, write_memory
 from minara_site.access.models import AccessEntry, User
 from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.events import memory_written
 from tests.bench.figures import Figure
 from tests.bench.texts import make_texts

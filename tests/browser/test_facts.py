@@ -7,8 +7,8 @@ from playwright.sync_api import expect
 
 from memory_app.facts.models import FactConflict
 from memory_app.facts.services import consolidate_pending
-from memory_app.memories.core import Source
 from memory_app.memories.models import Memory
+from minara_site.kernel.core.vocabulary import Source
 from tests.kit.chromium import Judge, Visit
 from tests.kit.clock import NOON
 from tests.memory_app.facts.factories import DAILY, WEEKLY, make_conflict, make_fact

@@ -8,10 +8,10 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Page
 
-from memory_app.memories.core import Category, Source
 from memory_app.memories.services import delete_memories
 from minara_site.access.keys.services import create_key
 from minara_site.access.principal import Principal
+from minara_site.kernel.core.vocabulary import Category, Source
 from tests.kit.chromium import NARROW, TARGET_RULES, WIDE, Look, Visit, faults_of
 from tests.memory_app.memories.factories import make_many, make_memory
 from tests.memory_app.roles.rows import make_thesis

@@ -7,11 +7,11 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from memory_app.memories.core import Source
 from memory_app.user_profile.services import set_entry
+from minara_site.kernel.core.vocabulary import Source
 from minara_site.kernel.guard.models import Decision, Hold
+from tests.console.quarantine.test_pages import WALLET, hold_text
 from tests.kit.chromium import NARROW, Judge, Visit
-from tests.memory_app.held.test_pages import WALLET, hold_text
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -7,9 +7,9 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from memory_app.memories.core import Category, Source
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Changes, delete_memories, edit_memory
+from minara_site.kernel.core.vocabulary import Category, Source
 from tests.kit.chromium import NARROW, Judge, Visit
 from tests.memory_app.memories.factories import browser, make_many, make_memory
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from memory_app.memories.core import Category, Source
 from memory_app.user_profile.services import set_entry
+from minara_site.kernel.core.vocabulary import Category, Source
 from profile_app.prompt.services import end_session, start_session
 from tests.kit.chromium import Judge, Visit
 from tests.memory_app.memories.factories import make_memory

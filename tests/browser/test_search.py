@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from memory_app.memories.core import Category, Source
+from minara_site.kernel.core.vocabulary import Category, Source
 from tests.kit.chromium import Judge, Visit
 from tests.memory_app.memories.factories import make_memory
 

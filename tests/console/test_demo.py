@@ -13,10 +13,11 @@ from django.db import connections
 
 from memory_app.facts.models import ConsolidationEvent
 from memory_app.facts.selectors import list_conflicts
-from memory_app.facts.services import consolidate_pending, record_fact, undo_event
-from memory_app.memories.core import Category, FactState, Provenance, Source, State
+from memory_app.facts.services import consolidate_pending, undo_event
+from memory_app.index.models import SearchDocument
+from memory_app.memories.core import FactState, State
 from memory_app.memories.models import Memory, MemoryRevision
-from memory_app.memories.services import Draft, write_memory
+from memory_app.memories.services import Draft, record_fact, write_memory
 from memory_app.pages.models import CompiledPageVersion
 from memory_app.pages.selectors import Asked, list_assets, load_page, open_asset
 from memory_app.roles.core import Classification, Outcome, SkipReason, Status
@@ -24,7 +25,6 @@ from memory_app.roles.models import RoleMemory
 from memory_app.roles.probes import find_outcome
 from memory_app.roles.registry import registry
 from memory_app.roles.selectors import list_manual_due, recent_lessons
-from memory_app.search.models import SearchDocument
 from memory_app.user_profile.models import UserProfileEntry
 from memory_app.user_profile.services import set_entry
 from memory_app.why.models import SearchLogEntry
@@ -39,6 +39,7 @@ from minara_site.console.demo.services import MEI, OLGA, load_demo, remove_demo
 from minara_site.console.models import DemoObject
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.conversations.models import Session, Turn
+from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.governance.models import ShadowDecision
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.llm.models import BudgetWindow, LlmUsage

@@ -10,7 +10,6 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from memory_app.memories.core import Category, Provenance, Source
 from memory_app.memories.services import Changes, Draft, delete_memories, edit_memory, write_memories, write_memory
 from memory_app.user_profile.services import set_entry
 from minara_site.access.keys.services import create_key
@@ -18,9 +17,11 @@ from minara_site.access.models import ApiKey, User
 from minara_site.access.policy import Role
 from minara_site.access.principal import Principal
 from minara_site.console.demo.services import load_demo
-from minara_site.console.home.selectors import MOST_COUNTED, bounded, load_own, load_own_and_instance
+from minara_site.console.home.selectors import load_own, load_own_and_instance
 from minara_site.kernel.audit_log.services import record_audit
+from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.jobs.models import JobRun, RunState, WorkerSeen
+from minara_site.web.counts import MAX_COUNTED, RowCount
 from tests.kit.page import text_of
 from tests.memory_app.writes.core.test_lights import minja
 
@@ -190,8 +191,8 @@ def test_counts_stop_at_a_bound(ana: Any) -> None:
     write_memory(owner_id=ana.pk, draft=draft("one"), now=timezone.now())
     own = load_own(ana, now=timezone.now())
     assert (own.memories.number, own.memories.is_exact) == (1, True)
-    stopped = bounded(MOST_COUNTED + 1)
-    assert (stopped.number, stopped.is_exact) == (MOST_COUNTED, False)
+    stopped = RowCount.of(MAX_COUNTED + 1)
+    assert (stopped.number, stopped.is_exact) == (MAX_COUNTED, False)
 
 
 def test_support_learns_what_it_may_do_and_sees_no_memory(client: Client, sam: Any, ana: Any) -> None:

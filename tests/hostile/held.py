@@ -2,10 +2,10 @@
 
 from django.utils import timezone
 
-from memory_app.held.services import MAX_BULK, release_holds
 from minara_site.access.models import User
 from minara_site.access.policy import Role
 from minara_site.access.principal import Principal
+from minara_site.console.quarantine.services import MAX_BULK, release_holds
 from minara_site.kernel.guard.models import Hold
 
 

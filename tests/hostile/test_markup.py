@@ -13,8 +13,7 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from memory_app.held.core import Kind
-from memory_app.memories.core import Category, Provenance, Source
+from memory_app.memories.core import MEMORY_KIND
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Changes, Draft, delete_memories, edit_memory, restore_memories, write_memory
 from memory_app.user_profile.services import set_entry
@@ -24,6 +23,7 @@ from minara_site.access.principal import Principal
 from minara_site.kernel.conversations.services import NewTurn, ToolCall, record_turn
 from minara_site.kernel.core.hidden import has_hidden
 from minara_site.kernel.core.tickers import find_mentions
+from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.errors import Invalid
 from minara_site.kernel.guard.models import Hold
 from profile_app.prompt.services import start_session
@@ -114,7 +114,7 @@ def stored(world: World, texts: tuple[str, ...], change: Change) -> Iterator[dic
                 "key": "key0",
                 "version": 1,
                 "ids": ids,
-                "held": set(Hold.objects.filter(owner=owner, kind=Kind.MEMORY).values_list("object_id", flat=True)),
+                "held": set(Hold.objects.filter(owner=owner, kind=MEMORY_KIND).values_list("object_id", flat=True)),
             }
         finally:
             transaction.set_rollback(True)

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from memory_app.memories.core import Category, Source
 from memory_app.memories.models import Memory
 from memory_app.snapshot.selectors import load_prompt_ids
+from minara_site.kernel.core.vocabulary import Category, Source
 from tests.journeys.reader import Reader
 from tests.memory_app.memories.factories import make_many, make_memory
 

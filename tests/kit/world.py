@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from memory_app.bundle.models import BundleTransfer
 from memory_app.facts.models import ConsolidationEvent, FactConflict, FactVerdict
-from memory_app.memories.core import Category, FactState, Provenance, Source
+from memory_app.memories.core import FactState
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Changes, Draft, delete_memories, edit_memory, write_memory
 from memory_app.roles.services.record import DecisionDraft, record_decision
@@ -32,6 +32,7 @@ from minara_site.access.principal import Principal
 from minara_site.access.security.sessions import SEEN
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.conversations.services import NewTurn, ToolCall, record_turn
+from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.jobs.models import JobRun, WorkerSeen
 from profile_app.prompt.services import start_session

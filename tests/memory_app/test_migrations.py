@@ -7,8 +7,8 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
+from tests.console.quarantine import racers
 from tests.kit.databases import copy_databases, drop_databases, using
-from tests.memory_app.held import racers
 from tests.memory_app.roles import seeding
 
 pytestmark = pytest.mark.database

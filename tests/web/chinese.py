@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
 
-from memory_app.memories.core import Category, Source
 from memory_app.roles.core import Classification
 from minara_site.access.models import ApiKey, User
 from minara_site.access.policy import Scope
+from minara_site.kernel.core.vocabulary import Category, Source
 
 IDENTIFIERS = {
     *Category,

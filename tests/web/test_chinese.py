@@ -8,7 +8,6 @@ from django.test import Client
 from django.urls import resolve
 from django.utils import timezone
 
-from memory_app.memories.core import Category, Source
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Changes, delete_memories, edit_memory
 from memory_app.user_profile.services import set_entry
@@ -17,6 +16,7 @@ from minara_site.access.models import User
 from minara_site.access.policy import Role, Scope, permits
 from minara_site.access.principal import Principal
 from minara_site.access.setup import issue_setup_link
+from minara_site.kernel.core.vocabulary import Category, Source
 from minara_site.shell.nav import NAV
 from profile_app.prompt.services import end_session, start_session
 from tests.kit.fixtures import make_user

@@ -11,7 +11,8 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from minara_site.access.models import AccessEntry
-from minara_site.web.keyset import BadCursor, Count, Order, count_each, count_rows, paginate
+from minara_site.web.counts import RowCount, count_each, count_rows
+from minara_site.web.keyset import BadCursor, Order, paginate
 from tests.kit.tables import table
 from tests.web.conftest import make_entries
 
@@ -140,15 +141,15 @@ class TestCount:
     def test_is_exact_up_to_the_bound_and_stops_one_row_above_it(self, ana: Any) -> None:
         make_entries(ana, 8)
         rows = AccessEntry.objects.order_by("at")
-        assert count_rows(rows, most=8) == Count(8, is_exact=True)
+        assert count_rows(rows, limit=8) == RowCount(8, is_exact=True)
         with CaptureQueriesContext(connection) as queries:
-            assert count_rows(rows, most=7) == Count(7, is_exact=False)
+            assert count_rows(rows, limit=7) == RowCount(7, is_exact=False)
         assert "LIMIT 8" in queries[0]["sql"]
 
     def test_counts_several_in_one_statement(self, ana: Any) -> None:
         entries = make_entries(ana, 8)
         first = AccessEntry.objects.filter(pk__in=[each.pk for each in entries[:3]])
         with CaptureQueriesContext(connection) as queries:
-            counts = count_each(AccessEntry.objects.order_by("at"), first, AccessEntry.objects.filter(pk=0), most=7)
-        assert counts == [Count(7, is_exact=False), Count(3, is_exact=True), Count(0, is_exact=True)]
+            counts = count_each(AccessEntry.objects.order_by("at"), first, AccessEntry.objects.filter(pk=0), limit=7)
+        assert counts == [RowCount(7, is_exact=False), RowCount(3, is_exact=True), RowCount(0, is_exact=True)]
         assert len(queries) == 1

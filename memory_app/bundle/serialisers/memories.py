@@ -26,25 +26,17 @@ from memory_app.bundle.serialisers.base import (
     Writing,
 )
 from memory_app.facts.core.sameness import fact_key
-from memory_app.held.masking import mask, memory_for
-from memory_app.memories.core import (
-    IMPORT_ACTOR,
-    IMPORT_ORIGIN,
-    MEMORY_ORIGIN,
-    Category,
-    FactState,
-    Provenance,
-    Source,
-    State,
-)
+from memory_app.memories.core import MEMORY_ORIGIN, FactState, State
 from memory_app.memories.models import Memory, MemoryQuerySet, MemoryRevision
 from memory_app.memories.selectors import find_refused, retention_cutoff
 from memory_app.memories.services import SLICE, Draft, build_memory, insert_memories
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.services import content_digest
 from minara_site.kernel.core.redact import redact
+from minara_site.kernel.core.vocabulary import IMPORT_ACTOR, IMPORT_ORIGIN, Category, Provenance, Source
 from minara_site.kernel.errors import Invalid, MinaraError
 from minara_site.kernel.events import fact_recorded, send_after_commit
+from minara_site.kernel.guard.masking import mask, masked_for
 from minara_site.web.json_body import read_json
 
 KIND = "memory"
@@ -117,7 +109,7 @@ def slices(rows: MemoryQuerySet) -> Iterator[list[Memory]]:
 
 def memory_of(row: Memory, wanted: Wanted) -> Memory:
     """Return a memory as the reader of the export may see it, with the fields that no page shows."""
-    shown = memory_for(wanted.reader, row)
+    shown = masked_for(wanted.reader, row)
     if wanted.is_masked:
         shown.origin, shown.metadata = mask(row.origin), redact(row.metadata)
     return shown

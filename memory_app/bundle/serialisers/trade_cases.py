@@ -10,10 +10,10 @@ from typing import Any
 
 from memory_app.bundle.core.front_matter import render_document, render_json
 from memory_app.bundle.serialisers.base import LeftOut, OutFile, Serialiser, Wanted
-from memory_app.held.masking import decision_for
 from memory_app.roles.core import Status
 from memory_app.roles.models import RoleMemory, RoleMemoryQuerySet
 from memory_app.roles.selectors import find_refused
+from minara_site.kernel.guard.masking import masked_for
 
 KIND = "trade_case"
 FOLDER = "trade-cases"
@@ -34,7 +34,7 @@ def export(wanted: Wanted) -> Iterator[OutFile]:
             if entry.held_at or entry.lesson_held_at or entry.pk in refused:
                 wanted.left_out[LeftOut.HELD] += 1
             else:
-                yield to_file(decision_for(wanted.reader, entry), wanted)
+                yield to_file(masked_for(wanted.reader, entry), wanted)
 
 
 def slices(rows: RoleMemoryQuerySet) -> Iterator[list[RoleMemory]]:

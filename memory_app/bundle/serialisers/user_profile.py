@@ -18,13 +18,13 @@ from memory_app.bundle.serialisers.base import (
     Wanted,
     Writing,
 )
-from memory_app.held.masking import entry_for
 from memory_app.user_profile.models import UserProfileEntry, guarded_text
 from memory_app.user_profile.selectors import read_entries
 from memory_app.user_profile.services import MAX_ENTRIES, clean_key, clean_value, set_entry
 from minara_site.access.models import User
 from minara_site.kernel.errors import Invalid
 from minara_site.kernel.guard import core as guard
+from minara_site.kernel.guard.masking import masked_for
 
 KIND = "user_profile"
 PATH = "user-profile.md"
@@ -42,7 +42,7 @@ def export(wanted: Wanted) -> Iterator[OutFile]:
     stored = UserProfileEntry.objects.for_owner(wanted.owner).count()
     wanted.left_out[LeftOut.HELD] += stored - len(entries)
     if entries:
-        shown = (entry_for(wanted.reader, entry) for entry in entries)
+        shown = (masked_for(wanted.reader, entry) for entry in entries)
         body = "\n".join(f"{BULLET}{entry.key}: {entry.value}" for entry in shown)
         yield OutFile(PATH, render_document(wanted.head(KIND), body))
 

@@ -9,10 +9,10 @@ from django.db import DEFAULT_DB_ALIAS, connections, transaction
 from django.utils.translation import gettext_lazy as _
 
 from memory_app.doctor.fixes.contract import SAMPLE, Fix, FixName, Foreseen, Journal
-from memory_app.search import schema
-from memory_app.search.adapters import backend
-from memory_app.search.core.document import Document, Kind
-from memory_app.search.index import INDEXED, documents, write
+from memory_app.index import schema
+from memory_app.index.adapters import backend
+from memory_app.index.core.document import Document, Kind
+from memory_app.index.documents import INDEXED, documents, write
 from minara_site.kernel.jobs.services import Claim
 
 USING = DEFAULT_DB_ALIAS

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from memory_app.doctor.core import Line, Section, State
 from memory_app.doctor.sections.look import Look, line_of
-from memory_app.search.index import INDEXED, index_problems, newest_index_problems, orphans
+from memory_app.index.documents import INDEXED, index_problems, newest_index_problems, orphans
 from minara_site.kernel.audit_log.verification import verify_newest
 from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.kernel.jobs.selectors import is_worker_seen

@@ -7,8 +7,8 @@ from typing import Any
 from django.db.models import QuerySet
 
 from memory_app.doctor.core import Line, State
+from minara_site.web.counts import RowCount, count_each
 from minara_site.web.filters import Text
-from minara_site.web.keyset import Count, count_each
 
 MOST_ON_A_PAGE = 20_000
 EVERY_ROW = 2**62
@@ -21,12 +21,12 @@ class Look:
     now: datetime
     most: int | None = None
 
-    def count(self, *tables: "QuerySet[Any]") -> list[Count]:
+    def count(self, *tables: "QuerySet[Any]") -> list[RowCount]:
         """Return how many rows each of these has, in one statement."""
-        return count_each(*tables, most=EVERY_ROW if self.most is None else self.most)
+        return count_each(*tables, limit=EVERY_ROW if self.most is None else self.most)
 
 
-def line_of(name: str, label: Text, count: Count, *, watched: bool = False, hint: Text = "") -> Line:
+def line_of(name: str, label: Text, count: RowCount, *, watched: bool = False, hint: Text = "") -> Line:
     """Return the line of a count; a `watched` one should be 0."""
     is_noted = watched and count.number > 0
     state = State.WATCH if is_noted else State.OK

@@ -16,14 +16,15 @@ from memory_app.doctor.sections.look import EVERY_ROW, Look, line_of
 from memory_app.edges.selectors import ENTITY_KINDS
 from memory_app.facts.core import ConflictState
 from memory_app.facts.models import FactConflict
-from memory_app.memories.core import Category, EmbeddingState, FactState
+from memory_app.memories.core import EmbeddingState, FactState
 from memory_app.memories.models import Memory
 from memory_app.memories.selectors import retention_cutoff
 from memory_app.snapshot.selectors import count_writes_of_sessions
 from minara_site.kernel.conversations.models import Session
+from minara_site.kernel.core.vocabulary import Category
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.guard.selectors import out_of_date
-from minara_site.web.keyset import Count
+from minara_site.web.counts import RowCount
 
 TOP = 10
 MOST_SESSIONS = 200
@@ -118,7 +119,7 @@ def memory_section(look: Look) -> Section:
 
 
 def take_census(look: Look) -> Census:
-    """Count the memories in one statement."""
+    """RowCount the memories in one statement."""
     most = EVERY_ROW if look.most is None else look.most + 1
     connection = connections[DEFAULT_DB_ALIAS]
     cutoff = connection.ops.adapt_datetimefield_value(retention_cutoff(look.now))
@@ -223,8 +224,8 @@ def snapshot_lines(look: Look) -> tuple[Line, ...]:
     )
 
 
-def judged_line(judged: Sequence[Count]) -> Line:
+def judged_line(judged: Sequence[RowCount]) -> Line:
     """Return how many memories older and newer rule sets judged."""
-    together = Count(sum(each.number for each in judged), is_exact=all(each.is_exact for each in judged))
+    together = RowCount(sum(each.number for each in judged), is_exact=all(each.is_exact for each in judged))
     hint = _("No prompt takes one before it is judged again; the job guard.rescan does that.")
     return line_of("judged_by_other_rules", _("Judged by another rule set"), together, watched=True, hint=hint)

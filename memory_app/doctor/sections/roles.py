@@ -19,7 +19,7 @@ from memory_app.roles.registry import registry
 from memory_app.roles.selectors import list_manual_due
 from minara_site.kernel.guard.selectors import out_of_date
 from minara_site.kernel.ownership import EVERYONE
-from minara_site.web.keyset import Count
+from minara_site.web.counts import RowCount
 
 BACKLOG = timedelta(hours=72)
 DISABLED = "disabled"
@@ -73,7 +73,7 @@ def could_be_judged(moment: datetime) -> Q:
     return found
 
 
-def vector_lines(counts: list[Count]) -> list[Line]:
+def vector_lines(counts: list[RowCount]) -> list[Line]:
     """Return where the vectors stand; with the provider disabled pending is as it should be."""
     is_enabled = settings.MINARA.embedding_provider != DISABLED
     hint = _("Run: minara doctor --fix --apply --only embeddings")
@@ -89,9 +89,9 @@ def vector_lines(counts: list[Count]) -> list[Line]:
     ]
 
 
-def judged_line(judged: list[Count]) -> Line:
+def judged_line(judged: list[RowCount]) -> Line:
     """Return how many decisions older and newer rule sets judged."""
-    together = Count(sum(each.number for each in judged), is_exact=all(each.is_exact for each in judged))
+    together = RowCount(sum(each.number for each in judged), is_exact=all(each.is_exact for each in judged))
     hint = _("No prompt takes one before it is judged again; the job guard.rescan does that.")
     label = _("Decisions judged by another rule set")
     return line_of("role_memory_judged_by_other_rules", label, together, watched=True, hint=hint)

@@ -7,7 +7,7 @@ It is a candidate for a person, or later a model, to decide; the rule decides no
 import re
 from functools import cached_property
 
-from memory_app.search.core.terms import COMMON_WORDS
+from memory_app.index.core.terms import COMMON_WORDS
 from minara_site.kernel.core.porter import stem
 from minara_site.kernel.core.text import is_cjk, prepare
 from minara_site.kernel.core.tickers import extract_finance_entities

@@ -16,8 +16,8 @@ from memory_app.facts.models import FactConflict
 from memory_app.facts.selectors import find_alike, list_owners_with_uncompared, list_uncompared, read_uncompared
 from memory_app.facts.services.consolidate import ACTOR
 from memory_app.facts.services.rows import is_settled, lock_facts_of, lock_rows, note
+from memory_app.index.adapters.sql import SearchTooSlow
 from memory_app.memories.models import Memory
-from memory_app.search.adapters.sql import SearchTooSlow
 from minara_site.kernel.jobs.services import Claim, report_progress
 
 MOST_COMPARED = 200  # facts in a run; the next run goes on

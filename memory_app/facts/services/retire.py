@@ -3,35 +3,24 @@
 from collections.abc import Iterable
 from datetime import datetime
 
-from django.db import transaction
-
 from memory_app.facts.core import Decider, EventKind
 from memory_app.facts.core.sweep import Step
 from memory_app.facts.models import ConsolidationEvent
 from memory_app.facts.services.rows import audit, is_protected, lock_facts_of, lock_rows, note, retire, tell
-from memory_app.memories.core import MEMORY_ORIGIN, FactState, parse_number
+from memory_app.memories.core import MEMORY_ORIGIN, FactState
 from memory_app.memories.models import Memory
-from memory_app.memories.services import Draft, write_memory
+from minara_site.kernel.plain_text import parse_number
 
 CORRECTED = "corrected"
 
 
-def write_correction(*, owner_id: int, draft: Draft, corrects: int, now: datetime) -> Memory:
-    """Store what the owner says instead of a memory; a fact is retired in its favour, other memories stay.
+def retire_corrected_facts(accepted: Iterable[Memory], *, now: datetime) -> None:
+    """Retire the facts that these memories correct, each once; other memories that they correct stay.
 
-    While the guard holds the new text, the fact stays as it is: `carry_out_corrections`. Raises Invalid.
+    `accepted` were written or released: while the guard holds a correction, the fact stays as it is. Needs a
+    transaction.
     """
-    with transaction.atomic():
-        lock_facts_of(owner_id)
-        correction = write_memory(owner_id=owner_id, draft=draft, now=now)
-        if correction.held_at is None:
-            retire_corrected(correction, corrects, now=now)
-    return correction
-
-
-def carry_out_corrections(released: Iterable[Memory], *, now: datetime) -> None:
-    """Retire the facts that released memories correct, each once. Needs a transaction."""
-    for row in released:
+    for row in accepted:
         corrects = parse_number(row.origin, after=MEMORY_ORIGIN)
         if corrects is None or not is_protected(row):
             continue

@@ -7,10 +7,11 @@ from memory_app.facts.core import Decider
 from memory_app.facts.core.sameness import fact_key
 from memory_app.facts.core.sweep import Step
 from memory_app.facts.models import ConsolidationEvent
-from memory_app.memories.core import FactState, Source
+from memory_app.memories.core import FactState
 from memory_app.memories.models import Memory
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.services import record_audit
+from minara_site.kernel.core.vocabulary import Source
 from minara_site.kernel.events import memory_written, send_after_commit
 
 

@@ -15,8 +15,8 @@ from memory_app.importers.adapters.documents import LETTA, MEM0, read_backup, re
 from memory_app.importers.adapters.found import Found, unusable_words
 from memory_app.importers.adapters.lines import Parser, parse_json_lines, read_file, read_inside
 from memory_app.importers.core import hermes, openclaw
-from memory_app.memories.core import Category
 from minara_site.kernel.core.hidden import visible
+from minara_site.kernel.core.vocabulary import Category
 from minara_site.kernel.errors import NotFound
 
 __all__ = ["Bundle", "Format", "Found", "open_bundle", "unusable_words"]

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from memory_app.memories.core import Category
+from minara_site.kernel.core.vocabulary import Category
 
 CATEGORY_PREFIX = re.compile(rf"\[({'|'.join(Category)})\]\s+")
 

@@ -10,7 +10,7 @@ from itertools import groupby
 from memory_app.importers.core.entries import Entry, Item, Line, Refusal, split_category
 from memory_app.importers.core.markdown import read_blocks
 from memory_app.importers.core.openclaw import as_entry
-from memory_app.memories.core import Category
+from minara_site.kernel.core.vocabulary import Category
 
 DIVIDER = "§"
 

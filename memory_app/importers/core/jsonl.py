@@ -8,7 +8,7 @@ from typing import Any
 
 from memory_app.importers.core.entries import Entry
 from memory_app.importers.core.fields import Expected, UnusableError, read_choice, read_field, read_object, read_time
-from memory_app.memories.core import Category, Source
+from minara_site.kernel.core.vocabulary import Category, Source
 
 CONTENT_NAMES = ("content", "statement", "text")
 

@@ -11,7 +11,7 @@ from typing import Any
 from memory_app.importers.core.entries import Entry, Line, Record, split_category
 from memory_app.importers.core.fields import Expected, UnusableError, read_field, read_id, read_object, read_time
 from memory_app.importers.core.markdown import read_blocks
-from memory_app.memories.core import Category
+from minara_site.kernel.core.vocabulary import Category
 
 ABOUT_THE_USER = "human"
 BLOCKS = ("blocks", "core_memory", "memory_blocks")

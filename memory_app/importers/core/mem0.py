@@ -9,7 +9,7 @@ from typing import Any
 
 from memory_app.importers.core.entries import Entry, Record
 from memory_app.importers.core.fields import Expected, UnusableError, read_field, read_id, read_object, read_time
-from memory_app.memories.core import Category
+from minara_site.kernel.core.vocabulary import Category
 
 LISTS = ("results", "memories")
 KEPT = ("categories", "user_id", "agent_id", "app_id", "run_id", "actor_id")

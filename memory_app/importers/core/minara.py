@@ -17,7 +17,7 @@ from memory_app.importers.core.fields import (
     read_object,
     read_time,
 )
-from memory_app.memories.core import Category, Source
+from minara_site.kernel.core.vocabulary import Category, Source
 
 MEMORIES, USER_PROFILE = "memories", "user_profile"
 COLUMNS: Mapping[str, tuple[str, ...]] = {

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from memory_app.importers.core.entries import Entry, Item, Line, ProfileValue, Refusal, split_category
 from memory_app.importers.core.markdown import Block, read_blocks
-from memory_app.memories.core import Category
+from minara_site.kernel.core.vocabulary import Category
 
 DAILY_NOTE = re.compile(r"(\d{4}-\d{2}-\d{2})(?:-[\w-]+)?\.md")
 KEY_VALUE = re.compile(r"\**(?P<key>[A-Za-z][A-Za-z0-9 _/-]{0,38}[A-Za-z0-9])\**\s*[:：](?!//)\**+\s*+(?P<value>.+)")  # noqa: RUF001 - the full-width colon is meant

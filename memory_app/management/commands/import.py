@@ -14,11 +14,11 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from memory_app.importers.adapters import Format, open_bundle
 from memory_app.importers.services import Judgement, Verdict, run_import
-from memory_app.memories.core import IMPORT_ACTOR
 from minara_site.access.models import DEFAULT_USERNAME
 from minara_site.access.users import get_user
 from minara_site.kernel.command import MinaraCommand
 from minara_site.kernel.core.hidden import visible
+from minara_site.kernel.core.vocabulary import IMPORT_ACTOR
 from minara_site.kernel.errors import NotFound
 from minara_site.web.words import sentences
 

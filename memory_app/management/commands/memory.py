@@ -16,11 +16,11 @@ from memory_app.bundle.core.plan import Channel, ExportReport, FilePlan, ImportP
 from memory_app.bundle.selectors import plan_import
 from memory_app.bundle.services import apply_import, export_bundle
 from memory_app.bundle.words import KINDS, LEFT_OUT, VERDICTS, reason_words
-from memory_app.memories.core import IMPORT_ACTOR
 from minara_site.access.models import DEFAULT_USERNAME, User
 from minara_site.access.users import get_user
 from minara_site.kernel.command import MinaraCommand
 from minara_site.kernel.core.hidden import visible
+from minara_site.kernel.core.vocabulary import IMPORT_ACTOR
 from minara_site.kernel.errors import MinaraError
 
 EXPORT_ACTOR = "command:memory"

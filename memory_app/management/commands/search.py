@@ -7,9 +7,9 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from memory_app.search.answers import note_text
-from memory_app.search.core.request import Fusion
-from memory_app.search.index import index_problems, rebuild_index
+from memory_app.index.core.request import Fusion
+from memory_app.index.documents import index_problems, rebuild_index
+from memory_app.index.pages import note_text
 from memory_app.search.past import read_moment
 from memory_app.search.selectors import search_memories
 from memory_app.why.core import Door

@@ -1,7 +1,7 @@
 """Everything that changes memories. Each function is one short write transaction with its audit row."""
 
 from memory_app.memories.services.edit import MAX_REASON_CHARS, Changes, check_editable, edit_memory, revert_memory
-from memory_app.memories.services.guarded import forget_memories, release_memories, rescan_rows
+from memory_app.memories.services.guarded import delete_permanently, release_memories, rescan_rows
 from memory_app.memories.services.remove import (
     MAX_BULK,
     Batch,
@@ -19,6 +19,7 @@ from memory_app.memories.services.write import (
     agent_source,
     build_memory,
     insert_memories,
+    record_fact,
     store_memories,
     write_memories,
     write_memory,
@@ -35,13 +36,14 @@ __all__ = [
     "build_memory",
     "check_editable",
     "delete_memories",
+    "delete_permanently",
     "discard_memories",
     "edit_memory",
-    "forget_memories",
     "hashes_by_owner",
     "insert_memories",
     "lock_memories",
     "purge_expired",
+    "record_fact",
     "release_memories",
     "rescan_rows",
     "restore_memories",

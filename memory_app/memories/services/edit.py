@@ -8,8 +8,14 @@ from django.db import transaction
 from django.db.models import F
 from django.utils.translation import gettext as _
 
-from memory_app.held.core import Kind
-from memory_app.memories.core import MAX_VERSIONS, REVERT_REASON, EmbeddingState, content_hash, guarded_text
+from memory_app.memories.core import (
+    MAX_VERSIONS,
+    MEMORY_KIND,
+    REVERT_REASON,
+    EmbeddingState,
+    content_hash,
+    guarded_text,
+)
 from memory_app.memories.models import Memory, MemoryRevision
 from memory_app.memories.selectors import get_memory, memory_record
 from memory_app.memories.services.clean import clean_content, clean_fact_type, clean_tickers
@@ -174,7 +180,7 @@ def find_accepted(memories: Sequence[Memory]) -> dict[int, MemoryRevision]:
             )
             for pk, each in revisions.items()
         }
-        verdicts = judge_stored(Kind.MEMORY, texts)
+        verdicts = judge_stored(MEMORY_KIND, texts)
         found |= {pk: each for pk, each in revisions.items() if not verdicts[pk].is_held}
     return found
 

@@ -6,15 +6,14 @@ Texts are judged where they change; whoever changes one calls this module in the
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from memory_app.held.core import Kind
+from memory_app.memories.core import MEMORY_KIND
 from memory_app.memories.models import Memory
-from memory_app.snapshot.services import forget_carried
-from memory_app.why.services import forget_hits
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.core import Verdict
+from minara_site.kernel.guard.kinds import stored_kinds
 from minara_site.kernel.guard.models import Decision, Hold
 from minara_site.kernel.guard.selectors import judge_stored
-from minara_site.kernel.guard.services import forget_holds, lift_holds, new_hold, place_holds
+from minara_site.kernel.guard.services import delete_holds, lift_holds, new_hold, place_holds
 
 
 def judge_new(memory: Memory, *, now: datetime) -> None:
@@ -40,7 +39,7 @@ def save_judged(memory: Memory, *, now: datetime) -> None:
     memory.held_at = now if verdict.is_held else None
     memory.save()
     if was_held:
-        lift_holds(kind=Kind.MEMORY, object_ids=[memory.pk], actor=memory.actor, now=now)
+        lift_holds(kind=MEMORY_KIND, object_ids=[memory.pk], actor=memory.actor, now=now)
     if verdict.is_held:
         place_holds([hold_of(memory, verdict, now=now)])
 
@@ -70,7 +69,7 @@ def rescan_rows(rows: Sequence[Memory], *, now: datetime) -> list[Memory]:
 
 def judge_rows(rows: Iterable[Memory]) -> dict[int, Verdict]:
     """Return the verdict on each stored row by its id."""
-    return judge_stored(Kind.MEMORY, {row.pk: row.guarded_text for row in rows})
+    return judge_stored(MEMORY_KIND, {row.pk: row.guarded_text for row in rows})
 
 
 def hold_refused(rows: Iterable[Memory], verdicts: dict[int, Verdict], *, now: datetime) -> list[Memory]:
@@ -86,7 +85,7 @@ def hold_refused(rows: Iterable[Memory], verdicts: dict[int, Verdict], *, now: d
 def hold_of(memory: Memory, verdict: Verdict, *, now: datetime) -> Hold:
     """Return the unsaved hold of a memory."""
     return new_hold(
-        kind=Kind.MEMORY,
+        kind=MEMORY_KIND,
         object_id=memory.pk,
         owner_id=memory.owner_id,
         text=memory.guarded_text,
@@ -105,15 +104,14 @@ def discard_holds(rows: Iterable[Memory], *, actor: str, now: datetime) -> None:
     """Close the holds of rows that go to the trash; who restores one has it judged again."""
     held = [row.pk for row in rows if row.held_at]
     if held:
-        lift_holds(kind=Kind.MEMORY, object_ids=held, actor=actor, now=now, decision=Decision.DISCARDED)
+        lift_holds(kind=MEMORY_KIND, object_ids=held, actor=actor, now=now, decision=Decision.DISCARDED)
 
 
-def forget_memories(ids: Sequence[int]) -> None:
+def delete_permanently(ids: Sequence[int]) -> None:
     """Remove memories for good with their holds and with what was kept of where they were read.
 
     The rest hangs on them by foreign key or trigger.
     """
-    forget_hits(ids)
+    stored_kinds()[MEMORY_KIND].delete_derived(ids)
     Memory.objects.filter(pk__in=ids).delete()
-    forget_holds(kind=Kind.MEMORY, object_ids=ids)
-    forget_carried(ids)
+    delete_holds(kind=MEMORY_KIND, object_ids=ids)

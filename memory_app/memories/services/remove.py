@@ -14,7 +14,7 @@ from memory_app.memories.core import UNDO_REASON, FactState
 from memory_app.memories.models import Memory, MemoryQuerySet
 from memory_app.memories.selectors import no_such_memory, retention_cutoff
 from memory_app.memories.services.edit import not_editable, stand_again
-from memory_app.memories.services.guarded import discard_holds, forget_memories, judge_returning
+from memory_app.memories.services.guarded import delete_permanently, discard_holds, judge_returning
 from memory_app.memories.services.write import SLICE
 from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.services import content_digest, record_audit
@@ -45,7 +45,7 @@ def delete_memories(
     """
     with transaction.atomic():
         live = [row for row in chosen_rows(principal, owner, ids, now=now) if row.deleted_at is None]
-        return mark_batch(principal, live, deleted_at=now, now=now, reason=reason)
+        return mark_batch(principal.actor, live, deleted_at=now, now=now, reason=reason)
 
 
 def restore_memories(
@@ -57,7 +57,7 @@ def restore_memories(
     """
     with transaction.atomic():
         gone = [row for row in chosen_rows(principal, owner, ids, now=now) if row.deleted_at is not None]
-        return mark_batch(principal, gone, deleted_at=None, now=now, reason=reason)
+        return mark_batch(principal.actor, gone, deleted_at=None, now=now, reason=reason)
 
 
 def undo_batch(*, principal: Principal, owner: Owner, batch: str, now: datetime) -> Batch:
@@ -68,7 +68,7 @@ def undo_batch(*, principal: Principal, owner: Owner, batch: str, now: datetime)
             raise NotFound(_("There is nothing left to undo."))
         check_removable(principal, rows)
         deleted_at = now if rows[0].deleted_at is None else None
-        return mark_batch(principal, rows, deleted_at=deleted_at, now=now, reason=UNDO_REASON)
+        return mark_batch(principal.actor, rows, deleted_at=deleted_at, now=now, reason=UNDO_REASON)
 
 
 def chosen_rows(principal: Principal, owner: Owner, ids: Sequence[int], *, now: datetime) -> list[Memory]:
@@ -96,9 +96,7 @@ def check_removable(principal: Principal, rows: Iterable[Memory]) -> None:
         raise not_editable()
 
 
-def mark_batch(
-    principal: Principal, rows: Sequence[Memory], *, deleted_at: datetime | None, now: datetime, reason: str
-) -> Batch:
+def mark_batch(actor: str, rows: Sequence[Memory], *, deleted_at: datetime | None, now: datetime, reason: str) -> Batch:
     """Delete or restore the rows in one statement and record it."""
     batch = Batch(id=secrets.token_hex(16), ids=tuple(row.pk for row in rows))
     if not rows:
@@ -111,13 +109,13 @@ def mark_batch(
         batch = replace(batch, held=len(judge_returning(rows, now=now)))
         await_sweep(batch.ids)
     else:
-        discard_holds(rows, actor=principal.actor, now=now)
+        discard_holds(rows, actor=actor, now=now)
     tool_call = "memory_restored" if deleted_at is None else "memory_removed"
     for owner_id, own in by_owner(rows).items():
         details = {"batch": batch.id, "memories": hashes(own, lay_since)}
         record_audit(
             now=now,
-            actor=principal.actor,
+            actor=actor,
             tool_call=tool_call,
             owner_id=owner_id,
             reasoning=reason,
@@ -140,7 +138,7 @@ def await_sweep(ids: Collection[int]) -> None:
 
 
 def discard_memories(
-    *, principal: Principal, memories: Sequence[Memory], edited: Collection[int], now: datetime, reason: str = ""
+    *, actor: str, memories: Sequence[Memory], edited: Collection[int], now: datetime, reason: str = ""
 ) -> None:
     """Carry out that held texts are thrown away: of the `edited` what stood stands again, the others go to the trash.
 
@@ -148,7 +146,7 @@ def discard_memories(
     """
     standing = stand_again([row for row in memories if row.pk in edited], now=now)
     gone = [row for row in memories if row.pk not in standing]
-    mark_batch(principal, gone, deleted_at=now, now=now, reason=reason)
+    mark_batch(actor, gone, deleted_at=now, now=now, reason=reason)
 
 
 def lock_memories(ids: Collection[int]) -> list[Memory]:
@@ -189,7 +187,7 @@ def purge_expired(*, now: datetime, slice_size: int = SLICE, claim: Claim | None
             rows = list(locked(Memory.objects.expired(retention_cutoff(now)))[:slice_size])
             if not rows:
                 return purged
-            forget_memories([row.pk for row in rows])
+            delete_permanently([row.pk for row in rows])
             for owner_id, own in by_owner(rows).items():
                 record_audit(
                     now=now,

@@ -8,12 +8,14 @@ from typing import Any
 
 from django.db import transaction
 
-from memory_app.memories.core import Category, FactState, Provenance, Source, content_hash
+from memory_app.memories.core import MEMORY_KIND, FactState, content_hash
 from memory_app.memories.models import Memory
 from memory_app.memories.services.clean import clean_content, clean_fact_type, clean_metadata, clean_tickers
 from memory_app.memories.services.guarded import hold_new, judge_new
 from minara_site.kernel.audit_log.services import content_digest, record_audit
-from minara_site.kernel.events import memory_written, send_after_commit
+from minara_site.kernel.core.vocabulary import Category, Provenance, Source
+from minara_site.kernel.events import fact_recorded, memory_written, send_after_commit
+from minara_site.kernel.guard.kinds import stored_kinds
 
 SLICE = 500
 
@@ -54,7 +56,20 @@ def write_memory(*, owner_id: int, draft: Draft, now: datetime, reasoning: str =
             },
         )
         send_after_commit(memory_written, owner_id=owner_id, memory_ids=(memory.pk,))
+        if not held:
+            stored_kinds()[MEMORY_KIND].accept([memory], now=now)
     return memory
+
+
+def record_fact(*, owner_id: int, draft: Draft, now: datetime, reasoning: str = "") -> Memory:
+    """Store a fact as pending (S1, `recordFact`). Raises Invalid when a field cannot be stored.
+
+    One that the guard refuses is held. A sweep settles it later: the turn never waits for that.
+    """
+    with transaction.atomic():
+        fact = write_memory(owner_id=owner_id, draft=draft, now=now, reasoning=reasoning)
+        send_after_commit(fact_recorded, owner_id=owner_id, memory_ids=(fact.pk,))
+    return fact
 
 
 def write_memories(

@@ -11,24 +11,25 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from memory_app.memories.core import State, parse_number
+from memory_app.index.selectors import limited
+from memory_app.memories.core import State
 from memory_app.memories.forms import ReasonForm
 from memory_app.memories.listed import shape_rows, with_deletions
-from memory_app.memories.listing import MEMORIES, RESTORE, TRASH, count_tabs, spec_for, with_search_notes
+from memory_app.memories.listing import MEMORIES, RESTORE, TRASH, count_memory_tabs, spec_for, with_search_notes
 from memory_app.memories.models import Memory
 from memory_app.memories.reading import count_words, load_reading
 from memory_app.memories.selectors import no_such_memory, retention, retention_cutoff
 from memory_app.memories.services import delete_memories, restore_memories, undo_batch
 from memory_app.memories.views.notices import announce, held_words, question_words
-from memory_app.search.selectors import limited
 from minara_site.access.access_log import record_views
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.kernel.errors import Invalid
 from minara_site.kernel.ownership import Owner
+from minara_site.kernel.plain_text import parse_number
 from minara_site.shell.pages import PageRequest, page
-from minara_site.web.keyset import count_rows
+from minara_site.web.counts import count_rows
 from minara_site.web.lists import ListPage, load_page, render_list
 from minara_site.web.moments import number_words
 from minara_site.web.responses import back, render_page, see_other, toast
@@ -63,7 +64,7 @@ def memory_list(request: PageRequest) -> HttpResponse:
         now=now,
         query=found.search_text,
     )
-    shown = with_search_notes(found).with_rows(listed).with_note(note).with_tab_counts(count_tabs(owner))
+    shown = with_search_notes(found).with_rows(listed).with_note(note).with_tab_counts(count_memory_tabs(owner))
     title = title_for(owner, request.principal, own=_("Memories"), of=_("Memories of %(owner)s"))
     return render_list(request, "memory_app/memories/list.html", shown, {"title": title, "owner": owner})
 

@@ -5,9 +5,9 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from memory_app.held.core import Kind
+from memory_app.memories.core import MEMORY_KIND
+from memory_app.memories.listed import restorable_words
 from memory_app.memories.models import Memory
-from memory_app.memories.selectors import retention
 from memory_app.memories.services import Batch
 from minara_site.kernel.guard.selectors import find_open_holds
 from minara_site.shell.pages import PageRequest
@@ -37,12 +37,6 @@ def deleted_words(count: int) -> str:
     return sentences(done, restorable_words(count))
 
 
-def restorable_words(count: int) -> str:
-    """Return for how long that many deleted memories can be restored."""
-    words = ngettext("It can be restored for %(days)d days.", "They can be restored for %(days)d days.", count)
-    return words % {"days": retention().days}
-
-
 def restored_words(count: int) -> str:
     """Return what a restore did."""
     return ngettext("Restored %(number)s memory.", "Restored %(number)s memories.", count) % {
@@ -63,7 +57,7 @@ def held_words(count: int) -> str:
 def show_held(request: PageRequest, memory: Memory) -> HttpResponse:
     """Say that a text waits, and lead to it."""
     toast(request, _("Stored, but held: no agent reads it until an operator has released it."))
-    return see_other("held:one", find_open_holds(Kind.MEMORY, [memory.pk])[memory.pk].pk)
+    return see_other("held:one", find_open_holds(MEMORY_KIND, [memory.pk])[memory.pk].pk)
 
 
 def kept_words(action: str, count: int) -> str:

@@ -12,29 +12,24 @@ from django.utils.translation import gettext as _
 
 from memory_app.edges.selectors import list_edges_of
 from memory_app.edges.words import describe_edges
-from memory_app.held.core import Kind
-from memory_app.held.masking import memory_for, version_for
-from memory_app.memories.core import MEMORY_ORIGIN, State, parse_number
+from memory_app.memories.core import MEMORY_KIND, MEMORY_ORIGIN, State
 from memory_app.memories.forms import ReasonForm
-from memory_app.memories.listed import ListedMemory, shape_row, with_deletions, with_unconfirmed
+from memory_app.memories.listed import ListedMemory, restorable_words, shape_row, with_deletions, with_unconfirmed
 from memory_app.memories.models import Memory
 from memory_app.memories.reading import Reading, load_reading, prompt_line
-from memory_app.memories.selectors import (
-    HistoryEntry,
-    find_reasoning,
-    get_history,
-    name_actors,
-    open_memory,
-)
+from memory_app.memories.selectors import HistoryEntry, find_reasoning, get_history, open_memory
 from memory_app.memories.services import Batch, delete_memories, restore_memories, revert_memory
-from memory_app.memories.views.notices import announce, question_words, restorable_words, show_held
+from memory_app.memories.views.notices import announce, question_words, show_held
 from memory_app.memories.views.rows import answer_row
 from minara_site.access.access_log import record_view
+from minara_site.access.actors import name_actors
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Conflict, Malformed
+from minara_site.kernel.guard.labels import SENTENCES
+from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.guard.selectors import find_open_holds
+from minara_site.kernel.plain_text import parse_number
 from minara_site.shell.pages import PageRequest, page
-from minara_site.web.guard_words import SENTENCES
 from minara_site.web.responses import back, render_page, see_other, toast, wants_fragment
 from minara_site.web.words import sentences
 
@@ -109,7 +104,7 @@ def remove_or_restore(request: PageRequest, memory_id: int, action: str, act: Ca
 
 def ask_first(request: PageRequest, memory: Memory, action: str, form: ReasonForm | None) -> HttpResponse:
     """Answer the page that asks; `form` asks for a reason."""
-    shown = memory_for(request.principal.owner, memory)
+    shown = masked_for(request.principal.owner, memory)
     context = {"title": question_words(action, 1), "memory": shown, "form": form, "action": action}
     status = HTTPStatus.UNPROCESSABLE_ENTITY if form and form.errors else HTTPStatus.OK
     return render_page(request, "memory_app/memories/remove.html", context, status=status)
@@ -150,7 +145,7 @@ def render_one(
         "author": names[memory.actor],
         "reasoning": find_reasoning(memory),
         "corrects": parse_number(memory.origin, after=MEMORY_ORIGIN),
-        "history": [Version(version_for(principal.owner, memory, entry), names[entry.actor]) for entry in history],
+        "history": [Version(entry if row.is_own else entry.masked(), names[entry.actor]) for entry in history],
         "oldest": history[-1].version if history else 1,
     }
     return render_page(request, "memory_app/memories/one.html", context, status=status)
@@ -160,7 +155,7 @@ def find_hold(memory: Memory) -> dict[str, Any] | None:
     """Return why the guard holds this memory and where that is decided; None for one that is read."""
     if memory.state is not State.HELD:
         return None
-    hold = find_open_holds(Kind.MEMORY, [memory.pk]).get(memory.pk)
+    hold = find_open_holds(MEMORY_KIND, [memory.pk]).get(memory.pk)
     return {"sentence": SENTENCES[hold.reason], "url": reverse("held:one", args=[hold.pk])} if hold else None
 
 

@@ -6,13 +6,13 @@ from django.http import HttpResponse, QueryDict
 from django.urls import reverse
 from django.utils import timezone
 
+from memory_app.index.selectors import limited
 from memory_app.memories.core import State
 from memory_app.memories.listed import shape_rows
-from memory_app.memories.listing import MEMORIES, TRASH, count_tabs, spec_for
+from memory_app.memories.listing import MEMORIES, TRASH, count_memory_tabs, spec_for
 from memory_app.memories.models import Memory
 from memory_app.memories.reading import count_words, load_reading
 from memory_app.memories.selectors import retention_cutoff
-from memory_app.search.selectors import limited
 from minara_site.access.policy import Act
 from minara_site.shell.pages import PageRequest
 from minara_site.web.lists import render_row
@@ -38,6 +38,6 @@ def answer_row(request: PageRequest, memory: Memory | None = None) -> HttpRespon
             spec,
             rows.in_state(State.DELETED, retention_cutoff(now)) if is_trash else rows,
             row,
-            tab_counts={} if is_trash else count_tabs(owner),
+            tab_counts={} if is_trash else count_memory_tabs(owner),
             note="" if is_trash else count_words(spec.narrow(rows, spec.read(params)), reading),
         )

@@ -9,30 +9,22 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from memory_app.facts.services import write_correction
-from memory_app.held.core import Kind
-from memory_app.held.foresight import Foresight, foresee
-from memory_app.memories.core import (
-    MAX_CONTENT_CHARS,
-    MEMORY_ORIGIN,
-    Category,
-    Provenance,
-    Source,
-    guarded_text,
-    merge_texts,
-    parse_number,
-)
+from memory_app.memories.core import MAX_CONTENT_CHARS, MEMORY_KIND, MEMORY_ORIGIN, guarded_text, merge_texts
 from memory_app.memories.forms import EditForm, MemoryForm, TickersField
 from memory_app.memories.listing import MEMORIES
 from memory_app.memories.models import Memory
-from memory_app.memories.selectors import find_version, name_actors, no_such_memory, open_memory
+from memory_app.memories.selectors import find_version, no_such_memory, open_memory
 from memory_app.memories.services import Draft, check_editable, edit_memory, write_memory
 from memory_app.memories.views.notices import show_held
 from memory_app.memories.views.rows import answer_row
+from minara_site.access.actors import name_actors
 from minara_site.access.policy import Act
 from minara_site.kernel.core.diff import Segment, word_diff
 from minara_site.kernel.core.tokens import estimate_tokens
+from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.errors import Conflict, Invalid, NotFound
+from minara_site.kernel.guard.preview import GuardPreview, preview_text
+from minara_site.kernel.plain_text import parse_number
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.forms import show_refusal
 from minara_site.web.responses import render_page, see_other, toast, wants_fragment
@@ -66,10 +58,7 @@ def keep(request: PageRequest, form: MemoryForm, corrected: Memory | None) -> Ht
         tickers=said["tickers"],
     )
     owner_id, now = request.principal.owner.pk, timezone.now()
-    if corrected:
-        memory = write_correction(owner_id=owner_id, draft=draft, corrects=corrected.pk, now=now)
-    else:
-        memory = write_memory(owner_id=owner_id, draft=draft, now=now)
+    memory = write_memory(owner_id=owner_id, draft=draft, now=now)
     if memory.held_at:
         return show_held(request, memory)
     toast(request, _("Stored. The next session reads it."))
@@ -197,10 +186,10 @@ def find_corrected(request: PageRequest) -> Memory | None:
 def counted(form: MemoryForm, memory: Memory | None = None) -> dict[str, Any]:
     """Return length and cost of the text in a form, and why the guard would hold it; `memory` is what it changes."""
     text = str(form["statement"].value() or "").replace("\r\n", "\n").strip()
-    return {"chars": len(text), "tokens": estimate_tokens(text), "foresight": foresee_form(form, text, memory)}
+    return {"chars": len(text), "tokens": estimate_tokens(text), "preview": preview_form(form, text, memory)}
 
 
-def foresee_form(form: MemoryForm, text: str, memory: Memory | None) -> Foresight | None:
+def preview_form(form: MemoryForm, text: str, memory: Memory | None) -> GuardPreview | None:
     """Return why the guard would hold what a form says."""
     guarded = guarded_text(
         content=text[:MAX_CONTENT_CHARS],
@@ -208,13 +197,13 @@ def foresee_form(form: MemoryForm, text: str, memory: Memory | None) -> Foresigh
         tickers=[ticker.upper() for ticker in TickersField().to_python(form["tickers"].value())],
         metadata=memory.metadata if memory else None,
     )
-    return foresee(guarded, kind=Kind.MEMORY, object_id=memory.pk if memory else None)
+    return preview_text(guarded, kind=MEMORY_KIND, object_id=memory.pk if memory else None)
 
 
 def is_agreed(request: PageRequest, form: MemoryForm, memory: Memory | None = None) -> bool:
     """Say whether the text can be stored: the guard lets it in, or its writer agreed that it waits (trust P-02)."""
-    foresight = counted(form, memory)["foresight"]
-    if foresight is None or request.POST.get("anyway") == foresight.token:
+    preview = counted(form, memory)["preview"]
+    if preview is None or request.POST.get("anyway") == preview.token:
         return True
     form.add_error("statement", _("Nothing is stored yet. Change the text, or tick that it may wait."))
     return False

@@ -1,5 +1,14 @@
 """What needs no database in role memory: its vocabulary, declarations, schedules, outcomes and prompts."""
 
-from memory_app.roles.core.states import Classification, Direction, Outcome, SkipReason, Status, Trigger
+from memory_app.roles.core.states import (
+    DECISION_KIND,
+    LESSON_KIND,
+    Classification,
+    Direction,
+    Outcome,
+    SkipReason,
+    Status,
+    Trigger,
+)
 
-__all__ = ["Classification", "Direction", "Outcome", "SkipReason", "Status", "Trigger"]
+__all__ = ["DECISION_KIND", "LESSON_KIND", "Classification", "Direction", "Outcome", "SkipReason", "Status", "Trigger"]

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
-from memory_app.memories.core import leaves
+from minara_site.kernel.core.nested import leaves
 
 MAX_CHARS = 8_000
 MAX_DEPTH = 6

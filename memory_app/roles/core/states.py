@@ -2,6 +2,9 @@
 
 from enum import StrEnum
 
+DECISION_KIND, LESSON_KIND = "role_decision", "role_lesson"
+"""The names of their stored kinds: holds keep them."""
+
 
 class Status(StrEnum):
     """Where an entry stands."""

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
 
-from memory_app.memories.core import Category
 from memory_app.memories.models import Memory
 from memory_app.memories.selectors import newest_accepted
 from memory_app.pages.selectors import Asked, load_page, open_asset
 from memory_app.roles.core.prompts import Piece
 from memory_app.roles.posthoc.sources import Look, SourceTool, register_source
 from memory_app.search.selectors import search_memories
+from minara_site.kernel.core.vocabulary import Category
 from minara_site.kernel.market.core import normalise_symbol
 from minara_site.kernel.market.selectors import find_prices
 

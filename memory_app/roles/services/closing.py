@@ -12,15 +12,14 @@ from typing import Any
 from django.db import DEFAULT_DB_ALIAS, connections, transaction
 from django.db.models import Field
 
-from memory_app.held.core import Kind
+from memory_app.index.documents import INDEXED_ENTRY_FIELDS, index_rows
 from memory_app.memories.core import EmbeddingState
-from memory_app.roles.core import Outcome, SkipReason, Status
+from memory_app.roles.core import LESSON_KIND, Outcome, SkipReason, Status
 from memory_app.roles.core.declarations import DeclaredRole
 from memory_app.roles.core.schedule import backoff, wait_for_outcome
 from memory_app.roles.due import too_old_of
 from memory_app.roles.models import RoleMemory, RoleMemoryQuerySet
 from memory_app.roles.services.sweeping import Ended, LeaseLost, Sweeping
-from memory_app.search.index import INDEXED_ENTRY_FIELDS, index_rows
 from minara_site.kernel.events import role_memory_changed, send_after_commit
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.services import place_hold
@@ -80,7 +79,7 @@ def write_last(run: Sweeping, entry: RoleMemory, names: Sequence[str], ended: En
         written = write_columns(run, entry, (*names, *CLOSING))
         if written and verdict.is_held:
             place_hold(
-                kind=Kind.ROLE_LESSON,
+                kind=LESSON_KIND,
                 object_id=entry.pk,
                 owner_id=entry.owner_id,
                 text=entry.guarded_lesson,

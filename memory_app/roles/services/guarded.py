@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from memory_app.held.core import Kind
-from memory_app.roles.core import Status
+from memory_app.roles.core import DECISION_KIND, LESSON_KIND, Status
 from memory_app.roles.models import RoleMemory
 from minara_site.kernel.governance.services import forget_shadows
 from minara_site.kernel.guard import core as guard
@@ -23,13 +22,13 @@ from minara_site.kernel.guard.services import new_hold, place_holds
 class Guarded:
     """One of the two texts of an entry that the guard judges; `column` is set while it holds the text."""
 
-    kind: Kind
+    kind: str
     column: str
     text: Callable[[RoleMemory], str]
 
 
-DECISIONS = Guarded(Kind.ROLE_DECISION, "held_at", lambda entry: entry.guarded_text)
-LESSONS = Guarded(Kind.ROLE_LESSON, "lesson_held_at", lambda entry: entry.guarded_lesson)
+DECISIONS = Guarded(DECISION_KIND, "held_at", lambda entry: entry.guarded_text)
+LESSONS = Guarded(LESSON_KIND, "lesson_held_at", lambda entry: entry.guarded_lesson)
 
 
 def lock_entries(ids: Sequence[int]) -> list[RoleMemory]:
@@ -37,7 +36,7 @@ def lock_entries(ids: Sequence[int]) -> list[RoleMemory]:
     return list(RoleMemory.objects.filter(pk__in=ids).order_by("pk").select_for_update(of=("self",)))
 
 
-def rescan_entries(rows: Sequence[RoleMemory], *, now: datetime) -> dict[Kind, list[RoleMemory]]:
+def rescan_entries(rows: Sequence[RoleMemory], *, now: datetime) -> dict[str, list[RoleMemory]]:
     """Judge entries by today's rules and return by kind those that are held by it.
 
     What is held already waits on for a person, or was discarded by one.

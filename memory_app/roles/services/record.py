@@ -12,7 +12,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory_app.held.core import Kind
+from memory_app.roles.core import DECISION_KIND
 from memory_app.roles.core.declarations import Custom, DeclaredRole, PriceDelta
 from memory_app.roles.core.inputs import MAX_CHARS, MAX_DEPTH, Problem, inputs_problem
 from memory_app.roles.core.moments import as_utc
@@ -72,7 +72,7 @@ def record_decision(
         entry.save(force_insert=True)
         if verdict.is_held:
             place_hold(
-                kind=Kind.ROLE_DECISION,
+                kind=DECISION_KIND,
                 object_id=entry.pk,
                 owner_id=owner_id,
                 text=entry.guarded_text,

@@ -9,8 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from memory_app.held.masking import mask_leaves
-from memory_app.memories.selectors import name_actors
+from memory_app.index.selectors import limited
 from memory_app.roles.details import (
     is_waiting,
     list_calls,
@@ -21,16 +20,17 @@ from memory_app.roles.details import (
     timeline_of,
 )
 from memory_app.roles.listed import shape_entries, shape_entry
-from memory_app.roles.listing import count_tabs, entries_spec
+from memory_app.roles.listing import count_entry_tabs, entries_spec
 from memory_app.roles.picture import load_picture
 from memory_app.roles.reading import find_read
 from memory_app.roles.registry import registry
 from memory_app.roles.selectors import get_entry, list_entries, list_manual_due
 from memory_app.roles.words import decided_words
-from memory_app.search.selectors import limited
 from minara_site.access.access_log import record_view, record_views
+from minara_site.access.actors import name_actors
 from minara_site.access.models import User
 from minara_site.access.policy import Act
+from minara_site.kernel.guard.masking import mask_nested
 from minara_site.kernel.ownership import EVERYBODY, Owner
 from minara_site.shell.nav import Crumb
 from minara_site.shell.pages import PageRequest, page
@@ -51,7 +51,7 @@ def entry_list(request: PageRequest) -> HttpResponse:
     record_views(principal=principal, owner_ids={row.owner_id for row in found.rows}, kind="role_memory", now=now)
     read = find_read({row.owner for row in found.rows if row.lesson}, now=now)
     rows = shape_entries(found.rows, principal=principal, now=now, read=read)
-    shown = found.with_rows(rows).with_tab_counts(count_tabs(owner))
+    shown = found.with_rows(rows).with_tab_counts(count_entry_tabs(owner))
     return render_list(request, "memory_app/roles/entries.html", shown, list_context(request, owner, now))
 
 
@@ -95,7 +95,7 @@ def entry_page(request: PageRequest, entry_id: int) -> HttpResponse:
         "timeline": timeline_of(entry, role, now),
         "chart": load_picture(entry, role, now),
         "noise_band": settings.MINARA.noise_band_pct,
-        "shadow_rows": list_inputs(decided_words(shadow.decision if row.is_own else mask_leaves("", shadow.decision)))
+        "shadow_rows": list_inputs(decided_words(shadow.decision if row.is_own else mask_nested(shadow.decision)))
         if shadow
         else [],
         "author": names[entry.actor],

@@ -9,7 +9,6 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from memory_app.memories.selectors import name_actors
 from memory_app.roles.details import is_waiting, list_inputs
 from memory_app.roles.forms import OutcomeForm
 from memory_app.roles.listed import ListedEntry, shape_entries, shape_entry
@@ -17,6 +16,7 @@ from memory_app.roles.listing import outcomes_spec
 from memory_app.roles.selectors import get_entry, list_manual_due
 from memory_app.roles.services.outcome import mark_outcome
 from minara_site.access.access_log import record_view, record_views
+from minara_site.access.actors import name_actors
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.kernel.ownership import EVERYBODY, Owner

@@ -32,8 +32,8 @@ from math import exp, log
 
 import numpy as np
 
+from memory_app.index.core.request import Facts, Fusion
 from memory_app.search.core.rank import Fused, Part, Ranked, Ranker, Scored, entity_factor
-from memory_app.search.core.request import Facts, Fusion
 from memory_app.search.core.weights import WEIGHTS
 from minara_site.kernel.core.text import has_cjk, prepare
 from minara_site.kernel.core.tickers import Entity

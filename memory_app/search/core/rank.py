@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from memory_app.search.core.bm25 import Bm25
-from memory_app.search.core.query import Node, Term, pairs_of, terms_of
-from memory_app.search.core.request import Facts, Fusion, Matches
+from memory_app.index.core.bm25 import Bm25
+from memory_app.index.core.query import Node, Term, pairs_of, terms_of
+from memory_app.index.core.request import Facts, Fusion, Matches
 from minara_site.kernel.core.porter import beginning, stem
 from minara_site.kernel.core.tickers import Entity, extract_finance_entities
 

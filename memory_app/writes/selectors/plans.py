@@ -10,10 +10,10 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from memory_app.facts.selectors import find_repetitions
-from memory_app.held.core import Kind
 from memory_app.memories.core import REVERT_REASON, ROLL_BACK_REASON, FactState
 from memory_app.memories.models import Memory, MemoryRevision
 from memory_app.memories.selectors import retention_cutoff
+from memory_app.user_profile.core import PROFILE_KIND
 from memory_app.user_profile.models import UserProfileEntry, UserProfileRevision
 from memory_app.writes.core.entries import IMPORT, IMPORT_CALLS, WRITES, Done, id_runs
 from memory_app.writes.core.plan import (
@@ -247,7 +247,7 @@ def find_waiting(entries: Iterable[AuditEntry]) -> list[Left]:
     }
     if not written:
         return []
-    holds = Hold.objects.open().filter(kind=Kind.USER_PROFILE, owner__in={owner_id for owner_id, *_rest in written})
+    holds = Hold.objects.open().filter(kind=PROFILE_KIND, owner__in={owner_id for owner_id, *_rest in written})
     held_at = dict(holds.values_list("object_id", "held_at"))
     places = UserProfileEntry.objects.filter(pk__in=held_at).order_by("owner", "key")
     return [

@@ -10,9 +10,9 @@ from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
 from memory_app.memories.models import Memory
-from memory_app.memories.selectors import name_actors
 from memory_app.writes.core.entries import IMPORT, WRITES, Done, count_ids, id_runs, merge_runs
 from memory_app.writes.selectors.plans import entries_of
+from minara_site.access.actors import name_actors
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.models import AuditEntry
 

@@ -11,8 +11,9 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory_app.memories.selectors import name_actors, reason_words
+from memory_app.memories.selectors import reason_words
 from memory_app.snapshot.selectors import count_rows_of
+from minara_site.access.actors import name_actors
 from minara_site.access.models import User
 from minara_site.console.audit_log.words import WORDS, act_words
 from minara_site.kernel.audit_log.models import AuditEntry

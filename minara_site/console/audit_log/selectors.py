@@ -11,7 +11,7 @@ from minara_site.kernel.audit_log.tasks import VERIFY
 from minara_site.kernel.audit_log.verification import Finding, verify_newest
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.jobs.models import JobRun, RunState
-from minara_site.web.keyset import Count, count_rows
+from minara_site.web.counts import RowCount, count_rows
 
 SEALED_WITHIN = timedelta(minutes=15)  # the job runs every five
 UNDER_WAY = (RunState.QUEUED, RunState.RUNNING)
@@ -25,7 +25,7 @@ class Chain:
     """
 
     newest: AuditSeal | None
-    waiting: Count
+    waiting: RowCount
     is_late: bool
     quick: Finding | None
     last: JobRun | None

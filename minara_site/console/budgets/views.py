@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from memory_app.memories.selectors import name_actors
+from minara_site.access.actors import name_actors
 from minara_site.access.policy import Act
 from minara_site.console.budgets import services
 from minara_site.console.budgets.forms import RaiseForm

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from memory_app.memories.core import Category, Source
 from memory_app.why.core import Door
+from minara_site.kernel.core.vocabulary import Category, Source
 
 DAY = 24.0
 SWEEP_AFTER = 0.25

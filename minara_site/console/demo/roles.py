@@ -13,8 +13,7 @@ from typing import Any
 from django.conf import settings
 from django.db.models import F
 
-from memory_app.held.core import Kind
-from memory_app.roles.core import Outcome, Status
+from memory_app.roles.core import DECISION_KIND, LESSON_KIND, Outcome, Status
 from memory_app.roles.core.declarations import PriceDelta
 from memory_app.roles.core.outcome import change_pct, judge_change
 from memory_app.roles.models import RoleMemory, RoleState
@@ -29,7 +28,7 @@ from minara_site.kernel.governance.core import Capability
 from minara_site.kernel.governance.models import ShadowDecision
 from minara_site.kernel.governance.services import forget_shadows
 from minara_site.kernel.guard import core as guard
-from minara_site.kernel.guard.services import forget_holds, place_hold
+from minara_site.kernel.guard.services import delete_holds, place_hold
 from minara_site.kernel.llm.core import Category
 from minara_site.kernel.llm.core.prices import PRICES, Tokens, cost_of
 from minara_site.kernel.llm.core.windows import windows_of
@@ -123,7 +122,7 @@ def load_decision(owner: User, decision: DemoDecision, *, now: datetime) -> None
     entry.save(force_insert=True)
     if verdict.is_held:
         place_hold(
-            kind=Kind.ROLE_DECISION,
+            kind=DECISION_KIND,
             object_id=entry.pk,
             owner_id=owner.pk,
             text=entry.guarded_text,
@@ -296,8 +295,8 @@ def remove_roles() -> None:
     ids = list(RoleMemory.objects.filter(is_demo=True).values_list("pk", flat=True))
     owners = set(RoleMemory.objects.filter(is_demo=True).values_list("owner_id", flat=True))
     RoleMemory.objects.filter(pk__in=ids).delete()
-    for kind in (Kind.ROLE_DECISION, Kind.ROLE_LESSON):
-        forget_holds(kind=kind, object_ids=ids)
+    for kind in (DECISION_KIND, LESSON_KIND):
+        delete_holds(kind=kind, object_ids=ids)
     forget_shadows([f"role_memory:{pk}" for pk in ids])
     PriceBar.objects.filter(is_demo=True).delete()
     RoleState.objects.filter(pk__in=marked(STATES)).delete()

@@ -11,9 +11,8 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Model
 
-from memory_app.memories.core import Provenance, Source
 from memory_app.memories.models import Memory, MemoryRevision
-from memory_app.memories.services import Draft, forget_memories, write_memories
+from memory_app.memories.services import Draft, delete_permanently, write_memories
 from memory_app.user_profile.models import UserProfileEntry, UserProfileRevision
 from memory_app.user_profile.selectors import list_entries
 from memory_app.user_profile.services import MAX_ENTRIES, set_entry
@@ -44,6 +43,7 @@ from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.conversations import services as conversations
 from minara_site.kernel.conversations.models import Session, Turn
 from minara_site.kernel.conversations.services import NewTurn, ToolCall
+from minara_site.kernel.core.vocabulary import Provenance, Source
 from minara_site.kernel.events import memory_written, send_after_commit
 from profile_app.prompt import services as prompts
 from profile_app.prompt.models import SessionSnapshot
@@ -233,7 +233,7 @@ def remove_demo(*, now: datetime, actor: str) -> int:
         memories = list(Memory.objects.filter(is_demo=True))
         ids = [memory.pk for memory in memories]
         forget_trails(ids)
-        forget_memories(ids)
+        delete_permanently(ids)
         remove_roles()
         for table, model in MARKED.items():
             marked = DemoObject.objects.filter(table=table).values_list("object_id", flat=True)

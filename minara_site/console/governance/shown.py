@@ -9,15 +9,15 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from memory_app.facts.listed import VerdictShown, verdicts_of
-from memory_app.held.masking import mask
-from memory_app.memories.selectors import name_actors
 from memory_app.roles.words import decided_words
+from minara_site.access.actors import name_actors
 from minara_site.access.models import User
 from minara_site.console.governance.words import CAPABILITIES, MODE_BADGES, MODES, PARTS, VERDICTS, Described
 from minara_site.console.subjects import PAIR, read_subject, subject_url, subject_words
 from minara_site.kernel.governance.core import Capability, Mode, Phase
 from minara_site.kernel.governance.models import CircuitBreaker, ShadowDecision
 from minara_site.kernel.governance.selectors import Standing, circuit_of, list_breakers, list_standings
+from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.llm.gateway import what_is_missing
 from minara_site.web.filters import Text
 

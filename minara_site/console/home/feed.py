@@ -11,8 +11,9 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
-from memory_app.memories.selectors import name_actors, reason_words
+from memory_app.memories.selectors import reason_words
 from memory_app.snapshot.selectors import count_rows_of
+from minara_site.access.actors import name_actors
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.ownership import EVERYONE, Owner

@@ -6,7 +6,7 @@ from datetime import datetime, time, timedelta
 from itertools import pairwise
 from typing import Any
 
-from django.db.models import Exists, F, IntegerField, Q, QuerySet, Subquery
+from django.db.models import Exists, F, Q, QuerySet
 from django.utils import timezone
 
 from memory_app.memories.models import Memory
@@ -18,9 +18,8 @@ from minara_site.kernel.jobs.models import JobRun, RunState, WorkerSeen
 from minara_site.kernel.jobs.selectors import SEEN_WITHIN
 from minara_site.kernel.llm.selectors import windows_to_look_at
 from minara_site.kernel.ownership import EVERYONE, Owner
-from minara_site.web.keyset import Count as BoundedCount
+from minara_site.web.counts import CountOf, RowCount
 
-MOST_COUNTED = 10_000
 DAYS = 14
 NEWEST = 6
 MOST_PEOPLE = 8
@@ -28,27 +27,17 @@ MOST_FAILED = 3
 FAILED_WITHIN = timedelta(days=7)
 
 
-class CountOf(Subquery):
-    """How many rows a query has, as a column; at most one more than MOST_COUNTED are read."""
-
-    template = "(SELECT COUNT(*) FROM (%(subquery)s) counted)"
-    output_field = IntegerField()
-
-    def __init__(self, rows: "QuerySet[Any]") -> None:
-        super().__init__(rows.order_by().values("pk")[: MOST_COUNTED + 1])
-
-
 @dataclass(frozen=True)
 class Own:
     """What one person has and has done."""
 
-    memories: BoundedCount
+    memories: RowCount
     has_memory: bool
     has_key: bool
     has_used_key: bool
     has_seen_prompt: bool
     has_hidden_steps: bool
-    outcomes_due: BoundedCount
+    outcomes_due: RowCount
 
 
 @dataclass(frozen=True)
@@ -56,18 +45,18 @@ class Day:
     """Memories that were last written on one day of the reader's calendar, which began at `begin`."""
 
     begin: datetime
-    memories: BoundedCount
+    memories: RowCount
 
 
 @dataclass(frozen=True)
 class Instance:
     """What operators see of the instance. Failed runs are those of the last seven days; days come oldest first."""
 
-    memories: BoundedCount
-    people: BoundedCount
-    failed: BoundedCount
-    held: BoundedCount
-    outcomes_due: BoundedCount
+    memories: RowCount
+    people: RowCount
+    failed: RowCount
+    held: RowCount
+    outcomes_due: RowCount
     has_worker: bool
     has_demo: bool
     has_tight_budget: bool
@@ -87,15 +76,15 @@ def load_own_and_instance(user: User, *, now: datetime) -> tuple[Own, Instance]:
     row = read_row(user, {**own_columns(user, now), **instance_columns(now), **day_columns(begins, now)})
     people = User.objects.with_role().filter(is_active=True).order_by(F("last_visit_at").desc(nulls_last=True), "pk")
     instance = Instance(
-        memories=bounded(row["all_memories"]),
-        people=bounded(row["people"]),
-        failed=bounded(row["failed"]),
-        held=bounded(row["held"]),
-        outcomes_due=bounded(row["all_outcomes_due"]),
+        memories=RowCount.of(row["all_memories"]),
+        people=RowCount.of(row["people"]),
+        failed=RowCount.of(row["failed"]),
+        held=RowCount.of(row["held"]),
+        outcomes_due=RowCount.of(row["all_outcomes_due"]),
         has_worker=row["has_worker"],
         has_demo=row["has_demo"],
         has_tight_budget=row["has_tight_budget"],
-        days=[Day(begin, bounded(row[f"day_{place}"])) for place, begin in enumerate(begins)],
+        days=[Day(begin, RowCount.of(row[f"day_{place}"])) for place, begin in enumerate(begins)],
         newest_failed=list(failed_runs(now).order_by("-created_at", "-pk")[:MOST_FAILED]),
         newest_people=list(people[:MOST_PEOPLE]),
     )
@@ -127,13 +116,13 @@ def own_columns(user: User, now: datetime) -> dict[str, Any]:
 def read_own(row: Mapping[str, Any]) -> Own:
     """Return what `own_columns` found."""
     return Own(
-        memories=bounded(row["own_memories"]),
+        memories=RowCount.of(row["own_memories"]),
         has_memory=row["has_memory"],
         has_key=row["has_key"],
         has_used_key=row["has_used_key"],
         has_seen_prompt=row["has_seen_prompt"],
         has_hidden_steps=row["has_hidden_steps"],
-        outcomes_due=bounded(row["outcomes_due"]),
+        outcomes_due=RowCount.of(row["outcomes_due"]),
     )
 
 
@@ -175,8 +164,3 @@ def failed_runs(now: datetime) -> "QuerySet[JobRun]":
 def list_newest_memories(*, owner: Owner) -> list[Memory]:
     """Return the memories that changed last."""
     return list(Memory.objects.for_owner(owner).live().order_by("-updated_at", "-id")[:NEWEST])
-
-
-def bounded(number: int) -> BoundedCount:
-    """Return a count that stopped at MOST_COUNTED."""
-    return BoundedCount(min(number, MOST_COUNTED), number <= MOST_COUNTED)

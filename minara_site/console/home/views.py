@@ -9,9 +9,9 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory_app.memories.selectors import actor_words
 from memory_app.writes.selectors.lights import load_lights
 from memory_app.writes.shown import ShownLight, show_lights
+from minara_site.access.actors import actor_label
 from minara_site.access.policy import Act, Role
 from minara_site.console.budgets.shown import ShownWindow, show_window
 from minara_site.console.home.feed import Feed, load_feed
@@ -105,7 +105,7 @@ def feed_context(request: PageRequest, owner: Owner, now: datetime) -> dict[str,
 def list_lights(request: PageRequest, now: datetime) -> list[ShownLight]:
     """Return what stands out among the writes of agents. One query."""
     lights = load_lights(now=now)
-    return show_lights(lights, {each.writer: actor_words(each.writer, {}, request.user) for each in lights})
+    return show_lights(lights, {each.writer: actor_label(each.writer, {}, request.user) for each in lights})
 
 
 def list_tight_budgets(now: datetime) -> list[ShownWindow]:

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from django.db.models import Q, Subquery
 from django.utils.translation import gettext as _
 
-from memory_app.memories.selectors import name_actors
+from minara_site.access.actors import name_actors
 from minara_site.access.models import User
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.jobs.models import JobRun, RunState

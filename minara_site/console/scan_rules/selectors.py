@@ -9,13 +9,12 @@ from django.db.models import Count, Max, Q
 from memory_app.memories.models import Memory
 from memory_app.user_profile.models import UserProfileEntry
 from minara_site.kernel.guard.core import RULES
+from minara_site.kernel.guard.labels import REASONS, describe_rule
 from minara_site.kernel.guard.models import Decision, Hold
 from minara_site.kernel.guard.selectors import out_of_date
 from minara_site.kernel.jobs.models import JobRun, RunState
+from minara_site.web.counts import RowCount, count_rows
 from minara_site.web.filters import Text
-from minara_site.web.guard_words import REASONS, describe_rule
-from minara_site.web.keyset import Count as BoundedCount
-from minara_site.web.keyset import count_rows
 
 RESCAN = "guard.rescan"
 DAYS = 30
@@ -44,7 +43,7 @@ class RuleRow:
 class Freshness:
     """How many stored texts another rule set judged, and the newest re-scan; `is_under_way` while one waits or runs."""
 
-    outdated: BoundedCount
+    outdated: RowCount
     last_run: JobRun | None
 
     @property
@@ -76,5 +75,5 @@ def load_freshness() -> Freshness:
     """Return how far the stored verdicts are from the rules in force. Five queries."""
     tables = (Memory.objects.all(), UserProfileEntry.objects.all())
     counts = [count_rows(rows.filter(**lookup)) for rows in tables for lookup in out_of_date()]
-    outdated = BoundedCount(sum(each.number for each in counts), all(each.is_exact for each in counts))
+    outdated = RowCount(sum(each.number for each in counts), all(each.is_exact for each in counts))
     return Freshness(outdated, JobRun.objects.filter(job=RESCAN).order_by("-created_at").first())

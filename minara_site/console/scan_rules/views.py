@@ -9,16 +9,16 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 
-from memory_app.search.core.highlight import cut
 from minara_site.access.policy import Act
 from minara_site.console.scan_rules.forms import TestForm
 from minara_site.console.scan_rules.selectors import DAYS, RESCAN, list_rules, load_freshness
 from minara_site.kernel.audit_log.services import record_audit
+from minara_site.kernel.core.excerpt import cut
 from minara_site.kernel.core.hidden import find_hidden
 from minara_site.kernel.guard import core as guard
+from minara_site.kernel.guard.labels import name_rules
 from minara_site.kernel.jobs.services import request_run
 from minara_site.shell.pages import PageRequest, page
-from minara_site.web.guard_words import name_rules
 from minara_site.web.lists import total_words
 from minara_site.web.responses import render_page, see_other, toast
 

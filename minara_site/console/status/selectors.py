@@ -2,15 +2,14 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.migrations.executor import MigrationExecutor
 from django.db.models import QuerySet, Subquery
 
+from memory_app.index.documents import newest_index_problems
 from memory_app.memories.models import Memory
-from memory_app.search.index import newest_index_problems
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.jobs.models import JobRun, RunState, WorkerSeen
@@ -18,11 +17,10 @@ from minara_site.kernel.jobs.selectors import SEEN_WITHIN
 from minara_site.kernel.jobs.table import Job, load_jobs
 from minara_site.kernel.llm.endpoint import Models, read_models
 from minara_site.kernel.machine import Storage, Versions, read_storage, read_versions
-from minara_site.web.keyset import Count, count_rows
+from minara_site.web.counts import RowCount, count_rows
 
 FAILED_WITHIN = timedelta(days=7)
 OVER = (RunState.SUCCEEDED, RunState.FAILED, RunState.CANCELLED)
-bounded = partial(count_rows, most=10_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +36,12 @@ class Ran:
 class Queue:
     """Who works, and what waits."""
 
-    workers: Count
+    workers: RowCount
     seen_at: datetime | None
-    waiting: Count
-    running: Count
+    waiting: RowCount
+    running: RowCount
     waiting_since: datetime | None
-    failed: Count
+    failed: RowCount
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +49,8 @@ class Judged:
     """What the guard says of the stored texts: its rule set, texts that an older one judged, and holds that wait."""
 
     rules_version: str
-    stale: Count
-    open_holds: Count
+    stale: RowCount
+    open_holds: RowCount
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +93,12 @@ def load_queue(*, now: datetime) -> Queue:
     failed = JobRun.objects.filter(state=RunState.FAILED, created_at__gte=now - FAILED_WITHIN)
     newest_worker = WorkerSeen.objects.order_by("-seen_at").values_list("seen_at", flat=True)
     return Queue(
-        workers=bounded(WorkerSeen.objects.filter(seen_at__gte=now - SEEN_WITHIN)),
+        workers=count_rows(WorkerSeen.objects.filter(seen_at__gte=now - SEEN_WITHIN)),
         seen_at=newest_worker.first(),
-        waiting=bounded(waiting),
-        running=bounded(JobRun.objects.filter(state=RunState.RUNNING)),
+        waiting=count_rows(waiting),
+        running=count_rows(JobRun.objects.filter(state=RunState.RUNNING)),
         waiting_since=waiting.order_by("created_at", "pk").values_list("created_at", flat=True).first(),
-        failed=bounded(failed),
+        failed=count_rows(failed),
     )
 
 
@@ -125,10 +123,12 @@ def ran(job: Job, runs: list[JobRun]) -> Ran:
 
 def load_judged() -> Judged:
     """Return the state of the guard."""
-    return Judged(guard.RULES.version, count_stale(), bounded(Hold.objects.open()))
+    return Judged(guard.RULES.version, count_stale(), count_rows(Hold.objects.open()))
 
 
-def count_stale() -> Count:
+def count_stale() -> RowCount:
     """Return how many memories another rule set judged: two ranges, each of which walks an index."""
-    sides = [bounded(Memory.objects.filter(**{f"rules_version__{side}": guard.RULES.version})) for side in ("lt", "gt")]
-    return Count(sum(side.number for side in sides), all(side.is_exact for side in sides))
+    sides = [
+        count_rows(Memory.objects.filter(**{f"rules_version__{side}": guard.RULES.version})) for side in ("lt", "gt")
+    ]
+    return RowCount(sum(side.number for side in sides), all(side.is_exact for side in sides))

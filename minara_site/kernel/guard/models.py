@@ -33,7 +33,7 @@ class Hold(models.Model):
     are those of the first.
     """
 
-    owner = owner_key()
+    owner = owner_key(null=True)  # None: the instance's
     kind = models.CharField(max_length=20)
     object_id = models.BigIntegerField()
     reason = models.CharField(max_length=12)

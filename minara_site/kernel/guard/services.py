@@ -8,7 +8,7 @@ How a room puts its texts under guard:
    text) and calls `place_hold`; an accepted text goes in as usual and calls `lift_holds`. Both set the row's
    `rules_version`.
 3. The doors answer 202 with `selectors.hold_record`.
-4. The room's part of `memory_app.held` reads the text for the queue and carries out release and discard.
+4. Its `StoredKind` (`kinds`) reads the text for the queue, releases and discards.
 5. What enters a prompt or an answer of a tool leaves out rows that are held, and rows with an outdated verdict
    (`rules_version`) that `judge_stored` refuses; the job `guard.rescan` holds these.
 """
@@ -105,6 +105,6 @@ def already_decided() -> Conflict:
     return Conflict(_("This was decided meanwhile; look at the queue again."), code="decided")
 
 
-def forget_holds(*, kind: str, object_ids: Collection[int]) -> None:
-    """Remove every trace of rows that are gone for good (decisions: delete)."""
+def delete_holds(*, kind: str, object_ids: Collection[int]) -> None:
+    """Delete the holds of rows that are gone for good (decisions: delete)."""
     Hold.objects.filter(kind=kind, object_id__in=object_ids).delete()

@@ -5,6 +5,7 @@ from datetime import timedelta
 from django.utils.translation import gettext_lazy as _
 
 from minara_site.kernel.audit_log import tasks as audit_log
+from minara_site.kernel.guard.rescan import rescan
 from minara_site.kernel.idempotency import tasks as idempotency
 from minara_site.kernel.jobs import tasks as jobs
 from minara_site.kernel.jobs.table import Job
@@ -52,6 +53,13 @@ JOBS = (
         every=market.FETCH_EVERY,
         reports=True,
         summary=_("Fetches the candles that have closed, from MARKET_SOURCE."),
+    ),
+    Job(
+        "guard.rescan",
+        rescan,
+        every=timedelta(minutes=10),
+        reports=True,
+        summary=_("Judges again what was stored under other scan rules and holds what they refuse now."),
     ),
     Job(
         "jobs.forget",

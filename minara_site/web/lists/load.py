@@ -6,8 +6,9 @@ from dataclasses import replace
 from django.http import HttpRequest, QueryDict
 from django.utils.translation import gettext as _
 
+from minara_site.web.counts import RowCount, count_rows
 from minara_site.web.filters import Rows
-from minara_site.web.keyset import BadCursor, Count, count_rows, paginate
+from minara_site.web.keyset import BadCursor, paginate
 from minara_site.web.lists.page import ListPage
 from minara_site.web.lists.spec import ListSpec
 
@@ -36,7 +37,7 @@ def load_page(spec: ListSpec, request: HttpRequest, queryset: Rows, *, ignore: S
         rows=cut.items,
         offset=cut.offset,
         next_cursor=cut.next_cursor,
-        count=Count(len(cut.items), is_exact=True) if is_whole else count_rows(matching),
+        count=RowCount(len(cut.items), is_exact=True) if is_whole else count_rows(matching),
         is_continued=bool(cursor),
     )
 

@@ -8,8 +8,8 @@ from django.http import QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from minara_site.web.counts import RowCount
 from minara_site.web.filters import Chip, Filter, FilterKind, Text, changed_query
-from minara_site.web.keyset import Count
 from minara_site.web.lists.pieces import Column, Reading
 from minara_site.web.lists.spec import ListSpec
 
@@ -56,7 +56,7 @@ class ListPage:
     rows: Sequence[Any]
     offset: int
     next_cursor: str | None
-    count: Count
+    count: RowCount
     is_continued: bool
     note: Text = ""
     tab_counts: Mapping[str, int] = field(default_factory=dict)
@@ -217,7 +217,7 @@ class ListPage:
         return Head(column.label, column.numeric, self.link(sort=turned), direction)
 
 
-def total_words(count: Count) -> str:
+def total_words(count: RowCount) -> str:
     """Return a bounded count as people read it."""
     number = f"{count.number:,}"
     return number if count.is_exact else _("more than %(number)s") % {"number": number}

@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 import pytest
 from django.test import Client
 
-from memory_app.memories.core import Category, Source
 from memory_app.memories.models import Memory
 from minara_site.access.models import ApiKey
 from minara_site.access.policy import POLICY, Act, Scope
 from minara_site.agent import catalogue
 from minara_site.agent.catalogue import TOOLS, Tool
+from minara_site.kernel.core.vocabulary import Category, Source
 from minara_site.web.schemas import Strict
 from tests.hostile.inputs import bodies
 from tests.kit.api import key_of

@@ -10,11 +10,11 @@ from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.guard.core import RULES
 from minara_site.kernel.guard.models import Decision, Hold
 from minara_site.kernel.jobs.models import JobRun, RunState
+from tests.console.quarantine.test_pages import hold_text
 from tests.kit.clock import NOON
 from tests.kit.page import words_of
 from tests.kit.rows import all_rows, changed_tables
 from tests.kit.tables import table
-from tests.memory_app.held.test_pages import hold_text
 from tests.memory_app.memories.factories import make_memory
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("frozen")]

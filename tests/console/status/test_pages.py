@@ -7,7 +7,6 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from memory_app.memories.core import Category, Provenance, Source
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Draft, write_memory
 from minara_site.access.keys.services import create_key
@@ -15,6 +14,7 @@ from minara_site.access.models import User
 from minara_site.access.policy import Scope
 from minara_site.console.status.metrics import Metric, Sample, written
 from minara_site.console.status.selectors import load_status
+from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.jobs.models import JobRun, WorkerSeen
 from minara_site.kernel.jobs.table import load_jobs
 

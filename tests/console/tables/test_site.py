@@ -9,7 +9,6 @@ from django.conf import settings as configured
 from django.urls import clear_url_caches
 from django.utils import timezone
 
-from memory_app.memories.core import Category, Provenance, Source
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Draft, write_memory
 from memory_app.user_profile.models import UserProfileEntry
@@ -19,6 +18,7 @@ from minara_site.access.models import AccessEntry, ApiKey, Invitation, User
 from minara_site.access.policy import Role
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.conversations.services import start_session
+from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.idempotency.models import IdempotentCall
 from minara_site.kernel.jobs.models import JobRun
 from tests.kit.rows import all_rows

@@ -3,9 +3,9 @@
 from django.core.management import call_command
 from django.utils import timezone
 
-from memory_app.memories.core import Category, Provenance, Source
 from memory_app.memories.services import Draft, write_memory
 from minara_site.access.models import User
+from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 
 
 def seed(folder: str) -> None:

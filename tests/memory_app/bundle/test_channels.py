@@ -11,12 +11,13 @@ from memory_app.bundle.adapters import read_bundle
 from memory_app.bundle.core.plan import Channel, FilePlan, Reason, Verdict
 from memory_app.bundle.core.preview import preview_tree
 from memory_app.bundle.services import apply_import
-from memory_app.memories.core import Category, FactState, Source
+from memory_app.memories.core import FactState
 from memory_app.memories.models import Memory
 from memory_app.user_profile.models import UserProfileEntry
 from memory_app.user_profile.services import MAX_ENTRIES, set_entry
 from memory_app.writes.selectors.plans import preview_roll_back
 from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.core.vocabulary import Category, Source
 from minara_site.kernel.errors import Conflict
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.instance.models import InstanceMeta

@@ -14,11 +14,12 @@ from memory_app.bundle.core.plan import Channel, Reason, Verdict
 from memory_app.bundle.serialisers import memories as serialiser
 from memory_app.bundle.serialisers.base import Wanted
 from memory_app.facts.core.sameness import fact_key
-from memory_app.memories.core import MAX_CONTENT_CHARS, Category, FactState, Source
+from memory_app.memories.core import MAX_CONTENT_CHARS, FactState
 from memory_app.memories.models import Memory
 from memory_app.user_profile.models import UserProfileEntry
 from memory_app.user_profile.services import set_entry
 from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.core.vocabulary import Category, Source
 from minara_site.kernel.errors import Conflict, Refused
 from minara_site.kernel.jobs.services import Claim, ClaimLost
 from tests.kit.clock import NOON

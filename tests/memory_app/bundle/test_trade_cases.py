@@ -5,9 +5,9 @@ import pytest
 from memory_app.bundle.adapters import read_bundle
 from memory_app.bundle.core.front_matter import parse_document
 from memory_app.bundle.services import export_bundle
-from memory_app.held.masking import mask
 from memory_app.roles.models import RoleMemory
 from minara_site.kernel.guard import core as guard
+from minara_site.kernel.guard.masking import mask
 from tests.kit.clock import NOON
 from tests.memory_app.bundle.trees import ACTOR, bring, export, look
 from tests.memory_app.roles.rows import LESSON, MOMENTUM, make_row, make_wrong

@@ -10,9 +10,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
 from memory_app.bundle.models import BundleTransfer
-from memory_app.memories.core import Category, Provenance, Source
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Draft, write_memory
+from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.kernel.jobs.runner import run_claimed
 from minara_site.kernel.jobs.services import claim_run

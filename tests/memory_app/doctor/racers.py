@@ -12,10 +12,10 @@ from memory_app.doctor.fixes import FIXES, FixName, edges
 from memory_app.doctor.services import apply_fixes
 from memory_app.edges import services as replay
 from memory_app.edges.models import MemoryEdge
-from memory_app.memories.core import Category, Provenance, Source
 from memory_app.memories.services import Draft, write_memories
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from tests.kit.clock import NOON
 
 FORK = get_context("fork")

@@ -16,13 +16,14 @@ from memory_app.edges.models import MemoryEdge
 from memory_app.embeddings.adapters import ProviderDown
 from memory_app.embeddings.batches import embed_batch
 from memory_app.embeddings.models import MemoryVector
-from memory_app.memories.core import Category, EmbeddingState, Source
+from memory_app.index import schema
+from memory_app.index.documents import index_problems
+from memory_app.index.models import SearchDocument
+from memory_app.memories.core import EmbeddingState
 from memory_app.memories.models import Memory
 from memory_app.pages.selectors import get_version
-from memory_app.search import schema
-from memory_app.search.index import index_problems
-from memory_app.search.models import SearchDocument
 from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.core.vocabulary import Category, Source
 from minara_site.kernel.errors import Invalid
 from minara_site.kernel.jobs.leases import acquire_lease
 from minara_site.kernel.jobs.models import JobRun, Lease

@@ -14,11 +14,12 @@ from memory_app.doctor.fixes import FixName
 from memory_app.doctor.report import load_report
 from memory_app.doctor.sections import house
 from memory_app.doctor.services import apply_fixes
-from memory_app.memories.core import Category, EmbeddingState, Source
+from memory_app.index import schema
+from memory_app.index.models import SearchDocument
+from memory_app.memories.core import EmbeddingState
 from memory_app.memories.models import Memory
-from memory_app.search import schema
-from memory_app.search.models import SearchDocument
 from minara_site.kernel.conversations.services import end_session
+from minara_site.kernel.core.vocabulary import Category, Source
 from minara_site.kernel.jobs.models import JobRun, RunState, WorkerSeen
 from profile_app.prompt.services import start_session
 from tests.kit.clock import NOON
@@ -154,8 +155,8 @@ def test_looks_at_the_newest_edges_only_where_a_page_asks(ana):
 
 @pytest.mark.database
 def test_a_dirty_counter_is_its_owners_writes_since_the_prompt_was_frozen(ana, ben):
-    from memory_app.memories.core import Provenance
     from memory_app.memories.services import Draft, write_memory
+    from minara_site.kernel.core.vocabulary import Provenance
 
     def write(owner, at):
         provenance = Provenance(Source.USER_MANUAL, f"user:{owner.pk}")

@@ -3,9 +3,9 @@
 from typing import Any
 
 from memory_app.edges.models import MemoryEdge
-from memory_app.memories.core import Category, Provenance, Source
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Draft, write_memory
+from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from tests.kit.clock import NOON
 
 

@@ -13,10 +13,10 @@ from memory_app.embeddings.core import normalise_vectors, pack
 from memory_app.embeddings.models import MemoryVector
 from memory_app.embeddings.selectors import embed_query, find_nearest
 from memory_app.embeddings.services import embed_pending
+from memory_app.index.adapters.sql import SearchTooSlow
 from memory_app.memories.core import FactState
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Changes, delete_memories, edit_memory
-from memory_app.search.adapters.sql import SearchTooSlow
 from tests.kit.clock import NOON
 from tests.kit.tables import table
 from tests.memory_app.memories.factories import browser, make_many, make_memory

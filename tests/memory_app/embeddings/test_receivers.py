@@ -7,9 +7,10 @@ from django.test.utils import CaptureQueriesContext
 from memory_app.embeddings import tasks
 from memory_app.embeddings.receivers import embed_soon
 from memory_app.embeddings.selectors import EMBED
-from memory_app.memories.core import Category, EmbeddingState, Provenance, Source
+from memory_app.memories.core import EmbeddingState
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Changes, Draft, delete_memories, edit_memory, write_memories, write_memory
+from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.jobs.models import JobRun, RunState
 from tests.kit.clock import NOON
 from tests.memory_app.memories.factories import browser

@@ -5,8 +5,8 @@ from typing import Any
 
 from memory_app.facts.models import FactConflict
 from memory_app.facts.services import consolidate_pending, find_conflicts
-from memory_app.memories.core import Category, Source
 from memory_app.memories.models import Memory
+from minara_site.kernel.core.vocabulary import Category, Source
 from tests.kit.clock import NOON
 from tests.memory_app.memories.factories import make_memory
 

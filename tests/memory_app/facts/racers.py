@@ -9,10 +9,10 @@ from typing import Any
 from memory_app.facts.judge import judge_conflicts
 from memory_app.facts.models import ConsolidationEvent
 from memory_app.facts.services import consolidate_pending, find_conflicts
-from memory_app.memories.core import Category, Provenance, Source
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Draft, write_memories
 from minara_site.access.models import User
+from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.events import memory_written
 from tests.kit.clock import NOON
 from tests.kit.racers import in_processes

@@ -7,8 +7,9 @@ import pytest
 from memory_app.facts.core import Decider, EventKind
 from memory_app.facts.models import ConsolidationEvent
 from memory_app.facts.services import consolidate_pending
-from memory_app.memories.core import Category, FactState, Source
+from memory_app.memories.core import FactState
 from memory_app.memories.models import Memory
+from minara_site.kernel.core.vocabulary import Category, Source
 from minara_site.kernel.events import memory_written
 from tests.kit.clock import NOON
 from tests.kit.rows import all_rows, changed_tables

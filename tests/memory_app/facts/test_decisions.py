@@ -13,20 +13,19 @@ from memory_app.facts.models import ConsolidationEvent, FactConflict
 from memory_app.facts.selectors import list_conflicts
 from memory_app.facts.services import (
     apply_decision,
-    carry_out_corrections,
     compare,
     consolidate_pending,
     find_conflicts,
+    retire_corrected_facts,
     undo_event,
-    write_correction,
 )
 from memory_app.facts.services.compare import MOST_SLOW, store_conflicts
-from memory_app.held.services import release_hold
-from memory_app.memories.core import Category, Provenance, Source
+from memory_app.index.adapters.sql import SearchTooSlow
 from memory_app.memories.models import Memory
-from memory_app.memories.services import Draft, delete_memories, restore_memories
-from memory_app.search.adapters.sql import SearchTooSlow
+from memory_app.memories.services import Draft, delete_memories, restore_memories, write_memory
+from minara_site.console.quarantine.services import release_hold
 from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.errors import Conflict, NotFound
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.ownership import EVERYONE
@@ -291,7 +290,7 @@ class TestCorrection:
     def correct(self, owner, memory, text="prefers monthly charts"):
         provenance = Provenance(Source.USER_MANUAL, f"user:{owner.pk}", f"memory:{memory.pk}")
         draft = Draft(Category.PERSONALIZATION, text, provenance)
-        return write_correction(owner_id=owner.pk, draft=draft, corrects=memory.pk, now=LATER)
+        return write_memory(owner_id=owner.pk, draft=draft, now=LATER)
 
     @table("is_settled", [True, False])
     def test_a_fact_gives_way_to_what_its_owner_says(self, ana, is_settled):
@@ -313,7 +312,7 @@ class TestCorrection:
         event = ConsolidationEvent.objects.get(kind=EventKind.SUPERSEDED)
         assert (event.fact_id, event.other_id, states(fact)) == (fact.pk, correction.pk, ["retired"])
         undo_event(principal=browser(ana), owner=ana, event_id=event.pk, now=LATER)
-        carry_out_corrections([correction], now=LATER)
+        retire_corrected_facts([correction], now=LATER)
         assert states(fact) == ["settled"]
 
     def test_a_held_correction_and_another_memory_change_nothing(self, ana):

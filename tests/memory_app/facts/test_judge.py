@@ -16,9 +16,10 @@ from memory_app.facts.models import ConsolidationEvent, FactConflict, FactVerdic
 from memory_app.facts.services import apply_decision, consolidate_pending, find_conflicts, override_decision, undo_event
 from memory_app.facts.services.decide import side_of
 from memory_app.facts.tasks import consolidate
-from memory_app.memories.core import FactState, Source
+from memory_app.memories.core import FactState
 from memory_app.memories.models import Memory
 from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.core.vocabulary import Source
 from minara_site.kernel.errors import Conflict, NotFound
 from minara_site.kernel.governance.core import Capability, Mode
 from minara_site.kernel.governance.models import ShadowDecision

@@ -10,9 +10,9 @@ from memory_app.facts.core import EventKind
 from memory_app.facts.judge import judge_conflicts
 from memory_app.facts.models import ConsolidationEvent, FactConflict
 from memory_app.facts.services import consolidate_pending
-from memory_app.memories.core import Source
 from memory_app.memories.models import Memory
 from minara_site.access.models import AccessEntry, User
+from minara_site.kernel.core.vocabulary import Source
 from minara_site.web.moments import cost_words
 from tests.kit.api import MEMORY_FIELDS, agent_of, assert_problem, walk
 from tests.kit.clock import NOON

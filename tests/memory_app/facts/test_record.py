@@ -6,12 +6,11 @@ import pytest
 import time_machine
 from django.db import transaction
 
-from memory_app.facts.services import record_fact
 from memory_app.facts.services.record import CONSOLIDATE
 from memory_app.jobs import JOBS
-from memory_app.memories.core import Category, Provenance, Source
 from memory_app.memories.models import Memory
-from memory_app.memories.services import Draft
+from memory_app.memories.services import Draft, record_fact
+from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.events import fact_recorded
 from minara_site.kernel.jobs import queue, schedule, services
 from minara_site.kernel.jobs.models import JobRun, RunState

@@ -15,8 +15,9 @@ from memory_app.facts.core.sameness import fact_key
 from memory_app.facts.core.sweep import Statement, plan_sweep
 from memory_app.facts.models import ConsolidationEvent, FactConflict
 from memory_app.facts.services import apply_decision, consolidate_pending, find_conflicts
-from memory_app.memories.core import Category, FactState, Source
+from memory_app.memories.core import FactState
 from memory_app.memories.models import Memory
+from minara_site.kernel.core.vocabulary import Category, Source
 from tests.kit.clock import NOON
 from tests.memory_app.facts.factories import make_fact
 from tests.memory_app.memories.factories import make_memory

@@ -16,11 +16,11 @@ from django.db import connection
 from memory_app.importers.adapters import Format, open_bundle
 from memory_app.importers.core.entries import Refusal
 from memory_app.importers.services import run_import
-from memory_app.memories.core import Category
 from memory_app.memories.models import Memory
 from memory_app.user_profile.models import UserProfileEntry
 from memory_app.user_profile.services import MAX_ENTRIES, set_entry
 from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.core.vocabulary import Category
 from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db

@@ -13,8 +13,8 @@ from django.core.management import call_command
 from django.db import connections
 
 from memory_app.importers import services
+from memory_app.index.documents import index_problems
 from memory_app.memories.models import Memory
-from memory_app.search.index import index_problems
 from minara_site.kernel.audit_log.models import AuditEntry
 from tests.kit.fixtures import make_user
 

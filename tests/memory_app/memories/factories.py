@@ -3,11 +3,11 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-from memory_app.memories.core import Category, Provenance, Source
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Draft, build_memory
 from minara_site.access.policy import Scope
 from minara_site.access.principal import Principal
+from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from tests.kit.clock import NOON
 
 

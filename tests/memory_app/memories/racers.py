@@ -6,8 +6,7 @@ from typing import Any
 
 from django.db.models import Q
 
-from memory_app.held.services import release_hold
-from memory_app.memories.core import Category, Provenance, Source
+from memory_app.index.documents import index_problems
 from memory_app.memories.models import Memory, MemoryRevision
 from memory_app.memories.services import (
     Changes,
@@ -20,13 +19,14 @@ from memory_app.memories.services import (
     write_memories,
 )
 from memory_app.memories.tasks import purge
-from memory_app.search.index import index_problems
 from memory_app.why.core import Door
 from memory_app.why.services import log_search
 from minara_site.access.models import User
 from minara_site.access.policy import Role
 from minara_site.access.principal import Principal
+from minara_site.console.quarantine.services import release_hold
 from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.errors import Conflict, NotFound
 from minara_site.kernel.guard.models import Hold
 from tests.kit.clock import NOON

@@ -5,11 +5,12 @@ from itertools import pairwise, product
 
 import pytest
 
-from memory_app.memories.core import Category, Source, content_hash, is_editable
+from memory_app.memories.core import content_hash, is_editable
 from memory_app.memories.models import Memory, MemoryRevision
 from memory_app.memories.selectors import get_history
 from memory_app.memories.services import Changes, edit_memory, revert_memory
 from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.core.vocabulary import Category, Source
 from minara_site.kernel.errors import Conflict, Invalid, NotFound, Refused
 from tests.kit.clock import NOON
 from tests.kit.tables import table

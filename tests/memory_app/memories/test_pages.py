@@ -9,8 +9,8 @@ from django.db import connection, connections
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from memory_app.memories import listing
-from memory_app.memories.core import Category, Provenance, Source
+from memory_app.index import selectors
+from memory_app.index.adapters.sql import SearchTooSlow
 from memory_app.memories.models import Memory, MemoryRevision
 from memory_app.memories.services import (
     Changes,
@@ -20,10 +20,11 @@ from memory_app.memories.services import (
     restore_memories,
     write_memory,
 )
-from memory_app.search import selectors
-from memory_app.search.adapters.sql import SearchTooSlow
 from minara_site.access.models import AccessEntry, ApiKey, User
 from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.core.vocabulary import Category, Provenance, Source
+from minara_site.shell import owners
+from minara_site.web import counts
 from profile_app.prompt.services import end_session, start_session
 from tests.kit.clock import NOON
 from tests.kit.page import rows_of, toasts_of, undo_of, words_of
@@ -67,7 +68,7 @@ class TestList:
 
     @pytest.mark.database
     def test_a_tab_counts_its_rows_up_to_a_bound(self, page, ana, monkeypatch):
-        monkeypatch.setattr(listing, "MOST_COUNTED", 2)
+        monkeypatch.setattr(counts, "MAX_COUNTED", 2)
         make_many(ana, 3)
         make_many(ana, 2, deleted_at=NOON)
         tabs = re.search(r'id="memories-tabs".*?</nav>', page.get(path("list")).content.decode())[0]
@@ -784,7 +785,7 @@ class TestOperators:
         assert "Remove filter: Owner ana" in console.get(path("list") + "?owner=ana").content.decode()
 
     def test_an_owner_beyond_the_choices_is_not_called_ignored(self, console, ana, ben, monkeypatch):
-        monkeypatch.setattr(listing, "MOST_OWNERS", 1)
+        monkeypatch.setattr(owners, "MAX_OWNERS", 1)
         make_memory(ben)
         for address in (path("list"), path("trash")):
             shown = words_of(console.get(address + "?owner=ben"))

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from memory_app.memories.core import Category, Source
+from memory_app.index.models import SearchDocument
 from memory_app.memories.models import Memory, MemoryRevision
 from memory_app.memories.services import (
     MAX_BULK,
@@ -17,8 +17,8 @@ from memory_app.memories.services import (
     restore_memories,
     undo_batch,
 )
-from memory_app.search.models import SearchDocument
 from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.core.vocabulary import Category, Source
 from minara_site.kernel.errors import Invalid, NotFound, Refused
 from minara_site.kernel.ownership import EVERYONE
 from tests.kit.clock import NOON

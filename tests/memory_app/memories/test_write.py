@@ -4,10 +4,11 @@ from datetime import timedelta
 
 import pytest
 
-from memory_app.memories.core import Category, FactState, Provenance, Source, content_hash
+from memory_app.memories.core import FactState, content_hash
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Draft, agent_source, write_memories, write_memory
 from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.errors import Invalid
 from minara_site.kernel.events import memory_written
 from tests.kit.clock import NOON

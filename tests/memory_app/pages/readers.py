@@ -9,8 +9,6 @@ from pathlib import Path
 
 from django.utils import translation
 
-from memory_app.held.services import release_hold
-from memory_app.memories.core import Category, Provenance, Source
 from memory_app.memories.services import (
     Changes,
     Draft,
@@ -27,6 +25,8 @@ from memory_app.pages.selectors import Asked, load_page
 from minara_site.access.models import User
 from minara_site.access.policy import Role
 from minara_site.access.principal import Principal
+from minara_site.console.quarantine.services import release_hold
+from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.guard.models import Hold
 from tests.kit.clock import NOON
 from tests.kit.racers import in_processes

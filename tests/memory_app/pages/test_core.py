@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from memory_app.memories.core import Category, Source
 from memory_app.pages.core import Asset, Entry, Heading, Section, find_asset, join_parts, plain_line, render_page
 from minara_site.kernel.core.assets import AssetClass
+from minara_site.kernel.core.vocabulary import Category, Source
 from tests.kit.clock import NOON
 from tests.kit.shared import corpus
 from tests.kit.tables import table

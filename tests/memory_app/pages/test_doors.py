@@ -7,12 +7,12 @@ import re
 import pytest
 from django.utils import timezone
 
-from memory_app.memories.core import Category
 from memory_app.pages.selectors import Asked, load_page, open_asset
 from minara_site.access.models import AccessEntry
 from minara_site.access.policy import Role, Scope
 from minara_site.access.principal import Principal
 from minara_site.agent.catalogue import call_tool
+from minara_site.kernel.core.vocabulary import Category
 from minara_site.kernel.errors import Invalid, NotFound
 from tests.kit.api import agent_of
 from tests.kit.tables import table

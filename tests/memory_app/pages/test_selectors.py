@@ -8,8 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from memory_app.edges.models import MemoryEdge
 from memory_app.edges.services import replay_edges
-from memory_app.held.services import discard_hold, release_hold
-from memory_app.memories.core import Category, FactState, Provenance, Source
+from memory_app.memories.core import FactState
 from memory_app.memories.models import Memory
 from memory_app.memories.services import (
     Changes,
@@ -26,7 +25,9 @@ from memory_app.pages.cache import LIFETIME, MOST_PAGES, PAGES
 from memory_app.pages.core import Heading, find_asset
 from memory_app.pages.models import CompiledPageVersion
 from memory_app.pages.selectors import Asked, get_version, list_assets, load_page
+from minara_site.console.quarantine.services import discard_hold, release_hold
 from minara_site.kernel.core.assets import AssetGroup
+from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.models import Hold
 from tests.kit.tables import table

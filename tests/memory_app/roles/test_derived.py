@@ -12,14 +12,15 @@ from memory_app.edges.services import replay_edges
 from memory_app.embeddings.models import MemoryVector
 from memory_app.embeddings.selectors import count_states_by_source, embed_query, find_nearest
 from memory_app.embeddings.services import backfill_embeddings, embed_pending
+from memory_app.index.adapters import backend
+from memory_app.index.core.document import Kind
+from memory_app.index.core.parser import parse_query
+from memory_app.index.core.query import terms_of
+from memory_app.index.documents import index_problems, newest_index_problems, rebuild_index
+from memory_app.index.models import SearchDocument
+from memory_app.index.selectors import narrow, narrow_entries
 from memory_app.roles.models import RoleMemory
-from memory_app.search.adapters import backend
-from memory_app.search.core.document import Kind
-from memory_app.search.core.parser import parse_query
-from memory_app.search.core.query import terms_of
-from memory_app.search.index import index_problems, newest_index_problems, rebuild_index
-from memory_app.search.models import SearchDocument
-from memory_app.search.selectors import narrow, narrow_entries, search_memories
+from memory_app.search.selectors import search_memories
 from minara_site.kernel.errors import Invalid
 from minara_site.kernel.jobs.models import JobRun
 from minara_site.kernel.ownership import EVERYONE

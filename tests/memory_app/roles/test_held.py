@@ -3,19 +3,18 @@
 import pytest
 
 from memory_app.embeddings.models import MemoryVector
-from memory_app.held.core import Kind
-from memory_app.held.rescan import rescan
-from memory_app.held.selectors import list_holds
-from memory_app.held.services import discard_hold, release_hold
-from memory_app.roles.core import Status
+from memory_app.index.documents import index_problems
+from memory_app.index.models import SearchDocument
+from memory_app.roles.core import DECISION_KIND, LESSON_KIND, Status
 from memory_app.roles.models import RoleMemory
-from memory_app.search.index import index_problems
-from memory_app.search.models import SearchDocument
+from minara_site.console.quarantine.services import discard_hold, release_hold
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.errors import Conflict, NotFound, Refused
 from minara_site.kernel.events import role_memory_changed
 from minara_site.kernel.governance.models import ShadowDecision
 from minara_site.kernel.guard.models import Hold
+from minara_site.kernel.guard.rescan import rescan
+from minara_site.kernel.guard.selectors import list_holds
 from minara_site.kernel.ownership import EVERYONE
 from tests.kit.clock import NOON
 from tests.kit.tables import table
@@ -46,7 +45,7 @@ def test_a_new_scan_holds_decisions_and_lessons(ana, ben):
     assert stored(decision).held_at == NOON
     assert (stored(lesson).held_at, stored(lesson).lesson_held_at) == (None, NOON)
     assert (stored(plain).held_at, stored(plain).lesson_held_at) == (None, None)
-    assert held_kinds(EVERYONE) == [Kind.ROLE_DECISION, Kind.ROLE_LESSON]
+    assert held_kinds(EVERYONE) == [DECISION_KIND, LESSON_KIND]
     assert set(AuditEntry.objects.values_list("tool_call", flat=True)) == {"role_decision_held", "role_lesson_held"}
     assert scan() == {"judged": 3, "held": 0}
     assert rescan(now=NOON) == {"judged": 0, "held": 0}
@@ -126,5 +125,5 @@ def test_the_queue_shows_them(ana, page):
     for hold in list_holds(owner=ana):
         shown = page.get(f"/memories/held/{hold.pk}/").content.decode()
         assert f"/role-memory/{hold.object_id}/" in shown
-        said = "It stays held for good" if hold.kind == Kind.ROLE_LESSON else "The decision is deleted for good"
+        said = "It stays held for good" if hold.kind == LESSON_KIND else "The decision is deleted for good"
         assert said in shown

@@ -6,8 +6,7 @@ from decimal import Decimal
 import pytest
 from django.db import connections
 
-from memory_app.held.core import Kind
-from memory_app.roles.core import Classification, Outcome, SkipReason, Status, Trigger
+from memory_app.roles.core import LESSON_KIND, Classification, Outcome, SkipReason, Status, Trigger
 from memory_app.roles.models import RoleMemory, RoleState
 from memory_app.roles.services import closing
 from memory_app.roles.services.reflect import lease_name, reflect_role
@@ -288,7 +287,7 @@ def test_a_lesson_that_the_guard_refuses_is_stored_and_held(ana, market, models:
     found = only(entry)
     assert (found.lesson, found.status) == (hostile, Status.REFLECTED)
     assert found.lesson_held_at is not None
-    hold = Hold.objects.get(kind=Kind.ROLE_LESSON, object_id=entry.pk)
+    hold = Hold.objects.get(kind=LESSON_KIND, object_id=entry.pk)
     assert hold.actor == closing.ACTOR
     assert not RoleMemory.objects.with_lesson().exists()
 

@@ -7,7 +7,7 @@ from django.core.checks import run_checks
 from django.core.management import call_command
 from django.db import DatabaseError, connection, transaction
 
-from memory_app.roles import triggers
+from memory_app.roles import db_triggers as triggers
 from memory_app.roles.models import RoleMemory
 from minara_site.kernel.db import is_sqlite
 from tests.kit.clock import NOON

@@ -5,9 +5,9 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
 
-from memory_app.memories.core import Category, Provenance, Source
+from memory_app.index.documents import newest_index_problems
 from memory_app.memories.services import Draft, write_memory
-from memory_app.search.index import newest_index_problems
+from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from tests.kit.tables import table
 from tests.memory_app.memories.factories import make_memory
 

@@ -13,13 +13,13 @@ from django.test.utils import CaptureQueriesContext
 from memory_app.embeddings import selectors as embeddings
 from memory_app.embeddings.models import MemoryVector
 from memory_app.embeddings.services import embed_pending
-from memory_app.memories.core import Category, Source
+from memory_app.index.adapters import postgresql, sqlite, time_limit
+from memory_app.index.core.request import Fusion, Sort
 from memory_app.memories.models import Memory
 from memory_app.search import meaning
-from memory_app.search.adapters import postgresql, sqlite, time_limit
 from memory_app.search.answers import hit_record
-from memory_app.search.core.request import Fusion, Sort
 from memory_app.search.selectors import search_memories
+from minara_site.kernel.core.vocabulary import Category, Source
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.ownership import EVERYONE
 from tests.kit.clock import NOON

@@ -12,12 +12,13 @@ from django.db import OperationalError, connection
 from django.db.models import F, Value
 from django.db.models.functions import Concat
 
-from memory_app.memories.core import Category
+from memory_app.index import schema
+from memory_app.index.documents import SLICE, index_problems, optimize_index, rebuild_index
+from memory_app.index.models import SearchDocument
+from memory_app.index.selectors import narrow
 from memory_app.memories.models import Memory
-from memory_app.search import schema
-from memory_app.search.index import SLICE, index_problems, optimize_index, rebuild_index
-from memory_app.search.models import SearchDocument
-from memory_app.search.selectors import narrow, search_memories
+from memory_app.search.selectors import search_memories
+from minara_site.kernel.core.vocabulary import Category
 from minara_site.kernel.db import is_sqlite
 from tests.kit.clock import NOON
 from tests.kit.fixtures import make_user

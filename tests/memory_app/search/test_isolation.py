@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory_app.search.core.parser import parse_query
+from memory_app.index.core.parser import parse_query
 from memory_app.search.selectors import search_memories
 from minara_site.kernel.ownership import EVERYONE
 from tests.kit.shared import corpus

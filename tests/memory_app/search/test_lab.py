@@ -7,15 +7,15 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from memory_app.embeddings.models import MemoryVector
-from memory_app.memories.core import Category
+from memory_app.index.adapters.sql import SearchTooSlow
+from memory_app.index.core.request import Fusion
 from memory_app.search import meaning
-from memory_app.search.adapters.sql import SearchTooSlow
 from memory_app.search.answers import FEATURES
-from memory_app.search.core.request import Fusion
 from memory_app.search.core.weights import WEIGHTS
 from memory_app.search.lab import Fallback, compare_arms
 from memory_app.search.lab_views import EXAMPLES
 from memory_app.search.selectors import search_memories
+from minara_site.kernel.core.vocabulary import Category
 from minara_site.kernel.ownership import EVERYONE
 from tests.kit.clock import NOON
 from tests.kit.page import text_of

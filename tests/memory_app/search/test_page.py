@@ -5,10 +5,10 @@ from datetime import timedelta
 
 import pytest
 
-from memory_app.memories.core import Category, Source
-from memory_app.search.answers import NOTES, note_text
-from memory_app.search.core.query import Note, NoteCode
+from memory_app.index.core.query import Note, NoteCode
+from memory_app.index.pages import NOTES, note_text
 from memory_app.search.views import SHOWN, SYNTAX
+from minara_site.kernel.core.vocabulary import Category, Source
 from minara_site.kernel.db import is_sqlite
 from tests.kit.clock import NOON
 from tests.kit.page import text_of

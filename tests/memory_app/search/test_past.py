@@ -4,12 +4,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memory_app.memories.core import Category, FactState, Source
+from memory_app.index.core.query import NoteCode
+from memory_app.index.core.request import Fusion, Sort
+from memory_app.memories.core import FactState
 from memory_app.memories.models import Memory, MemoryRevision
-from memory_app.search.core.query import NoteCode
-from memory_app.search.core.request import Fusion, Sort
 from memory_app.search.past import read_moment
 from memory_app.search.selectors import search_memories
+from minara_site.kernel.core.vocabulary import Category, Source
 from minara_site.kernel.errors import Invalid
 from minara_site.kernel.ownership import EVERYONE
 from tests.kit.clock import NOON

@@ -6,14 +6,16 @@ from datetime import timedelta
 import pytest
 from django.db import connection
 
-from memory_app.memories.core import Category, Source
+from memory_app.index import adapters
+from memory_app.index.adapters import postgresql, sqlite
+from memory_app.index.adapters.sql import SearchTooSlow
+from memory_app.index.core.query import NoteCode
+from memory_app.index.core.request import Sort
+from memory_app.index.selectors import limited, narrow
 from memory_app.memories.models import Memory
-from memory_app.search import adapters, selectors
-from memory_app.search.adapters import postgresql, sqlite
-from memory_app.search.adapters.sql import SearchTooSlow
-from memory_app.search.core.query import NoteCode
-from memory_app.search.core.request import Sort
-from memory_app.search.selectors import limited, narrow, search_memories
+from memory_app.search import selectors
+from memory_app.search.selectors import search_memories
+from minara_site.kernel.core.vocabulary import Category, Source
 from minara_site.kernel.errors import Invalid
 from minara_site.kernel.ownership import EVERYONE
 from tests.kit.clock import NOON

@@ -5,11 +5,11 @@ import json
 import pytest
 from django.utils import timezone
 
-from memory_app.held.rescan import rescan
 from memory_app.user_profile.models import UserProfileEntry
 from memory_app.user_profile.services import remove_entry, set_entry
 from minara_site.access.models import User
 from minara_site.kernel.errors import Conflict, NotFound
+from minara_site.kernel.guard.rescan import rescan
 from tests.kit.racers import in_processes
 from tests.kit.site import Site
 

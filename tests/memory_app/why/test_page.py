@@ -9,7 +9,6 @@ from django.test.utils import CaptureQueriesContext
 
 from memory_app.facts.core import ConflictState, Decider, EventKind
 from memory_app.facts.models import ConsolidationEvent, FactConflict
-from memory_app.memories.core import Category, Provenance, Source
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Draft, write_memory
 from memory_app.snapshot.selectors import find_prompt_change, load_prompt_ids
@@ -18,6 +17,7 @@ from memory_app.why.selectors import MOST_COUNTED, SHOWN, load_belief
 from memory_app.why.services import log_database, log_search
 from minara_site.access.models import AccessEntry
 from minara_site.kernel.audit_log.services import record_audit
+from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.ownership import EVERYONE
 from profile_app.prompt.services import start_session
 from tests.kit.api import agent_of

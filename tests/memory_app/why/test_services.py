@@ -11,13 +11,13 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from memory_app.memories.core import Category
 from memory_app.memories.services import purge_expired
 from memory_app.snapshot.models import SnapshotMemory
 from memory_app.why.core import Door
 from memory_app.why.models import SearchLogEntry, SearchLogHit
 from memory_app.why.services import MOST_WAIT_MS, forget_searches, log_database, log_search, tools_called_through
 from minara_site.agent.catalogue import call_tool
+from minara_site.kernel.core.vocabulary import Category
 from minara_site.kernel.db import is_sqlite
 from minara_site.kernel.jobs.table import find_job
 from minara_site.kernel.ownership import EVERYONE

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from memory_app.memories.core import Category, Provenance, Source
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Draft, write_memory
 from memory_app.user_profile.models import UserProfileEntry
 from minara_site.access.policy import AGENT_SCOPES
 from minara_site.access.principal import Principal
+from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 
 SAME = (
     "id",

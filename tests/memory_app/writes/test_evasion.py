@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from memory_app.held.services import discard_hold
 from memory_app.memories.core import State
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Changes, delete_memories, edit_memory, restore_memories
@@ -15,6 +14,7 @@ from memory_app.writes.core.plan import Why
 from memory_app.writes.selectors.plans import preview_roll_back, preview_undo
 from memory_app.writes.services import roll_back, undo_roll_back
 from minara_site.access.principal import Principal
+from minara_site.console.quarantine.services import discard_hold
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.ownership import EVERYONE
 from tests.kit.tables import table

@@ -10,13 +10,14 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from memory_app.memories.core import Category, Provenance, Source, State
+from memory_app.memories.core import State
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Changes, Draft, edit_memory, write_memories
 from memory_app.user_profile.services import set_entry
 from memory_app.writes.models import WriteRollback
 from minara_site.access.models import AccessEntry
 from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from tests.kit.page import text_of
 from tests.kit.tables import table
 from tests.memory_app.writes.core.test_lights import minja

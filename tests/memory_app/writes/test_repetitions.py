@@ -17,14 +17,15 @@ from memory_app.facts.core import RETIRING, Decider, EventKind
 from memory_app.facts.core.decision import Decision
 from memory_app.facts.core.sameness import fact_key
 from memory_app.facts.models import ConsolidationEvent, FactConflict
-from memory_app.facts.services import apply_decision, consolidate_pending, find_conflicts, record_fact, undo_event
-from memory_app.memories.core import Category, FactState, Provenance, Source
+from memory_app.facts.services import apply_decision, consolidate_pending, find_conflicts, undo_event
+from memory_app.memories.core import FactState
 from memory_app.memories.models import Memory
-from memory_app.memories.services import Changes, Draft, delete_memories, edit_memory, restore_memories
+from memory_app.memories.services import Changes, Draft, delete_memories, edit_memory, record_fact, restore_memories
 from memory_app.writes.models import WriteRollback
 from memory_app.writes.selectors.plans import preview_roll_back, preview_undo
 from memory_app.writes.services import roll_back, undo_roll_back
 from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.errors import Conflict
 from minara_site.kernel.events import memory_written
 from minara_site.kernel.ownership import EVERYONE

@@ -8,7 +8,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from memory_app.memories.core import Category, Provenance, Source, State
+from memory_app.index.documents import index_problems
+from memory_app.memories.core import State
 from memory_app.memories.models import Memory, MemoryRevision
 from memory_app.memories.selectors import get_history, retention
 from memory_app.memories.services import (
@@ -20,7 +21,6 @@ from memory_app.memories.services import (
     restore_memories,
     write_memories,
 )
-from memory_app.search.index import index_problems
 from memory_app.user_profile.models import UserProfileEntry
 from memory_app.user_profile.services import remove_entry, set_entry
 from memory_app.writes.core.plan import Why
@@ -29,6 +29,7 @@ from memory_app.writes.selectors.plans import preview_roll_back, preview_undo
 from memory_app.writes.services import roll_back, undo_roll_back
 from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.kernel.guard.models import Hold
 from tests.memory_app.edges.factories import edges_of

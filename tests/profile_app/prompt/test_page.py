@@ -6,11 +6,11 @@ from html.parser import HTMLParser
 import pytest
 from django.utils import timezone
 
-from memory_app.memories.core import Category, Source
 from memory_app.memories.models import Memory
 from memory_app.snapshot import selectors
 from memory_app.user_profile.services import set_entry
 from minara_site.access.models import AccessEntry
+from minara_site.kernel.core.vocabulary import Category, Source
 from profile_app.prompt.selectors import load_prompt
 from profile_app.prompt.services import end_session, start_session
 from tests.kit.shared import corpus

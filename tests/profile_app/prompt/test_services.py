@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from django.db import connection
 
-from memory_app.memories.core import Category, FactState, Source
+from memory_app.memories.core import FactState
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Changes, delete_memories, edit_memory, restore_memories
 from memory_app.roles.models import RoleMemory
 from memory_app.user_profile.services import set_entry
 from minara_site.kernel.conversations.services import NewTurn, record_turn
+from minara_site.kernel.core.vocabulary import Category, Source
 from minara_site.kernel.errors import Conflict, Gone, Invalid, NotFound
 from minara_site.kernel.guard import core as guard
 from profile_app.prompt.core import section_texts

@@ -1,8 +1,8 @@
 """Every name that an export gives is one that an import takes."""
 
 from memory_app.bundle.core.paths import Refusal, find_refusal, find_twins, is_left_by_desktop
-from memory_app.memories.core import Category
 from minara_site.kernel.core.assets import CLASS_OF, FIAT
+from minara_site.kernel.core.vocabulary import Category
 from tests.kit.tables import table
 
 

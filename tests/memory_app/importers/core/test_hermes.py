@@ -1,6 +1,6 @@
 from memory_app.importers.core.entries import Entry, Line, Refusal
 from memory_app.importers.core.hermes import parse_entries
-from memory_app.memories.core import Category
+from minara_site.kernel.core.vocabulary import Category
 from tests.kit.tables import table
 from tests.memory_app.importers.core.lines import lines
 

@@ -12,7 +12,7 @@ from memory_app.importers.adapters import unusable_words
 from memory_app.importers.core.entries import Entry
 from memory_app.importers.core.fields import Expected, UnusableError
 from memory_app.importers.core.jsonl import read_record
-from memory_app.memories.core import Category
+from minara_site.kernel.core.vocabulary import Category
 from tests.kit.tables import table
 
 ABSENT = ("category", "source", "created_at", "tickers", "fact_type", "metadata", "statement")

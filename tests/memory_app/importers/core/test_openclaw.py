@@ -3,7 +3,7 @@ from datetime import UTC, date, datetime
 from memory_app.importers.core.entries import Entry, ProfileValue, Refusal
 from memory_app.importers.core.markdown import Block
 from memory_app.importers.core.openclaw import as_entry, note_date, parse_daily_note, parse_memory, parse_user
-from memory_app.memories.core import Category
+from minara_site.kernel.core.vocabulary import Category
 from tests.kit.tables import table
 from tests.memory_app.importers.core.lines import lines
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory_app.index.core.parser import parse_query
+from memory_app.index.core.request import Facts, Fusion, Matches
 from memory_app.search.core.fusion import MOST_DEVIATION, Fuser, Neighbours, Pool, widened
-from memory_app.search.core.parser import parse_query
 from memory_app.search.core.rank import Ranker
-from memory_app.search.core.request import Facts, Fusion, Matches
 from memory_app.search.core.weights import WEIGHTS
 from minara_site.kernel.core.text import prepare
 from minara_site.kernel.core.tickers import extract_finance_entities

@@ -3,8 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_app.search.core.highlight import EXCERPT_CHARS, Highlighter, cut, excerpt
-from memory_app.search.core.parser import parse_query
+from memory_app.index.core.highlight import Highlighter
+from memory_app.index.core.parser import parse_query
+from minara_site.kernel.core.excerpt import EXCERPT_CHARS, cut, excerpt
 from minara_site.kernel.core.text import prepare
 from tests.kit.tables import table
 

@@ -5,8 +5,8 @@ from datetime import date
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memory_app.search.core.parser import MAX_QUERY_CHARS, MAX_TERMS, parse_query
-from memory_app.search.core.query import AllOf, AnyOf, Filters, Node, NoteCode, Query, Term, terms_of
+from memory_app.index.core.parser import MAX_QUERY_CHARS, MAX_TERMS, parse_query
+from memory_app.index.core.query import AllOf, AnyOf, Filters, Node, NoteCode, Query, Term, terms_of
 from tests.kit.shared import corpus
 from tests.kit.tables import table
 

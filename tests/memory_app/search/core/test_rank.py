@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_app.search.core.bm25 import K1, B, Bm25, rarity, worth
-from memory_app.search.core.parser import parse_query
-from memory_app.search.core.query import terms_of
+from memory_app.index.core.bm25 import K1, B, Bm25, rarity, worth
+from memory_app.index.core.parser import parse_query
+from memory_app.index.core.query import terms_of
+from memory_app.index.core.request import Facts, Matches
 from memory_app.search.core.rank import EXACT_BONUS, LOOKED_AT, PAIR_BONUS, Ranker
-from memory_app.search.core.request import Facts, Matches
 from minara_site.kernel.core.text import prepare
 from minara_site.kernel.core.tickers import extract_finance_entities
 from tests.kit.clock import NOON

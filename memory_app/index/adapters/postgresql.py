@@ -1,0 +1,233 @@
+"""Search on PostgreSQL: a tsvector of the same words as on SQLite.
+
+The lexemes are stemmed here and not by a text search configuration: its parser depends on the locale, and its
+`porter` differs from FTS5's (`methodology`, `is`). Weight A is the owner, B the category, D the text.
+"""
+
+# ruff: noqa: S608 statements are put together from constants of this room; values are parameters
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from django.db import OperationalError, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+from memory_app.index.adapters.sql import (
+    NEWEST,
+    TIME_LIMIT_SECONDS,
+    SearchTooSlow,
+    Sql,
+    conditions,
+    facts_of,
+    kept_ids,
+    owned,
+    total_of,
+    unworded,
+    upsert,
+)
+from memory_app.index.core.bm25 import is_phrase
+from memory_app.index.core.document import Document, Kind, category_token, owner_token
+from memory_app.index.core.query import AllOf, AnyOf, Node, Term, terms_of
+from memory_app.index.core.request import Facts, Matches, SearchRequest, Sort
+from minara_site.kernel.core.porter import stem
+
+UPSERT = upsert(("owner_id", "owner", "body", "category", "words"), "%s, %s, %s, %s, %s::tsvector")
+FIRST_PLACE = 10
+"""Where the text begins; the gap keeps phrases from reaching into owner and category."""
+SLICE = 500
+QUERY_CANCELED = "57014"
+INDEX = "FROM search_document d"
+MEMORIES = "JOIN memories m ON m.id = d.object_id AND m.owner_id = d.owner_id"
+BEST = """
+    WITH found AS MATERIALIZED (
+        SELECT m.id, d.body, d.words, length(d.words)::float8 AS size {tables} WHERE {where}
+    ), term AS (
+        SELECT query, number FROM unnest(%s::text[]::tsquery[]) WITH ORDINALITY AS terms (query, number)
+    ), word AS (
+        SELECT lexeme, number FROM unnest(%s::text[]) WITH ORDINALITY AS words (lexeme, number) WHERE lexeme <> ''
+    ), hit AS (
+        SELECT f.id, w.number, cardinality(u.positions)::float8 AS times
+        FROM found f, unnest(f.words) u JOIN word w ON w.lexeme = u.lexeme
+        UNION ALL
+        SELECT f.id, t.number, 1
+        FROM found f JOIN term t ON f.words @@ t.query WHERE t.number NOT IN (SELECT number FROM word)
+    ), rarity AS MATERIALIZED (
+        SELECT number, ln(greatest(n.total + 0.5, count(*) + 1.5)::float8 / (count(*) + 0.5)::float8) AS weight
+        FROM hit, (SELECT {total} AS total) n GROUP BY number, n.total
+    ), scored AS MATERIALIZED (
+        SELECT id, sum(weight * times * 2.2 / (times + 1.2 * (0.25 + 0.75 * f.size / a.mean))) AS score
+        FROM hit JOIN rarity USING (number) JOIN found f USING (id), (SELECT avg(size) AS mean FROM found) a
+        GROUP BY id
+    )
+    SELECT f.id, f.body, {total} FROM found f LEFT JOIN scored s USING (id)
+    ORDER BY s.score DESC NULLS LAST, f.id DESC LIMIT %s
+"""
+DOCUMENTS = "SELECT id, owner, body, category FROM search_document WHERE id > %s ORDER BY id LIMIT %s"
+STALE = """
+    SELECT d.id, e.words FROM search_document d
+    JOIN unnest(%s::bigint[], %s::text[]) AS e (id, words) ON e.id = d.id WHERE d.words <> e.words::tsvector
+"""
+
+
+class PostgresqlSearch:
+    """The search of a PostgreSQL database."""
+
+    def __init__(self, connection: BaseDatabaseWrapper) -> None:
+        self.connection = connection
+
+    def match(self, request: SearchRequest, *, most: int, is_checked: bool) -> Matches:
+        """Return at most `most` matches, newest first or in no order.
+
+        Without `is_checked` memories are not looked at: deleted ones are among them.
+        """
+        if request.node is None:
+            return Matches.of(self.rows(unworded(self.connection, request, most)))
+        total, total_values = total_of(request.owner_id)
+        (tables, where), values = self.source(request, request.node, is_checked=is_checked)
+        order = f"ORDER BY {NEWEST}" if request.sort is Sort.RECENT else ""
+        statement = f"SELECT d.object_id, d.body, {total} {tables} WHERE {where} {order} LIMIT %s"
+        return Matches.of(self.rows((statement, [*total_values, *values, most])))
+
+    def best(self, request: SearchRequest, node: Node, *, most: int) -> Matches:
+        """Return the best live matches by BM25 in SQL, rarity counted among the matches."""
+        total, total_values = total_of(request.owner_id)
+        (tables, where), values = self.source(request, node, is_checked=True)
+        terms = list(terms_of(node))
+        words = ["" if is_phrase(term) or term.is_prefix else term.stems[0] for term in terms]
+        statement = BEST.format(tables=tables, where=where, total=total)
+        given = [*values, list(map(render, terms)), words, *total_values, *total_values, most]
+        return Matches.of(self.rows((statement, given)))
+
+    def source(self, request: SearchRequest, node: Node, *, is_checked: bool) -> tuple[tuple[str, str], list[Any]]:
+        """Return tables and condition of matches. The owner stands in the words for speed and in SQL for safety."""
+        own, values = owned(request.owner_id)
+        match = match_expression(request.owner_id, node, request.filters.categories)
+        where = f"d.words @@ %s::tsquery AND d.kind = 'memory' AND {own}"
+        if not is_checked:
+            return (INDEX, where), [match, *values]
+        kept, more_values = conditions(self.connection, request)
+        return (f"{INDEX} {MEMORIES}", f"{where} AND {kept}"), [match, *values, *more_values]
+
+    def frequencies(self, owner_id: int | None, terms: Sequence[Term]) -> list[int]:
+        """Return how many of the owner's memories hold each term."""
+        own, values = owned(owner_id)
+        where = f"d.words @@ %s::tsquery AND d.kind = 'memory' AND {own}"
+        count = f"(SELECT count(*) FROM search_document d WHERE {where})"
+        given = [value for term in terms for value in (match_expression(owner_id, term), *values)]
+        return list(self.rows((f"SELECT {', '.join([count] * len(terms))}", given))[0])
+
+    def load(self, ids: Sequence[int], request: SearchRequest) -> dict[int, Facts]:
+        """Return what the hits show of these memories, by id; what the request does not allow is left out."""
+        return {row[0]: Facts(*row) for row in self.rows(facts_of(self.connection, ids, request, "{}"))}
+
+    def rows(self, query: Sql) -> list[tuple[Any, ...]]:
+        """Run a query."""
+        with self.connection.cursor() as cursor:
+            cursor.execute(*query)
+            return list(cursor.fetchall())
+
+    def write(self, documents: Sequence[Document]) -> None:
+        """Insert the documents or bring them up to date; unchanged ones are not touched."""
+        rows = [
+            (
+                d.kind,
+                d.object_id,
+                d.owner_id,
+                d.owner_token,
+                d.body,
+                d.category,
+                vector(d.owner_token, d.body, d.category),
+            )
+            for d in documents
+        ]
+        with self.connection.cursor() as cursor:
+            cursor.executemany(UPSERT, rows)
+
+    def kept(self, request: SearchRequest, node: Node | None) -> set[int]:
+        """Return the ids that the request allows, whatever their words; a `node` they must match."""
+        matching = None if node is None else self.matching(request.owner_id, node)
+        return {row[0] for row in self.rows(kept_ids(self.connection, request, matching))}
+
+    def matching(self, owner_id: int | None, node: Node, kind: Kind = Kind.MEMORY) -> Sql:
+        """Return the query for the ids of an owner's rows of a kind that match, live or not."""
+        own, values = owned(owner_id)
+        statement = f"SELECT d.object_id {INDEX} WHERE d.words @@ %s::tsquery AND d.kind = '{kind}' AND {own}"
+        return statement, [match_expression(owner_id, node, kind=kind), *values]
+
+    def index_problems(self) -> list[str]:
+        """Compare the words of each document with those that its text has now."""
+        return [f"the words of document {document_id} are out of date" for document_id, _words in self.stale()]
+
+    def rebuild(self) -> None:
+        """Write the words of every document anew where they differ."""
+        with self.connection.cursor() as cursor:
+            statement = "UPDATE search_document SET words = %s::tsvector WHERE id = %s"
+            cursor.executemany(statement, [(words, document_id) for document_id, words in self.stale()])
+
+    def optimize(self) -> None:
+        """Nothing to do: PostgreSQL's vacuum removes dead index entries."""
+
+    def stale(self) -> Iterator[tuple[int, str]]:
+        """Yield the documents whose words are not those of their text, and what they should be."""
+        last_id, rows = 0, [()]
+        while rows:
+            with self.connection.cursor() as cursor:
+                cursor.execute(DOCUMENTS, [last_id, SLICE])
+                rows = cursor.fetchall()
+                expected = {document_id: vector(*columns) for document_id, *columns in rows}
+                cursor.execute(STALE, [list(expected), list(expected.values())])
+                yield from cursor.fetchall()
+            last_id = max(expected, default=last_id)
+
+
+def vector(owner: str, body: str, category: str) -> str:
+    """Return the tsvector of a document as its literal: each stem with its places."""
+    places: dict[str, list[str]] = {owner: ["1A"]}
+    places.setdefault(stem(category), []).append("2B")
+    for at, word in enumerate(body.split(), start=FIRST_PLACE):
+        places.setdefault(stem(word), []).append(str(at))
+    return " ".join(f"'{lexeme}':{','.join(found)}" for lexeme, found in places.items() if lexeme)
+
+
+def match_expression(
+    owner_id: int | None, node: Node, categories: frozenset[str] = frozenset(), kind: Kind = Kind.MEMORY
+) -> str:
+    """Return the tsquery. Every lexeme in it is letters and digits, quoted, and bound to its weight."""
+    parts = [] if owner_id is None else [f"'{owner_token(owner_id, kind)}':A"]
+    names = sorted(filter(None, (stem(category_token(category)) for category in categories)))
+    if names:
+        parts.append(" | ".join(f"'{name}':B" for name in names).join("()"))
+    return " & ".join([*parts, render(node)])
+
+
+def render(node: Node) -> str:
+    """Return one part of the tsquery."""
+    match node:
+        case Term(_tokens, is_prefix):
+            *words, last = node.stems
+            ending = f"'{last}':*D" if is_prefix else f"'{last}':D"
+            return " <-> ".join([*(f"'{word}':D" for word in words), ending]).join("()")
+        case AnyOf(parts):
+            return " | ".join(map(render, parts)).join("()")
+        case AllOf(parts, excluded):
+            return " & ".join([*map(render, parts), *(f"!{render(part)}" for part in excluded)]).join("()")
+
+
+@contextmanager
+def time_limit(connection: BaseDatabaseWrapper) -> Iterator[None]:
+    """Stop a statement after TIME_LIMIT_SECONDS, and compile none: for BEST that takes longer than to run it.
+
+    Raises SearchTooSlow.
+    """
+    goes_on = connection.in_atomic_block  # the caller's transaction, which is not to inherit this
+    try:
+        with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
+            cursor.execute(f"SET LOCAL statement_timeout = {round(1000 * TIME_LIMIT_SECONDS)}; SET LOCAL jit = off")
+            yield
+            if goes_on:
+                cursor.execute("SET LOCAL statement_timeout = DEFAULT; SET LOCAL jit = DEFAULT")
+    except OperationalError as error:
+        if getattr(error.__cause__, "sqlstate", "") == QUERY_CANCELED:
+            raise SearchTooSlow from error
+        raise

@@ -1,0 +1,130 @@
+"""The SQL that both engines share: the document upsert, the filters, the literal pattern, the time limit."""
+
+# ruff: noqa: S608 statements are put together from constants of this room; values are parameters
+
+from collections.abc import Collection, Sequence
+from datetime import UTC, date, datetime, time
+from typing import Any
+
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.utils.translation import gettext as _
+
+from memory_app.index.core.request import SearchRequest
+from minara_site.kernel.errors import Unavailable
+
+TIME_LIMIT_SECONDS = 2
+MOST_COUNTED = 100_000
+NEWEST = "m.updated_at DESC, m.id DESC"
+
+Sql = tuple[str, list[Any]]
+
+
+class SearchTooSlow(Unavailable):
+    """The query ran into the time limit and was stopped."""
+
+    code = "search_too_slow"
+
+    def __init__(self) -> None:
+        super().__init__(
+            _("This search took more than %(seconds)d seconds and was stopped. Use longer or fewer words.")
+            % {"seconds": TIME_LIMIT_SECONDS},
+            retry_after_seconds=1,
+        )
+
+
+def upsert(columns: tuple[str, ...], places: str) -> str:
+    """Return the statement that writes one document and leaves an unchanged one alone."""
+    changed = ", ".join(f"{name} = excluded.{name}" for name in columns)
+    old = ", ".join(f"search_document.{name}" for name in columns)
+    new = ", ".join(f"excluded.{name}" for name in columns)
+    return (
+        f"INSERT INTO search_document (kind, object_id, {', '.join(columns)}) VALUES (%s, %s, {places}) "
+        f"ON CONFLICT (kind, object_id) DO UPDATE SET {changed} WHERE ({old}) <> ({new})"
+    )
+
+
+def conditions(connection: BaseDatabaseWrapper, request: SearchRequest) -> Sql:
+    """Return what a memory `m` must be: live, of the request's owner (None is everybody's), and left by its filters.
+
+    As of an earlier moment: live then, unchanged since, and neither deleted nor held now.
+    """
+    own, values = owned(request.owner_id, "m")
+    filters = request.filters
+    clauses = ["m.deleted_at IS NULL", "m.held_at IS NULL", own]
+    if request.as_of is None:
+        clauses.append("m.retired_at IS NULL")
+    else:
+        clauses += ["(m.retired_at IS NULL OR m.retired_at > %s)", "m.created_at <= %s", "m.updated_at <= %s"]
+        values += [connection.ops.adapt_datetimefield_value(request.as_of)] * 3
+    for column, wanted, unwanted in (
+        ("category", filters.categories, filters.not_categories),
+        ("source", filters.sources, filters.not_sources),
+    ):
+        if wanted:
+            clauses.append(f"m.{column} IN ({places(wanted)})")
+            values += sorted(wanted)
+        if unwanted:
+            clauses.append(f"(m.{column} IS NULL OR m.{column} NOT IN ({places(unwanted)}))")
+            values += sorted(unwanted)
+    for day, comparison in ((filters.after, ">="), (filters.before, "<")):
+        if day is not None:
+            clauses.append(f"m.updated_at {comparison} %s")
+            values.append(connection.ops.adapt_datetimefield_value(midnight(day)))
+    return " AND ".join(clauses), values
+
+
+def owned(owner_id: int | None, table: str = "d") -> Sql:
+    """Return the condition that a row is this owner's; None is everybody's."""
+    return ("1 = 1", []) if owner_id is None else (f"{table}.owner_id = %s", [owner_id])
+
+
+def total_of(owner_id: int | None) -> Sql:
+    """Return the expression for how many documents this owner has, counted up to MOST_COUNTED."""
+    own, values = owned(owner_id, "counted")
+    rows = f"SELECT 1 FROM search_document counted WHERE counted.kind = 'memory' AND {own} LIMIT {MOST_COUNTED}"
+    return f"(SELECT count(*) FROM ({rows}) documents)", values
+
+
+def unworded(connection: BaseDatabaseWrapper, request: SearchRequest, most: int) -> Sql:
+    """Return the query for text as it stands, or for filters alone, newest first: ids, no words, no total."""
+    where, values = conditions(connection, request)
+    if request.literal:
+        like = "LIKE" if connection.vendor == "sqlite" else "ILIKE"
+        where += rf" AND m.content {like} %s ESCAPE '\'"
+        values.append(literal_pattern(request.literal))
+    return f"SELECT m.id, '', 0 FROM memories m WHERE {where} ORDER BY {NEWEST} LIMIT %s", [*values, most]
+
+
+def facts_of(connection: BaseDatabaseWrapper, ids: Sequence[int], request: SearchRequest, moment: str) -> Sql:
+    """Return the query for what the hits show, of those memories that the request allows.
+
+    `moment` is how the engine reads a column with a time: `{}` stands for the column.
+    """
+    where, values = conditions(connection, request)
+    times = f"{moment.format('m.created_at')}, {moment.format('m.updated_at')}"
+    columns = f"m.id, m.owner_id, m.category, m.content, m.source, m.origin, {times}"
+    return f"SELECT {columns} FROM memories m WHERE m.id IN ({places(ids)}) AND {where}", [*ids, *values]
+
+
+def kept_ids(connection: BaseDatabaseWrapper, request: SearchRequest, matching: Sql | None) -> Sql:
+    """Return the query for the ids that the request allows, whatever their words; `matching` narrows to its ids."""
+    where, values = conditions(connection, request)
+    if matching is not None:
+        where, values = f"{where} AND m.id IN ({matching[0]})", [*values, *matching[1]]
+    return f"SELECT m.id FROM memories m WHERE {where}", values
+
+
+def literal_pattern(text: str) -> str:
+    r"""Return the LIKE pattern for text as it stands, to be used with ESCAPE '\'."""
+    escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return f"%{escaped}%"
+
+
+def places(values: Collection[object]) -> str:
+    """Return one parameter for each value."""
+    return ", ".join(["%s"] * len(values))
+
+
+def midnight(day: date) -> datetime:
+    """Return the beginning of a day in UTC."""
+    return datetime.combine(day, time.min, tzinfo=UTC)

@@ -1,0 +1,1 @@
+"""Queries, highlights and ranking; no database."""

@@ -1,0 +1,179 @@
+"""Keeps `search_document` and the index over it in step with memories and entries of role memory (trust R-26).
+
+Rows are read as plain SQL here: the rooms call this module from their models.
+"""
+
+# ruff: noqa: S608 statements are put together from constants of this room; values are parameters
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from django.db import DEFAULT_DB_ALIAS, connections, transaction
+
+from memory_app.index import schema
+from memory_app.index.adapters import backend
+from memory_app.index.core.document import Document, Kind, entry_document, memory_document
+
+SLICE = 500
+NEWEST = 200  # ids that a look at the index goes back
+INDEXED_FIELDS = frozenset({"content", "category", "owner", "owner_id"})
+INDEXED_ENTRY_FIELDS = frozenset({"asset", "decision", "narrative", "lesson", "lesson_held_at", "owner", "owner_id"})
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """A table whose rows have a document each. `columns` are what `document` takes, of the table `m`, its id first."""
+
+    kind: Kind
+    table: str
+    name: str
+    columns: str
+    document: Callable[..., Document]
+
+    @property
+    def rows(self) -> str:
+        """Return the query for what documents are made of."""
+        return f"SELECT {self.columns} FROM {self.table} m"
+
+    @property
+    def pairs(self) -> str:
+        """Return the query for a slice of that, beside the documents that are stored."""
+        return f"""
+            SELECT {self.columns}, d.owner_id, d.owner, d.body, d.category
+            FROM {self.table} m LEFT JOIN search_document d ON d.kind = '{self.kind}' AND d.object_id = m.id
+            WHERE m.id > %s ORDER BY m.id LIMIT %s
+        """
+
+    @property
+    def orphans(self) -> str:
+        """Return where the documents are whose row is gone."""
+        return f"FROM search_document WHERE kind = '{self.kind}' AND object_id NOT IN (SELECT id FROM {self.table})"
+
+
+MEMORIES = Indexed(Kind.MEMORY, "memories", "memory", "m.id, m.owner_id, m.content, m.category", memory_document)
+ENTRIES = Indexed(
+    Kind.ROLE_MEMORY,
+    "role_memory",
+    "role memory entry",
+    "m.id, m.owner_id, m.asset, m.decision, "
+    "CASE WHEN m.lesson_held_at IS NULL THEN m.narrative ELSE '' END, "
+    "CASE WHEN m.lesson_held_at IS NULL THEN m.lesson ELSE '' END",
+    entry_document,
+)
+INDEXED = (MEMORIES, ENTRIES)
+
+_NEWEST = f"SELECT {', '.join(f'(SELECT MAX(id) FROM {each.table})' for each in INDEXED)}"
+
+
+class Indexable(Protocol):
+    """What the index needs to know of a row."""
+
+    pk: int
+
+    @property
+    def search_document(self) -> Document:
+        """The document that the row should have."""
+
+
+def index_rows(rows: Iterable[Indexable], *, using: str = DEFAULT_DB_ALIAS) -> None:
+    """Write the documents of these rows, in the caller's transaction."""
+    write([each.search_document for each in rows], using=using)
+
+
+def reindex_rows(table: Indexed, ids: Sequence[int], *, using: str = DEFAULT_DB_ALIAS) -> None:
+    """Read the rows again and write their documents; unknown ids are left out."""
+    for start in range(0, len(ids), SLICE):
+        chosen = list(ids[start : start + SLICE])
+        places = ", ".join(["%s"] * len(chosen))
+        with connections[using].cursor() as cursor:
+            cursor.execute(f"{table.rows} WHERE m.id IN ({places})", chosen)
+            write([table.document(*row) for row in cursor.fetchall()], using=using)
+
+
+def write(documents: Sequence[Document], *, using: str) -> None:
+    """Insert or update documents in slices."""
+    for start in range(0, len(documents), SLICE):
+        backend(using).write(documents[start : start + SLICE])
+
+
+def index_problems(*, using: str = DEFAULT_DB_ALIAS) -> list[str]:
+    """Return what is out of step, one line each, empty when all is well. Reads every row."""
+    problems = list(trigger_problems(using))
+    for table in INDEXED:
+        problems += document_problems(table, using)
+    for table in INDEXED:
+        problems += [f"the search document {object_id} has no {table.name}" for object_id in orphans(table, using)]
+    return problems + backend(using).index_problems()
+
+
+def newest_index_problems(*, using: str = DEFAULT_DB_ALIAS) -> list[str]:
+    """Return what is out of step with the triggers and the newest rows; cheap enough for a page."""
+    problems = list(trigger_problems(using))
+    with connections[using].cursor() as cursor:
+        cursor.execute(_NEWEST)
+        newest = cursor.fetchone()
+    for table, last_id in zip(INDEXED, newest, strict=True):
+        problems += document_problems(table, using, after=(last_id or 0) - NEWEST)
+    return problems
+
+
+def trigger_problems(using: str) -> Iterator[str]:
+    """Yield what is wrong with the triggers."""
+    for name in sorted(schema.missing_triggers(connections[using])):
+        yield f"the trigger {name} is missing"
+
+
+def document_problems(table: Indexed, using: str, *, after: int = 0) -> Iterator[str]:
+    """Yield what is wrong with the documents of the rows whose id lies above `after`."""
+    for pairs in documents(table, using, after=after):
+        for expected, stored in pairs:
+            if stored is None:
+                yield f"{table.name} {expected.object_id} has no search document"
+            elif stored != expected:
+                yield f"the search document of {table.name} {expected.object_id} is out of date"
+
+
+def rebuild_index(*, using: str = DEFAULT_DB_ALIAS) -> None:
+    """Repair everything that `index_problems` can find, in one transaction."""
+    with transaction.atomic(using=using):
+        schema.restore_triggers(connections[using])
+        backend(using).rebuild()  # first: a damaged index refuses changes of its documents
+        for table in INDEXED:
+            with connections[using].cursor() as cursor:
+                cursor.execute(f"DELETE {table.orphans}")
+            for pairs in documents(table, using):
+                write([expected for expected, stored in pairs if stored != expected], using=using)
+
+
+def optimize_index(*, using: str = DEFAULT_DB_ALIAS) -> None:
+    """Merge the index, so that no trace of purged words stays in it (decisions: delete)."""
+    backend(using).optimize()
+
+
+def orphans(table: Indexed, using: str = DEFAULT_DB_ALIAS) -> list[int]:
+    """Return the ids of the rows that are gone and still have a document."""
+    with connections[using].cursor() as cursor:
+        cursor.execute(f"SELECT object_id {table.orphans} ORDER BY object_id")
+        return [object_id for (object_id,) in cursor.fetchall()]
+
+
+def documents(table: Indexed, using: str, *, after: int = 0) -> Iterator[list[tuple[Document, Document | None]]]:
+    """Yield, slice by slice, the document that each row above this id should have beside the one it has."""
+    last_id = after
+    while True:
+        with connections[using].cursor() as cursor:
+            cursor.execute(table.pairs, [last_id, SLICE])
+            rows = cursor.fetchall()
+        if not rows:
+            return
+        last_id = rows[-1][0]
+        yield [pair(table, *row) for row in rows]
+        if len(rows) < SLICE:
+            return
+
+
+def pair(table: Indexed, row_id: int, *columns: Any) -> tuple[Document, Document | None]:
+    """Return the document that a row should have and the one it has; the latter's four columns are the last."""
+    expected, stored = table.document(row_id, *columns[:-4]), columns[-4:]
+    return expected, None if stored[0] is None else Document(expected.kind, row_id, *stored)

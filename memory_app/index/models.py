@@ -1,0 +1,31 @@
+"""The physical table under the full-text index. Written through `index`, never by hand."""
+
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import Q
+
+from memory_app.index.core.document import Kind
+from minara_site.kernel.ownership import owner_key
+
+
+class SearchDocument(models.Model):
+    """One searchable text. `owner_token` repeats the owner as a word, so that the index itself narrows to one owner.
+
+    The full-text index lies over the columns `owner`, `body` and `category`; `schema` makes it and its triggers.
+    """
+
+    kind = models.CharField(max_length=16)
+    object_id = models.BigIntegerField()
+    owner = owner_key()
+    owner_token = models.CharField(max_length=24, db_column="owner")
+    body = models.TextField()
+    category = models.CharField(max_length=32)
+
+    class Meta:
+        db_table = "search_document"
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["kind", "object_id"], name="one_search_document"),
+            models.CheckConstraint(condition=Q(kind__in=list(Kind)), name="search_document_kind_known"),
+        ]
+        indexes: ClassVar = [models.Index(fields=["owner", "kind"], name="search_document_owner")]

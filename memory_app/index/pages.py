@@ -1,0 +1,28 @@
+"""What the parser of queries says, in the reader's language."""
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from memory_app.index.core.parser import MAX_TERMS
+from memory_app.index.core.query import Note, NoteCode
+from memory_app.index.core.terms import MIN_PREFIX_CHARS
+
+NOTES: dict[NoteCode, str | Promise] = {
+    NoteCode.QUOTE_CLOSED: _("The quotation “%(subject)s” was not closed; it was closed at the end."),
+    NoteCode.PARENTHESIS_IGNORED: _("A parenthesis without its other half was left out."),
+    NoteCode.OPERATOR_IGNORED: _("%(subject)s has nothing on one side; it was left out."),
+    NoteCode.FILTER_NARROWS: _("A filter always narrows; the OR beside %(subject)s was left out."),
+    NoteCode.COMMON_WORDS: _("Too common to look for: %(subject)s. Put them in quotes to find them."),
+    NoteCode.PREFIX_TOO_SHORT: _("%(subject)s was searched as a word; a prefix needs %(min)d characters."),
+    NoteCode.UNKNOWN_CATEGORY: _("There is no category “%(subject)s”."),
+    NoteCode.UNKNOWN_SOURCE: _("There is no source “%(subject)s”."),
+    NoteCode.BAD_DATE: _("“%(subject)s” is no date; write 2026, 2026-05 or 2026-05-31."),
+    NoteCode.TOO_MANY_WORDS: _("Only the first %(max)d words were looked for."),
+    NoteCode.DELETED_SINCE: _("Matched then and deleted since: %(subject)s. What is deleted is not shown."),
+    NoteCode.LITERAL: _("“%(subject)s” has no word in it; it was looked for as it stands."),
+}
+
+
+def note_text(note: Note) -> str:
+    """Return a note in the reader's language."""
+    return NOTES[note.code] % {"subject": note.subject, "min": MIN_PREFIX_CHARS, "max": MAX_TERMS}

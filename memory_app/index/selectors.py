@@ -1,0 +1,113 @@
+"""Rows that a query finds, whatever their order: lists are narrowed by the language of the search."""
+
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from typing import Any
+
+from django.db import DEFAULT_DB_ALIAS
+from django.db.models import Q, QuerySet
+from django.db.models.expressions import RawSQL
+from django.utils.translation import gettext as _
+
+from memory_app.index.adapters import backend, time_limit
+from memory_app.index.adapters.sql import midnight
+from memory_app.index.core.document import Kind as DocumentKind
+from memory_app.index.core.parser import MAX_QUERY_CHARS, parse_query
+from memory_app.index.core.query import Filters, Node, Query
+from minara_site.kernel.core.vocabulary import Category, Source
+from minara_site.kernel.errors import FieldError, Invalid
+from minara_site.kernel.ownership import EVERYONE, Owner
+from minara_site.kernel.plain_text import storable_problem
+
+
+def narrow(rows: "QuerySet[Any]", *, owner: Owner, query: str) -> "QuerySet[Any]":
+    """Keep the memories of a list that a query finds, whatever their order and state. Raises Invalid."""
+    parsed = read_query(query)
+    if parsed.node is not None:
+        rows = matching(rows, owner_id_of(owner), parsed.node)
+    elif parsed.literal:
+        rows = rows.filter(content__icontains=parsed.literal)
+    return rows.filter(kept_by(parsed.filters))
+
+
+def narrow_entries(rows: "QuerySet[Any]", *, owner: Owner, query: str) -> "QuerySet[Any]":
+    """Keep the entries of role memory that a query finds, whatever their order and state. Raises Invalid.
+
+    Days are of `decided_at`. Entries have neither category nor source: who asks for one finds nothing.
+    """
+    parsed = read_query(query)
+    filters = parsed.filters
+    if filters.categories or filters.sources:
+        return rows.none()
+    if parsed.node is not None:
+        rows = matching(rows, owner_id_of(owner), parsed.node, DocumentKind.ROLE_MEMORY)
+    elif parsed.literal:
+        rows = rows.filter(Q(decision__icontains=parsed.literal) | is_learned(parsed.literal))
+    return rows.filter(within(filters, "decided_at"))
+
+
+def is_learned(literal: str) -> Q:
+    """Return the condition that what an entry taught has this text in it; what the guard holds of that is not read."""
+    learned = Q(narrative__icontains=literal) | Q(lesson__icontains=literal)
+    return Q(lesson_held_at__isnull=True) & learned
+
+
+def matching(
+    rows: "QuerySet[Any]", owner_id: int | None, node: Node, kind: DocumentKind = DocumentKind.MEMORY
+) -> "QuerySet[Any]":
+    """Keep the rows whose words match, memories or those of another kind."""
+    sql, values = backend(rows.db).matching(owner_id, node, kind)
+    return rows.filter(pk__in=RawSQL(sql, values))  # noqa: S611 the values are parameters
+
+
+def limited(query: str | None, *, using: str = DEFAULT_DB_ALIAS) -> AbstractContextManager[None]:
+    """Read within the time limit of the search what `narrow` left by this query. Raises SearchTooSlow."""
+    return time_limit(using) if query else nullcontext()
+
+
+def read_query(text: str, *, category: Category | None = None, source: Source | None = None) -> Query:
+    """Return the parsed query with the filters of the door added. Raises Invalid."""
+    problem = storable_problem(text)
+    if len(text) > MAX_QUERY_CHARS:
+        problem = _("Shorten the query to %(max)d characters; it has %(now)d.") % {
+            "max": MAX_QUERY_CHARS,
+            "now": len(text),
+        }
+    if problem is not None:
+        raise Invalid(problem, errors=(FieldError("q", problem),))
+    parsed = parse_query(text)
+    filters = parsed.filters
+    if category is not None:
+        filters = replace(filters, categories=frozenset({category.value}))
+    if source is not None:
+        filters = replace(filters, sources=frozenset({source.value}))
+    return replace(parsed, filters=filters)
+
+
+def owner_id_of(owner: Owner) -> int | None:
+    """Return the id that the index narrows by; None is everybody."""
+    return None if owner is EVERYONE else owner.pk
+
+
+def kept_by(filters: Filters) -> Q:
+    """Return the filters of a query as a condition on memories."""
+    kept = Q()
+    if filters.categories:
+        kept &= Q(category__in=filters.categories)
+    if filters.not_categories:
+        kept &= ~Q(category__in=filters.not_categories)
+    if filters.sources:
+        kept &= Q(source__in=filters.sources)
+    if filters.not_sources:
+        kept &= Q(source__isnull=True) | ~Q(source__in=filters.not_sources)
+    return kept & within(filters, "updated_at")
+
+
+def within(filters: Filters, moment: str) -> Q:
+    """Return the days of a query as a condition on this column."""
+    kept = Q()
+    if filters.after:
+        kept &= Q(**{f"{moment}__gte": midnight(filters.after)})
+    if filters.before:
+        kept &= Q(**{f"{moment}__lt": midnight(filters.before)})
+    return kept

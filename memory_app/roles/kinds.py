@@ -1,0 +1,106 @@
+"""Decisions and lessons of roles as two kinds of stored text, in one table."""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory_app.roles.core import DECISION_KIND, LESSON_KIND, Status
+from memory_app.roles.models import RoleMemory
+from memory_app.roles.services.guarded import (
+    discard_decisions,
+    lock_entries,
+    release_decisions,
+    release_lessons,
+    rescan_entries,
+)
+from minara_site.kernel.audit_log.services import record_audit
+from minara_site.kernel.events import role_memory_changed, send_after_commit
+from minara_site.kernel.guard.kinds import HeldText, StoredKind
+from minara_site.kernel.guard.models import Hold
+
+GOES = gettext_lazy("The decision is deleted for good.")
+STAYS = gettext_lazy("It stays held for good: a reflection is written once and never rewritten. Nobody reads it.")
+
+
+class DecisionKind(StoredKind):
+    """What a role decided, with its inputs."""
+
+    name = DECISION_KIND
+    label = gettext_lazy("Decision")
+    model = RoleMemory
+
+    def title(self, object_id: int) -> str:
+        """Return what a decision is called."""
+        return _("Decision %(id)d") % {"id": object_id}
+
+    def load_texts(self, holds: Mapping[int, Hold]) -> dict[int, HeldText]:
+        """Return the texts of held decisions."""
+        return {row.pk: self.held_text(row) for row in RoleMemory.objects.filter(pk__in=holds)}
+
+    def held_text(self, entry: RoleMemory) -> HeldText:
+        """Return the text of this kind of an entry."""
+        is_lesson = self.name == LESSON_KIND
+        return HeldText(
+            text=entry.guarded_lesson if is_lesson else entry.guarded_text,
+            title=self.title(entry.pk),
+            on_discard=STAYS if is_lesson or entry.status == Status.REFLECTED else GOES,
+            url=reverse("role_memory:one", args=[entry.pk]),
+            facts=((_("Role"), entry.role_id),),
+        )
+
+    def lock(self, ids: Collection[int]) -> dict[int, RoleMemory]:
+        """Lock entries of role memory."""
+        return {row.pk: row for row in lock_entries(list(ids))}
+
+    def release(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, now: datetime) -> None:
+        """Let held decisions be read and judged."""
+        release_decisions(holds)
+
+    def discard(
+        self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, actor: str, reason: str, now: datetime
+    ) -> None:
+        """Delete decisions that nothing was reflected on; the others stay held."""
+        discard_decisions(holds)
+
+    def publish_changes(self, owner_id: int, ids: Sequence[int]) -> None:
+        """Tell who listens that entries of role memory changed."""
+        send_after_commit(role_memory_changed, owner_id=owner_id, entry_ids=tuple(ids))
+
+    def rescan(self, ids: Collection[int], *, now: datetime, actor: str) -> tuple[int, int]:
+        """Judge decisions and lessons."""
+        found = list(self.lock(ids).values())
+        refused = rescan_entries(found, now=now)
+        for kind, entries in refused.items():
+            by_owner: defaultdict[int, list[int]] = defaultdict(list)
+            for entry in entries:
+                by_owner[entry.owner_id].append(entry.pk)
+            for owner_id, own in by_owner.items():
+                details = {"entries": own}
+                record_audit(now=now, actor=actor, tool_call=f"{kind}_held", owner_id=owner_id, details=details)
+                self.publish_changes(owner_id, own)
+        return len(found), sum(map(len, refused.values()))
+
+
+class LessonKind(DecisionKind):
+    """What a reflection learned, with its narrative. A discard leaves it held: it is written once."""
+
+    name = LESSON_KIND
+    label = gettext_lazy("Lesson of a decision")
+
+    def title(self, object_id: int) -> str:
+        """Return what a lesson is called."""
+        return _("Lesson of decision %(id)d") % {"id": object_id}
+
+    def release(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, now: datetime) -> None:
+        """Let held lessons be read."""
+        release_lessons(holds)
+
+    def discard(
+        self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, actor: str, reason: str, now: datetime
+    ) -> None:
+        """Leave them as they are."""

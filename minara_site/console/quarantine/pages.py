@@ -1,0 +1,215 @@
+"""How the queue looks: its list, and one hold as its reader sees it."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from memory_app.memories.confirming import find_unconfirmed
+from memory_app.memories.destinations import Destination
+from minara_site.access.actors import name_actors
+from minara_site.access.policy import Act
+from minara_site.access.principal import Principal
+from minara_site.console.quarantine.selectors import load_texts
+from minara_site.kernel.core.diff import Segment as Change
+from minara_site.kernel.core.diff import word_diff
+from minara_site.kernel.core.excerpt import Segment, cut
+from minara_site.kernel.core.hidden import HiddenChar, find_hidden
+from minara_site.kernel.guard.core import Finding, Reason
+from minara_site.kernel.guard.kinds import HeldText, StoredKind, stored_kinds
+from minara_site.kernel.guard.labels import REASONS, SENTENCES, NamedRule, name_rules
+from minara_site.kernel.guard.masking import mask, mask_secrets
+from minara_site.kernel.guard.models import Hold
+from minara_site.kernel.ownership import EVERYBODY, Owner
+from minara_site.shell.owners import owner_filter
+from minara_site.web.counts import MAX_COUNTED
+from minara_site.web.filters import Filter, FilterKind, Rows, Text
+from minara_site.web.keyset import Order
+from minara_site.web.lists import BulkAction, Empty, ListSpec, Sort
+
+ANY_REASON = "all"
+LEAD_CHARS = 24
+EXCERPT_CHARS = 160
+
+
+def for_reason(rows: Rows, reason: str) -> Rows:
+    """Keep the holds of one reason."""
+    return rows if reason == ANY_REASON else rows.filter(reason=reason)
+
+
+REASON = Filter(
+    "reason",
+    _("Reason"),
+    FilterKind.TABS,
+    choices=((ANY_REASON, _("All")), *REASONS.items()),
+    default=ANY_REASON,
+    apply=for_reason,
+)
+DISCARD = BulkAction("discard", _("Discard"), icon="trash", key="r")
+RELEASE = BulkAction("release", _("Release"), icon="check", key="a")
+HOLDS = ListSpec(
+    name="held",
+    caption=_("Held"),
+    row="console/quarantine/_row.html",
+    columns=(),
+    sorts=(
+        Sort("oldest", _("oldest first"), Order("held_at", descending=False)),
+        Sort("newest", _("newest first"), Order("held_at")),
+    ),
+    filters=(REASON,),
+    bulk=(DISCARD,),
+    bulk_url="held:bulk",
+    has_actions=False,
+    empty=Empty(
+        "held",
+        _("Nothing was held"),
+        _("What looks like an order to the agent, a secret or hidden text waits here until a person decides."),
+        action=_("Go to the memories"),
+        url="memories:list",
+    ),
+)
+
+
+def asked_owner(principal: Principal, name: str | None) -> str:
+    """Return the name that chooses whose holds are listed: an operator begins with everybody's."""
+    return name or (EVERYBODY if principal.is_operator else "")
+
+
+def spec_for(principal: Principal, owner: Owner, *, asked: str) -> ListSpec:
+    """Return the queue as this reader gets it: operators choose the owner and may release."""
+    if not principal.may(Act.HOLD_RELEASE):
+        return HOLDS
+    whose = replace(owner_filter(principal.owner, owner, asked), default=EVERYBODY)
+    return replace(HOLDS, filters=(REASON, whose), bulk=(DISCARD, RELEASE))
+
+
+def count_reasons(rows: Rows) -> dict[str, int]:
+    """Return how many holds wait for each reason; none when they are too many to count. One query."""
+    reasons = list(rows.order_by().values_list("reason", flat=True)[: MAX_COUNTED + 1])
+    if len(reasons) > MAX_COUNTED:
+        return {}
+    return {**dict.fromkeys(REASONS, 0), **Counter(reasons), ANY_REASON: len(reasons)}
+
+
+@dataclass(frozen=True)
+class HoldView:
+    """A hold as its reader sees it. `held` is None once it is decided; `query` is that of the list it is shown in.
+
+    A secret of another owner is masked: an operator judges what kind it is, not its value (decisions, tenancy).
+    """
+
+    hold: Hold
+    held: HeldText | None
+    author: str
+    decider: str
+    is_own: bool
+    room: str = "held"
+    query: str = ""
+    unconfirmed: tuple[Destination, ...] = ()
+
+    @property
+    def pk(self) -> int:
+        """The id."""
+        return self.hold.pk
+
+    @property
+    def kind(self) -> StoredKind:
+        """Its kind."""
+        return stored_kinds()[self.hold.kind]
+
+    @property
+    def url(self) -> str:
+        """Return the address of its own page, the filters of the list kept."""
+        return reverse(f"{self.room}:one", args=[self.pk]) + (f"?{self.query}" if self.query else "")
+
+    @property
+    def title(self) -> str:
+        """Return what it is about."""
+        return self.held.title if self.held else self.kind.title(self.hold.object_id)
+
+    @property
+    def row_url(self) -> str:
+        """Return the page of the row that it is about, empty without one."""
+        return self.held.url if self.held else self.kind.url(self.hold.object_id)
+
+    @property
+    def reason(self) -> Text:
+        """Return why it is held, in a word."""
+        return REASONS[self.hold.reason]
+
+    @property
+    def sentence(self) -> Text:
+        """Return why it is held."""
+        return SENTENCES[self.hold.reason]
+
+    @cached_property
+    def findings(self) -> list[Finding]:
+        """What the rules found."""
+        return [
+            Finding(each["rule"], Reason(each["reason"]), each["start"], each["end"]) for each in self.hold.findings
+        ]
+
+    @property
+    def rules(self) -> list[NamedRule]:
+        """The rules that found something."""
+        return name_rules(self.findings)
+
+    @cached_property
+    def text(self) -> str:
+        """The held text, character by character as the guard judged it."""
+        text = self.held.text if self.held else ""
+        return text if self.is_own else mask_secrets(text, self.findings)
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """The text with what was found marked."""
+        return cut(self.text, [(found.start, found.end) for found in self.findings])
+
+    @property
+    def excerpt(self) -> str:
+        """Return a line of the text that begins just before what was found."""
+        start = max(self.findings[0].start - LEAD_CHARS, 0)
+        return ("…" if start else "") + self.text[start : start + EXCERPT_CHARS]
+
+    @property
+    def hidden(self) -> list[HiddenChar]:
+        """Each hidden character of the text once, for the legend."""
+        return list({char.char: char for char in find_hidden(self.text)}.values())
+
+    @property
+    def changes(self) -> list[Change]:
+        """What it would change of the text in force, empty for something new."""
+        if self.held is None or self.held.replaces is None:
+            return []
+        prefix, replaced = self.held.prefix, self.held.replaces
+        if not self.is_own:
+            replaced = mask(prefix + replaced).removeprefix(prefix)
+        return word_diff(replaced, self.text.removeprefix(prefix)[: self.held.length])
+
+    def with_unconfirmed(self) -> "HoldView":
+        """Return it with the addresses in its text that an agent wrote and its owner never did. Two queries."""
+        if self.held is None or self.held.is_by_person or not self.hold.owner:
+            return self
+        found = find_unconfirmed({self.pk: self.text}, owner=self.hold.owner)
+        return replace(self, unconfirmed=found.get(self.pk, ()))
+
+
+def view_holds(holds: Sequence[Hold], *, principal: Principal, room: str, query: str) -> list[HoldView]:
+    """Return holds as this reader sees them; `room` is the name of the queue they are shown in."""
+    texts = load_texts(holds)
+    names = name_actors({hold.actor for hold in holds} | {hold.decided_by for hold in holds}, reader=principal.owner)
+    return [
+        HoldView(
+            hold=hold,
+            held=texts.get(hold.pk),
+            author=names[hold.actor],
+            decider=names[hold.decided_by],
+            is_own=hold.owner_id == principal.owner.pk,
+            room=room,
+            query=query,
+        )
+        for hold in holds
+    ]

@@ -1,0 +1,105 @@
+"""Decisions on what the guard holds: release and discard, one or many, all or nothing. Source: decisions (holds)."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import groupby
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from minara_site.access.policy import Act
+from minara_site.access.principal import Principal
+from minara_site.console.quarantine.selectors import get_holds
+from minara_site.kernel.audit_log.services import record_audit
+from minara_site.kernel.errors import FieldError, Invalid
+from minara_site.kernel.guard.kinds import StoredKind, stored_kinds
+from minara_site.kernel.guard.models import Decision, Hold
+from minara_site.kernel.guard.services import settle_holds
+from minara_site.kernel.ownership import EVERYONE, Owner
+
+MAX_BULK = 5_000  # as many as a list lets a person choose
+
+
+def release_hold(*, principal: Principal, hold_id: int, now: datetime, note: str = "") -> Hold:
+    """Let agents read one text. Raises what `release_holds` raises."""
+    return release_holds(principal=principal, hold_ids=[hold_id], now=now, note=note)[0]
+
+
+def discard_hold(*, principal: Principal, owner: Owner, hold_id: int, now: datetime, note: str = "") -> Hold:
+    """Refuse one text. Raises what `discard_holds` raises."""
+    return discard_holds(principal=principal, owner=owner, hold_ids=[hold_id], now=now, note=note)[0]
+
+
+def release_holds(*, principal: Principal, hold_ids: Sequence[int], now: datetime, note: str = "") -> list[Hold]:
+    """Let agents read texts as they were written, all or nothing. The rules accept these very texts from now on.
+
+    Raises Refused, NotFound, Invalid for too many, and Conflict when one was decided before.
+    """
+    return decide(EVERYONE, Decision.RELEASED, hold_ids, principal=principal, now=now, note=note)
+
+
+def discard_holds(
+    *, principal: Principal, owner: Owner, hold_ids: Sequence[int], now: datetime, note: str = ""
+) -> list[Hold]:
+    """Refuse texts, all or nothing; what becomes of each its kind says (`StoredKind.discard`).
+
+    `owner` is whose holds the caller reaches. Raises what `release_holds` raises.
+    """
+    return decide(owner, Decision.DISCARDED, hold_ids, principal=principal, now=now, note=note)
+
+
+def decide(
+    owner: Owner, decision: Decision, hold_ids: Sequence[int], *, principal: Principal, now: datetime, note: str
+) -> list[Hold]:
+    """Record a decision, and apply it kind by kind."""
+    principal.require(Act.HOLD_RELEASE if decision is Decision.RELEASED else Act.HOLD_DISCARD)
+    if not 0 < len(set(hold_ids)) <= MAX_BULK:
+        problem = _("Choose between 1 and %(max)d texts.") % {"max": MAX_BULK}
+        raise Invalid(problem, errors=(FieldError("ids", problem),))
+    with transaction.atomic():
+        holds = get_holds(owner=owner, hold_ids=hold_ids)
+        by_kind: defaultdict[str, dict[int, Hold]] = defaultdict(dict)
+        for hold in holds:
+            by_kind[hold.kind][hold.object_id] = hold
+        chosen = [(kind, by_kind[kind.name]) for kind in stored_kinds().values() if kind.name in by_kind]
+        for kind, _own in chosen:
+            principal.require(Act(kind.release_act if decision is Decision.RELEASED else kind.discard_act))
+        rows = lock_rows(chosen)
+        settle_holds(holds, decision=decision, actor=principal.actor, now=now, note=note)
+        for kind, own in chosen:
+            if decision is Decision.RELEASED:
+                kind.release(own, rows[kind.model], now=now)
+            else:
+                kind.discard(own, rows[kind.model], actor=principal.actor, reason=note, now=now)
+        record_decisions(holds, actor=principal.actor, now=now, note=note)
+    return holds
+
+
+def lock_rows(chosen: Sequence[tuple[StoredKind, dict[int, Hold]]]) -> dict[Any, dict[int, Any]]:
+    """Lock the rows of these holds and return them by table and id: kinds of one table in one go."""
+    ids: defaultdict[Any, set[int]] = defaultdict(set)
+    for kind, own in chosen:
+        ids[kind.model] |= own.keys()
+    kinds = {kind.model: kind for kind, _own in chosen}
+    return {model: kinds[model].lock(sorted(wanted)) for model, wanted in ids.items()}
+
+
+def record_decisions(holds: Sequence[Hold], *, actor: str, now: datetime, note: str) -> None:
+    """Record what was decided, an entry for each owner and kind, and publish that the rows changed."""
+    ordered = sorted(holds, key=lambda hold: (hold.owner_id or 0, hold.kind))
+    for (owner_id, kind), group in groupby(ordered, key=lambda hold: (hold.owner_id, hold.kind)):
+        own = list(group)
+        record_audit(
+            now=now,
+            actor=actor,
+            tool_call=f"{kind}_{own[0].decision}",
+            owner_id=owner_id,
+            reasoning=note,
+            details={
+                "holds": [{"id": hold.pk, "object": hold.object_id, "sha256": hold.content_sha256} for hold in own],
+                "count": len(own),
+            },
+        )
+        stored_kinds()[kind].publish_changes(owner_id, [hold.object_id for hold in own])

@@ -1,0 +1,55 @@
+"""Categories, sources and provenance of what is stored: the words that every app shares. Source: S1 and decisions."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+IMPORT_ORIGIN = "import:"
+IMPORT_ACTOR = "command:import"
+IMPORTED = "imported"  # what badges and filters call it
+PERSONS = ("user:", "command:")
+
+
+class Category(StrEnum):
+    """What kind of thing a memory says; shown as `[category]` in front of it in the prompt."""
+
+    PREFERENCE = "preference"
+    OBSERVATION = "observation"
+    TRADE_OUTCOME = "trade_outcome"
+    LESSON = "lesson"
+    PERSONALIZATION = "personalization"
+    ALERT = "alert"
+    REFERENCE = "reference"
+    FACT = "fact"
+
+
+class Source(StrEnum):
+    """Where a memory comes from."""
+
+    USER_MANUAL = "user_manual"
+    USER_EXPLICIT = "user_explicit"
+    LEARNED_PREFERENCE = "learned_preference"
+    INFERRED = "inferred"
+    CHAT_EXTRACTED = "chat_extracted"
+    AGENT_RECORDED = "agent_recorded"
+
+
+USER_WRITTEN = frozenset({Source.USER_MANUAL, Source.USER_EXPLICIT})
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Who wrote a row and out of what: `actor` as in the audit log, `origin` a turn, a file with line, or empty."""
+
+    source: Source
+    actor: str
+    origin: str = ""
+
+
+def provenance_label(*, source: str | None, origin: str) -> str:
+    """Return where a text comes from as badges name it: `imported` when it came out of a file, else its source."""
+    return IMPORTED if origin.startswith(IMPORT_ORIGIN) else source or ""
+
+
+def is_by_person(*, source: str | None, actor: str) -> bool:
+    """Say whether a person typed it: a key may call a text the user's, but an agent wrote it."""
+    return source in USER_WRITTEN and actor.startswith(PERSONS)

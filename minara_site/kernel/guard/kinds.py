@@ -1,0 +1,118 @@
+"""Kinds of stored text: what the guard's queue, re-scan and purge ask of a room, without knowing its tables.
+
+A room says how its texts are locked, released, discarded and judged again in a subclass; `<app>/kinds.py` lists them.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, ClassVar
+
+from django.utils.functional import Promise
+
+from minara_site.kernel.guard.models import Hold
+from minara_site.kernel.registry import load
+
+Label = str | Promise
+Listener = Callable[..., None]
+
+
+@dataclass(frozen=True)
+class HeldText:
+    """A text that is held, as the guard judged it: spans count in it.
+
+    `replaces` is what it would replace, or had replaced until it was held; None for something new. Of the text the
+    `length` characters behind `prefix` would replace it. `url` is the page of its row, `edit_url` where its owner can
+    change it, `origin` what it was written out of, `facts` further lines about it.
+    """
+
+    text: str
+    title: str
+    on_discard: Label
+    replaces: str | None = None
+    prefix: str = ""
+    length: int | None = None
+    url: str = ""
+    edit_url: str = ""
+    category: str = ""
+    source: str = ""
+    origin: str = ""
+    facts: tuple[tuple[Label, str], ...] = ()
+    is_by_person: bool = False
+
+
+class StoredKind:
+    """A kind of text under guard. `on_accepted` and `on_deleted` are what else happens in the same transaction.
+
+    `on_accepted(rows, now=now)` is called with rows that agents may read from now on, `on_deleted(ids)` with the ids of
+    rows that are gone for good.
+    """
+
+    name: ClassVar[str]
+    label: ClassVar[Label]
+    model: ClassVar[Any]
+    release_act: ClassVar[str] = "hold_release"
+    discard_act: ClassVar[str] = "hold_discard"
+
+    def __init__(self, *, on_accepted: Sequence[Listener] = (), on_deleted: Sequence[Listener] = ()) -> None:
+        self.on_accepted, self.on_deleted = tuple(on_accepted), tuple(on_deleted)
+
+    def title(self, object_id: int) -> str:
+        """Return what a text is called once it is not there to name itself."""
+        return f"{self.label} {object_id}"
+
+    def url(self, object_id: int) -> str:
+        """Return the page of a row whose text was decided on, empty without one."""
+        return ""
+
+    def load_texts(self, holds: Mapping[int, Hold]) -> dict[int, HeldText]:
+        """Return the texts that are held, by the id of their row; `holds` by it too."""
+        raise NotImplementedError
+
+    def lock(self, ids: Collection[int]) -> dict[int, Any]:
+        """Lock the rows in the order in which every writer locks, and return them by id."""
+        raise NotImplementedError
+
+    def release(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, now: datetime) -> None:
+        """Let the texts be read, as their writer wrote them. The rows are locked, their holds decided."""
+        raise NotImplementedError
+
+    def discard(
+        self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, actor: str, reason: str, now: datetime
+    ) -> None:
+        """Refuse the texts. The rows are locked, their holds decided."""
+        raise NotImplementedError
+
+    def publish_changes(self, owner_id: int, ids: Sequence[int]) -> None:
+        """Tell who listens, after commit, that rows of an owner changed."""
+
+    def undo_of_discard(self, holds: Sequence[Hold], principal: Any) -> tuple[str, str]:
+        """Return the address by which this person undoes a discard, and how long they can; empty when it is final."""
+        return "", ""
+
+    def rescan(self, ids: Collection[int], *, now: datetime, actor: str) -> tuple[int, int]:
+        """Judge these rows by today's rules and hold what they refuse; return how many were judged and held.
+
+        In the caller's transaction, with the entries of the audit log. Of the kinds of one table one is asked, for all.
+        """
+        raise NotImplementedError
+
+    def accept(self, rows: Sequence[Any], *, now: datetime) -> None:
+        """Do what else happens when rows become readable."""
+        for listener in self.on_accepted:
+            listener(rows, now=now)
+
+    def delete_derived(self, ids: Sequence[int]) -> None:
+        """Delete what was derived from rows that are gone for good."""
+        for listener in self.on_deleted:
+            listener(ids)
+
+
+def stored_kinds() -> dict[str, StoredKind]:
+    """Return every kind by its name, in the order in which the apps list them."""
+    return load("kinds")
+
+
+def guarded_tables() -> list[StoredKind]:
+    """Return one kind for each table that has texts under guard."""
+    return list({kind.model: kind for kind in reversed(stored_kinds().values())}.values())[::-1]
