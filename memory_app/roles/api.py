@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field
 
 from memory_app.held.core import Kind
 from memory_app.held.masking import decision_for
-from memory_app.roles.core import Classification, Direction, Outcome, SkipReason, Trigger
+from memory_app.roles.core import Classification, SkipReason, Trigger
 from memory_app.roles.core import Status as EntryStatus
 from memory_app.roles.core.declarations import DeclaredRole
 from memory_app.roles.core.moments import as_utc
@@ -30,6 +30,7 @@ from minara_site.access.policy import Act
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard.selectors import find_held
 from minara_site.kernel.market.core import normalise_symbol
+from minara_site.kernel.market.outcome import Direction, Outcome
 from minara_site.web.keyset import Order, Page, paginate, read_number, write_number
 from minara_site.web.schemas import Data, HeldOut, Items, OwnerQuery, PageQuery, Strict
 

@@ -12,10 +12,11 @@ from django.db.models import Q
 from memory_app.edges.core import Edge, SourceTable, extract_edges
 from memory_app.edges.index import LINKED_ENTRY_FIELDS, insert_edges, write_edges
 from memory_app.memories.core import EmbeddingState, leaves
-from memory_app.roles.core import Classification, Direction, Outcome, SkipReason, Status
+from memory_app.roles.core import Classification, SkipReason, Status
 from memory_app.search.core.document import Document, entry_document, entry_text
 from memory_app.search.index import ENTRIES, INDEXED_ENTRY_FIELDS, SLICE, index_rows, reindex_rows
 from minara_site.kernel.market.models import price_field
+from minara_site.kernel.market.outcome import Direction, Outcome
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 
 DERIVED_FROM = INDEXED_ENTRY_FIELDS | LINKED_ENTRY_FIELDS

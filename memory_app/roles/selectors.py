@@ -7,13 +7,14 @@ from django.db.models import Count, Q
 from django.utils.translation import gettext as _
 
 from memory_app.held.core import Kind
-from memory_app.roles.core import Classification, Outcome, Status
+from memory_app.roles.core import Classification, Status
 from memory_app.roles.core.declarations import Manual
 from memory_app.roles.models import RoleMemory, RoleMemoryQuerySet
 from memory_app.roles.registry import registry
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.selectors import judge_stored
+from minara_site.kernel.market.outcome import Outcome
 from minara_site.kernel.ownership import Owner
 
 

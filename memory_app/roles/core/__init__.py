@@ -1,5 +1,5 @@
-"""What needs no database in role memory: its vocabulary, declarations, schedules, outcomes and prompts."""
+"""What needs no database in role memory: its vocabulary, declarations, schedules and prompts."""
 
-from memory_app.roles.core.states import Classification, Direction, Outcome, SkipReason, Status, Trigger
+from memory_app.roles.core.states import Classification, SkipReason, Status, Trigger
 
-__all__ = ["Classification", "Direction", "Outcome", "SkipReason", "Status", "Trigger"]
+__all__ = ["Classification", "SkipReason", "Status", "Trigger"]

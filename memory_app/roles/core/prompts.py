@@ -15,8 +15,9 @@ from typing import Annotated, Any, Final
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from memory_app.roles.core.inputs import scalars_of
-from memory_app.roles.core.states import Classification, Outcome
+from memory_app.roles.core.states import Classification
 from minara_site.kernel.core.fence import MEMORY_CONTEXT, close_fence, fence_label, fence_text, open_fence
+from minara_site.kernel.market.outcome import Outcome
 
 MAX_NARRATIVE_CHARS = 600
 MAX_LESSON_CHARS = 400

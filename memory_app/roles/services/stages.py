@@ -8,7 +8,7 @@ from typing import Any
 
 from django.conf import settings
 
-from memory_app.roles.core import Classification, Outcome
+from memory_app.roles.core import Classification
 from memory_app.roles.core.declarations import DeclaredRole, PriceDelta
 from memory_app.roles.core.prompts import (
     STAGE_ONE_SYSTEM,
@@ -26,6 +26,7 @@ from memory_app.roles.posthoc.collect import Decision
 from minara_site.kernel.llm.core import Category
 from minara_site.kernel.llm.core.tiers import Tier
 from minara_site.kernel.llm.gateway import Answer, Question, ask
+from minara_site.kernel.market.outcome import Outcome
 
 STAGE_ONE, STAGE_TWO = "roles.stage1", "roles.stage2"
 STAGE_ONE_TOKENS = 1_024

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from memory_app.roles.core import Classification, Outcome
+from memory_app.roles.core import Classification
 from memory_app.roles.core.prompts import (
     MAX_EVIDENCE_CHARS,
     STAGE_ONE_SYSTEM,
@@ -22,6 +22,7 @@ from memory_app.roles.core.prompts import (
     stage_two_content,
 )
 from minara_site.kernel.core.fence import MEMORY_CONTEXT
+from minara_site.kernel.market.outcome import Outcome
 from tests.kit.tables import table
 
 T0 = datetime(2026, 6, 10, 12, tzinfo=UTC)

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_app.roles.core import Direction, Outcome
-from memory_app.roles.core.outcome import change_pct, is_final, judge_change, tolerance_of
 from minara_site.kernel.core.assets import AssetGroup
+from minara_site.kernel.market.outcome import Direction, Outcome, change_pct, is_final, judge_change, tolerance_of
 from tests.kit.clock import NOON
 from tests.kit.tables import table
 
