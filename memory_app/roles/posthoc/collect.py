@@ -9,11 +9,11 @@ import structlog
 from memory_app.roles.core.declarations import NewsSnapshot, OnchainSnapshot, PostHocProbe, RefetchSource
 from memory_app.roles.core.prompts import Piece
 from memory_app.roles.posthoc.mapper import map_parameters
-from memory_app.roles.posthoc.reading import only_reading
 from memory_app.roles.posthoc.snapshots import NEWS, ONCHAIN, SnapshotSource, news_source, onchain_source, snapshot
 from memory_app.roles.posthoc.sources import Look, find_source
 from memory_app.roles.subject import find_asset
 from minara_site.kernel.core.fence import fence_text
+from minara_site.kernel.db import read_only
 
 MOST_PIECES = 24
 MAX_PIECE_CHARS = 400
@@ -44,8 +44,7 @@ def ask_safely(decision: Decision, probe: PostHocProbe, look: Look) -> list[Piec
     """Return what one source says, or a note that it failed."""
     name, ask = way_to(probe)
     try:
-        with only_reading():
-            return list(ask(decision, look))
+        return list(ask(decision, look))
     except Exception as error:  # noqa: BLE001 - the boundary: whatever a source raises, the reflection goes on
         log.warning("evidence_source_failed", source=name, entry_id=decision.entry_id, error=type(error).__name__)
         return [Piece("note", name, f"this source failed ({type(error).__name__}); what it knows is missing here")]
@@ -65,11 +64,13 @@ def way_to(probe: PostHocProbe) -> tuple[str, Callable[[Decision, Look], Iterabl
 
 
 def refetch(probe: RefetchSource, decision: Decision, look: Look) -> Iterable[Piece]:
-    """Run a read-only tool again. Raises LookupError when there is none of that name, and whatever it raises."""
+    """Run a tool again while the database refuses writes. Raises LookupError for an unknown one, and what it raises."""
     source = find_source(probe.tool)
     if source is None:
         raise LookupError(probe.tool)
-    return source.run(look, **map_parameters(probe.param_mapper, decision.inputs, source.parameters))
+    parameters = map_parameters(probe.param_mapper, decision.inputs, source.parameters)
+    with read_only():
+        return list(source.run(look, **parameters))
 
 
 def take(source: SnapshotSource, field: str, decision: Decision, look: Look) -> list[Piece]:
