@@ -10,7 +10,7 @@ import pytest
 
 from minara_site.kernel import http
 from minara_site.kernel.http import BoundedClient, HttpAnswer, HttpFailed, HttpLimits, client_of, request
-from tests.kit.site import free_port
+from tests.kit.site import free_port, wait_until
 from tests.kit.tables import table
 
 LIMITS = HttpLimits("test", max_bytes=1_000)
@@ -79,6 +79,13 @@ def test_neither_a_redirect_nor_the_body_of_a_refusal_is_followed():
 def test_what_drips_is_left_when_its_time_is_over(begun):
     with serve(begun, drips=b"x") as (url, _asked):
         assert failure(url, seconds=0.3).was_sent
+
+
+def test_who_was_left_with_a_body_that_drips_ends_too():
+    limits = HttpLimits("dripping", max_bytes=1_000_000, max_waiting=1)
+    with serve(OK + b"\r\n", drips=b"x") as (url, _asked):
+        assert failure(url, seconds=0.3, limits=limits).was_sent
+        wait_until(lambda: client_of(os.getpid(), limits).idle.acquire(blocking=False))
 
 
 @table("url", ["ftp://127.0.0.1/", "nothing", "http://[::1", "http://a\x00b/"])
