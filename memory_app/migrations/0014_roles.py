@@ -217,7 +217,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='rolememory',
-            constraint=models.CheckConstraint(condition=models.Q(('outcome__isnull', True), ('outcome__in', [memory_app.roles.core.states.Outcome['RIGHT'], memory_app.roles.core.states.Outcome['WRONG'], memory_app.roles.core.states.Outcome['UNCLEAR']]), _connector='OR'), name='role_memory_outcome_known'),
+            constraint=models.CheckConstraint(condition=models.Q(('outcome__isnull', True), ('outcome__in', ['right', 'wrong', 'unclear']), _connector='OR'), name='role_memory_outcome_known'),
         ),
         migrations.AddConstraint(
             model_name='rolememory',
@@ -225,7 +225,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='rolememory',
-            constraint=models.CheckConstraint(condition=models.Q(('direction__in', ['', memory_app.roles.core.states.Direction['BULLISH'], memory_app.roles.core.states.Direction['BEARISH'], memory_app.roles.core.states.Direction['NEUTRAL']])), name='role_memory_direction_known'),
+            constraint=models.CheckConstraint(condition=models.Q(('direction__in', ['', 'bullish', 'bearish', 'neutral'])), name='role_memory_direction_known'),
         ),
         migrations.AddConstraint(
             model_name='rolememory',

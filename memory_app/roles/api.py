@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field
 
 from memory_app.index.core.parser import MAX_QUERY_CHARS
 from memory_app.index.selectors import limited, narrow_entries
-from memory_app.roles.core import DECISION_KIND, Classification, Direction, Outcome, SkipReason, Trigger
+from memory_app.roles.core import DECISION_KIND, Classification, SkipReason, Trigger
 from memory_app.roles.core import Status as EntryStatus
 from memory_app.roles.core.declarations import DeclaredRole
 from memory_app.roles.core.moments import as_utc
@@ -28,6 +28,7 @@ from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.guard.selectors import find_held
 from minara_site.kernel.market.core import normalise_symbol
+from minara_site.kernel.market.outcome import Direction, Outcome
 from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, Page, paginate, read_number, write_number
 from minara_site.web.schemas import Data, HeldOut, Items, OwnerQuery, PageQuery, Strict

@@ -9,15 +9,15 @@ from typing import Any
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 
-from memory_app.roles.core import Outcome, Status
+from memory_app.roles.core import Status
 from memory_app.roles.core.declarations import Manual, MemoryRole, PriceDelta
-from memory_app.roles.core.outcome import tolerance_of
 from memory_app.roles.models import RoleMemory
 from memory_app.roles.words import CLASSES, hours_words, pnl_words, probe_words, ready_at
 from minara_site.kernel.core.assets import group_of
 from minara_site.kernel.governance.core import Capability
 from minara_site.kernel.governance.models import ShadowDecision
 from minara_site.kernel.llm.models import LlmUsage
+from minara_site.kernel.market.outcome import Outcome, tolerance_of
 from minara_site.web.filters import Text
 from minara_site.web.moments import cost_words
 

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from django.urls import reverse
 
-from memory_app.roles.core import Classification, Direction, Outcome, Status
+from memory_app.roles.core import Classification, Status
 from memory_app.roles.core.declarations import MemoryRole
 from memory_app.roles.models import RoleMemory
 from memory_app.roles.registry import registry
@@ -23,6 +23,7 @@ from memory_app.roles.words import (
 )
 from minara_site.access.principal import Principal
 from minara_site.kernel.guard.masking import masked_for
+from minara_site.kernel.market.outcome import Direction, Outcome
 from minara_site.web.badges import Badge
 from minara_site.web.filters import Text
 from minara_site.web.price_chart import price_words

@@ -14,10 +14,11 @@ from memory_app.edges.index import LINKED_ENTRY_FIELDS, insert_edges, write_edge
 from memory_app.index.core.document import Document, entry_document, entry_text
 from memory_app.index.documents import ENTRIES, INDEXED_ENTRY_FIELDS, SLICE, index_rows, reindex_rows
 from memory_app.memories.core import EmbeddingState
-from memory_app.roles.core import Classification, Direction, Outcome, SkipReason, Status
+from memory_app.roles.core import Classification, SkipReason, Status
 from minara_site.kernel.core.nested import leaves
 from minara_site.kernel.guard.masking import mask, mask_nested
 from minara_site.kernel.market.models import price_field
+from minara_site.kernel.market.outcome import Direction, Outcome
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 
 DERIVED_FROM = INDEXED_ENTRY_FIELDS | LINKED_ENTRY_FIELDS

@@ -6,13 +6,14 @@ from datetime import datetime, timedelta
 from django.db.models import Count, Q
 from django.utils.translation import gettext as _
 
-from memory_app.roles.core import DECISION_KIND, LESSON_KIND, Classification, Outcome, Status
+from memory_app.roles.core import DECISION_KIND, LESSON_KIND, Classification, Status
 from memory_app.roles.core.declarations import Manual
 from memory_app.roles.models import RoleMemory, RoleMemoryQuerySet
 from memory_app.roles.registry import registry
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.selectors import judge_stored
+from minara_site.kernel.market.outcome import Outcome
 from minara_site.kernel.ownership import Owner
 
 

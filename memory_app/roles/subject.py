@@ -5,9 +5,9 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from memory_app.roles.core import Direction
 from minara_site.kernel.errors import FieldError, Invalid
 from minara_site.kernel.market.core import normalise_symbol
+from minara_site.kernel.market.outcome import Direction
 
 
 def find_asset(inputs: Mapping[str, Any], field: str) -> str:

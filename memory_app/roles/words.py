@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from memory_app.roles.core import Classification, Direction, Outcome, SkipReason, Status, Trigger
+from memory_app.roles.core import Classification, SkipReason, Status, Trigger
 from memory_app.roles.core.declarations import (
     Custom,
     Manual,
@@ -23,6 +23,7 @@ from memory_app.roles.core.declarations import (
 )
 from memory_app.roles.models import RoleMemory
 from memory_app.roles.services.sweeping import Ended, SweepResult
+from minara_site.kernel.market.outcome import Direction, Outcome
 from minara_site.web.badges import Badge
 from minara_site.web.filters import Text
 from minara_site.web.moments import MINUS, age, day_and_time

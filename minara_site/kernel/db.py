@@ -1,6 +1,17 @@
-"""Housekeeping of the database file. PostgreSQL keeps itself; there these do what has the same promise."""
+"""What differs between the engines: the housekeeping of SQLite's file, and a block in which a connection only reads."""
 
-from django.db import DEFAULT_DB_ALIAS, connections
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections, transaction
+
+READ_ONLY_SQL_TRANSACTION = "25006"
+
+
+class WriteRefused(Exception):
+    """Something tried to write inside `read_only`."""
 
 
 def is_sqlite(alias: str = DEFAULT_DB_ALIAS) -> bool:
@@ -26,3 +37,45 @@ def vacuum(alias: str = DEFAULT_DB_ALIAS) -> None:
     with connections[alias].cursor() as cursor:
         cursor.execute("VACUUM")
     checkpoint(alias)
+
+
+@contextmanager
+def read_only(using: str = DEFAULT_DB_ALIAS) -> Iterator[None]:
+    """Let the database refuse whatever this connection tries to write inside. Raises WriteRefused for a refused write.
+
+    The block is a transaction, or a savepoint in one, that takes no write lock. Afterwards the connection is as it was.
+    """
+    only_queries = sqlite_only_queries(using) if is_sqlite(using) else nullcontext()
+    try:
+        with only_queries, transaction.atomic(using=using):
+            if not is_sqlite(using):
+                with connections[using].cursor() as cursor:
+                    cursor.execute("SET TRANSACTION READ ONLY")  # of a savepoint it ends with the savepoint
+            yield
+    except DatabaseError as error:
+        if is_refused_write(error):
+            raise WriteRefused("Only reading is allowed here.") from error
+        raise
+
+
+@contextmanager
+def sqlite_only_queries(using: str) -> Iterator[None]:
+    """Switch a connection to queries. Django's cursor would refuse that while a transaction is to be rolled back."""
+    connection: Any = connections[using]
+    connection.ensure_connection()
+    raw = connection.connection
+    (was_on,) = raw.execute("PRAGMA query_only").fetchone()
+    mode, connection.transaction_mode = connection.transaction_mode, "DEFERRED"  # IMMEDIATE begins with a write lock
+    raw.execute("PRAGMA query_only = ON")
+    try:
+        yield
+    finally:
+        connection.transaction_mode = mode
+        raw.execute(f"PRAGMA query_only = {was_on}")
+
+
+def is_refused_write(error: DatabaseError) -> bool:
+    """Say whether a statement failed because it would have written."""
+    cause = error.__cause__
+    is_sqlites = getattr(cause, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_READONLY  # the byte without details
+    return is_sqlites or getattr(cause, "sqlstate", "") == READ_ONLY_SQL_TRANSACTION

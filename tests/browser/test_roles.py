@@ -7,9 +7,9 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from memory_app.roles.core import Outcome
 from memory_app.roles.models import RoleMemory
 from minara_site.kernel.market.models import PricePoint
+from minara_site.kernel.market.outcome import Outcome
 from tests.kit.chromium import Judge, Visit
 from tests.memory_app.roles.rows import make_thesis, make_wrong
 

@@ -20,7 +20,7 @@ from memory_app.memories.models import Memory, MemoryRevision
 from memory_app.memories.services import Draft, record_fact, write_memory
 from memory_app.pages.models import CompiledPageVersion
 from memory_app.pages.selectors import Asked, list_assets, load_page, open_asset
-from memory_app.roles.core import Classification, Outcome, SkipReason, Status
+from memory_app.roles.core import Classification, SkipReason, Status
 from memory_app.roles.models import RoleMemory
 from memory_app.roles.probes import find_outcome
 from memory_app.roles.registry import registry
@@ -43,6 +43,7 @@ from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.governance.models import ShadowDecision
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.llm.models import BudgetWindow, LlmUsage
+from minara_site.kernel.market.outcome import Outcome
 from profile_app.prompt.models import SessionSnapshot
 from tests.kit.clock import NOON
 from tests.kit.rows import all_rows

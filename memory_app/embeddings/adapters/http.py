@@ -1,38 +1,28 @@
 """Endpoints that embed over HTTP: any that speaks OpenAI's embeddings API, and Voyage.
 
 Both take `POST {base}/embeddings` with `model` and `input`, and answer `{"data": [{"index", "embedding"}, ...]}`.
-The address is the operator's own setting and may lead anywhere, private hosts too. Answers are read to a bound and
-within a time; redirects are not followed, because the key would go along.
 """
 
 import json
-import os
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
-from functools import cache
 from http import HTTPStatus
-from threading import BoundedSemaphore, Thread
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar
 
-import httpx2
 from django.utils.translation import gettext as _
 
 from memory_app.embeddings.adapters import Misconfigured, ProviderDown, TextsRefused
 from memory_app.embeddings.core import BadVectors, Vector, normalise_vectors
+from minara_site.kernel.http import HttpAnswer, HttpFailed, HttpLimits, request
 
 QUERY_SECONDS = 2.0
 PASSAGES_SECONDS = 30.0
 MAX_TRIES = 3
 MAX_WAIT_SECONDS = 20.0
-MAX_ANSWER_BYTES = 64 * 1024 * 1024
-MOST_WAITING = 32  # threads of a process that wait for an answer, given up or not
+LIMITS = HttpLimits("embeddings", max_bytes=64 * 1024 * 1024)
 NOT_NOW = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS}
 NOT_THESE = {HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.UNPROCESSABLE_ENTITY}
-
-_free_places = BoundedSemaphore(MOST_WAITING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,75 +62,19 @@ class HttpProvider:
 
     def _ask(self, texts: Sequence[str], fields: dict[str, str], *, seconds: float) -> Vector:
         body = {"model": self.model, "input": list(texts), **fields}
+        headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
+        url = self.base_url + "/embeddings"
         try:
-            answer = post(self.base_url + "/embeddings", body, key=self.key, seconds=seconds)
-        except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, UnicodeEncodeError):
-            raise Misconfigured(_("EMBEDDING_BASE_URL or EMBEDDING_API_KEY cannot be used as it is.")) from None
-        except httpx2.HTTPError as error:
-            kind = type(error).__name__
-            raise ProviderDown(_("The embedding provider did not answer (%(kind)s).") % {"kind": kind}) from None
+            answer = request("POST", url, limits=LIMITS, seconds=seconds, json=body, headers=headers)
+        except HttpFailed as error:
+            if error.is_unusable:
+                raise Misconfigured(_("EMBEDDING_BASE_URL or EMBEDDING_API_KEY cannot be used as it is.")) from None
+            raise ProviderDown(_("The embedding provider did not answer (%(kind)s).") % {"kind": error}) from None
         check_status(answer)
         return read_vectors(answer.content, len(texts))
 
 
-class Answer(NamedTuple):
-    """What came back, read to its end."""
-
-    status: int
-    retry_after: str
-    content: bytes
-
-
-def post(url: str, body: dict[str, Any], *, key: str, seconds: float) -> Answer:
-    """Return the whole answer, whatever its status. Raises httpx2.HTTPError when none comes in time.
-
-    The client's own time limits are for each step; a server that drips headers, or a name that is never resolved,
-    passes all of them. So a thread waits for the answer, and is left alone when the time is over.
-    """
-    places = _free_places
-    if not places.acquire(blocking=False):
-        raise httpx2.PoolTimeout("Too many answers are waited for already.")
-    answer: Future[Answer] = Future()
-
-    def read() -> Answer:
-        try:
-            return read_answer(url, body, key=key, seconds=seconds)
-        finally:
-            places.release()
-
-    def wait_for_it() -> None:
-        try:
-            answer.set_result(read())
-        except BaseException as error:  # noqa: BLE001 - it belongs to who asked
-            answer.set_exception(error)
-
-    Thread(target=wait_for_it, name="embeddings", daemon=True).start()
-    try:
-        return answer.result(timeout=seconds)
-    except TimeoutError:
-        raise httpx2.ReadTimeout("The answer takes too long.") from None
-
-
-def read_answer(url: str, body: dict[str, Any], *, key: str, seconds: float) -> Answer:
-    """Send the request and read what comes back, up to MAX_ANSWER_BYTES. Raises httpx2.HTTPError."""
-    headers = {"Authorization": f"Bearer {key}"} if key else {}
-    deadline = time.monotonic() + seconds
-    with client_of(os.getpid()).stream("POST", url, json=body, headers=headers, timeout=seconds) as response:
-        content = bytearray()
-        for chunk in response.iter_bytes():
-            content += chunk
-            if time.monotonic() > deadline or len(content) > MAX_ANSWER_BYTES:
-                raise httpx2.ReadTimeout("The answer takes too long or is too large.")
-    return Answer(response.status_code, response.headers.get("Retry-After", ""), bytes(content))
-
-
-@cache
-def client_of(process_id: int) -> httpx2.Client:
-    """Return this process's client, which keeps connections open; a forked worker must not share its parent's."""
-    return httpx2.Client(follow_redirects=False)
-
-
-def check_status(answer: Answer) -> None:
+def check_status(answer: HttpAnswer) -> None:
     """Raise what a status other than 200 means."""
     status = answer.status
     if status == HTTPStatus.OK:
@@ -149,24 +83,11 @@ def check_status(answer: Answer) -> None:
     if status in NOT_THESE:
         raise TextsRefused(_("The embedding provider refused the texts (HTTP %(status)d).") % said)
     if status in NOT_NOW or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        wait = retry_after(answer.retry_after)
-        raise ProviderDown(
-            _("The embedding provider is not available (HTTP %(status)d).") % said, retry_after_seconds=wait
-        )
+        sentence = _("The embedding provider is not available (HTTP %(status)d).")
+        raise ProviderDown(sentence % said, retry_after_seconds=answer.retry_after_seconds)
     raise Misconfigured(
         _("The embedding provider refuses us (HTTP %(status)d). Look at the EMBEDDING_ variables.") % said
     )
-
-
-def retry_after(value: str) -> int | None:
-    """Return the seconds that the header asks to wait, at least 0; None when it says nothing usable."""
-    if value.isascii() and value.isdigit():
-        return min(int(value[:9]), 86400)
-    try:
-        moment = parsedate_to_datetime(value)
-    except (ValueError, TypeError):
-        return None
-    return min(max(int(moment.timestamp() - time.time()), 0), 86400)
 
 
 def read_vectors(content: bytes, count: int) -> Vector:

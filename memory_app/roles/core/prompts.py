@@ -15,8 +15,9 @@ from typing import Annotated, Any, Final
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from memory_app.roles.core.inputs import scalars_of
-from memory_app.roles.core.states import Classification, Outcome
+from memory_app.roles.core.states import Classification
 from minara_site.kernel.core.fence import MEMORY_CONTEXT, close_fence, fence_label, fence_text, open_fence
+from minara_site.kernel.market.outcome import Outcome
 
 MAX_NARRATIVE_CHARS = 600
 MAX_LESSON_CHARS = 400
@@ -110,8 +111,8 @@ class DrawLesson(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """One piece of evidence as it is stored and read. `at` is when it was so, None when that is not known."""
+class EvidenceItem:
+    """One item of evidence as it is stored and read. `at` is when it was so, None when that is not known."""
 
     kind: str
     label: str
@@ -128,7 +129,7 @@ class Piece:
         }
 
     @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> "Piece":
+    def from_json(cls, stored: Mapping[str, Any]) -> "EvidenceItem":
         """Return what a row keeps."""
         at = datetime.fromisoformat(stored["at"]) if stored.get("at") else None
         return cls(str(stored["kind"]), str(stored["label"]), str(stored["text"]), at)
@@ -147,7 +148,7 @@ class Case:
     window_hours: float | None
     outcome_at: datetime
     noise_band_pct: float
-    evidence: tuple[Piece, ...] = ()
+    evidence: tuple[EvidenceItem, ...] = ()
 
 
 def stage_one_content(case: Case) -> str:
@@ -232,13 +233,13 @@ def input_lines(inputs: Mapping[str, Any]) -> list[str]:
     return [f"{fence_label(name)}: {fence_text(value[:MAX_INPUT_CHARS])}" for name, value in scalars]
 
 
-def evidence_block(evidence: Iterable[Piece]) -> str:
-    """Return the evidence between the tags, one piece a line, as much as fits."""
+def evidence_block(evidence: Iterable[EvidenceItem]) -> str:
+    """Return the evidence between the tags, one item a line, as much as fits."""
     lines: list[str] = []
     room = MAX_EVIDENCE_CHARS
-    for piece in evidence:
-        at = f", {moment(piece.at)}" if piece.at else ""
-        line = f"[{fence_label(piece.kind)}: {fence_label(piece.label)}{at}] {fence_text(piece.text)}"
+    for item in evidence:
+        at = f", {moment(item.at)}" if item.at else ""
+        line = f"[{fence_label(item.kind)}: {fence_label(item.label)}{at}] {fence_text(item.text)}"
         room -= len(line)
         if room < 0:
             break

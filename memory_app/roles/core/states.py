@@ -14,14 +14,6 @@ class Status(StrEnum):
     SKIPPED = "skipped"
 
 
-class Outcome(StrEnum):
-    """What the probe found. Unclear is inside the noise band."""
-
-    RIGHT = "right"
-    WRONG = "wrong"
-    UNCLEAR = "unclear"
-
-
 class Classification(StrEnum):
     """Why a decision was not right: Stage 1's four classes."""
 
@@ -34,14 +26,6 @@ class Classification(StrEnum):
     def is_trainable(self) -> bool:
         """Whether Stage 2 may make a lesson of it (S0: only these two)."""
         return self in {Classification.LOGIC_ERROR, Classification.MISSING_DATA}
-
-
-class Direction(StrEnum):
-    """What a decision expected of the price."""
-
-    BULLISH = "bullish"
-    BEARISH = "bearish"
-    NEUTRAL = "neutral"
 
 
 class Trigger(StrEnum):

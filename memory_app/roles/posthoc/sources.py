@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from memory_app.roles.core.prompts import Piece
+from memory_app.roles.core.prompts import EvidenceItem
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class EvidenceContext:
     """For whom a source is asked, about which decision. Evidence of a decision never comes from another owner.
 
     `outcome_at` is when its outcome was known, `now` when the evidence is collected.
@@ -26,12 +26,12 @@ class Look:
     now: datetime
 
 
-Run = Callable[..., Iterable[Piece]]
+Run = Callable[..., Iterable[EvidenceItem]]
 
 
 @dataclass(frozen=True, slots=True)
 class SourceTool:
-    """A tool: what it is given by name, and what it returns when it is called with a `Look` and these."""
+    """A tool: what it is given by name, and what it returns when it is called with an `EvidenceContext` and these."""
 
     name: str
     parameters: tuple[str, ...]

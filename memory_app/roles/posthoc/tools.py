@@ -7,60 +7,60 @@ from decimal import Decimal
 from memory_app.memories.models import Memory
 from memory_app.memories.selectors import newest_accepted
 from memory_app.pages.selectors import Asked, load_page, open_asset
-from memory_app.roles.core.prompts import Piece
-from memory_app.roles.posthoc.sources import Look, SourceTool, register_source
+from memory_app.roles.core.prompts import EvidenceItem
+from memory_app.roles.posthoc.sources import EvidenceContext, SourceTool, register_source
 from memory_app.search.selectors import search_memories
 from minara_site.kernel.core.vocabulary import Category
 from minara_site.kernel.market.core import normalise_symbol
 from minara_site.kernel.market.selectors import find_prices
 
 OLDEST_PRICE = timedelta(hours=96)  # a market rests that long over a weekend with holidays
-MOST_MEMORIES = 5
-MOST_PAGE_CHARS = 1_600
+MAX_MEMORIES = 5
+MAX_PAGE_CHARS = 1_600
 
 
-def get_price(look: Look, *, symbol: str) -> Iterator[Piece]:
+def get_price(context: EvidenceContext, *, symbol: str) -> Iterator[EvidenceItem]:
     """Yield the price at the decision and at the outcome: of each moment the last one known by then.
 
     None from later: the lesson may be read by whoever decides from the outcome on.
     """
     name = normalise_symbol(symbol)
     if name is None:
-        yield Piece("note", "get_price", f"{symbol} names nothing that has a price.")
+        yield EvidenceItem("note", "get_price", f"{symbol} names nothing that has a price.")
         return
-    moments = (("at the decision", look.decided_at), ("at the outcome", look.outcome_at))
+    moments = (("at the decision", context.decided_at), ("at the outcome", context.outcome_at))
     asked = [at for _label, at in moments]
-    quotes = find_prices(name, moments=asked, owner_id=look.owner.pk, tolerance=OLDEST_PRICE)
+    quotes = find_prices(name, moments=asked, owner_id=context.owner.pk, tolerance=OLDEST_PRICE)
     for (label, _at), quote in zip(moments, quotes, strict=True):
         if quote is None:
-            yield Piece("price", f"{name} {label}", "no price is known")
+            yield EvidenceItem("price", f"{name} {label}", "no price is known")
         else:
-            yield Piece("price", f"{name} {label}", f"{plain(quote.price)} ({quote.source})", quote.at)
+            yield EvidenceItem("price", f"{name} {label}", f"{plain(quote.price)} ({quote.source})", quote.at)
 
 
-def memory_search(look: Look, *, query: str) -> Iterator[Piece]:
+def memory_search(context: EvidenceContext, *, query: str) -> Iterator[EvidenceItem]:
     """Yield what a search would have found when the decision was made."""
-    found = search_memories(owner=look.owner, query=query, limit=MOST_MEMORIES, as_of=look.decided_at)
+    found = search_memories(owner=context.owner, query=query, limit=MAX_MEMORIES, as_of=context.decided_at)
     for hit in found.hits:
-        yield Piece("memory", f"{hit.category}, known at the decision", hit.content, hit.updated_at)
+        yield EvidenceItem("memory", f"{hit.category}, known at the decision", hit.content, hit.updated_at)
     if not found.hits:
-        yield Piece("note", "memory_search", f"nothing was known about: {query}")
+        yield EvidenceItem("note", "memory_search", f"nothing was known about: {query}")
 
 
-def memory_read(look: Look, *, category: str = "") -> Iterator[Piece]:
+def memory_read(context: EvidenceContext, *, category: str = "") -> Iterator[EvidenceItem]:
     """Yield the newest memories that stood at the decision as they stand today."""
-    rows = Memory.objects.for_owner(look.owner).live().filter(updated_at__lte=look.decided_at)
+    rows = Memory.objects.for_owner(context.owner).live().filter(updated_at__lte=context.decided_at)
     if category:
         rows = rows.filter(category=Category(category))
-    for row in newest_accepted(rows, MOST_MEMORIES):
-        yield Piece("memory", f"{row.category}, known at the decision", row.content, row.updated_at)
+    for row in newest_accepted(rows, MAX_MEMORIES):
+        yield EvidenceItem("memory", f"{row.category}, known at the decision", row.content, row.updated_at)
 
 
-def memory_compiled_page(look: Look, *, asset: str) -> Iterator[Piece]:
+def memory_compiled_page(context: EvidenceContext, *, asset: str) -> Iterator[EvidenceItem]:
     """Yield what is known about an asset today: the page keeps no past."""
-    asked = Asked(look.owner, open_asset(asset), hard_constraints=False)
-    compiled = load_page(asked, reader=look.owner, now=look.now)
-    yield Piece("page", f"{asked.asset.symbol}, as known now", compiled.markdown[:MOST_PAGE_CHARS], look.now)
+    asked = Asked(context.owner, open_asset(asset), hard_constraints=False)
+    compiled = load_page(asked, reader=context.owner, now=context.now)
+    yield EvidenceItem("page", f"{asked.asset.symbol}, as known now", compiled.markdown[:MAX_PAGE_CHARS], context.now)
 
 
 def plain(price: Decimal) -> str:

@@ -8,20 +8,21 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 
-from memory_app.roles.core import Direction, SkipReason
+from memory_app.roles.core import SkipReason
 from memory_app.roles.core.declarations import PriceDelta
-from memory_app.roles.core.outcome import (
+from memory_app.roles.models import RoleMemory
+from memory_app.roles.probes.result import ProbeResult
+from minara_site.kernel.core.assets import group_of
+from minara_site.kernel.market.core import Quote
+from minara_site.kernel.market.outcome import (
     WAIT_FOR_PRICE,
-    Window,
+    Direction,
+    OutcomeWindow,
     change_pct,
     is_final,
     judge_change,
     tolerance_of,
 )
-from memory_app.roles.models import RoleMemory
-from memory_app.roles.probes.result import ProbeResult
-from minara_site.kernel.core.assets import group_of
-from minara_site.kernel.market.core import Quote
 from minara_site.kernel.market.selectors import find_price, find_prices
 
 BY = "price_delta"
@@ -37,7 +38,7 @@ class Move:
 
 def find_price_delta(entry: RoleMemory, probe: PriceDelta, *, now: datetime) -> ProbeResult | SkipReason | None:
     """Return what the price says, None while it cannot be said, NO_PRICE when none came for a week after the window."""
-    window = Window(entry.decided_at, entry.decided_at + timedelta(hours=probe.window_hours))
+    window = OutcomeWindow(entry.decided_at, entry.decided_at + timedelta(hours=probe.window_hours))
     stated = None if probe.tolerance_hours is None else timedelta(hours=probe.tolerance_hours)
     move = find_move(entry.asset, window, owner_id=entry.owner_id, stated=stated, now=now)
     if move is None:
@@ -58,7 +59,7 @@ def find_price_delta(entry: RoleMemory, probe: PriceDelta, *, now: datetime) -> 
 
 
 def find_move(
-    symbol: str, window: Window, *, owner_id: int, now: datetime, stated: timedelta | None = None
+    symbol: str, window: OutcomeWindow, *, owner_id: int, now: datetime, stated: timedelta | None = None
 ) -> Move | None:
     """Return the prices at both ends of a window, None while one is missing, or a closer one may still arrive.
 

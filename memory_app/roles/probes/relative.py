@@ -7,8 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from memory_app.roles.core import Direction, SkipReason
-from memory_app.roles.core.outcome import WAIT_FOR_PRICE, Window, change_pct, judge_change, mean_of
+from memory_app.roles.core import SkipReason
 from memory_app.roles.models import RoleMemory
 from memory_app.roles.probes.custom import register_probe
 from memory_app.roles.probes.price_delta import find_move
@@ -16,6 +15,14 @@ from memory_app.roles.probes.result import ProbeResult
 from memory_app.roles.subject import read_asset, read_direction
 from minara_site.kernel.errors import FieldError, Invalid
 from minara_site.kernel.market.core import normalise_symbol
+from minara_site.kernel.market.outcome import (
+    WAIT_FOR_PRICE,
+    Direction,
+    OutcomeWindow,
+    change_pct,
+    judge_change,
+    mean_of,
+)
 
 RELATIVE_PERFORMANCE = "relative_performance"
 WINDOW = timedelta(days=30)
@@ -46,7 +53,7 @@ def relative_performance(entry: RoleMemory, now: datetime) -> ProbeResult | Skip
 
     Both in percent; their difference is judged as a change of a price is, noise band included.
     """
-    window = Window(entry.decided_at, entry.decided_at + WINDOW)
+    window = OutcomeWindow(entry.decided_at, entry.decided_at + WINDOW)
     symbols = (entry.asset, *read_peers(entry.inputs))
     found = [find_move(symbol, window, owner_id=entry.owner_id, now=now) for symbol in symbols]
     moves = [move for move in found if move is not None]

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from memory_app.roles.core import Outcome
 from minara_site.kernel.errors import Unavailable
 from minara_site.kernel.market.core import Quote
+from minara_site.kernel.market.outcome import Outcome
 
 
 class ProbeFailed(Unavailable):

@@ -14,7 +14,7 @@ from django.db.models import Field
 
 from memory_app.index.documents import INDEXED_ENTRY_FIELDS, index_rows
 from memory_app.memories.core import EmbeddingState
-from memory_app.roles.core import LESSON_KIND, Outcome, SkipReason, Status
+from memory_app.roles.core import LESSON_KIND, SkipReason, Status
 from memory_app.roles.core.declarations import DeclaredRole
 from memory_app.roles.core.schedule import backoff, wait_for_outcome
 from memory_app.roles.due import too_old_of
@@ -24,6 +24,7 @@ from minara_site.kernel.events import role_memory_changed, send_after_commit
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.services import place_hold
 from minara_site.kernel.jobs.models import Lease
+from minara_site.kernel.market.outcome import Outcome
 
 ACTOR = "job:roles.reflect"
 SLICE = 500

@@ -6,7 +6,7 @@ from datetime import datetime
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from memory_app.roles.core import Outcome, Status, Trigger
+from memory_app.roles.core import Status, Trigger
 from memory_app.roles.core.declarations import DeclaredRole, Manual
 from memory_app.roles.models import RoleMemory
 from memory_app.roles.probes.result import ProbeResult
@@ -17,6 +17,7 @@ from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.errors import Conflict, FieldError, Invalid
 from minara_site.kernel.events import role_memory_changed, send_after_commit
 from minara_site.kernel.guard import core as guard
+from minara_site.kernel.market.outcome import Outcome
 from minara_site.kernel.ownership import Owner
 from minara_site.kernel.plain_text import clean_text
 

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from memory_app.roles.core import Classification, Outcome, Trigger
+from memory_app.roles.core import Classification, Trigger
 from memory_app.roles.core.declarations import DeclaredRole
 from memory_app.roles.due import due_of
 from memory_app.roles.models import RoleMemory
@@ -23,6 +23,7 @@ from minara_site.kernel.jobs.services import request_run
 from minara_site.kernel.limits.services import count
 from minara_site.kernel.llm.gateway import UnknownModelPrice, worst_cost
 from minara_site.kernel.llm.models import LlmUsage
+from minara_site.kernel.market.outcome import Outcome
 
 HOUR = 3600
 NEWEST_CALLS = 20

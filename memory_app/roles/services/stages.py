@@ -8,7 +8,7 @@ from typing import Any
 
 from django.conf import settings
 
-from memory_app.roles.core import Classification, Outcome
+from memory_app.roles.core import Classification
 from memory_app.roles.core.declarations import DeclaredRole, PriceDelta
 from memory_app.roles.core.prompts import (
     STAGE_ONE_SYSTEM,
@@ -16,16 +16,17 @@ from memory_app.roles.core.prompts import (
     Case,
     ClassifyDecision,
     DrawLesson,
-    Piece,
+    EvidenceItem,
     stage_one_content,
     stage_two_content,
 )
 from memory_app.roles.models import RoleMemory
-from memory_app.roles.posthoc import Look, collect_evidence
-from memory_app.roles.posthoc.collect import Decision
+from memory_app.roles.posthoc import EvidenceContext, collect_evidence
+from memory_app.roles.posthoc.collect import EvidenceSubject
 from minara_site.kernel.llm.core import Category
 from minara_site.kernel.llm.core.tiers import Tier
 from minara_site.kernel.llm.gateway import Answer, Question, ask
+from minara_site.kernel.market.outcome import Outcome
 
 STAGE_ONE, STAGE_TWO = "roles.stage1", "roles.stage2"
 STAGE_ONE_TOKENS = 1_024
@@ -48,16 +49,16 @@ def subject_of(entry: RoleMemory) -> str:
     return f"role_memory:{entry.pk}"
 
 
-def gather(entry: RoleMemory, declared: DeclaredRole, *, now: datetime) -> tuple[Piece, ...]:
+def gather(entry: RoleMemory, declared: DeclaredRole, *, now: datetime) -> tuple[EvidenceItem, ...]:
     """Return the evidence of an entry whose outcome is known: what is stored, else what its sources say now."""
     if entry.evidence is not None:
-        return tuple(Piece.from_json(piece) for piece in entry.evidence)
-    look = Look(entry.owner, entry.decided_at, known_at(entry, now), now)
-    decision = Decision(entry.pk, entry.asset, entry.inputs)
-    return collect_evidence(decision, declared.policy.post_hoc_probes, look)
+        return tuple(EvidenceItem.from_json(item) for item in entry.evidence)
+    context = EvidenceContext(entry.owner, entry.decided_at, known_at(entry, now), now)
+    decision = EvidenceSubject(entry.pk, entry.asset, entry.inputs)
+    return collect_evidence(decision, declared.policy.post_hoc_probes, context)
 
 
-def case_of(entry: RoleMemory, declared: DeclaredRole, evidence: tuple[Piece, ...], *, now: datetime) -> Case:
+def case_of(entry: RoleMemory, declared: DeclaredRole, evidence: tuple[EvidenceItem, ...], *, now: datetime) -> Case:
     """Return an entry as the stages read it."""
     probe = declared.policy.outcome_probe
     return Case(

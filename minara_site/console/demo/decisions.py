@@ -12,7 +12,8 @@ from itertools import pairwise
 
 from pydantic import JsonValue
 
-from memory_app.roles.core import Classification, Direction, SkipReason
+from memory_app.roles.core import Classification, SkipReason
+from minara_site.kernel.market.outcome import Direction
 
 MOMENTUM, TARGET = "market.spot.momentum", "analysis.valuation.target_price"
 PEERS, THESIS = "analysis.valuation.peer_comp", "analysis.thesis.review"

@@ -13,9 +13,8 @@ from typing import Any
 from django.conf import settings
 from django.db.models import F
 
-from memory_app.roles.core import DECISION_KIND, LESSON_KIND, Outcome, Status
+from memory_app.roles.core import DECISION_KIND, LESSON_KIND, Status
 from memory_app.roles.core.declarations import PriceDelta
-from memory_app.roles.core.outcome import change_pct, judge_change
 from memory_app.roles.models import RoleMemory, RoleState
 from memory_app.roles.registry import registry
 from memory_app.roles.services.record import content_hash
@@ -34,6 +33,7 @@ from minara_site.kernel.llm.core.prices import PRICES, Tokens, cost_of
 from minara_site.kernel.llm.core.windows import windows_of
 from minara_site.kernel.llm.models import BudgetWindow, LlmUsage
 from minara_site.kernel.market.models import PriceBar
+from minara_site.kernel.market.outcome import Outcome, change_pct, judge_change
 
 USAGE, WINDOWS, STATES = "llm_usage", "budget_windows", "role_states"
 SOURCE, AGENT_KEY = "demo", "key:demo"

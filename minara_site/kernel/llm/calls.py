@@ -17,8 +17,8 @@ from minara_site.kernel.errors import Refused
 from minara_site.kernel.governance import breaker
 from minara_site.kernel.governance.core import Capability, Mode
 from minara_site.kernel.governance.selectors import mode_of
+from minara_site.kernel.http import HttpAnswer
 from minara_site.kernel.llm import budget
-from minara_site.kernel.llm.adapters.wire import Received
 from minara_site.kernel.llm.budget import BudgetExceededError, Reservation
 from minara_site.kernel.llm.core.messages import (
     TAKES_NO_FORCED_TOOL,
@@ -105,7 +105,7 @@ def call(question: Question[T], turns: Turns, *, is_repair: bool) -> Paid:
     return settle(question, reservation, message, received, is_repair=is_repair)
 
 
-def message_of(received: Received) -> Message:
+def message_of(received: HttpAnswer) -> Message:
     """Return the message that an answer holds. Raises ModelUnavailable."""
     try:
         return read_message(received.content)
@@ -154,7 +154,7 @@ def end_unpaid(reservation: Reservation, model: str) -> None:
 
 
 def settle(
-    question: Question[T], reservation: Reservation, message: Message, received: Received, *, is_repair: bool
+    question: Question[T], reservation: Reservation, message: Message, received: HttpAnswer, *, is_repair: bool
 ) -> Paid:
     """Record what a call used, and what that costs."""
     tokens, now = message.usage.tokens, timezone.now()

@@ -4,13 +4,12 @@ Only what certainly cost nothing is tried again: a connection that was never mad
 (408, 409, 429, 5xx, 529). Retry-After is honoured up to a bound; without one the pauses grow and are spread.
 """
 
-import math
 import random
 import re
 import time
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
 from http import HTTPStatus
+from importlib import import_module
 from typing import Any
 
 import structlog
@@ -18,8 +17,9 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from minara_site.kernel.errors import MinaraError, Unavailable
-from minara_site.kernel.llm.adapters.wire import Lost, NotSent, Received, is_success, post
+from minara_site.kernel.http import HttpAnswer, HttpFailed
 
+WIRE = "minara_site.kernel.llm.adapters.wire"  # imported with the first question: the SDK in it takes a second to load
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 8.0
 MAX_WAIT_SECONDS = 20.0  # what an endpoint may ask for; a worker that waits for longer does nothing else
 MOST_SECONDS = 240.0
@@ -72,7 +72,7 @@ class Target:
     task: str
 
 
-def send(target: Target, body: dict[str, Any]) -> Received:
+def send(target: Target, body: dict[str, Any]) -> HttpAnswer:
     """Return an answer of status 200. Raises ModelUnavailable, QuestionRefused or ForcedToolRefused."""
     began = time.monotonic()
     for tries_left in reversed(range(settings.MINARA.minara_model_retries + 1)):
@@ -91,25 +91,27 @@ def send(target: Target, body: dict[str, Any]) -> Received:
     raise AssertionError("unreachable")
 
 
-def send_once(target: Target, body: dict[str, Any]) -> Received:
+def send_once(target: Target, body: dict[str, Any]) -> HttpAnswer:
     """Ask once. Raises what `send` raises."""
     seconds = float(settings.MINARA.minara_model_timeout_seconds)
+    wire = import_module(WIRE)
     try:
-        received = post(body, url=target.url, key=target.key, seconds=seconds)
-    except NotSent as error:
+        received: HttpAnswer = wire.post(body, url=target.url, key=target.key, seconds=seconds)
+    except HttpFailed as error:
+        kind = {"kind": error}
+        if error.was_sent:
+            sentence = _(
+                "The model did not answer in time, or not wholly (%(kind)s). Nothing was changed; try again later."
+            )
+            raise ModelUnavailable(sentence % kind, f"lost: {error}") from None
         sentence = _("The model's endpoint cannot be reached (%(kind)s). Look at the network and ANTHROPIC_BASE_URL.")
-        raise ModelUnavailable(sentence % {"kind": error}, f"not sent: {error}", is_unpaid=True) from None
-    except Lost as error:
-        sentence = _(
-            "The model did not answer in time, or not wholly (%(kind)s). Nothing was changed; try again later."
-        )
-        raise ModelUnavailable(sentence % {"kind": error}, f"lost: {error}") from None
-    if is_success(received.status):
+        raise ModelUnavailable(sentence % kind, f"not sent: {error}", is_unpaid=True) from None
+    if received.status == HTTPStatus.OK:
         return received
     raise refusal_of(received, body)
 
 
-def refusal_of(received: Received, body: dict[str, Any]) -> Exception:
+def refusal_of(received: HttpAnswer, body: dict[str, Any]) -> Exception:
     """Return what a status other than 200 means; all of them cost nothing."""
     status = received.status
     if status == HTTPStatus.BAD_REQUEST and NO_CREDIT in received.content:
@@ -123,12 +125,11 @@ def refusal_of(received: Received, body: dict[str, Any]) -> Exception:
     if status in NOT_THIS:
         sentence = _("The model refuses this question as it is (HTTP %(status)d).")
         return QuestionRefused(sentence % {"status": status}, status)
-    asked_for = retry_after(received)
     return ModelUnavailable(
         sentence_of(status) % {"status": received.status},
         f"http {status}",
         is_unpaid=True,
-        retry_after_seconds=None if asked_for is None else math.ceil(asked_for),
+        retry_after_seconds=received.retry_after_seconds,
     )
 
 
@@ -163,19 +164,7 @@ def pause_after(error: ModelUnavailable, tries_left: int) -> float:
     return pause * random.uniform(0.5, 1)  # noqa: S311 - it spreads callers, it keeps no secret
 
 
-def retry_after(received: Received) -> float | None:
-    """Return the seconds that an answer asks to wait, at least 0; None when it says nothing usable."""
-    value = received.headers.get("retry-after", "")
-    if value.isascii() and value.isdigit():
-        return float(min(int(value[:9]), 86400))
-    try:
-        moment = parsedate_to_datetime(value)
-    except (ValueError, TypeError):
-        return None
-    return min(max(moment.timestamp() - time.time(), 0.0), 86400.0)
-
-
-def request_id_of(received: Received) -> str:
+def request_id_of(received: HttpAnswer) -> str:
     """Return the id that the endpoint gave the request, empty when it gave none that can be kept."""
     found = REQUEST_ID.fullmatch(received.headers.get("request-id", ""))
     return found[0] if found else ""

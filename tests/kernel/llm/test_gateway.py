@@ -3,7 +3,6 @@
 import json
 import logging
 import os
-import threading
 import tracemalloc
 from decimal import Decimal
 from typing import Any, Literal
@@ -442,7 +441,7 @@ def test_an_answer_of_20_megabytes_is_not_read(models: MessagesApi) -> None:
         _now, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert models.sent < 3 * (wire.MAX_ANSWER_BYTES + 8 * MEGABYTE)  # what is in the sockets' buffers was sent too
+    assert models.sent < 3 * (wire.LIMITS.max_bytes + 8 * MEGABYTE)  # what is in the sockets' buffers was sent too
     assert peak < 10 * MEGABYTE
 
 
@@ -450,7 +449,7 @@ def test_an_error_of_20_megabytes_is_not_read(models: MessagesApi) -> None:
     models.answer = huge(20 * MEGABYTE, status=500)
     with pytest.raises(ModelUnavailable):
         ask(question())
-    assert models.sent < wire.MAX_ANSWER_BYTES + 8 * MEGABYTE
+    assert models.sent < wire.LIMITS.max_bytes + 8 * MEGABYTE
 
 
 @table("reply", [slowly(tool(GOOD), 4), slowly(tool(GOOD), 4, is_dripped=True), hinting()])
@@ -463,88 +462,15 @@ def test_an_answer_that_takes_too_long_is_left(models: MessagesApi, settings: La
     assert (models.calls, LlmUsage.objects.filter(is_lost=True).count()) == (1, 1)
 
 
-def test_no_more_than_a_bound_wait_at_once(models: MessagesApi, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wire, "MOST_WAITING", 1)
-    wire.wire_of.cache_clear()
-    models.gate = threading.Event()
-    models.answer = GOOD
-    body = {"model": "claude-haiku-5-5", "max_tokens": 5, "messages": [{"role": "user", "content": "x"}]}
-    waiting = threading.Thread(target=wire.post, args=(body,), kwargs={"url": models.url, "key": KEY, "seconds": 20})
-    waiting.start()
-    assert models.reached.wait(10)
-    with pytest.raises(wire.NotSent):
-        wire.post(body, url=models.url, key=KEY, seconds=5)
-    models.gate.set()
-    waiting.join()
-    wire.wire_of.cache_clear()
-
-
-BODY = {"model": "claude-haiku-5-5", "max_tokens": 5, "messages": [{"role": "user", "content": "x"}]}
-
-
-def threads_of_calls() -> set[threading.Thread]:
-    return {thread for thread in threading.enumerate() if thread.name == "model"}
-
-
-def test_calls_one_after_the_other_share_a_thread_that_ends_when_there_are_none(
-    models: MessagesApi, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    wire.wire_of.cache_clear()
-    before = threads_of_calls()
-    models.answer = GOOD
-    for _n in range(3):
-        assert wire.post(BODY, url=models.url, key=KEY, seconds=10).status == 200
-    (thread,) = threads_of_calls() - before
-    assert thread.daemon
-    monkeypatch.setattr(wire, "IDLE_SECONDS", 0.01)
-    assert wire.post(BODY, url=models.url, key=KEY, seconds=10).status == 200
-    thread.join(10)
-    assert not thread.is_alive()
-    assert wire.post(BODY, url=models.url, key=KEY, seconds=10).status == 200
-    wire.wire_of.cache_clear()
-
-
-def test_a_call_that_is_left_keeps_its_place_until_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wire, "MOST_WAITING", 2)
-    wire.wire_of.cache_clear()
-    before, gate = threads_of_calls(), threading.Event()
-    with monkeypatch.context() as stuck:
-        stuck.setattr(wire, "exchange", lambda *_asked: gate.wait(20))
-        for _n in range(2):
-            with pytest.raises(wire.Lost):
-                wire.post(BODY, url="http://127.0.0.1:9", key=KEY, seconds=0.05)
-        with pytest.raises(wire.NotSent, match="too_many_waiting"):
-            wire.post(BODY, url="http://127.0.0.1:9", key=KEY, seconds=5)
-        assert len(threads_of_calls() - before) == 2
-    monkeypatch.setattr(wire, "IDLE_SECONDS", 0.01)
-    gate.set()
-    for thread in threads_of_calls() - before:
-        thread.join(10)
-        assert not thread.is_alive()
-    wire.wire_of.cache_clear()
-
-
-def test_a_call_without_a_thread_was_not_sent_and_keeps_no_place(
-    models: MessagesApi, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(wire, "MOST_WAITING", 1)
-    wire.wire_of.cache_clear()
-    models.answer = GOOD
-    with monkeypatch.context() as full:
-        full.setattr(wire.Thread, "start", no_thread)
-        with pytest.raises(wire.NotSent, match="no_thread"):
-            wire.post(BODY, url=models.url, key=KEY, seconds=5)
-    assert wire.post(BODY, url=models.url, key=KEY, seconds=5).status == 200
-    assert models.calls == 1
-    wire.wire_of.cache_clear()
-
-
-def no_thread(_thread: threading.Thread) -> None:
-    raise RuntimeError("can't start new thread")
+def test_an_address_that_is_none_was_not_sent(settings: LazySettings) -> None:
+    configure(settings, anthropic_base_url="http://[::1", anthropic_api_key=KEY)
+    with pytest.raises(ModelUnavailable) as refusal:
+        ask(question())
+    assert (refusal.value.kind, refusal.value.is_unpaid) == ("not sent: InvalidURL", True)
 
 
 def test_the_sdk_finds_nothing_in_the_environment(models: MessagesApi, monkeypatch: pytest.MonkeyPatch) -> None:
-    wire.wire_of.cache_clear()
+    wire.sdk_of.cache_clear()
     monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", CANARY)
     monkeypatch.setenv("ANTHROPIC_API_KEY", CANARY)
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")
@@ -568,7 +494,7 @@ def test_the_key_goes_as_a_bearer_token_and_to_other_endpoints_in_the_older_head
 def test_no_content_and_no_key_is_logged(
     models: MessagesApi, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    wire.wire_of.cache_clear()
+    wire.sdk_of.cache_clear()
     monkeypatch.setenv("ANTHROPIC_LOG", "debug")
     secret = f"{CANARY} said"
     models.answers = [

@@ -1,20 +1,19 @@
 """Whatever the provider does, a search goes on without it, and soon (R-44; S1, graceful degradation invariants)."""
 
 import logging
-from threading import BoundedSemaphore
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from memory_app.embeddings.adapters import Misconfigured, ProviderDown, TextsRefused, http, local
-from memory_app.embeddings.adapters.http import retry_after
 from memory_app.embeddings.models import MemoryVector
 from memory_app.embeddings.providers import current_provider
 from memory_app.embeddings.selectors import embed_query, find_nearest
 from memory_app.embeddings.services import backfill_embeddings, embed_pending
 from memory_app.memories.core import EmbeddingState
 from memory_app.memories.models import Memory
+from minara_site.kernel.http import HttpLimits
 from tests.kit.clock import NOON
 from tests.kit.tables import table
 from tests.memory_app.embeddings.endpoint import vector_of
@@ -107,23 +106,12 @@ def test_an_answer_that_drips_never_gets_past_its_headers_or_is_too_large_is_giv
 ):
     """Who waited for each of these would read a vector in the end, or no JSON."""
     monkeypatch.setattr(http, "QUERY_SECONDS", 0.2)
-    monkeypatch.setattr(http, "MAX_ANSWER_BYTES", 10_000)
+    monkeypatch.setattr(http, "LIMITS", HttpLimits("small answers", max_bytes=10_000))
     for name, value in misbehaviour.items():
         monkeypatch.setattr(endpoint, name, value)
     with pytest.raises(ProviderDown):
         current_provider().embed_query("altcoin drawdown")
     assert embed_query("altcoin drawdown") is None
-
-
-def test_no_more_answers_are_waited_for_than_there_are_places(endpoint, monkeypatch):
-    monkeypatch.setattr(http, "_free_places", BoundedSemaphore(1))
-    http._free_places.acquire()
-    with pytest.raises(ProviderDown, match="PoolTimeout"):
-        current_provider().embed_query("altcoin")
-    http._free_places.release()
-    assert current_provider().embed_query("altcoin").size == 8
-    assert current_provider().embed_query("drawdown").size == 8
-    assert len(endpoint.asked) == 2
 
 
 def test_who_did_not_answer_is_not_asked_again_at_once_by_any_process(endpoint):
@@ -162,22 +150,6 @@ def test_a_busy_endpoint_is_asked_again_for_passages_and_its_pause_is_kept(endpo
     with pytest.raises(ProviderDown):
         patient.embed_passages(["one"])
     assert (pauses, len(endpoint.asked)) == ([7, 7], 4)
-
-
-@table(
-    ("value", "seconds"),
-    [
-        ("0", 0),
-        ("7", 7),
-        ("9" * 40, 86400),
-        ("-3", None),
-        ("soon", None),
-        ("", None),
-        ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
-    ],
-)
-def test_retry_after_is_read_in_both_forms(value, seconds):
-    assert retry_after(value) == seconds
 
 
 def test_both_apis_are_spoken_as_their_pages_say(ana, endpoint, enable):

@@ -3,8 +3,9 @@
 from datetime import timedelta
 from typing import Any
 
-from memory_app.roles.core import Classification, Outcome, Status
+from memory_app.roles.core import Classification, Status
 from memory_app.roles.models import RoleMemory
+from minara_site.kernel.market.outcome import Outcome
 from tests.kit.clock import NOON
 
 MOMENTUM, THESIS = "market.spot.momentum", "analysis.thesis.review"

@@ -10,10 +10,11 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
-from memory_app.roles.core import Direction, Outcome, SkipReason
+from memory_app.roles.core import SkipReason
 from memory_app.roles.probes import find_outcome
 from memory_app.roles.registry import registry
 from memory_app.roles.services.record import DecisionDraft, record_decision
+from minara_site.kernel.market.outcome import Direction, Outcome
 from tests.kit.shared import shared_path
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]

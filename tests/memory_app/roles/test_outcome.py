@@ -5,13 +5,14 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from memory_app.roles.core import Outcome, SkipReason, Status
+from memory_app.roles.core import SkipReason, Status
 from memory_app.roles.core.declarations import Manual
 from memory_app.roles.models import RoleMemory, RoleState
 from memory_app.roles.services.outcome import mark_outcome
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.errors import Conflict, Invalid, NotFound
 from minara_site.kernel.events import role_memory_changed
+from minara_site.kernel.market.outcome import Outcome
 from minara_site.kernel.ownership import EVERYONE
 from tests.kit.clock import NOON
 from tests.kit.tables import table

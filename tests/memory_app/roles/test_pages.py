@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from memory_app.roles.core import Classification, Outcome, SkipReason, Status
+from memory_app.roles.core import Classification, SkipReason, Status
 from memory_app.roles.models import RoleMemory, RoleState
 from memory_app.roles.registry import RoleRegistry, install
 from minara_site.access.models import AccessEntry
@@ -18,6 +18,7 @@ from minara_site.kernel.governance.services import record_shadow
 from minara_site.kernel.jobs.models import JobRun, Lease
 from minara_site.kernel.llm.models import LlmUsage
 from minara_site.kernel.market.models import PricePoint
+from minara_site.kernel.market.outcome import Outcome
 from tests.kit.clock import NOON
 from tests.kit.page import words_of
 from tests.kit.tables import table

@@ -1,25 +1,29 @@
 """Evidence: what was known then, from its owner's own and the instance's, by sources that only read. Trust W-24."""
 
 import json
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 from decimal import Decimal
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
-from django.db import connection
 
 from memory_app.memories.models import Memory
 from memory_app.roles.core.declarations import NewsSnapshot, OnchainSnapshot, RefetchSource
-from memory_app.roles.core.prompts import Piece
-from memory_app.roles.posthoc import Look, SourceTool, collect_evidence, list_sources, register_source, sources
-from memory_app.roles.posthoc.collect import MAX_PIECE_CHARS, MOST_PIECES, Decision
+from memory_app.roles.core.prompts import EvidenceItem
+from memory_app.roles.posthoc import (
+    EvidenceContext,
+    SourceTool,
+    collect_evidence,
+    list_sources,
+    register_source,
+    sources,
+)
+from memory_app.roles.posthoc.collect import MAX_ITEM_CHARS, MAX_ITEMS, EvidenceSubject
 from memory_app.roles.posthoc.mapper import map_parameters, parse_mapper
 from minara_site.kernel.market.core import Point
 from minara_site.kernel.market.services import record_points
+from tests.kernel.market.news import endpoint
 from tests.kit.clock import NOON
 from tests.kit.tables import table
 from tests.memory_app.memories.factories import make_memory
@@ -30,9 +34,9 @@ T0, T1 = NOON - timedelta(hours=48), NOON - timedelta(hours=24)
 HOUR = timedelta(hours=1)
 
 
-def collect(owner: Any, *probes: Any, inputs: Any = None, asset: str = "BTC") -> list[Piece]:
-    decision = Decision(1, asset, inputs if inputs is not None else {"asset": asset})
-    return list(collect_evidence(decision, probes, Look(owner, T0, T1, NOON)))
+def collect(owner: Any, *probes: Any, inputs: Any = None, asset: str = "BTC") -> list[EvidenceItem]:
+    decision = EvidenceSubject(1, asset, inputs if inputs is not None else {"asset": asset})
+    return list(collect_evidence(decision, probes, EvidenceContext(owner, T0, T1, NOON)))
 
 
 def test_prices_are_those_known_at_each_moment_and_none_is_from_after_the_outcome(ana, ben):
@@ -41,7 +45,7 @@ def test_prices_are_those_known_at_each_moment_and_none_is_from_after_the_outcom
     record_points(points=soon, owner_id=None, source="late", actor="test", now=NOON)
     record_points(points=[Point("BTC", T0, Decimal(5))], owner_id=ben.pk, source="ben", actor="test", now=NOON)
     found = collect(ana, RefetchSource("get_price", "asset→symbol"))
-    assert [(piece.label, piece.text.split()[0], piece.at) for piece in found] == [
+    assert [(item.label, item.text.split()[0], item.at) for item in found] == [
         ("BTC at the decision", "1048", T0),
         ("BTC at the outcome", "1024", T1),
     ]
@@ -52,14 +56,14 @@ def test_memories_are_those_known_at_the_decision(ana, ben):
     make_memory(ana, "BTC fell after the breakout", at=T0 + HOUR)
     make_memory(ben, "BTC breakout of somebody else", at=T0 - HOUR)
     for probe in (RefetchSource("memory_search", "asset->query"), RefetchSource("memory_read")):
-        assert [piece.text for piece in collect(ana, probe)] == ["BTC breaks out on low volume"]
+        assert [item.text for item in collect(ana, probe)] == ["BTC breaks out on low volume"]
 
 
 def test_the_compiled_page_says_that_it_is_todays(ana):
     make_memory(ana, "Trail BTC stops by 8%", at=T0 + HOUR)
-    (piece,) = collect(ana, RefetchSource("memory_compiled_page", "asset→asset"))
-    assert piece.label == "BTC, as known now"
-    assert piece.at == NOON
+    (item,) = collect(ana, RefetchSource("memory_compiled_page", "asset→asset"))
+    assert item.label == "BTC, as known now"
+    assert item.at == NOON
 
 
 @table(
@@ -79,25 +83,21 @@ def test_a_tool_that_writes_cannot_be_registered():
         register_source(SourceTool("get_price", (), lambda _look: [], is_read_only=True))
 
 
-@table("write", ["orm", "sql", "nested"])
-def test_a_tool_that_lies_about_writing_is_stopped(ana, monkeypatch, write):
+@pytest.mark.database
+def test_a_tool_that_lies_about_writing_is_stopped(ana, monkeypatch):
     memory = make_memory(ana)
 
-    def lie(look: Look) -> list[Piece]:
-        if write == "orm":
-            Memory.objects.filter(pk=memory.pk).update(content="changed")
-        elif write == "sql":
-            connection.cursor().execute("/* a read */ UPDATE memories SET content = 'changed'")
-        else:
-            connection.cursor().execute("WITH a AS (SELECT 1) DELETE FROM memories")
-        return [Piece("note", "lie", "done")]
+    def lie(context: EvidenceContext) -> Iterator[EvidenceItem]:
+        yield EvidenceItem("note", "lie", "begun")
+        Memory.objects.filter(pk=memory.pk).update(content="changed")
 
     monkeypatch.setitem(sources._sources, "lie", SourceTool("lie", (), lie, is_read_only=True))
-    (piece,) = collect(ana, RefetchSource("lie"))
-    assert "WriteRefused" in piece.text
+    (item,) = collect(ana, RefetchSource("lie"))
+    assert "WriteRefused" in item.text
     assert Memory.objects.get(pk=memory.pk).content == memory.content
 
 
+@pytest.mark.database
 def test_the_reflector_reaches_no_tool_that_writes(ana):
     from minara_site.agent.catalogue import TOOLS
 
@@ -105,17 +105,21 @@ def test_the_reflector_reaches_no_tool_that_writes(ana):
     assert writing
     assert not writing & {source.name for source in list_sources()}
     assert all(source.is_read_only for source in list_sources())
+    memory = make_memory(ana, at=T0 - HOUR)
     for source in list_sources():
-        assert collect(ana, RefetchSource(source.name), inputs=dict.fromkeys(source.parameters, "BTC"))
+        inputs = dict.fromkeys(source.parameters, "BTC") | {"category": memory.category}
+        found = collect(ana, RefetchSource(source.name), inputs=inputs)
+        assert found, source.name
+        assert "failed" not in found[0].text, source.name
 
 
 def test_evidence_is_bounded_and_holds_no_control(ana, monkeypatch):
-    pieces = [Piece("x" * 90, "l\x00\n" * 90, "t\u202e\x00<b>" + "y" * 900)] * 90
-    monkeypatch.setitem(sources._sources, "many", SourceTool("many", (), lambda _look: pieces, is_read_only=True))
+    items = [EvidenceItem("x" * 90, "l\x00\n" * 90, "t\u202e\x00<b>" + "y" * 900)] * 90
+    monkeypatch.setitem(sources._sources, "many", SourceTool("many", (), lambda _look: items, is_read_only=True))
     found = collect(ana, RefetchSource("many"))
-    assert len(found) == MOST_PIECES
-    assert len(found[0].text) == MAX_PIECE_CHARS
-    assert "\x00" not in json.dumps([piece.as_json() for piece in found])
+    assert len(found) == MAX_ITEMS
+    assert len(found[0].text) == MAX_ITEM_CHARS
+    assert "\x00" not in json.dumps([item.as_json() for item in found])
 
 
 def test_the_mapper_reads_pairs_and_hands_on_scalars_only():
@@ -131,86 +135,34 @@ def test_the_mapper_reads_pairs_and_hands_on_scalars_only():
         map_parameters("asset→amount", {}, ("symbol",))
 
 
-@contextmanager
-def endpoint(body: bytes, status: int = 200) -> Iterator[tuple[str, list[str]]]:
-    """Answer every request alike; yield the address and what was asked."""
-    asked: list[str] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            asked.append(self.path)
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(body)))
-            self.send_header("Location", "/elsewhere")
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *args: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", asked
-    finally:
-        server.shutdown()
-        server.server_close()
-
-
-def item(at: Any, text: str = "ETF approved") -> dict[str, Any]:
-    return {"at": at.isoformat() if hasattr(at, "isoformat") else at, "text": text}
-
-
-def test_headlines_lie_between_decision_and_outcome_and_are_ten_at_most(ana, settings):
-    tick = timedelta(microseconds=1)
-    items = [item(T0 - tick, "before"), item(T1 + tick, "after"), item("soon", "no time"), {"at": T0.isoformat()}]
-    items += [item(T0 + HOUR * number, f"news {number}") for number in range(25)]
-    with endpoint(json.dumps({"items": items}).encode()) as (url, asked):
-        address = url + "/news?q={asset}&from={since}&to={until}"
-        settings.MINARA = settings.MINARA.model_copy(update={"minara_news_url": address})
-        found = collect(ana, NewsSnapshot(), asset="BTC&x=1")
-    assert [piece.text for piece in found] == [f"news {number}" for number in range(10)]
-    assert asked == ["/news?q=BTC%26x%3D1&from=2026-06-10T12%3A00%3A00Z&to=2026-06-11T12%3A00%3A00Z"]
+def test_events_between_decision_and_outcome_are_evidence(ana, settings):
+    items = [{"at": (T0 + HOUR).isoformat(), "text": "ETF approved", "source": "wire"}]
+    items += [{"at": (T1 + HOUR).isoformat(), "text": "after the outcome"}]
+    with endpoint(json.dumps(items).encode()) as (url, _asked):
+        update = {"minara_news_url": url, "minara_onchain_url": url}
+        settings.MINARA = settings.MINARA.model_copy(update=update)
+        found = collect(ana, NewsSnapshot(), OnchainSnapshot())
+    assert found == [EvidenceItem(kind, "wire", "ETF approved", T0 + HOUR) for kind in ("news", "onchain")]
 
 
 @table("given", ["..", "../../admin", "x" * 3000, "", 7])
 def test_what_is_no_symbol_reaches_no_endpoint(ana, settings, given):
     with endpoint(b"[]") as (url, asked):
         settings.MINARA = settings.MINARA.model_copy(update={"minara_news_url": url + "/{asset}/news"})
-        (piece,) = collect(ana, NewsSnapshot(), asset="", inputs={"asset": given})
-    assert (asked, piece.kind) == ([], "note")
+        (item,) = collect(ana, NewsSnapshot(), asset="", inputs={"asset": given})
+    assert (asked, item.kind) == ([], "note")
 
 
-def test_figures_come_with_their_names(ana, settings):
-    body = json.dumps([{"name": "active addresses", "value": 812_000, "at": int((T0 + HOUR).timestamp())}]).encode()
-    with endpoint(body) as (url, _asked):
-        settings.MINARA = settings.MINARA.model_copy(update={"minara_onchain_url": url})
-        (piece,) = collect(ana, OnchainSnapshot())
-    assert (piece.kind, piece.text) == ("onchain", "active addresses: 812000")
-
-
-@table(
-    ("body", "status"),
-    [(b"", 200), (b"<html>", 200), (b'{"items": 7}', 200), (b"[" * 99_999, 200), (b"[]", 500), (b"[]", 302)],
-)
-def test_an_endpoint_that_answers_nonsense_is_noted(ana, settings, body, status):
-    with endpoint(body, status) as (url, asked):
+def test_an_endpoint_that_answers_nonsense_is_noted(ana, settings):
+    with endpoint(b"<html>") as (url, _asked):
         settings.MINARA = settings.MINARA.model_copy(update={"minara_news_url": url})
-        (piece,) = collect(ana, NewsSnapshot())
-    assert "SourceFailed" in piece.text
-    assert len(asked) == 1, "no redirect is followed"
-
-
-def test_an_answer_without_end_is_cut_off(ana, settings):
-    with endpoint(b" " * (1024 * 1024 + 1) + b"[]") as (url, _asked):
-        settings.MINARA = settings.MINARA.model_copy(update={"minara_news_url": url})
-        (piece,) = collect(ana, NewsSnapshot())
-    assert "SourceFailed" in piece.text
+        (item,) = collect(ana, NewsSnapshot())
+    assert item.text == "this source failed (SourceFailed); what it knows is missing here"
 
 
 def test_without_an_address_the_evidence_says_that_nobody_was_asked(ana):
     found = collect(ana, NewsSnapshot(), OnchainSnapshot())
-    assert [piece.text for piece in found] == [
+    assert [item.text for item in found] == [
         "not looked at: MINARA_NEWS_URL is not set",
         "not looked at: MINARA_ONCHAIN_URL is not set",
     ]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memory_app.roles.builtin.momentum import MOMENTUM
 from memory_app.roles.builtin.valuation import PEER_COMP
-from memory_app.roles.core import Outcome, SkipReason
+from memory_app.roles.core import SkipReason
 from memory_app.roles.core.declarations import Custom, DeclaredRole, DomainSkill, PriceDelta
 from memory_app.roles.probes import ProbeFailed, ProbeResult, find_outcome, register_probe
 from memory_app.roles.probes.custom import custom_probes
@@ -18,6 +18,7 @@ from memory_app.roles.registry import registry
 from memory_app.roles.services.outcome import set_outcome
 from minara_site.kernel.market.core import Point
 from minara_site.kernel.market.models import PricePoint
+from minara_site.kernel.market.outcome import Outcome
 from minara_site.kernel.market.services import record_points
 from tests.kit.clock import NOON
 from tests.kit.tables import table

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 from django.db import connections
 
-from memory_app.roles.core import LESSON_KIND, Classification, Outcome, SkipReason, Status, Trigger
+from memory_app.roles.core import LESSON_KIND, Classification, SkipReason, Status, Trigger
 from memory_app.roles.models import RoleMemory, RoleState
 from memory_app.roles.services import closing
 from memory_app.roles.services.reflect import lease_name, reflect_role
@@ -19,6 +19,7 @@ from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.jobs.leases import acquire_lease
 from minara_site.kernel.jobs.models import Lease
 from minara_site.kernel.llm.models import LlmUsage
+from minara_site.kernel.market.outcome import Outcome
 from tests.kit.clock import NOON
 from tests.kit.messages_api import MessagesApi, error, said, tool
 from tests.kit.tables import table

@@ -8,13 +8,14 @@ from fractions import Fraction
 
 import pytest
 
-from memory_app.roles.core import Outcome, Status, Trigger
+from memory_app.roles.core import Status, Trigger
 from memory_app.roles.core.declarations import PriceDelta
 from memory_app.roles.models import RoleMemory
 from memory_app.roles.selectors import recent_lessons
 from memory_app.roles.services.record import DecisionDraft, record_decision
 from memory_app.roles.services.reflect import reflect_role
 from minara_site.kernel.market.core import Bar
+from minara_site.kernel.market.outcome import Outcome
 from minara_site.kernel.market.services import Series, import_bars
 from tests.kit.messages_api import MessagesApi
 from tests.kit.shared import shared_path

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from memory_app.roles.core import Classification, Outcome, SkipReason, Status, Trigger
+from memory_app.roles.core import Classification, SkipReason, Status, Trigger
 from memory_app.roles.due import due_of
 from memory_app.roles.models import RoleMemory, RoleState
 from memory_app.roles.registry import registry
@@ -28,6 +28,7 @@ from minara_site.kernel.jobs.services import Cancelled, cancel_run, claim_run, s
 from minara_site.kernel.jobs.table import find_job
 from minara_site.kernel.llm.models import LlmUsage
 from minara_site.kernel.market.core import Point
+from minara_site.kernel.market.outcome import Outcome
 from minara_site.kernel.market.services import record_points
 from tests.kit.api import agent_of, assert_problem
 from tests.kit.clock import NOON

@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 
 from memory_app.roles import registry
-from memory_app.roles.core import Classification, Outcome, Status
+from memory_app.roles.core import Classification, Status
 from memory_app.roles.registry import RoleRegistry
 from memory_app.roles.selectors import (
     count_pending,
@@ -20,6 +20,7 @@ from memory_app.roles.selectors import (
 )
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard import core as guard
+from minara_site.kernel.market.outcome import Outcome
 from minara_site.kernel.ownership import EVERYONE
 from tests.kit.clock import NOON
 from tests.kit.tables import table

@@ -1,9 +1,9 @@
 """`minara up`: everything that a running console needs, under one supervisor (contract: start and set-up)."""
 
-import http.client
 import os
 import sys
 from argparse import ArgumentTypeError
+from http import HTTPStatus
 from typing import Any
 
 from django.conf import settings
@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 
 from minara_site.access.setup import issue_setup_link
 from minara_site.kernel.command import MinaraCommand
+from minara_site.kernel.http import HttpFailed, HttpLimits, request
 from minara_site.kernel.processes.signals import StopRequest
 from minara_site.kernel.processes.start import (
     collect_static_files,
@@ -27,6 +28,7 @@ from minara_site.kernel.processes.supervisor import Child, supervise
 LOOK_SECONDS = 0.2
 FUTILE_STARTS = 3
 MOST_WORKERS = 64
+PROBE = HttpLimits("probe", max_bytes=64 * 1024, uses_proxy=False)
 ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - where to call a server that listens everywhere
 
 
@@ -143,12 +145,9 @@ class Site:
 
     def answers(self) -> bool:
         """Ask /healthz once."""
-        host = ANY_ADDRESS.get(self.address, self.address)
-        connection = http.client.HTTPConnection(host, self.port, timeout=2)
+        headers = {"Host": "localhost"}
         try:
-            connection.request("GET", "/healthz", headers={"Host": "localhost"})
-            return connection.getresponse().status == http.HTTPStatus.OK
-        except OSError:
+            answer = request("GET", f"{self.local_url}/healthz", limits=PROBE, seconds=2, headers=headers)
+        except HttpFailed:
             return False
-        finally:
-            connection.close()
+        return answer.status == HTTPStatus.OK

@@ -1,28 +1,25 @@
 """An endpoint with Binance's klines: `GET {base}/klines?symbol=BTCUSDT&interval=1h&startTime=<ms>&limit=<n>`.
 
-It answers a list of `[open time in ms, open, high, low, close, volume, ...]`, prices as text. The address is the
-operator's own setting. Answers are read to a bound and within a time; redirects are not followed. What drips slower
-than that time is ended with its job.
+It answers a list of `[open time in ms, open, high, low, close, volume, ...]`, prices as text.
 """
 
 import json
 import re
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from http import HTTPStatus
 from typing import Any
 
-import httpx2
 from django.utils.translation import gettext as _
 
+from minara_site.kernel.http import HttpAnswer, HttpFailed, HttpLimits, request
 from minara_site.kernel.market.adapters import PricesDown, PricesMisconfigured, PricesRefused
 from minara_site.kernel.market.core import Bar, format_interval
 from minara_site.kernel.market.core.bars import page_of, read_bar
 
 SECONDS = 15.0
-MAX_ANSWER_BYTES = 4 * 1024 * 1024
+LIMITS = HttpLimits("prices", max_bytes=4 * 1024 * 1024)
 NOT_NOW = {
     HTTPStatus.REQUEST_TIMEOUT,
     HTTPStatus.TOO_EARLY,
@@ -45,46 +42,33 @@ class HttpSource:
 
     def fetch_bars(self, pair: str, *, interval_seconds: int, since: datetime, most: int) -> Sequence[Bar]:
         """Return one page of candles."""
-        asked = {
+        url = self.base_url.rstrip("/").removesuffix("/klines") + "/klines"
+        params = {
             "symbol": _SEPARATORS.sub("", pair).upper(),
             "interval": format_interval(interval_seconds),
             "startTime": str(int(since.timestamp() * 1000)),
             "limit": str(most),
         }
+        accept = {"Accept": "application/json"}
         try:
-            content = self._get(asked)
-        except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, UnicodeError):
-            raise PricesMisconfigured(_("MARKET_BASE_URL cannot be used as it is.")) from None
-        except httpx2.HTTPError as error:
-            kind = type(error).__name__
-            raise PricesDown(_("The price source did not answer (%(kind)s).") % {"kind": kind}) from None
-        return page_of(read_klines(content), since=since, most=most)
-
-    def _get(self, asked: dict[str, str]) -> bytes:
-        """Return the body of a good answer. Raises what a bad one means, and httpx2.HTTPError without any."""
-        url = self.base_url.rstrip("/").removesuffix("/klines") + "/klines"
-        deadline = time.monotonic() + self.seconds
-        content = bytearray()
-        with (
-            httpx2.Client(follow_redirects=False, timeout=self.seconds) as client,
-            client.stream("GET", url, params=asked, headers={"Accept": "application/json"}) as response,
-        ):
-            check_status(response.status_code, response.headers.get("Retry-After", ""))
-            for chunk in response.iter_bytes():
-                content += chunk
-                if time.monotonic() > deadline or len(content) > MAX_ANSWER_BYTES:
-                    raise httpx2.ReadTimeout("The answer takes too long or is too large.")
-        return bytes(content)
+            answer = request("GET", url, limits=LIMITS, seconds=self.seconds, params=params, headers=accept)
+        except HttpFailed as error:
+            if error.is_unusable:
+                raise PricesMisconfigured(_("MARKET_BASE_URL cannot be used as it is.")) from None
+            raise PricesDown(_("The price source did not answer (%(kind)s).") % {"kind": error}) from None
+        check_status(answer)
+        return page_of(read_klines(answer.content), since=since, most=most)
 
 
-def check_status(status: int, retry_after: str) -> None:
+def check_status(answer: HttpAnswer) -> None:
     """Raise what a status other than 200 means."""
+    status = answer.status
     if status == HTTPStatus.OK:
         return
     said = {"status": status}
     if status in NOT_NOW or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        wait = min(int(retry_after[:9]), 86400) if retry_after.isascii() and retry_after.isdigit() else None
-        raise PricesDown(_("The price source is not available (HTTP %(status)d).") % said, retry_after_seconds=wait)
+        sentence = _("The price source is not available (HTTP %(status)d).")
+        raise PricesDown(sentence % said, retry_after_seconds=answer.retry_after_seconds)
     if status in NOT_THESE:
         raise PricesRefused(_("The price source does not have this symbol or interval (HTTP %(status)d).") % said)
     raise PricesMisconfigured(_("The price source refuses us (HTTP %(status)d). Look at MARKET_BASE_URL.") % said)

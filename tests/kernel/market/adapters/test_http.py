@@ -7,8 +7,7 @@ from decimal import Decimal
 import pytest
 
 from minara_site.kernel.market.adapters import PricesDown, PricesMisconfigured, PricesRefused
-from minara_site.kernel.market.adapters import http as room
-from minara_site.kernel.market.adapters.http import HttpSource
+from minara_site.kernel.market.adapters.http import LIMITS, HttpSource
 from tests.kernel.market.exchange import Exchange, serve
 from tests.kernel.market.rows import HOUR, T0
 from tests.kit.site import free_port
@@ -75,13 +74,6 @@ def test_a_bad_status_is_one_of_three_things(exchange, status, error, wait):
     assert exchange.url not in caught.value.detail
 
 
-@table("header", ["tomorrow", "-1", "", "٣"])
-def test_a_wait_that_says_nothing_usable_is_none(header):
-    with pytest.raises(PricesDown) as caught:
-        room.check_status(429, header)
-    assert caught.value.retry_after_seconds is None
-
-
 @table(
     "body",
     [
@@ -101,7 +93,7 @@ def test_an_answer_without_candles_is_an_empty_page(exchange):
 
 
 def test_an_answer_without_end_is_not_read_to_its_end(exchange):
-    exchange.answer = b" " * (room.MAX_ANSWER_BYTES + 1) + b"[]"
+    exchange.answer = b" " * (LIMITS.max_bytes + 1) + b"[]"
     with pytest.raises(PricesDown):
         fetch(exchange)
 

@@ -8,20 +8,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from memory_app.roles.core import Classification, Outcome
+from memory_app.roles.core import Classification
 from memory_app.roles.core.prompts import (
     MAX_EVIDENCE_CHARS,
     STAGE_ONE_SYSTEM,
     Case,
     ClassifyDecision,
     DrawLesson,
-    Piece,
+    EvidenceItem,
     count_sentences,
     fill_template,
     stage_one_content,
     stage_two_content,
 )
 from minara_site.kernel.core.fence import MEMORY_CONTEXT
+from minara_site.kernel.market.outcome import Outcome
 from tests.kit.tables import table
 
 T0 = datetime(2026, 6, 10, 12, tzinfo=UTC)
@@ -41,7 +42,7 @@ def make_case(**fields):
         "window_hours": 24.0,
         "outcome_at": T0 + timedelta(hours=24),
         "noise_band_pct": 0.5,
-        "evidence": (Piece("price", "BTC at the decision", "100", T0),),
+        "evidence": (EvidenceItem("price", "BTC at the decision", "100", T0),),
     }
     return Case(**(stated | fields))
 
@@ -76,7 +77,7 @@ def test_any_scalar_of_the_inputs_is_a_placeholder_and_nothing_else_is():
     ],
 )
 def test_what_a_value_holds_is_never_filled_again(hostile):
-    case = make_case(decision=hostile, inputs={"asset": hostile}, evidence=(Piece("news", hostile, hostile),))
+    case = make_case(decision=hostile, inputs={"asset": hostile}, evidence=(EvidenceItem("news", hostile, hostile),))
     filled = fill_template("{decision}|{asset}|{evidence}", case, LOGIC)
     decision, asset, evidence = filled.split("|")
     assert decision == f"{OPEN}\n{hostile}\n{CLOSE}"
@@ -92,9 +93,9 @@ TEXTS = st.lists(st.sampled_from(BITS), max_size=12).map("".join) | st.text(max_
 @given(decision=TEXTS, asset=TEXTS, label=TEXTS, text=TEXTS, narrative=TEXTS)
 def test_no_value_closes_its_fence_or_begins_a_line(decision, asset, label, text, narrative):
     case = make_case(
-        decision=decision, inputs={"asset": asset, label[:60]: text}, evidence=(Piece("news", label, text, T0),)
+        decision=decision, inputs={"asset": asset, label[:60]: text}, evidence=(EvidenceItem("news", label, text, T0),)
     )
-    plain = make_case(decision="d", inputs={"asset": "a b", "b": "t"}, evidence=(Piece("news", "l", "t", T0),))
+    plain = make_case(decision="d", inputs={"asset": "a b", "b": "t"}, evidence=(EvidenceItem("news", "l", "t", T0),))
     for content, harmless in (
         (stage_one_content(case), stage_one_content(plain)),
         (two(case, narrative), two(plain, "n")),
@@ -121,8 +122,8 @@ def test_stage_one_is_one_text_that_names_no_role():
     assert OPEN in STAGE_ONE_SYSTEM
 
 
-def test_evidence_is_bounded_by_whole_pieces():
-    many = tuple(Piece("news", f"n{number}", "x" * 400) for number in range(100))
+def test_evidence_is_bounded_by_whole_items():
+    many = tuple(EvidenceItem("news", f"n{number}", "x" * 400) for number in range(100))
     content = stage_one_content(make_case(evidence=many, decision="d" * 100_000, inputs={"asset": "a" * 9_000}))
     assert len(content) < MAX_EVIDENCE_CHARS + 6_000
     assert content.endswith(CLOSE)
@@ -160,6 +161,6 @@ def test_the_answers_are_exactly_what_is_asked_for():
     assert DrawLesson.model_validate({"lesson": "Wait.\nThen look."}).lesson == "Wait. Then look."
 
 
-def test_a_piece_is_stored_and_read_back():
-    for piece in (Piece("price", "BTC", "1", T0), Piece("note", "news", "nobody was asked")):
-        assert Piece.from_json(piece.as_json()) == piece
+def test_an_item_is_stored_and_read_back():
+    for item in (EvidenceItem("price", "BTC", "1", T0), EvidenceItem("note", "news", "nobody was asked")):
+        assert EvidenceItem.from_json(item.as_json()) == item

@@ -7,9 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_app.roles.core import Direction, Outcome
-from memory_app.roles.core.outcome import change_pct, is_final, judge_change, tolerance_of
 from minara_site.kernel.core.assets import AssetGroup
+from minara_site.kernel.market.outcome import (
+    Direction,
+    Outcome,
+    OutcomeWindow,
+    change_pct,
+    is_final,
+    judge_change,
+    mean_of,
+    tolerance_of,
+)
 from tests.kit.clock import NOON
 from tests.kit.tables import table
 
@@ -103,3 +111,8 @@ def test_how_old_a_price_may_be(window, group, stated, allowed):
 def test_an_old_last_price_waits_for_a_closer_one(age, since_end, final):
     said = is_final(NOON - hours(age), window_ends_at=NOON, tolerance=hours(6), now=NOON + hours(since_end))
     assert said is final
+
+
+def test_a_window_has_a_length_and_changes_have_an_exact_mean():
+    assert OutcomeWindow(NOON, NOON + hours(8)).length == hours(8)
+    assert mean_of([change_pct(Decimal(3), Decimal(4)), change_pct(Decimal(3), Decimal(2))]) == 0

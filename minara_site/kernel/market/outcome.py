@@ -7,22 +7,40 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+from enum import StrEnum
 from fractions import Fraction
 
-from memory_app.roles.core.states import Direction, Outcome
 from minara_site.kernel.core.assets import AssetGroup
 
 WAIT_FOR_PRICE = timedelta(days=7)
 """How long after the window's end a price may still arrive."""
 ALWAYS_OPEN = frozenset({AssetGroup.CRYPTO})
-LEAST_TOLERANCE, MOST_TOLERANCE = timedelta(hours=1), timedelta(hours=24)
+MIN_TOLERANCE, MAX_TOLERANCE = timedelta(hours=1), timedelta(hours=24)
 WHILE_CLOSED = timedelta(hours=96)
 FRESH = timedelta(hours=1)
+
+
+class Direction(StrEnum):
+    """What a decision expected of the price."""
+
+    BULLISH = "bullish"
+    BEARISH = "bearish"
+    NEUTRAL = "neutral"
+
+
+class Outcome(StrEnum):
+    """What the probe found. Unclear is inside the noise band."""
+
+    RIGHT = "right"
+    WRONG = "wrong"
+    UNCLEAR = "unclear"
+
+
 SIGN = {Direction.BULLISH: 1, Direction.BEARISH: -1, Direction.NEUTRAL: 0}
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class OutcomeWindow:
     """The time between a decision and the moment at which its outcome is taken."""
 
     starts_at: datetime
@@ -70,7 +88,7 @@ def tolerance_of(window: timedelta, group: AssetGroup | None, *, stated: timedel
     if stated is not None:
         return stated
     if group in ALWAYS_OPEN:
-        return min(MOST_TOLERANCE, max(LEAST_TOLERANCE, window / 4))
+        return min(MAX_TOLERANCE, max(MIN_TOLERANCE, window / 4))
     return WHILE_CLOSED
 
 

@@ -1,1 +1,0 @@
-"""The outside of post-hoc probes: endpoints that answer JSON."""
