@@ -6,8 +6,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from minara_site.kernel.fields import usd_field
 from minara_site.kernel.governance.core import Capability, Mode
-from minara_site.kernel.llm.models import usd_field
 from minara_site.kernel.ownership import OwnedQuerySet
 
 
