@@ -29,6 +29,9 @@ class Job:
     `every` puts it on the schedule, once per slot of that length. `summary` says to operators what it does. One that
     `reports` gets `claim` too, calls `services.report_progress(claim, done, total)` between its steps, and can be
     stopped there.
+
+    It runs for each of its `topics` that is announced: with the `ids` that were, or without arguments when its function
+    takes none.
     """
 
     name: str
@@ -36,7 +39,13 @@ class Job:
     every: timedelta | None = None
     settles: bool = False
     reports: bool = False
+    topics: tuple[str, ...] = ()
     summary: str | Promise = ""
+
+    @property
+    def takes_ids(self) -> bool:
+        """Whether it works on the ids that an announcement names."""
+        return "ids" in signature(self.function).parameters
 
     @property
     def needs_arguments(self) -> bool:

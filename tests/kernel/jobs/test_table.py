@@ -24,3 +24,8 @@ def test_every_job_of_the_apps_is_named_after_its_room_and_says_what_it_does():
     assert jobs
     assert [name for name in jobs if not re.fullmatch(r"[a-z]\w*\.[a-z]\w*", name)] == []
     assert [job.name for job in jobs.values() if not job.summary] == []
+
+
+def test_a_job_of_a_topic_needs_nothing_but_the_ids_that_are_announced():
+    jobs = [job for job in load_jobs().values() if job.topics]
+    assert [job.name for job in jobs if job.needs_arguments and not job.takes_ids] == []
