@@ -16,6 +16,7 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.utils.translation import gettext as _
 
+from memory_app.capabilities import CONTRADICTION_JUDGE
 from memory_app.facts.core import ConflictState, Decider, EventKind
 from memory_app.facts.core.decision import UNSURE, Decision, Pair
 from memory_app.facts.core.judging import (
@@ -34,7 +35,7 @@ from memory_app.facts.services.rows import is_settled, lock_facts_of, lock_rows
 from memory_app.memories.selectors import find_refused
 from minara_site.kernel.core.vocabulary import Source
 from minara_site.kernel.errors import Refused, Throttled, Unavailable
-from minara_site.kernel.governance.core import Capability, Mode
+from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.governance.selectors import mode_of
 from minara_site.kernel.governance.services import record_shadow
 from minara_site.kernel.guard import core as guard
@@ -81,7 +82,7 @@ def why_not() -> str:
     """Return why no conflict is judged now, empty when they are."""
     if not settings.MINARA.memory_consolidation_enabled:
         return _("MEMORY_CONSOLIDATION_ENABLED is false: conflicts wait for a person.")
-    if mode_of(Capability.CONTRADICTION_JUDGE) is Mode.OFF:
+    if mode_of(CONTRADICTION_JUDGE) is Mode.OFF:
         return _("The judge of contradictions is switched off under Governance.")
     return ""
 
@@ -113,7 +114,7 @@ class FactConsolidator:
     def judge_all(self, most: int, *, lease: KeptLease, claim: Claim | None = None) -> dict[str, Any]:
         """Judge pair after pair until there are no more, no model can be asked, or another run took over."""
         counts: dict[str, Any] = {outcome.value: 0 for outcome in Outcome}
-        mode = mode_of(Capability.CONTRADICTION_JUDGE)
+        mode = mode_of(CONTRADICTION_JUDGE)
         pairs = [pair.pk for pair, _number in zip(list_unjudged(mode), range(most), strict=False)]
         for done, pk in enumerate(pairs, start=1):
             if reason := _("Another run took over.") if lease.lost.is_set() else why_not():
@@ -142,7 +143,7 @@ class FactConsolidator:
 
     def keep(self, conflict: FactConflict, asked: Pair, answer: Answer[JudgeAnswer]) -> Outcome:
         """Store the verdict and carry it out, in one transaction; nothing when the pair changed since it was asked."""
-        mode = mode_of(Capability.CONTRADICTION_JUDGE)
+        mode = mode_of(CONTRADICTION_JUDGE)
         with transaction.atomic():
             lock_facts_of(conflict.owner_id)
             if mode is Mode.OFF or not self.still_stands(conflict, asked):
@@ -219,7 +220,7 @@ def store_verdict(
     FactVerdict.objects.update_or_create(conflict=conflict, defaults=verdict)
     if is_shadow:
         record_shadow(
-            capability=Capability.CONTRADICTION_JUDGE,
+            capability=CONTRADICTION_JUDGE,
             subject=subject_of(conflict.pk),
             owner_id=conflict.owner_id,
             decision={"verdict": answer.value.verdict},

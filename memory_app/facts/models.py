@@ -7,7 +7,7 @@ from django.db.models import F, Q
 
 from memory_app.facts.core import ConflictState, Decider, EventKind
 from memory_app.facts.core.decision import VERDICTS
-from minara_site.kernel.llm.models import usd_field
+from minara_site.kernel.fields import usd_field
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 
 

@@ -9,12 +9,12 @@ from typing import Any
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 
+from memory_app.capabilities import ROLE_REFLECTION
 from memory_app.roles.core import Status
 from memory_app.roles.core.declarations import Manual, MemoryRole, PriceDelta
 from memory_app.roles.models import RoleMemory
 from memory_app.roles.words import CLASSES, hours_words, pnl_words, probe_words, ready_at
 from minara_site.kernel.core.assets import group_of
-from minara_site.kernel.governance.core import Capability
 from minara_site.kernel.governance.models import ShadowDecision
 from minara_site.kernel.llm.models import LlmUsage
 from minara_site.kernel.market.outcome import Outcome, tolerance_of
@@ -126,7 +126,7 @@ def stage_words(usage: LlmUsage) -> str:
 def shadow_of(entry: RoleMemory) -> ShadowDecision | None:
     """Return what the reflection would have written while it was in shadow. One query."""
     found: ShadowDecision | None = ShadowDecision.objects.filter(
-        capability=Capability.ROLE_REFLECTION, subject=subject_of(entry)
+        capability=ROLE_REFLECTION.name, subject=subject_of(entry)
     ).first()
     return found
 

@@ -7,9 +7,12 @@ from decimal import Decimal
 
 from django.utils.translation import gettext as _
 
+from memory_app.capabilities import ROLE_REFLECTION
 from memory_app.roles.services.requests import estimate_reflection
-from minara_site.kernel.governance.core import Capability, Mode
+from minara_site.kernel.capabilities import MODEL_CALLS
+from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.governance.selectors import list_standings
+from minara_site.kernel.governance.table import Capability
 from minara_site.kernel.llm.core import Category
 from minara_site.kernel.llm.core.windows import EVERY
 from minara_site.kernel.llm.gateway import what_is_missing
@@ -44,13 +47,13 @@ def load_offer(role_id: str, *, now: datetime) -> Offer:
         cost=_("not known") if estimate.cost_usd is None else money_words(estimate.cost_usd),
         left=_("no cap") if left is None else money_words(left),
         refusal=missing or refusal_of(left, modes),
-        is_shadow=modes.get(Capability.ROLE_REFLECTION) is Mode.SHADOW,
+        is_shadow=modes.get(ROLE_REFLECTION) is Mode.SHADOW,
     )
 
 
 def refusal_of(left: Decimal | None, modes: Mapping[Capability, Mode]) -> str:
     """Return why no reflection can be asked for now, empty when one can."""
-    if Mode.OFF in (modes[Capability.MODEL_CALLS], modes[Capability.ROLE_REFLECTION]):
+    if Mode.OFF in (modes[MODEL_CALLS], modes[ROLE_REFLECTION]):
         return _("An operator switched it off under Operations, Governance.")
     if left is not None and left <= 0:
         return _("The budget of learning is used up for now.")

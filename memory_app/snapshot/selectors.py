@@ -6,7 +6,8 @@ from datetime import datetime
 from enum import IntEnum
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import QuerySet, Value
+from django.db.models.functions import Concat
 from django.db.models.query import RawQuerySet
 
 from memory_app.memories.core import FactState
@@ -30,24 +31,14 @@ from memory_app.snapshot.core import (
 from memory_app.user_profile.selectors import read_entries
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.audit_log.table import load_acts
 from minara_site.kernel.conversations.models import Session
 from minara_site.kernel.core.vocabulary import IMPORT_ACTOR, USER_WRITTEN, Category, Source
 from minara_site.kernel.ownership import Owner
 from minara_site.web.counts import RowCount
 
-CHANGES_THE_NEXT_PROMPT = Q(tool_call__startswith="memory_") | Q(tool_call__startswith="user_profile_")
 MOST_LESSONS_READ = 60  # the newest of all roles, of which a prompt carries at most twelve
 MOST_WRITES = 10_000  # audit rows that are read to count what waits
-CHANGES_NOTHING = (  # what is purged was deleted long before, what is discarded was never read
-    "memory_purged",
-    "memory_read",
-    "memory_search",
-    "memory_compiled_page",
-    "memory_discarded",
-    "user_profile_discarded",
-)
-
-
 COLUMNS = ("id", "category", "content", "updated_at", "rules_version")
 
 
@@ -198,8 +189,8 @@ def readable(owner: Owner) -> MemoryQuerySet:
 
 def count_writes_since(*, owner_id: int, since: datetime) -> RowCount:
     """Return how many memories and profile entries were written after this moment: they wait for the next session."""
-    writes = AuditEntry.objects.filter(CHANGES_THE_NEXT_PROMPT, owner_id=owner_id, at__gt=since)
-    details = list(writes.exclude(tool_call__in=CHANGES_NOTHING).values_list("details", flat=True)[: MOST_WRITES + 1])
+    writes = list_prompt_changes(since=since).filter(owner_id=owner_id)
+    details = list(writes.values_list("details", flat=True)[: MOST_WRITES + 1])
     return RowCount(sum(map(count_read_rows_of, details[:MOST_WRITES])), is_exact=len(details) <= MOST_WRITES)
 
 
@@ -208,13 +199,20 @@ def count_writes_of_sessions(sessions: Collection[Session]) -> dict[str, int]:
     if not sessions:
         return {}
     owners, since = {session.owner_id for session in sessions}, min(session.created_at for session in sessions)
-    writes = AuditEntry.objects.filter(CHANGES_THE_NEXT_PROMPT, owner_id__in=owners, at__gt=since)
-    rows = writes.exclude(tool_call__in=CHANGES_NOTHING).order_by("-at").values_list("owner_id", "at", "details")
+    writes = list_prompt_changes(since=since).filter(owner_id__in=owners)
+    rows = writes.order_by("-at").values_list("owner_id", "at", "details")
     counted = [(owner_id, at, count_read_rows_of(details)) for owner_id, at, details in rows[:MOST_WRITES]]
     return {
         session.pk: sum(n for owner_id, at, n in counted if owner_id == session.owner_id and at > session.created_at)
         for session in sessions
     }
+
+
+def list_prompt_changes(*, since: datetime) -> "QuerySet[AuditEntry]":
+    """Return the acts after this moment that change what the next prompt carries, unordered."""
+    names = [act.name for act in load_acts().values() if act.changes_prompt]
+    rows = AuditEntry.objects.alias(act=Concat("tool_call", Value("")))  # no index: the one by owner reads far less
+    return rows.filter(act__in=names, at__gt=since)
 
 
 def count_rows_of(details: Mapping[str, Any]) -> int:

@@ -7,8 +7,13 @@ from urllib.parse import urlencode
 import pytest
 from django.utils import timezone
 
+from memory_app.bundle.core.plan import Channel
+from memory_app.doctor.fixes.contract import FixName
+from memory_app.facts.services import decide, undo
+from memory_app.writes.core.entries import WRITES
 from minara_site.agent.catalogue import TOOLS
-from minara_site.console.audit_log.words import WORDS
+from minara_site.kernel.audit_log.table import load_acts
+from minara_site.kernel.guard.kinds import stored_kinds
 from minara_site.kernel.jobs import runner
 from minara_site.kernel.jobs.models import JobRun
 from minara_site.kernel.jobs.services import request_run
@@ -87,8 +92,27 @@ def test_every_tool_is_one_that_the_messages_api_takes() -> None:
         assert {"reasoning", *tool.arguments.model_fields} == set(definition["input_schema"]["properties"]), name
 
 
-def test_every_act_that_the_code_records_has_words_on_the_screen() -> None:
-    modules = [path for app in APPS for path in (ROOT / app).rglob("*.py")]
-    recorded = {name for path in modules for name in RECORDED.findall(path.read_text())}
+def acts_recorded() -> tuple[set[str], str]:
+    """Return the acts that the product records by name or puts together, and its text without the lists of acts."""
+    modules = [path for app in APPS for path in (ROOT / app).rglob("*.py") if path.name != "acts.py"]
+    source = "\n".join(path.read_text() for path in modules if path.parent.name != "migrations")
+    together = {f"{kind}_{decision}" for kind in stored_kinds() for decision in ("held", "released", "discarded")}
+    together |= {f"memory_import.{channel}" for channel in Channel} | {f"doctor.fix.{fix}" for fix in FixName}
+    together |= {name for name, tool in TOOLS.items() if tool.is_read_only}
+    together |= {*decide.AUDIT_WORDS.values(), *undo.AUDIT_WORDS.values()}
+    return together | set(RECORDED.findall(source)), source
+
+
+def test_every_act_that_the_code_records_is_declared_and_every_declared_one_is_recorded() -> None:
+    recorded, source = acts_recorded()
     assert {"memory_write", "job_requested", "password_changed"} <= recorded
-    assert recorded - WORDS.keys() == set()
+    assert recorded - load_acts().keys() == set()
+    assert {name for name in load_acts().keys() - recorded if f'"{name}"' not in source} == set()
+
+
+def test_every_act_that_is_undone_or_changes_the_prompt_is_a_write() -> None:
+    acts = load_acts()
+    assert [name for name, act in acts.items() if not act.is_write and (act.undo or act.changes_prompt)] == []
+    assert [
+        name for name in WRITES if not (acts[name].is_write and acts[name].undo and acts[name].changes_prompt)
+    ] == []

@@ -33,7 +33,7 @@ def audit_log_can_be_emptied() -> Iterator[None]:
     from django.db import connection
     from django.db.backends.base.operations import BaseDatabaseOperations
 
-    from minara_site.kernel.audit_log import triggers
+    from minara_site.kernel.audit_log import db_triggers
 
     empty_tables = BaseDatabaseOperations.execute_sql_flush
 
@@ -42,10 +42,10 @@ def audit_log_can_be_emptied() -> Iterator[None]:
             empty_tables(operations, statements)
             return
         with operations.connection.schema_editor() as editor:
-            triggers.drop(*triggers.TABLES)(None, editor)
+            db_triggers.drop(*db_triggers.TABLES)(None, editor)
         empty_tables(operations, statements)
         with operations.connection.schema_editor() as editor:
-            triggers.create(*triggers.TABLES)(None, editor)
+            db_triggers.create(*db_triggers.TABLES)(None, editor)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(BaseDatabaseOperations, "execute_sql_flush", without_triggers)

@@ -16,6 +16,7 @@ from django.conf import settings
 from django.db.models import F, Q
 from django.utils.translation import gettext as _
 
+from memory_app.capabilities import ROLE_REFLECTION
 from memory_app.roles.core import Classification, SkipReason, Trigger
 from memory_app.roles.core.declarations import DeclaredRole
 from memory_app.roles.due import due_of
@@ -28,7 +29,7 @@ from memory_app.roles.services.stages import Reply, subject_of
 from memory_app.roles.services.sweeping import Clock, Ended, LeaseLost, Sweep, Sweeping, SweepResult
 from memory_app.roles.services.triggers import REFLECT, want, widest_of
 from minara_site.kernel.errors import MinaraError, NotFound
-from minara_site.kernel.governance.core import Capability, Mode
+from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.governance.selectors import has_shadow, mode_of
 from minara_site.kernel.governance.services import record_shadow
 from minara_site.kernel.jobs.leases import kept_lease
@@ -57,7 +58,7 @@ def reflect_role(
     Raises NotFound for a role that no skill declares (any more): its entries stay as they are.
     """
     declared = get_role(role_id)
-    mode = mode_of(Capability.ROLE_REFLECTION)
+    mode = mode_of(ROLE_REFLECTION)
     if mode is Mode.OFF:
         return Sweep(SweepResult.OFF, {}, _("The reflection of roles is switched off."))
     with kept_lease(lease_name(role_id), seconds=LEASE_SECONDS, now=now) as lease:
@@ -165,7 +166,7 @@ def sweep(run: Sweeping, claim: Claim | None) -> Sweep:
                 closing.tell(run)
                 report_progress(claim, done, total)
         closing.flush(run)
-        if mode_of(Capability.ROLE_REFLECTION) is not run.mode:
+        if mode_of(ROLE_REFLECTION) is not run.mode:
             run.stopped = run.stopped or _("The reflection of roles was switched meanwhile.")
             break
         if run.is_turn_over:
@@ -197,7 +198,7 @@ def slices(run: Sweeping) -> Iterator[list[RoleMemory]]:
 
 def without_shadows(rows: list[RoleMemory]) -> list[RoleMemory]:
     """Return the entries that nothing was decided on in shadow yet."""
-    decided = has_shadow(Capability.ROLE_REFLECTION, [subject_of(entry) for entry in rows])
+    decided = has_shadow(ROLE_REFLECTION, [subject_of(entry) for entry in rows])
     return [entry for entry in rows if subject_of(entry) not in decided]
 
 
@@ -257,7 +258,7 @@ def run_stages(run: Sweeping, entry: RoleMemory) -> Ended:
 def keep_shadow(run: Sweeping, entry: RoleMemory, *replies: Reply) -> Ended:
     """Keep what would have been written, and write none of it."""
     record_shadow(
-        capability=Capability.ROLE_REFLECTION,
+        capability=ROLE_REFLECTION,
         subject=subject_of(entry),
         owner_id=entry.owner_id,
         decision=shadow_of(entry),

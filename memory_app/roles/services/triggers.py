@@ -13,6 +13,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from memory_app.capabilities import ROLE_REFLECTION
 from memory_app.roles.core import Status, Trigger
 from memory_app.roles.core.declarations import DeclaredRole
 from memory_app.roles.core.schedule import last_slot
@@ -21,7 +22,7 @@ from memory_app.roles.models import RoleMemory, RoleState
 from memory_app.roles.registry import registry
 from memory_app.roles.services.closing import skip_old
 from minara_site.kernel.events import prices_recorded, role_memory_changed
-from minara_site.kernel.governance.core import Capability, Mode
+from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.governance.selectors import mode_of
 from minara_site.kernel.jobs.services import request_run, request_run_later
 
@@ -96,7 +97,7 @@ def widest_of(triggers: Collection[Trigger]) -> Trigger:
 
 def start_due_roles(*, now: datetime) -> int:
     """Start a run for every role that is wanted or whose time has come; return how many."""
-    if mode_of(Capability.ROLE_REFLECTION) is Mode.OFF:
+    if mode_of(ROLE_REFLECTION) is Mode.OFF:
         return 0
     states = RoleState.objects.in_bulk()
     started = 0
@@ -105,7 +106,7 @@ def start_due_roles(*, now: datetime) -> int:
         started += start_wanted(state, now=now) if state and state.wanted_by else 0
         if Trigger.CRON in declared.policy.triggers:
             started += start_by_cron(declared, state, now=now)
-        elif mode_of(Capability.ROLE_REFLECTION) is Mode.ON:
+        elif mode_of(ROLE_REFLECTION) is Mode.ON:
             skip_old(declared, now=now)
     return started
 

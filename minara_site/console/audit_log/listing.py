@@ -15,8 +15,8 @@ from memory_app.memories.selectors import reason_words
 from memory_app.snapshot.selectors import count_rows_of
 from minara_site.access.actors import name_actors
 from minara_site.access.models import User
-from minara_site.console.audit_log.words import WORDS, act_words
 from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.audit_log.table import load_acts
 from minara_site.web.filters import Rows
 from minara_site.web.keyset import Order
 from minara_site.web.lists import Column, Empty, Filter, FilterKind, ListSpec, Sort
@@ -61,7 +61,13 @@ ENTRIES = ListSpec(
     sorts=(Sort("newest", gettext_lazy("newest first"), Order("at")),),
     filters=(
         Filter("actor", gettext_lazy("By"), FilterKind.TEXT, apply=by_actor),
-        Filter("act", gettext_lazy("What"), FilterKind.CHOICE, lookup="tool_call", choices=tuple(WORDS.items())),
+        Filter(
+            "act",
+            gettext_lazy("What"),
+            FilterKind.CHOICE,
+            lookup="tool_call",
+            choices=[(act.name, act.label) for act in load_acts().values()],
+        ),
         Filter("owner", gettext_lazy("Owner"), FilterKind.TEXT, apply=by_owner),
         Filter("request", gettext_lazy("Request"), FilterKind.TEXT, apply=by_request),
         Filter("after", gettext_lazy("Done after"), FilterKind.DATE, lookup="at__gte"),
@@ -78,7 +84,7 @@ ENTRIES = ListSpec(
 
 @dataclass(frozen=True, slots=True)
 class ListedEntry:
-    """An act as the pages show it; `words` is empty for one that nobody named."""
+    """An act as the pages show it; `words` is empty for one that no app declares."""
 
     entry: AuditEntry
     actor: str
@@ -95,12 +101,12 @@ class ListedEntry:
 def shape_entries(entries: Iterable[AuditEntry], *, reader: User) -> list[ListedEntry]:
     """Return acts as the pages show them. Two queries at most."""
     entries = list(entries)
-    names = name_actors({entry.actor for entry in entries}, reader=reader)
+    acts, names = load_acts(), name_actors({entry.actor for entry in entries}, reader=reader)
     return [
         ListedEntry(
             entry,
             names[entry.actor],
-            act_words(entry.tool_call),
+            str(acts[entry.tool_call].label) if entry.tool_call in acts else "",
             reason_words(entry.reasoning),
             rows_words(entry.details),
         )

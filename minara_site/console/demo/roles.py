@@ -13,6 +13,7 @@ from typing import Any
 from django.conf import settings
 from django.db.models import F
 
+from memory_app.capabilities import ROLE_REFLECTION
 from memory_app.roles.core import DECISION_KIND, LESSON_KIND, Status
 from memory_app.roles.core.declarations import PriceDelta
 from memory_app.roles.models import RoleMemory, RoleState
@@ -23,7 +24,6 @@ from minara_site.access.models import User
 from minara_site.console.demo.decisions import COURSES, MOMENTUM, PRICED_DAYS, SKILLS, TARGET, DemoDecision, price_at
 from minara_site.console.models import DemoObject
 from minara_site.kernel.events import role_memory_changed, send_after_commit
-from minara_site.kernel.governance.core import Capability
 from minara_site.kernel.governance.models import ShadowDecision
 from minara_site.kernel.governance.services import forget_shadows
 from minara_site.kernel.guard import core as guard
@@ -211,7 +211,7 @@ def piece(kind: str, label: str, text: str, at: datetime) -> dict[str, Any]:
 def keep_shadow(entry: RoleMemory, decision: DemoDecision, *, now: datetime) -> None:
     """Keep what the reflection would have written while it ran in shadow."""
     ShadowDecision.objects.create(
-        capability=Capability.ROLE_REFLECTION,
+        capability=ROLE_REFLECTION.name,
         subject=subject_of(entry),
         owner=entry.owner,
         decision={

@@ -5,8 +5,9 @@ from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from minara_site.console.governance.words import MODE_TEXTS
-from minara_site.kernel.governance.core import SHADOWED, Capability, Mode
+from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.governance.services import MAX_REASON_CHARS
+from minara_site.kernel.governance.table import Capability
 
 
 class ReasonForm(forms.Form):
@@ -25,7 +26,7 @@ class SwitchForm(ReasonForm):
 
     def __init__(self, capability: Capability, mode: Mode, data: QueryDict | None = None) -> None:
         super().__init__(data, initial={"mode": mode.value})
-        modes = [each for each in Mode if each is not Mode.SHADOW or capability in SHADOWED]
+        modes = [each for each in Mode if each is not Mode.SHADOW or capability.has_shadow]
         field = self.fields["mode"]
         assert isinstance(field, forms.ChoiceField)
         field.choices = [(each.value, MODE_TEXTS[each]) for each in modes]

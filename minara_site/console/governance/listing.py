@@ -3,8 +3,7 @@
 from django.utils.translation import gettext_lazy as _
 
 from minara_site.access.models import User
-from minara_site.console.governance.words import CAPABILITIES
-from minara_site.kernel.governance.core import SHADOWED, Capability
+from minara_site.kernel.governance.table import load_capabilities
 from minara_site.web.filters import Filter, FilterKind, Rows
 from minara_site.web.keyset import Order
 from minara_site.web.lists import Column, Empty, ListSpec, Sort
@@ -35,7 +34,7 @@ SHADOWS = ListSpec(
             _("Capability"),
             FilterKind.CHOICE,
             lookup="capability",
-            choices=[(each.value, CAPABILITIES[each].name) for each in Capability if each in SHADOWED],
+            choices=[(each.name, each.label) for each in load_capabilities().values() if each.has_shadow],
         ),
         Filter("owner", _("Whose (user name)"), FilterKind.TEXT, apply=narrow_by_owner),
     ),

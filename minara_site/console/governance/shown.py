@@ -8,15 +8,17 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.utils.translation import gettext as _
 
+from memory_app.capabilities import CONTRADICTION_JUDGE
 from memory_app.facts.listed import VerdictShown, verdicts_of
 from memory_app.roles.words import decided_words
 from minara_site.access.actors import name_actors
 from minara_site.access.models import User
-from minara_site.console.governance.words import CAPABILITIES, MODE_BADGES, MODES, PARTS, VERDICTS, Described
+from minara_site.console.governance.words import MODE_BADGES, MODES, PARTS, VERDICTS
 from minara_site.console.subjects import PAIR, read_subject, subject_url, subject_words
-from minara_site.kernel.governance.core import Capability, Mode, Phase
+from minara_site.kernel.governance.core import Mode, Phase
 from minara_site.kernel.governance.models import CircuitBreaker, ShadowDecision
 from minara_site.kernel.governance.selectors import Standing, circuit_of, list_breakers, list_standings
+from minara_site.kernel.governance.table import Capability, load_capabilities
 from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.llm.gateway import what_is_missing
 from minara_site.web.filters import Text
@@ -29,7 +31,6 @@ class ShownCapability:
     """A capability as a panel's line; `setting` is what an environment variable says about it, if one does."""
 
     standing: Standing
-    described: Described
     author: str
     setting: Text = ""
 
@@ -92,7 +93,6 @@ def show_capabilities(*, reader: User) -> list[ShownCapability]:
     return [
         ShownCapability(
             each,
-            CAPABILITIES[each.capability],
             names[each.switch.actor] if each.switch else "",
             setting_of(each.capability),
         )
@@ -102,7 +102,7 @@ def show_capabilities(*, reader: User) -> list[ShownCapability]:
 
 def setting_of(capability: Capability) -> Text:
     """Return what the environment says about a capability that it must allow besides."""
-    if capability is not Capability.CONTRADICTION_JUDGE:
+    if capability is not CONTRADICTION_JUDGE:
         return ""
     if settings.MINARA.memory_consolidation_enabled:
         return _("MEMORY_CONSOLIDATION_ENABLED is true: it judges while it is on.")
@@ -142,9 +142,10 @@ def show_shadow(row: ShadowDecision, verdict: VerdictShown | None, *, reader: Us
         decision["reason"] = verdict.reason
     own = row.owner_id == reader.pk
     parts = [(label, decision[key] if own else mask(decision[key])) for key, label in PARTS.items() if key in decision]
+    declared = load_capabilities().get(row.capability)
     return ShownShadow(
         row=row,
-        capability=CAPABILITIES[Capability(row.capability)].name,
+        capability=declared.label if declared else row.capability,
         headline=VERDICTS.get(decision.get("verdict", ""), ""),
         parts=parts,
         subject=subject_words(row.subject),

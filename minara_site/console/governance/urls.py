@@ -3,11 +3,11 @@
 from django.urls import path
 
 from minara_site.console.governance import views
-from minara_site.kernel.governance.core import Capability
+from minara_site.kernel.governance.table import load_capabilities
 
 app_name = "governance"
 urlpatterns = [
     path("", views.governance, name="page"),
     path("breaker/", views.close_breaker, name="close"),
-    *(path(f"{each}/", views.change, {"capability": each}, name=each.value) for each in Capability),
+    *(path(f"{name}/", views.change, {"capability": each}, name=name) for name, each in load_capabilities().items()),
 ]

@@ -19,11 +19,12 @@ from minara_site.console.governance.shown import (
     show_model,
     show_shadows,
 )
-from minara_site.console.governance.words import CAPABILITIES, MODES
+from minara_site.console.governance.words import MODES
 from minara_site.kernel.governance import breaker
-from minara_site.kernel.governance.core import Capability, Mode
+from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.governance.selectors import list_shadows, mode_of
 from minara_site.kernel.governance.services import switch
+from minara_site.kernel.governance.table import Capability
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.lists import load_page, render_list
 from minara_site.web.responses import render_page, see_other, toast
@@ -51,15 +52,14 @@ def governance(request: PageRequest) -> HttpResponse:
 @page(Act.GOVERNANCE_CHANGE, methods=("GET", "POST"))
 def change(request: PageRequest, capability: Capability) -> HttpResponse:
     """Switch a capability on, off or into the shadow."""
-    described = CAPABILITIES[capability]
     form = SwitchForm(capability, mode_of(capability), request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         mode = Mode(form.cleaned_data["mode"])
         reason, actor = form.cleaned_data["reason"], request.principal.actor
         switch(capability=capability, mode=mode, reason=reason, actor=actor, now=timezone.now())
-        toast(request, _("%(name)s: %(mode)s.") % {"name": described.name, "mode": MODES[mode]})
+        toast(request, _("%(name)s: %(mode)s.") % {"name": capability.label, "mode": MODES[mode]})
         return see_other("governance:page")
-    context = {"title": described.name, "text": described.text, "button": _("Switch")}
+    context = {"title": capability.label, "text": capability.text, "button": _("Switch")}
     return form_page(request, form, context)
 
 

@@ -1,16 +1,8 @@
-"""The capabilities that operators switch, and the rule of the circuit breaker. Source: S1 (governance and audit)."""
+"""The modes of a capability, and the rule of the circuit breaker. Source: S1 (governance and audit)."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-
-
-class Capability(StrEnum):
-    """Something that decides by itself. The name is also the row's in the database, and never changes."""
-
-    MODEL_CALLS = "model_calls"
-    ROLE_REFLECTION = "role_reflection"
-    CONTRADICTION_JUDGE = "contradiction_judge"
 
 
 class Mode(StrEnum):
@@ -21,14 +13,10 @@ class Mode(StrEnum):
     OFF = "off"
 
 
-SHADOWED = frozenset({Capability.ROLE_REFLECTION, Capability.CONTRADICTION_JUDGE})
-"""The capabilities that have a shadow: a model call itself is made or is not."""
-
-
-def mode_from(capability: Capability, stored: str | None) -> Mode:
-    """Return how a capability stands by its row: on without one; a shadow that it cannot have is off."""
+def mode_from(stored: str | None, *, has_shadow: bool) -> Mode:
+    """Return the mode of a capability by its row: on without one; a shadow that it cannot have is off."""
     mode = Mode.ON if stored is None else Mode(stored)
-    return Mode.OFF if mode is Mode.SHADOW and capability not in SHADOWED else mode
+    return Mode.OFF if mode is Mode.SHADOW and not has_shadow else mode
 
 
 FAILURES_TO_TRIP = 5  # in a row

@@ -5,10 +5,14 @@ from typing import Any, ClassVar
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Length
+from django.db.models.lookups import Range
 
-from minara_site.kernel.governance.core import Capability, Mode
-from minara_site.kernel.llm.models import usd_field
+from minara_site.kernel.fields import usd_field
+from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.ownership import OwnedQuerySet
+
+NAME_CHARS = (1, 40)
 
 
 class CapabilitySwitch(models.Model):
@@ -23,7 +27,7 @@ class CapabilitySwitch(models.Model):
     class Meta:
         db_table = "capability_switches"
         constraints: ClassVar = [
-            models.CheckConstraint(condition=Q(capability__in=list(Capability)), name="capability_known"),
+            models.CheckConstraint(condition=Range(Length("capability"), NAME_CHARS), name="capability_name_length"),
             models.CheckConstraint(condition=Q(mode__in=list(Mode)), name="capability_mode_known"),
         ]
 
@@ -69,6 +73,8 @@ class ShadowDecision(models.Model):
         db_table = "shadow_decisions"
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["capability", "subject"], name="one_shadow_decision"),
-            models.CheckConstraint(condition=Q(capability__in=list(Capability)), name="shadow_capability_known"),
+            models.CheckConstraint(
+                condition=Range(Length("capability"), NAME_CHARS), name="shadow_capability_name_length"
+            ),
         ]
         indexes: ClassVar = [models.Index(fields=["-at", "-id"], name="shadow_decisions_newest")]

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from django.db import connection
 from django.db.models import QuerySet
 
-from minara_site.kernel.governance.core import Capability, Circuit, Mode, mode_from
+from minara_site.kernel.governance.core import Circuit, Mode, mode_from
 from minara_site.kernel.governance.models import CapabilitySwitch, CircuitBreaker, ShadowDecision
+from minara_site.kernel.governance.table import Capability, load_capabilities
 from minara_site.kernel.ownership import EVERYONE, Owner
 
 MODE = "SELECT mode FROM capability_switches WHERE capability = %s"
@@ -28,21 +29,23 @@ def mode_of(capability: Capability) -> Mode:
     Every model call asks it, so that its text is fixed.
     """
     with connection.cursor() as cursor:
-        cursor.execute(MODE, (capability.value,))
+        cursor.execute(MODE, (capability.name,))
         row = cursor.fetchone()
-    return mode_from(capability, row[0] if row else None)
+    return mode_from(row[0] if row else None, has_shadow=capability.has_shadow)
 
 
 def list_standings() -> list[Standing]:
-    """Return how every capability stands, in their order. One query."""
+    """Return how every capability stands, in the apps' order. One query."""
     switches = CapabilitySwitch.objects.in_bulk()
-    found = {capability: switches.get(capability.value) for capability in Capability}
-    return [Standing(each, mode_from(each, row.mode if row else None), row) for each, row in found.items()]
+    found = [(capability, switches.get(name)) for name, capability in load_capabilities().items()]
+    return [
+        Standing(each, mode_from(row.mode if row else None, has_shadow=each.has_shadow), row) for each, row in found
+    ]
 
 
 def has_shadow(capability: Capability, subjects: Collection[str]) -> set[str]:
     """Return those of the subjects that this capability has decided on in shadow. One query."""
-    decided = ShadowDecision.objects.filter(capability=capability, subject__in=subjects)
+    decided = ShadowDecision.objects.filter(capability=capability.name, subject__in=subjects)
     return set(decided.values_list("subject", flat=True))
 
 

@@ -11,9 +11,10 @@ from django.utils.translation import gettext as _
 
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.errors import Invalid
-from minara_site.kernel.governance.core import SHADOWED, Capability, Mode
+from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.governance.models import CapabilitySwitch, ShadowDecision
 from minara_site.kernel.governance.selectors import mode_of
+from minara_site.kernel.governance.table import Capability, load_capabilities
 
 MAX_REASON_CHARS = 200
 
@@ -21,17 +22,22 @@ log = structlog.get_logger(__name__)
 
 
 def switch(*, capability: Capability, mode: Mode, reason: str, actor: str, now: datetime) -> CapabilitySwitch:
-    """Set how a capability stands. Raises Invalid without a reason, and for a shadow that it does not have."""
-    if mode is Mode.SHADOW and capability not in SHADOWED:
+    """Set how a capability stands. Raises Invalid without a reason, and for a shadow that it does not have.
+
+    Raises LookupError for one that no app declares.
+    """
+    if load_capabilities().get(capability.name) is not capability:
+        raise LookupError(f"No app declares the capability {capability.name}.")
+    if mode is Mode.SHADOW and not capability.has_shadow:
         raise Invalid(_("This capability has no shadow: switch it on or off."), code="no_shadow")
     reason = checked_reason(reason)
     with transaction.atomic():
         before = mode_of(capability)
         fields = {"mode": mode, "reason": reason, "actor": actor, "changed_at": now}
-        row, _is_new = CapabilitySwitch.objects.update_or_create(capability=capability, defaults=fields)
-        details = {"capability": capability.value, "before": before.value, "after": mode.value}
+        row, _is_new = CapabilitySwitch.objects.update_or_create(capability=capability.name, defaults=fields)
+        details = {"capability": capability.name, "before": before.value, "after": mode.value}
         record_audit(now=now, actor=actor, tool_call="capability_switched", reasoning=reason, details=details)
-    log.info("capability_switched", capability=capability.value, mode=mode.value)
+    log.info("capability_switched", capability=capability.name, mode=mode.value)
     return row
 
 
@@ -56,7 +62,7 @@ def record_shadow(
 ) -> None:
     """Keep what a capability would have done to a subject; a second decision on the same one is ignored."""
     row = ShadowDecision(
-        capability=capability,
+        capability=capability.name,
         subject=subject,
         owner_id=owner_id,
         decision=decision,

@@ -1,23 +1,19 @@
 """The table of jobs: what each app's `jobs.py` lists, and which of it runs on a schedule.
 
-An app's `jobs.py` holds `JOBS = (Job(...), ...)` and nothing else; the kernel, whose `jobs` is this room, lists its
-own in `listed.py` here. A name is `<room>.<what it does>` and stays the
-same for ever, because stored runs carry it.
+An app's `jobs.py` holds `JOBS = (Job(...), ...)` and nothing else; the kernel, whose `jobs` is this room, has it in
+`jobs_list.py`. A name is `<room>.<what it does>` and stays the same for ever, because stored runs carry it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import cache
-from importlib import import_module
-from importlib.util import find_spec
 from inspect import Parameter, signature
 from typing import Any
 
-from django.apps import apps
 from django.utils.functional import Promise
 
-KERNEL_LIST = "minara_site.kernel.jobs.listed"
+from minara_site.kernel import registry
+
 JobFunction = Callable[..., dict[str, Any] | None]
 
 
@@ -33,6 +29,9 @@ class Job:
     `every` puts it on the schedule, once per slot of that length. `summary` says to operators what it does. One that
     `reports` gets `claim` too, calls `services.report_progress(claim, done, total)` between its steps, and can be
     stopped there.
+
+    It runs for each of its `topics` that is announced: with the `ids` that were, or without arguments when its function
+    takes none.
     """
 
     name: str
@@ -40,7 +39,13 @@ class Job:
     every: timedelta | None = None
     settles: bool = False
     reports: bool = False
+    topics: tuple[str, ...] = ()
     summary: str | Promise = ""
+
+    @property
+    def takes_ids(self) -> bool:
+        """Whether it works on the ids that an announcement names."""
+        return "ids" in signature(self.function).parameters
 
     @property
     def needs_arguments(self) -> bool:
@@ -50,23 +55,9 @@ class Job:
         return any(one.name not in given and one.default is Parameter.empty for one in wanted)
 
 
-def iterate_listed_jobs() -> Iterator[Job]:
-    """Yield the jobs of the kernel and of every installed app, in the apps' order."""
-    yield from getattr(import_module(KERNEL_LIST), "JOBS", ())
-    for app in apps.get_app_configs():
-        if find_spec(f"{app.name}.jobs"):
-            yield from getattr(import_module(f"{app.name}.jobs"), "JOBS", ())
-
-
-@cache
 def load_jobs() -> dict[str, Job]:
-    """Return every job by name. Raises ValueError when two share one."""
-    table: dict[str, Job] = {}
-    for job in iterate_listed_jobs():
-        if job.name in table:
-            raise ValueError(f"Two jobs are called {job.name}.")
-        table[job.name] = job
-    return table
+    """Return every job by name, in the apps' order."""
+    return registry.load("jobs")
 
 
 def find_job(name: str) -> Job | None:

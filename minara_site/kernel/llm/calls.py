@@ -13,9 +13,10 @@ from django.db import connection
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from minara_site.kernel.capabilities import MODEL_CALLS
 from minara_site.kernel.errors import Refused
 from minara_site.kernel.governance import breaker
-from minara_site.kernel.governance.core import Capability, Mode
+from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.governance.selectors import mode_of
 from minara_site.kernel.http import HttpAnswer
 from minara_site.kernel.llm import budget
@@ -80,7 +81,7 @@ def require_no_transaction() -> None:
 
 def call(question: Question[T], turns: Turns, *, is_repair: bool) -> Paid:
     """Ask once and settle. Raises what `ask` raises, and QuestionRefused; nothing is said of the answer's fitness."""
-    if mode_of(Capability.MODEL_CALLS) is not Mode.ON:
+    if mode_of(MODEL_CALLS) is not Mode.ON:
         raise CapabilityOff(switched_off())
     endpoint, model, body = require_endpoint(), model_of(question.tier), request_of(question, turns)
     reservation = reserve(question, model, worst_cost_of_body(body, model))

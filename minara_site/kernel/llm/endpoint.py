@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from django.conf import settings
 from django.utils.translation import gettext as _
 
+from minara_site.kernel.capabilities import MODEL_CALLS
 from minara_site.kernel.errors import Unavailable
-from minara_site.kernel.governance.core import Capability, Mode
+from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.governance.selectors import mode_of
 from minara_site.kernel.llm.core.prices import Price, price_of
 from minara_site.kernel.llm.core.tiers import Tier
@@ -80,7 +81,7 @@ def what_is_missing() -> str:
     unpriced = next((model for model in map(model_of, Tier) if find_price(model) is None), None)
     if unpriced is not None:
         return missing_price(unpriced)
-    return "" if mode_of(Capability.MODEL_CALLS) is Mode.ON else switched_off()
+    return "" if mode_of(MODEL_CALLS) is Mode.ON else switched_off()
 
 
 def switched_off() -> str:

@@ -6,14 +6,10 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from minara_site.kernel.fields import usd_field
 from minara_site.kernel.llm.core import Category
 from minara_site.kernel.llm.core.windows import EVERY
 from minara_site.kernel.ownership import OwnedQuerySet
-
-
-def usd_field(**options: Any) -> "models.DecimalField[Any, Any]":
-    """Return the column of an amount in US dollars: a token costs less than a millionth."""
-    return models.DecimalField(max_digits=14, decimal_places=8, **options)
 
 
 class LlmUsage(models.Model):

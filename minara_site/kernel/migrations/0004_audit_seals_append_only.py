@@ -1,6 +1,6 @@
 from django.db import migrations
 
-from minara_site.kernel.audit_log import triggers
+from minara_site.kernel.audit_log import db_triggers
 from minara_site.kernel.jobs.router import QUEUE
 
 
@@ -16,5 +16,5 @@ class Migration(migrations.Migration):
     dependencies = [("kernel", "0003_floors")]
 
     operations = [
-        migrations.RunPython(on_main_file(triggers.create("audit_seals")), on_main_file(triggers.drop("audit_seals")))
+        migrations.RunPython(on_main_file(db_triggers.create("audit_seals")), on_main_file(db_triggers.drop("audit_seals")))
     ]

@@ -79,7 +79,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'capability_switches',
-                'constraints': [models.CheckConstraint(condition=models.Q(('capability__in', [minara_site.kernel.governance.core.Capability['MODEL_CALLS'], minara_site.kernel.governance.core.Capability['ROLE_REFLECTION'], minara_site.kernel.governance.core.Capability['CONTRADICTION_JUDGE']])), name='capability_known'), models.CheckConstraint(condition=models.Q(('mode__in', [minara_site.kernel.governance.core.Mode['ON'], minara_site.kernel.governance.core.Mode['SHADOW'], minara_site.kernel.governance.core.Mode['OFF']])), name='capability_mode_known')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('capability__in', ['model_calls', 'role_reflection', 'contradiction_judge'])), name='capability_known'), models.CheckConstraint(condition=models.Q(('mode__in', [minara_site.kernel.governance.core.Mode['ON'], minara_site.kernel.governance.core.Mode['SHADOW'], minara_site.kernel.governance.core.Mode['OFF']])), name='capability_mode_known')],
             },
         ),
         migrations.CreateModel(
@@ -166,7 +166,7 @@ class Migration(migrations.Migration):
             options={
                 'db_table': 'shadow_decisions',
                 'indexes': [models.Index(fields=['-at', '-id'], name='shadow_decisions_newest')],
-                'constraints': [models.UniqueConstraint(fields=('capability', 'subject'), name='one_shadow_decision'), models.CheckConstraint(condition=models.Q(('capability__in', [minara_site.kernel.governance.core.Capability['MODEL_CALLS'], minara_site.kernel.governance.core.Capability['ROLE_REFLECTION'], minara_site.kernel.governance.core.Capability['CONTRADICTION_JUDGE']])), name='shadow_capability_known')],
+                'constraints': [models.UniqueConstraint(fields=('capability', 'subject'), name='one_shadow_decision'), models.CheckConstraint(condition=models.Q(('capability__in', ['model_calls', 'role_reflection', 'contradiction_judge'])), name='shadow_capability_known')],
             },
         ),
     ]

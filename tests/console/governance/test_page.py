@@ -7,11 +7,13 @@ from http import HTTPStatus
 import pytest
 import time_machine
 
+from memory_app.capabilities import CONTRADICTION_JUDGE, ROLE_REFLECTION
 from memory_app.facts.models import FactVerdict
 from minara_site.access.models import AccessEntry
 from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.capabilities import MODEL_CALLS
 from minara_site.kernel.governance.breaker import record_failure
-from minara_site.kernel.governance.core import Capability, Mode
+from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.governance.models import CircuitBreaker
 from minara_site.kernel.governance.selectors import mode_of
 from minara_site.kernel.governance.services import record_shadow, switch
@@ -44,7 +46,7 @@ def shade(conflict, reason):
         is_shadow=True,
     )
     record_shadow(
-        capability=Capability.CONTRADICTION_JUDGE,
+        capability=CONTRADICTION_JUDGE,
         subject=f"fact_conflict:{conflict.pk}",
         owner_id=conflict.owner_id,
         decision={"verdict": "supersede"},
@@ -72,7 +74,7 @@ class TestPage:
         conflict = make_conflict(ana)
         shade(conflict, f"Newer, and the key is {SECRET}.")
         record_shadow(
-            capability=Capability.ROLE_REFLECTION,
+            capability=ROLE_REFLECTION,
             subject="role_memory:7",
             owner_id=ana.pk,
             decision={
@@ -122,21 +124,21 @@ class TestChanging:
         assert operator_page.get(JUDGE).status_code == HTTPStatus.OK
         answer = operator_page.post(JUDGE, {"mode": mode, "reason": "A week of looking first"})
         assert (answer.status_code, answer["Location"]) == (HTTPStatus.SEE_OTHER, PAGE)
-        assert mode_of(Capability.CONTRADICTION_JUDGE) is mode
+        assert mode_of(CONTRADICTION_JUDGE) is mode
         assert "“A week of looking first”" in words_of(operator_page.get(PAGE))
         assert AuditEntry.objects.get().tool_call == "capability_switched"
 
     @table("data", [{"mode": "off"}, {"mode": "off", "reason": " "}, {"reason": "x"}, {"mode": "?"}])
     def test_without_mode_or_reason_nothing_happens(self, operator_page, data):
         assert operator_page.post(JUDGE, data).status_code == HTTPStatus.UNPROCESSABLE_ENTITY
-        assert mode_of(Capability.CONTRADICTION_JUDGE) is Mode.ON
+        assert mode_of(CONTRADICTION_JUDGE) is Mode.ON
 
     def test_model_calls_have_no_shadow(self, operator_page):
         address = f"{PAGE}model_calls/"
         assert 'value="shadow"' not in operator_page.get(address).content.decode()
         answer = operator_page.post(address, {"mode": "shadow", "reason": "x"})
         assert answer.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
-        assert mode_of(Capability.MODEL_CALLS) is Mode.ON
+        assert mode_of(MODEL_CALLS) is Mode.ON
 
     def test_a_breaker_is_closed_by_hand(self, operator_page):
         trip()
@@ -156,7 +158,7 @@ class TestChanging:
 
     def test_hostile_words_are_words(self, operator_page):
         reason = "<script>alert(1)</script>"
-        switch(capability=Capability.MODEL_CALLS, mode=Mode.OFF, reason=reason, actor="user:1", now=NOON)
+        switch(capability=MODEL_CALLS, mode=Mode.OFF, reason=reason, actor="user:1", now=NOON)
         record_failure("<b>x</b>", error="<i>y</i>", now=NOON)
         body = operator_page.get(PAGE).content.decode()
         assert all(markup not in body for markup in ("<script>alert", "<b>x", "<i>y"))

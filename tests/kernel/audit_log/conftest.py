@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from minara_site.kernel.audit_log import seals, triggers
+from minara_site.kernel.audit_log import db_triggers, seals
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.audit_log.services import record_audit
 
@@ -49,13 +49,13 @@ def tamper(db: None) -> Callable[..., None]:
 
     def execute(statement: str, *values: Any) -> None:
         with connection.cursor() as cursor:
-            statements = triggers.sqlite_drop if connection.vendor == "sqlite" else triggers.postgresql_drop
-            again = triggers.sqlite if connection.vendor == "sqlite" else triggers.postgresql
-            for table in triggers.TABLES:
+            statements = db_triggers.sqlite_drop if connection.vendor == "sqlite" else db_triggers.postgresql_drop
+            again = db_triggers.sqlite if connection.vendor == "sqlite" else db_triggers.postgresql
+            for table in db_triggers.TABLES:
                 for each in statements(table):
                     cursor.execute(each)
             cursor.execute(statement, values)
-            for table in triggers.TABLES:
+            for table in db_triggers.TABLES:
                 for each in again(table):
                     cursor.execute(each)
 

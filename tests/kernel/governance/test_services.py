@@ -3,19 +3,22 @@
 from decimal import Decimal
 
 import pytest
-from django.db import connection
+from django.db import DataError, IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
+from memory_app.capabilities import CONTRADICTION_JUDGE, ROLE_REFLECTION
 from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.capabilities import MODEL_CALLS
 from minara_site.kernel.errors import Invalid
-from minara_site.kernel.governance.core import Capability, Mode
+from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.governance.models import CapabilitySwitch, ShadowDecision
 from minara_site.kernel.governance.selectors import has_shadow, list_shadows, list_standings, mode_of
 from minara_site.kernel.governance.services import MAX_REASON_CHARS, forget_shadows, record_shadow, switch
+from minara_site.kernel.governance.table import Capability, load_capabilities
 from tests.kit.tables import table
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
-JUDGE, CALLS = Capability.CONTRADICTION_JUDGE, Capability.MODEL_CALLS
+JUDGE, CALLS = CONTRADICTION_JUDGE, MODEL_CALLS
 
 
 def set_mode(now, capability, mode, reason="a trial"):
@@ -35,7 +38,7 @@ def shade(owner, now, subject="fact_conflict:1", verdict="supersede"):
 
 
 def test_everything_is_on_until_somebody_says_otherwise():
-    assert [standing.mode for standing in list_standings()] == [Mode.ON] * len(Capability)
+    assert [standing.mode for standing in list_standings()] == [Mode.ON] * len(load_capabilities())
     with CaptureQueriesContext(connection) as queries:
         assert mode_of(JUDGE) is Mode.ON
     assert len(queries) == 1
@@ -49,7 +52,7 @@ def test_a_switch_stands_at_once_and_is_in_the_audit_log(now):
     details = list(AuditEntry.objects.order_by("pk").values_list("tool_call", "reasoning", "details"))
     steps = [("on", "shadow"), ("shadow", "off"), ("off", "on")]
     assert details == [
-        ("capability_switched", "a trial", {"capability": JUDGE, "before": before, "after": after})
+        ("capability_switched", "a trial", {"capability": JUDGE.name, "before": before, "after": after})
         for before, after in steps
     ]
 
@@ -65,8 +68,20 @@ def test_nothing_is_switched_without_a_short_reason(now, reason):
 def test_a_model_call_has_no_shadow(now):
     with pytest.raises(Invalid):
         set_mode(now, CALLS, Mode.SHADOW)
-    CapabilitySwitch.objects.create(capability=CALLS, mode=Mode.SHADOW, reason="x", actor="sql", changed_at=now)
+    CapabilitySwitch.objects.create(capability=CALLS.name, mode=Mode.SHADOW, reason="x", actor="sql", changed_at=now)
     assert mode_of(CALLS) is Mode.OFF
+
+
+def test_what_no_app_declares_is_not_switched(now):
+    with pytest.raises(LookupError, match="unknown"):
+        set_mode(now, Capability("unknown", "", ""), Mode.OFF)
+    assert not CapabilitySwitch.objects.exists()
+
+
+@table("name", ["", "x" * 41])
+def test_the_database_takes_names_of_1_to_40_characters(now, name):
+    with pytest.raises((IntegrityError, DataError)), transaction.atomic():
+        CapabilitySwitch.objects.create(capability=name, mode=Mode.ON, reason="x", actor="sql", changed_at=now)
 
 
 def test_a_subject_is_decided_once_in_shadow(ana, now):
@@ -74,7 +89,7 @@ def test_a_subject_is_decided_once_in_shadow(ana, now):
     shade(ana, now, verdict="keep_both")
     shade(ana, now, subject="fact_conflict:2")
     assert has_shadow(JUDGE, ["fact_conflict:1", "fact_conflict:3"]) == {"fact_conflict:1"}
-    assert has_shadow(Capability.ROLE_REFLECTION, ["fact_conflict:1"]) == set()
+    assert has_shadow(ROLE_REFLECTION, ["fact_conflict:1"]) == set()
     assert ShadowDecision.objects.get(subject="fact_conflict:1").decision == {"verdict": "supersede"}
     assert forget_shadows(["fact_conflict:1"]) == 1
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from minara_site.kernel.jobs import queue, table
+from minara_site.kernel import registry
+from minara_site.kernel.jobs import queue
 from minara_site.kernel.jobs.table import Job
 from tests.kit.site import Site
 
@@ -24,13 +25,15 @@ class Pushed(list[int]):
 @pytest.fixture
 def list_jobs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Replace what the apps list."""
+    declared = registry.iterate_declared
 
     def replace(*jobs: Job) -> None:
-        monkeypatch.setattr(table, "iterate_listed_jobs", lambda: iter(jobs))
-        table.load_jobs.cache_clear()
+        ours = [("tests", job) for job in jobs]
+        monkeypatch.setattr(registry, "iterate_declared", lambda name: iter(ours) if name == "jobs" else declared(name))
+        registry.load.cache_clear()
 
     yield replace
-    table.load_jobs.cache_clear()
+    registry.load.cache_clear()
 
 
 @pytest.fixture

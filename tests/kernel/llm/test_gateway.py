@@ -14,7 +14,8 @@ from django.utils import timezone
 from pydantic import BaseModel, Field
 
 from minara_site.config import ModelPriceSetting
-from minara_site.kernel.governance.core import FAILURES_TO_TRIP, Capability, Mode
+from minara_site.kernel.capabilities import MODEL_CALLS
+from minara_site.kernel.governance.core import FAILURES_TO_TRIP, Mode
 from minara_site.kernel.governance.models import CapabilitySwitch, CircuitBreaker
 from minara_site.kernel.llm.adapters import wire
 from minara_site.kernel.llm.core import Category
@@ -557,7 +558,7 @@ def test_a_repair_has_a_reservation_of_its_own(models: MessagesApi, settings: La
 
 def test_calls_can_be_switched_off(models: MessagesApi) -> None:
     fields = {"mode": Mode.OFF, "reason": "test", "actor": "olga", "changed_at": timezone.now()}
-    CapabilitySwitch.objects.create(capability=Capability.MODEL_CALLS, **fields)
+    CapabilitySwitch.objects.create(capability=MODEL_CALLS.name, **fields)
     with pytest.raises(CapabilityOff):
         ask(question())
     assert models.calls == 0

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from memory_app.capabilities import CONTRADICTION_JUDGE
 from memory_app.facts.core import RETIRING, ConflictState, Decider, EventKind
 from memory_app.facts.core.decision import Decision, Pair
 from memory_app.facts.core.judging import HELD_BY_GUARD, JUDGED, MOST_INVALID, SYSTEM, JudgeAnswer
@@ -21,7 +22,7 @@ from memory_app.memories.models import Memory
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.core.vocabulary import Source
 from minara_site.kernel.errors import Conflict, NotFound
-from minara_site.kernel.governance.core import Capability, Mode
+from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.governance.models import ShadowDecision
 from minara_site.kernel.governance.services import switch
 from minara_site.kernel.jobs.leases import held_lease
@@ -53,7 +54,7 @@ def states(conflict: FactConflict) -> list[str]:
 
 
 def set_mode(mode: Mode) -> None:
-    switch(capability=Capability.CONTRADICTION_JUDGE, mode=mode, reason="a trial", actor="user:1", now=NOON)
+    switch(capability=CONTRADICTION_JUDGE, mode=mode, reason="a trial", actor="user:1", now=NOON)
 
 
 def rows() -> list[Any]:

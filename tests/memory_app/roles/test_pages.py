@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
+from memory_app.capabilities import ROLE_REFLECTION
 from memory_app.roles.core import Classification, SkipReason, Status
 from memory_app.roles.models import RoleMemory, RoleState
 from memory_app.roles.registry import RoleRegistry, install
 from minara_site.access.models import AccessEntry
-from minara_site.kernel.governance.core import Capability
 from minara_site.kernel.governance.models import CapabilitySwitch
 from minara_site.kernel.governance.services import record_shadow
 from minara_site.kernel.jobs.models import JobRun, Lease
@@ -299,7 +299,7 @@ class TestOneDecision:
         piece = {"kind": "news", "label": "Headline", "at": NOON.isoformat(), "text": "ETF flows rise"}
         entry = make_row(ana, inputs=inputs, evidence=[piece, "odd"], is_backdated=True, origin="run 7")
         record_shadow(
-            capability=Capability.ROLE_REFLECTION,
+            capability=ROLE_REFLECTION,
             subject=f"role_memory:{entry.pk}",
             owner_id=ana.pk,
             decision={"class": "variance", "lesson": ""},

@@ -6,13 +6,14 @@ from decimal import Decimal
 import pytest
 from django.db import connections
 
+from memory_app.capabilities import ROLE_REFLECTION
 from memory_app.roles.core import LESSON_KIND, Classification, SkipReason, Status, Trigger
 from memory_app.roles.models import RoleMemory, RoleState
 from memory_app.roles.services import closing
 from memory_app.roles.services.reflect import lease_name, reflect_role
 from memory_app.roles.services.sweeping import SweepResult
 from minara_site.kernel.errors import NotFound
-from minara_site.kernel.governance.core import Capability, Mode
+from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.governance.models import ShadowDecision
 from minara_site.kernel.governance.services import switch
 from minara_site.kernel.guard.models import Hold
@@ -346,7 +347,7 @@ def test_without_a_key_what_is_right_closes_and_the_rest_waits(ana, market, sett
 
 def test_switched_off_nothing_is_touched(ana, market, models: MessagesApi):
     entry, old = make_call(ana, asset="ETH"), make_call(ana, hours=200)
-    switch(capability=Capability.ROLE_REFLECTION, mode=Mode.OFF, reason="a test", actor="test", now=NOON)
+    switch(capability=ROLE_REFLECTION, mode=Mode.OFF, reason="a test", actor="test", now=NOON)
     assert sweep().result is SweepResult.OFF
     assert only(entry).status == only(old).status == Status.PENDING
     assert not RoleState.objects.exists()
@@ -356,7 +357,7 @@ def test_switched_off_nothing_is_touched(ana, market, models: MessagesApi):
 def test_in_shadow_it_decides_once_and_changes_nothing(ana, market, models: MessagesApi):
     entries = [make_call(ana), make_call(ana, asset="ETH"), make_call(ana, hours=200), make_call(ana, asset="DOGE")]
     before = list(RoleMemory.objects.order_by("pk").values())
-    switch(capability=Capability.ROLE_REFLECTION, mode=Mode.SHADOW, reason="a test", actor="test", now=NOON)
+    switch(capability=ROLE_REFLECTION, mode=Mode.SHADOW, reason="a test", actor="test", now=NOON)
     models.answer = answer_as(Classification.LOGIC_ERROR)
     assert sweep().counts == {"shadowed": 2, "unknown": 1}
     assert list(RoleMemory.objects.order_by("pk").values()) == before
@@ -368,7 +369,7 @@ def test_in_shadow_it_decides_once_and_changes_nothing(ana, market, models: Mess
     assert ShadowDecision.objects.get(subject=f"role_memory:{entries[1].pk}").decision["outcome"] == "right"
     assert sweep().counts == {"unknown": 1}
     assert models.calls == 2
-    switch(capability=Capability.ROLE_REFLECTION, mode=Mode.ON, reason="a test", actor="test", now=NOON)
+    switch(capability=ROLE_REFLECTION, mode=Mode.ON, reason="a test", actor="test", now=NOON)
     assert sweep().counts == {"lesson": 1, "right": 1, "skipped": 1, "unknown": 1}
 
 

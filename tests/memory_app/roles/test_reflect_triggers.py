@@ -9,6 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from memory_app.capabilities import ROLE_REFLECTION
 from memory_app.roles.core import Classification, SkipReason, Status, Trigger
 from memory_app.roles.due import due_of
 from memory_app.roles.models import RoleMemory, RoleState
@@ -21,7 +22,7 @@ from memory_app.roles.tasks import reflect, start_due
 from minara_site.access.policy import Scope
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.errors import NotFound, Throttled
-from minara_site.kernel.governance.core import Capability, Mode
+from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.governance.services import switch
 from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.kernel.jobs.services import Cancelled, cancel_run, claim_run, settle_run
@@ -90,9 +91,9 @@ def test_cron_starts_nothing_where_nothing_is_due(ana):
 
 def test_a_switch_that_is_off_keeps_the_slots_for_later(ana):
     make_call(ana)
-    switch(capability=Capability.ROLE_REFLECTION, mode=Mode.OFF, reason="a test", actor="test", now=NOON)
+    switch(capability=ROLE_REFLECTION, mode=Mode.OFF, reason="a test", actor="test", now=NOON)
     assert start_due(now=NOON) == {"started": 0}
-    switch(capability=Capability.ROLE_REFLECTION, mode=Mode.ON, reason="a test", actor="test", now=NOON)
+    switch(capability=ROLE_REFLECTION, mode=Mode.ON, reason="a test", actor="test", now=NOON)
     assert start_due(now=NOON) == {"started": 1}
 
 

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('kernel', '0008_roles'),
+        ('kernel', '0009_capability_names'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
