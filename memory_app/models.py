@@ -8,9 +8,9 @@ from memory_app.index.models import SearchDocument
 from memory_app.memories.models import Memory, MemoryRevision
 from memory_app.pages.models import CompiledPageVersion
 from memory_app.roles.models import RoleMemory, RoleState
+from memory_app.search.models import SearchLogEntry, SearchLogHit
 from memory_app.snapshot.models import SnapshotMemory
 from memory_app.user_profile.models import UserProfileEntry, UserProfileRevision
-from memory_app.why.models import SearchLogEntry, SearchLogHit
 from memory_app.writes.models import RolledBackEntry, RolledBackMemory, WriteRollback
 
 __all__ = [

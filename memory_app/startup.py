@@ -10,6 +10,7 @@ from memory_app.embeddings.receivers import listen as embed_what_is_written
 from memory_app.facts.services import ask_for_sweep
 from memory_app.index import checks as index_checks
 from memory_app.index import schema
+from memory_app.pages import evidence as pages_evidence
 from memory_app.pages.services import listen as keep_pages_fresh
 from memory_app.roles import checks as roles_checks
 from memory_app.roles import db_triggers
@@ -17,7 +18,7 @@ from memory_app.roles.registry import registry
 from memory_app.roles.services.triggers import listen as reflect_when_due
 from minara_site.kernel.events import fact_recorded
 
-__all__ = ["index_checks", "roles_checks", "start"]
+__all__ = ["index_checks", "pages_evidence", "roles_checks", "start"]
 
 
 def start() -> None:

@@ -5,7 +5,7 @@ from django.urls import URLPattern, URLResolver, include, path
 urlpatterns: list[URLPattern | URLResolver] = [
     path("memories/", include("memory_app.memories.urls")),
     path("memories/", include("memory_app.why.urls")),
-    path("memories/", include("memory_app.edges.urls")),
+    path("memories/", include("memory_app.entities.urls")),
     path("facts/", include("memory_app.facts.urls")),
     path("memories/", include("memory_app.search.lab_urls")),
     path("search/", include("memory_app.search.urls")),

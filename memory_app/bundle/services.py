@@ -25,7 +25,7 @@ from memory_app.bundle.core.plan import (
     mark_of,
 )
 from memory_app.bundle.core.signature import render_line, sign_file
-from memory_app.bundle.pages import render_banner, render_index
+from memory_app.bundle.cover import render_banner, render_index
 from memory_app.bundle.selectors import Part, Trust, judge_part, list_parts, load_trust, new_reading
 from memory_app.bundle.serialisers import SERIALISERS
 from memory_app.bundle.serialisers.base import Judged, OutFile, Reading, Wanted, Writing

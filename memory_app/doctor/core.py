@@ -6,11 +6,15 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from minara_site.web.filters import Text
+Text = Any
+"""A text, or one that is translated when it is shown."""
 
 BUCKETS = ((0, "0"), (9, "1-9"), (99, "10-99"), (999, "100-999"), (9_999, "1k-9k"))
 ABOVE = "10k+"
 HOLDS_OPEN = "holds_open"  # the line that the side bar counts too
+
+FIX = "doctor.fix"
+"""The job that applies fixes, and shows what they would do."""
 
 
 class State(StrEnum):

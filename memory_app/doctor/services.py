@@ -7,13 +7,12 @@ from uuid import uuid4
 
 from django.utils.translation import gettext as _
 
+from memory_app.doctor.core import FIX
 from memory_app.doctor.fixes import FIXES, LATER, FixName, Foreseen, Journal
 from minara_site.access.principal import Principal
 from minara_site.kernel.errors import FieldError, Invalid
 from minara_site.kernel.jobs.models import JobRun
 from minara_site.kernel.jobs.services import Claim, request_run
-
-FIX = "doctor.fix"
 
 
 def choose_fixes(names: Iterable[str]) -> list[FixName]:

@@ -17,18 +17,10 @@ from memory_app.embeddings.adapters import EmbeddingProvider, ProviderDown, Text
 from memory_app.embeddings.core import Vector, clean_text, is_too_short, pack, text_digest
 from memory_app.embeddings.models import MemoryVector
 from memory_app.embeddings.selectors import known_dimensions, note_dimensions
-from memory_app.embeddings.sources import MEMORIES, Source
-from memory_app.index.core.document import Kind
+from memory_app.index.derived import DerivedTable
 from memory_app.memories.core import EmbeddingState
-from memory_app.memories.selectors import find_refused as find_refused_memories
-from memory_app.roles.selectors import find_refused as find_refused_entries
 
 PLAIN_WORD = "BTC"  # what no provider that works at all refuses
-FIND_REFUSED: dict[Kind, Callable[[Sequence[Any]], set[int]]] = {
-    Kind.MEMORY: find_refused_memories,
-    Kind.ROLE_MEMORY: find_refused_entries,
-}
-"""What today's rules of the guard refuse of each table."""
 
 
 class Outcome(NamedTuple):
@@ -71,7 +63,7 @@ def embed_batch(
     ids: Sequence[int],
     *,
     now: datetime,
-    source: Source = MEMORIES,
+    source: DerivedTable,
     also: Callable[[], None] | None = None,
 ) -> Counts:
     """Give these rows their state and vector; `also` is done in the transaction that writes them.
@@ -92,9 +84,9 @@ def embed_batch(
     return store(outcomes | outcomes_of(texts, vectors), source, label=provider.label, now=now, also=also)
 
 
-def decide_alone(rows: Sequence[Any], source: Source, *, label: str) -> dict[int, Outcome]:
+def decide_alone(rows: Sequence[Any], source: DerivedTable, *, label: str) -> dict[int, Outcome]:
     """Return what needs no provider: texts that are skipped, and those whose stored vector is right."""
-    refused = FIND_REFUSED[source.kind](rows)
+    refused = source.find_refused(rows)
     stored = vectors_of([row.pk for row in rows], source).filter(model=label)
     if dimensions := known_dimensions(label):
         stored = stored.filter(dimensions=dimensions)
@@ -152,7 +144,7 @@ def check_takes_anything(provider: EmbeddingProvider) -> None:
 
 def store(
     outcomes: Mapping[int, Outcome],
-    source: Source,
+    source: DerivedTable,
     *,
     label: str,
     now: datetime,
@@ -173,14 +165,14 @@ def store(
     return count_outcomes([outcomes[row.pk] for row in standing], of=len(outcomes))
 
 
-def find_lost(outcomes: Mapping[int, Outcome], source: Source, *, label: str) -> set[int]:
+def find_lost(outcomes: Mapping[int, Outcome], source: DerivedTable, *, label: str) -> set[int]:
     """Return the rows whose stored vector was right and is gone: their text was edited meanwhile, and put back."""
     right = {pk for pk, outcome in outcomes.items() if outcome.is_stored}
     return right - set(vectors_of(list(right), source).filter(model=label).values_list("object_id", flat=True))
 
 
 def replace_vectors(
-    rows: Iterable[Any], outcomes: Mapping[int, Outcome], source: Source, *, label: str, now: datetime
+    rows: Iterable[Any], outcomes: Mapping[int, Outcome], source: DerivedTable, *, label: str, now: datetime
 ) -> None:
     """Insert the new vectors in place of older ones, under new ids; what is skipped keeps none."""
     stored, vectors, replaced = [], [], []
@@ -195,7 +187,7 @@ def replace_vectors(
     pgvector.fill(MemoryVector.objects.bulk_create(stored), vectors, using=DEFAULT_DB_ALIAS)
 
 
-def vector_row(row: Any, source: Source, text: str, vector: Vector, *, label: str, now: datetime) -> MemoryVector:
+def vector_row(row: Any, source: DerivedTable, text: str, vector: Vector, *, label: str, now: datetime) -> MemoryVector:
     """Return the unsaved vector of a row."""
     return MemoryVector(
         kind=source.kind,
@@ -209,16 +201,18 @@ def vector_row(row: Any, source: Source, text: str, vector: Vector, *, label: st
     )
 
 
-def drop_unneeded(ids: Sequence[int], source: Source) -> None:
+def drop_unneeded(ids: Sequence[int], source: DerivedTable) -> None:
     """Take the vectors from those of the rows that are deleted or retired; should one come back, it waits again."""
     with transaction.atomic():
-        rows = source.rows.exclude(source.needed).filter(pk__in=ids) if source.needed else source.rows.none()
+        rows = (
+            source.rows.exclude(source.needs_vector).filter(pk__in=ids) if source.needs_vector else source.rows.none()
+        )
         unneeded = [row.pk for row in rows.order_by("pk").select_for_update(of=("self",))]
         vectors_of(unneeded, source).delete()
         source.rows.filter(pk__in=unneeded).update(embedding_state=EmbeddingState.PENDING)
 
 
-def vectors_of(ids: Sequence[int], source: Source) -> "QuerySet[Any]":
+def vectors_of(ids: Sequence[int], source: DerivedTable) -> "QuerySet[Any]":
     """Return the vectors of these rows."""
     vectors: QuerySet[Any] = MemoryVector.objects.filter(kind=source.kind, object_id__in=ids)
     return vectors

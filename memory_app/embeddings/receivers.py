@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from memory_app.embeddings.providers import is_enabled
 from memory_app.embeddings.services import request_embedding
-from memory_app.embeddings.sources import ENTRIES
+from memory_app.index.core.document import Kind
 from minara_site.kernel.events import memory_written, role_memory_changed
 
 
@@ -19,7 +19,7 @@ def embed_soon(memory_ids: tuple[int, ...], **facts: Any) -> None:
 def embed_entries_soon(entry_ids: tuple[int, ...], **facts: Any) -> None:
     """Ask for a run that embeds these entries of role memory; with the provider disabled, do nothing at all."""
     if is_enabled():
-        request_embedding(entry_ids, now=timezone.now(), source=ENTRIES)
+        request_embedding(entry_ids, now=timezone.now(), kind=Kind.ROLE_MEMORY)
 
 
 def listen() -> None:

@@ -29,9 +29,9 @@ from memory_app.embeddings.matrices import Matrix, fits, keep_matrix, recall_mat
 from memory_app.embeddings.models import MemoryVector
 from memory_app.embeddings.providers import current_provider
 from memory_app.embeddings.slices import read_rows, read_slices, slice_of
-from memory_app.embeddings.sources import SOURCES, Source
 from memory_app.index.core.document import Kind
 from memory_app.index.core.parser import MAX_QUERY_CHARS
+from memory_app.index.derived import DerivedTable, derived_tables
 from memory_app.memories.core import EmbeddingState
 from memory_app.memories.models import Memory
 from minara_site.kernel.jobs.models import JobRun
@@ -218,7 +218,7 @@ def only_ids(matrix: Matrix, ids: Sequence[int]) -> Matrix:
     return matrix if chosen.all() else Matrix(matrix.ids[chosen], matrix.rows[chosen])
 
 
-def outdated(label: str, source: Source) -> "list[QuerySet[Any]]":
+def outdated(label: str, source: DerivedTable) -> "list[QuerySet[Any]]":
     """Return the vectors of other models, two ranges that walk an index, and this model's that no query is compared to.
 
     The latter are of another length than its answers are now; no index knows lengths, so only the last MOST_COUNTED
@@ -235,7 +235,7 @@ def outdated(label: str, source: Source) -> "list[QuerySet[Any]]":
 def count_work(label: str, *, failed: bool, most: int = MOST_COUNTED) -> int:
     """Return about how many rows a run has before it, at most `most` of each sort."""
     rows: list[QuerySet[Any]] = []
-    for source in SOURCES:
+    for source in derived_tables():
         rows.append(source.to_embed.filter(embedding_state=EmbeddingState.PENDING))
         if failed:
             rows += [source.to_embed.filter(embedding_state=EmbeddingState.FAILED), *outdated(label, source)]
@@ -253,10 +253,10 @@ def count_states_to(most: int = MOST_COUNTED) -> dict[str, RowCount]:
 def count_states_by_source(most: int = MOST_COUNTED) -> dict[Kind, dict[str, RowCount]]:
     """Return for each table what `count_states_to` returns of all. One statement."""
     provider = current_provider()
-    old = {source.kind: outdated(provider.label, source) if provider else [] for source in SOURCES}
+    old = {source.kind: outdated(provider.label, source) if provider else [] for source in derived_tables()}
     asked = [
         rows
-        for source in SOURCES
+        for source in derived_tables()
         for rows in (*(source.to_embed.filter(embedding_state=state) for state in EmbeddingState), *old[source.kind])
     ]
     counts = iter(count_each(*asked, limit=most))
@@ -265,7 +265,7 @@ def count_states_by_source(most: int = MOST_COUNTED) -> dict[Kind, dict[str, Row
             **{state.value: next(counts) for state in EmbeddingState},
             "outdated": add_counts([next(counts) for _vectors in old[source.kind]], most=most),
         }
-        for source in SOURCES
+        for source in derived_tables()
     }
 
 

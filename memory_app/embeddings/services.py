@@ -16,7 +16,8 @@ from memory_app.embeddings.batches import Counts, drop_unneeded, embed_batch
 from memory_app.embeddings.models import MemoryVector
 from memory_app.embeddings.providers import current_provider, is_enabled
 from memory_app.embeddings.selectors import BACKFILL, EMBED, count_work, known_dimensions
-from memory_app.embeddings.sources import MEMORIES, SOURCES, Source
+from memory_app.index.core.document import Kind
+from memory_app.index.derived import DerivedTable, derived_table, derived_tables
 from memory_app.memories.core import EmbeddingState
 from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.services import record_audit
@@ -31,7 +32,7 @@ UNDER_WAY = (RunState.QUEUED, RunState.RUNNING)
 TURN_SECONDS = 30  # then other jobs of the worker have theirs
 MOST_LOOKED_AT = 200  # of the rows of one event
 
-Batch = tuple[Source, list[int]]
+Batch = tuple[DerivedTable, list[int]]
 
 log = structlog.get_logger(__name__)
 
@@ -95,7 +96,7 @@ def batches_of(job: str, provider: EmbeddingProvider) -> Iterator[Batch]:
     """Yield the ids of what a job embeds, batch by batch; memories come first, because searches wait for them."""
     yield from pending_batches(provider.batch_size)
     if job == BACKFILL:
-        for source in SOURCES:
+        for source in derived_tables():
             yield from ((source, ids) for ids in outdated_batches(source, provider.label, provider.batch_size))
         yield from state_batches(EmbeddingState.FAILED, provider.batch_size)
 
@@ -112,7 +113,7 @@ def pending_batches(size: int) -> Iterator[Batch]:
 
 def state_batches(state: EmbeddingState, size: int) -> Iterator[Batch]:
     """Yield the rows of a state, each once, along the index."""
-    for source in SOURCES:
+    for source in derived_tables():
         rows = source.to_embed.filter(embedding_state=state).order_by("pk").values_list("pk", flat=True)
         last = 0
         while ids := list(rows.filter(pk__gt=last)[:size]):
@@ -120,7 +121,7 @@ def state_batches(state: EmbeddingState, size: int) -> Iterator[Batch]:
             last = ids[-1]
 
 
-def outdated_batches(source: Source, label: str, size: int) -> Iterator[list[int]]:
+def outdated_batches(source: DerivedTable, label: str, size: int) -> Iterator[list[int]]:
     """Yield the rows whose vector is of another model, or of another length than this model's answers are now.
 
     Each once, along the index; the vector is dropped where none is needed.
@@ -152,10 +153,11 @@ def start_backfill(*, principal: Principal, now: datetime) -> tuple[JobRun, bool
     return made, True
 
 
-def request_embedding(ids: tuple[int, ...], *, now: datetime, source: Source = MEMORIES) -> bool:
+def request_embedding(ids: tuple[int, ...], *, now: datetime, kind: Kind = Kind.MEMORY) -> bool:
     """Ask for a run at the next tick when one of these rows waits for its vector; say whether it was asked for.
 
     One run that is to come is enough for all that is written until then. What is missed here, the schedule finds.
     """
-    waiting = source.to_embed.filter(pk__in=ids[:MOST_LOOKED_AT], embedding_state=EmbeddingState.PENDING)
+    table = derived_table(kind)
+    waiting = table.to_embed.filter(pk__in=ids[:MOST_LOOKED_AT], embedding_state=EmbeddingState.PENDING)
     return waiting.exists() and request_run_later(EMBED, not_before=now, now=now, requested_by=ON_WRITE)

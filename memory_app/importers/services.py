@@ -13,9 +13,9 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory_app.bundle.core.plan import is_hard_constraint
 from memory_app.importers.adapters import Bundle, Found
 from memory_app.importers.core.entries import Item, LeftOut, ProfileValue, Refusal, Skip
+from memory_app.memories.core import is_hard_constraint
 from memory_app.memories.models import Memory
 from memory_app.memories.services import SLICE, Draft, build_memory, store_memories
 from memory_app.user_profile.models import UserProfileEntry, guarded_text

@@ -15,14 +15,9 @@ from memory_app.index.core.parser import MAX_QUERY_CHARS
 from memory_app.index.selectors import limited, narrow
 from memory_app.memories.core import MEMORY_KIND, State
 from memory_app.memories.models import Memory
-from memory_app.memories.reading import explain
 from memory_app.memories.selectors import find_refused, get_history, get_memory, list_memories, memory_record
 from memory_app.memories.services import Changes, Draft, delete_memories, edit_memory, restore_memories, write_memory
-from memory_app.why.schemas import BeliefOut
-from memory_app.why.selectors import load_belief
-from memory_app.why.shown import belief_record
 from minara_site.access.access_log import record_view, record_views
-from minara_site.access.actors import name_actors
 from minara_site.access.api_auth import allow
 from minara_site.access.policy import Act
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
@@ -66,26 +61,6 @@ class VersionOut(Schema):
     written_at: datetime
     reason: str
     is_current: bool
-
-
-class WhyOut(BeliefOut):
-    """Where a memory comes from, and whether the agent reads it without asking."""
-
-    id: int
-    source: Source | None
-    actor: str
-    origin: str
-    content_hash: str
-    version: int
-    created_at: datetime
-    updated_at: datetime
-    is_editable: bool
-    rules_version: str
-    held: HeldOut | None
-    in_prompt: bool
-    note: str
-    prompt_line: str
-    tokens: int
 
 
 class NewMemory(Strict):
@@ -293,21 +268,6 @@ def history(request: PageRequest, memory_id: int, query: Query[PageQuery]) -> di
     more = bool(items) and items[-1].version > 1
     shown = items if memory.owner_id == request.principal.owner.pk else [entry.masked() for entry in items]
     return {"data": {"items": shown, "next_cursor": write_number(items[-1].version, scope=scope) if more else None}}
-
-
-@router.get(
-    "/memory/{int:memory_id}/why",
-    summary="Explain where a memory comes from",
-    auth=allow(Act.MEMORY_READ),
-    response=Data[WhyOut],
-)
-def why(request: PageRequest, memory_id: int, query: Query[OwnerQuery]) -> dict[str, Any]:
-    """Tell where a memory comes from, why the agent does or does not read it, and what hangs on it."""
-    memory, principal = open_one(request, memory_id, query), request.principal
-    belief = load_belief(memory, now=timezone.now())
-    names = name_actors({memory.actor, *belief.actors}, reader=principal.owner)
-    record = belief_record(memory, belief, names=names, principal=principal)
-    return {"data": explain(masked_for(principal.owner, memory)) | record}
 
 
 def open_one(request: PageRequest, memory_id: int, query: OwnerQuery) -> Memory:

@@ -8,11 +8,11 @@ from django.utils.translation import ngettext
 
 from memory_app.index.core.highlight import Highlighter
 from memory_app.index.selectors import read_query
-from memory_app.memories.confirming import find_unconfirmed
-from memory_app.memories.destinations import Destination
+from memory_app.memories.core.destinations import Destination
 from memory_app.memories.models import Memory
-from memory_app.memories.reading import Reading, prompt_line
+from memory_app.memories.prompt_use import PromptUse, prompt_line
 from memory_app.memories.selectors import Deletion, find_deletions, retention
+from memory_app.memories.unconfirmed import find_unconfirmed
 from minara_site.access.actors import name_actors
 from minara_site.access.models import User
 from minara_site.access.principal import Principal
@@ -66,7 +66,13 @@ class ListedMemory:
 
 
 def shape_rows(
-    memories: Iterable[Memory], *, principal: Principal, owner: Owner, reading: Reading, now: datetime, query: str = ""
+    memories: Iterable[Memory],
+    *,
+    principal: Principal,
+    owner: Owner,
+    reading: PromptUse,
+    now: datetime,
+    query: str = "",
 ) -> list[ListedMemory]:
     """Return memories as rows of the list of this owner, with what `query` found in them marked."""
     rows = [shape_row(memory, principal=principal, reading=reading, now=now) for memory in memories]
@@ -92,7 +98,7 @@ def mark_hits(rows: Iterable[ListedMemory], query: str) -> list[ListedMemory]:
     return [replace(row, segments=highlighter.mark(row.memory.content).segments) for row in rows]
 
 
-def shape_row(memory: Memory, *, principal: Principal, reading: Reading, now: datetime) -> ListedMemory:
+def shape_row(memory: Memory, *, principal: Principal, reading: PromptUse, now: datetime) -> ListedMemory:
     """Return one memory as this reader sees it."""
     is_own = memory.owner_id == principal.owner.pk
     return ListedMemory(

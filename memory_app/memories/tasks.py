@@ -2,13 +2,13 @@
 
 from datetime import datetime
 
+from django.db import connections
 from django.utils.translation import gettext as _
 
 from memory_app.index.documents import optimize_index
 from memory_app.memories.selectors import retention_cutoff
 from memory_app.memories.services import purge_expired
 from memory_app.user_profile.services import purge_removed_values
-from memory_app.why.services import log_database
 from minara_site.kernel import db
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.errors import Unavailable
@@ -26,7 +26,7 @@ def purge(*, now: datetime, claim: Claim | None = None) -> dict[str, int]:
     purged = purge_expired(now=now, claim=claim) + purge_removed_values(cutoff=retention_cutoff(now))
     if purged or is_cleaning_due():
         optimize_index()
-        if not (db.checkpoint() and db.checkpoint(log_database())):
+        if not all(db.checkpoint(alias) for alias in connections):
             raise Unavailable(_("A long read keeps the write-ahead log. The files are cleaned at the next try."))
     return {"purged": purged}
 

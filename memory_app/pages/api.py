@@ -7,10 +7,11 @@ from django.utils import timezone
 from ninja import Query, Router
 from pydantic import Field
 
-from memory_app.pages.selectors import Asked, load_page, open_asset, open_owner
+from memory_app.pages.selectors import Asked, load_page, open_asset
 from minara_site.access.access_log import record_view
 from minara_site.access.api_auth import allow
 from minara_site.access.policy import Act
+from minara_site.shell.owners import open_owner
 from minara_site.shell.pages import PageRequest
 from minara_site.web.schemas import OwnerQuery
 

@@ -38,7 +38,6 @@ from minara_site.kernel.core.vocabulary import USER_WRITTEN, Category, Source
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.masking import mask
-from minara_site.kernel.ownership import Owner
 
 MOST_CONSTRAINTS = 20
 MOST_STATEMENTS = 20
@@ -81,13 +80,6 @@ def open_asset(written: str) -> Asset:
     if asset is None:
         raise NotFound(_("There is no such page: this names no asset of a known class."), code="unclassified")
     return asset
-
-
-def open_owner(owner: Owner) -> User:
-    """Return the one owner whose pages are asked for. Raises NotFound for everybody at once."""
-    if not isinstance(owner, User):
-        raise NotFound(_("Name one owner: a page tells what one of them knows."))
-    return owner
 
 
 def load_page(asked: Asked, *, reader: User, now: datetime) -> CompiledPage:

@@ -5,9 +5,10 @@ from typing import Annotated, Any
 from django.utils import timezone
 from pydantic import Field
 
-from memory_app.pages.selectors import Asked, load_page, open_asset, open_owner
+from memory_app.pages.selectors import Asked, load_page, open_asset
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
+from minara_site.shell.owners import open_owner
 from minara_site.web.schemas import Strict
 
 

@@ -11,15 +11,16 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory_app.edges.words import CLASS_WORDS
-from memory_app.memories.confirming import find_unconfirmed, find_unconfirmed_memories
-from memory_app.memories.destinations import Destination
+from memory_app.edges.pages import CLASS_WORDS
+from memory_app.memories.core.destinations import Destination
+from memory_app.memories.unconfirmed import find_unconfirmed, find_unconfirmed_memories
 from memory_app.pages.core import CompiledPage, Heading, RowKind, find_asset
-from memory_app.pages.selectors import Asked, list_assets, load_page, open_asset, open_owner
+from memory_app.pages.selectors import Asked, list_assets, load_page, open_asset
 from minara_site.access.access_log import record_view
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.kernel.core.assets import AssetGroup
+from minara_site.shell.owners import open_owner
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.filters import changed_query
 from minara_site.web.responses import render_page

@@ -13,6 +13,8 @@ from django.conf import settings
 
 from memory_app.roles import builtin
 from memory_app.roles.core.declarations import Custom, DeclaredRole, DomainSkill, MemoryRole, RefetchSource
+from memory_app.roles.posthoc import find_source, list_sources
+from memory_app.roles.posthoc.mapper import map_parameters
 from memory_app.roles.probes.custom import custom_probes
 from minara_site.config import ConfigError
 
@@ -109,9 +111,6 @@ def check_role(role: MemoryRole, skill: DomainSkill, *, other: DeclaredRole | No
 
 def check_refetch(source: RefetchSource, role: MemoryRole, skill: DomainSkill) -> None:
     """Raise RoleDeclarationError unless the tool is registered as one that only reads, and takes what it is given."""
-    from memory_app.roles.posthoc import find_source, list_sources  # its tools read what is compiled from role memory
-    from memory_app.roles.posthoc.mapper import map_parameters
-
     tool = find_source(source.tool)
     if tool is None:
         known = ", ".join(each.name for each in list_sources())

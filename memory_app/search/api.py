@@ -11,10 +11,10 @@ from memory_app.index.core.parser import MAX_QUERY_CHARS
 from memory_app.index.core.request import Fusion, Sort
 from memory_app.index.pages import note_text
 from memory_app.search.answers import hit_record
+from memory_app.search.core.surfaces import Surface
+from memory_app.search.log import log_search
 from memory_app.search.past import MAX_MOMENT_CHARS, read_moment
 from memory_app.search.selectors import search_memories
-from memory_app.why.core import Door
-from memory_app.why.services import log_search
 from minara_site.access.access_log import record_views
 from minara_site.access.api_auth import allow
 from minara_site.access.policy import Act
@@ -115,7 +115,7 @@ def search(request: PageRequest, query: Query[SearchQuery]) -> dict[str, Any]:
     owner_ids = {hit.owner_id for hit in found.hits}
     record_views(principal=request.principal, owner_ids=owner_ids, kind="memories", now=now)
     ids = [hit.id for hit in found.hits]
-    log_search(principal=request.principal, owner=owner, query=query.q, ids=ids, now=now, door=Door.API)
+    log_search(principal=request.principal, owner=owner, query=query.q, ids=ids, now=now, door=Surface.API)
     items = [hit_record(hit.for_reader(request.principal.owner)) for hit in found.hits]
     notes = [note_text(note) for note in found.notes]
     return {"ok": True, "data": {"items": items, "next_cursor": None, "notes": notes}}

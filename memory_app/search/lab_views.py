@@ -15,11 +15,11 @@ from memory_app.index.core.request import Fusion
 from memory_app.index.pages import note_text
 from memory_app.search.answers import parts_of
 from memory_app.search.core.rank import Part
+from memory_app.search.core.surfaces import Surface
 from memory_app.search.lab import Comparison, Fallback, compare_arms, count_pending
+from memory_app.search.log import log_search
 from memory_app.search.past import read_moment
 from memory_app.search.selectors import Hit
-from memory_app.why.core import Door
-from memory_app.why.services import log_search
 from minara_site.access.access_log import record_views
 from minara_site.access.models import User
 from minara_site.access.policy import Act
@@ -122,7 +122,7 @@ def lab(request: PageRequest) -> HttpResponse:
             owner_ids = {hit.owner_id for hits in found.columns.values() for hit in hits}
             now, ids = timezone.now(), [hit.id for hit in found.columns.get(fusion, found.columns[Fusion.TEXT])]
             record_views(principal=request.principal, owner_ids=owner_ids, kind="memories", now=now)
-            log_search(principal=request.principal, owner=owner, query=query, ids=ids, now=now, door=Door.PAGE)
+            log_search(principal=request.principal, owner=owner, query=query, ids=ids, now=now, door=Surface.PAGE)
     return render_page(
         request, "memory_app/search/lab.html", context, fragment="memory_app/search/_lab_found.html", status=status
     )

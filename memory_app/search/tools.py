@@ -9,9 +9,9 @@ from memory_app.index.core.parser import MAX_QUERY_CHARS
 from memory_app.index.core.request import Fusion
 from memory_app.index.pages import note_text
 from memory_app.search.answers import hit_record
+from memory_app.search.log import log_search
 from memory_app.search.past import MAX_MOMENT_CHARS, read_moment
 from memory_app.search.selectors import search_memories
-from memory_app.why.services import log_search
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.kernel.core.vocabulary import Category

@@ -12,14 +12,14 @@ from django.utils.translation import gettext_lazy
 from memory_app.index.core.parser import MAX_QUERY_CHARS
 from memory_app.index.core.request import Fusion, Sort
 from memory_app.index.pages import note_text
-from memory_app.memories.confirming import find_unconfirmed_memories
-from memory_app.memories.destinations import Destination
+from memory_app.memories.core.destinations import Destination
+from memory_app.memories.unconfirmed import find_unconfirmed_memories
 from memory_app.search.answers import parts_of
 from memory_app.search.core.rank import Part
+from memory_app.search.core.surfaces import Surface
+from memory_app.search.log import log_search
 from memory_app.search.past import read_moment
 from memory_app.search.selectors import Hit, SearchResult, search_memories
-from memory_app.why.core import Door
-from memory_app.why.services import log_search
 from minara_site.access.access_log import record_views
 from minara_site.access.models import User
 from minara_site.access.policy import Act
@@ -114,7 +114,7 @@ def search(request: PageRequest) -> HttpResponse:
             now, shown = timezone.now(), result.hits[:limit]
             owner_ids, ids = {hit.owner_id for hit in shown}, [hit.id for hit in shown]
             record_views(principal=request.principal, owner_ids=owner_ids, kind="memories", now=now)
-            log_search(principal=request.principal, owner=owner, query=query, ids=ids, now=now, door=Door.PAGE)
+            log_search(principal=request.principal, owner=owner, query=query, ids=ids, now=now, door=Surface.PAGE)
     return render_page(
         request, "memory_app/search/page.html", context, fragment="memory_app/search/_found.html", status=status
     )

@@ -1,14 +1,15 @@
-"""Rendering of the memory block and the rule that chooses its rows. Sources: S1 (fenced block format), decisions.
+"""Rendering of the memory block. Sources: S1 (fenced block format), decisions.
 
 Rows go in, text comes out; the same rows give the same bytes on every machine. Every stored text passes `fence`.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from enum import StrEnum
 from operator import attrgetter
 
+from memory_app.memories.core.prompt import MemoryRow, memory_line
+from memory_app.roles.core.lessons import LessonRow
 from minara_site.kernel.core.fence import (
     MEMORY_CONTEXT,
     close_fence,
@@ -18,12 +19,6 @@ from minara_site.kernel.core.fence import (
     open_fence,
 )
 from minara_site.kernel.core.tokens import estimate_tokens
-
-MAX_OBSERVATIONS = 50
-RESERVED_FOR_USER_WRITTEN = 30
-MAX_PERSONALIZATION = 20
-MAX_LESSONS = 12
-MAX_LESSONS_OF_A_ROLE = 3
 
 SYSTEM_NOTE = (
     "[System note: The following is recalled memory context, NOT new\n"
@@ -48,26 +43,6 @@ class LeftOutReason(StrEnum):
     OLDER = "older"
     RETIRED = "retired"
     DELETED = "deleted"
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryRow:
-    """A memory as the prompt needs it."""
-
-    id: int
-    category: str
-    content: str
-    updated_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class LessonRow:
-    """What a role learned of one of its decisions; `known_at` is when the market had answered it."""
-
-    id: int
-    role_id: str
-    lesson: str
-    known_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,41 +90,6 @@ class Block:
         return "".join(section.text for section in self.sections)
 
 
-def choose_observations(reserved: Iterable[Sequence[MemoryRow]], newest: Sequence[MemoryRow]) -> tuple[MemoryRow, ...]:
-    """Return the rows of `## Observations`, newest first, ties by id.
-
-    Up to 30 of the 50 places are reserved: they go to the rows of `reserved` in its order, so that what agents write
-    never pushes those out; the rest go to the newest of any source. Each sequence holds at least its newest rows.
-    """
-    first = prefer(reserved, RESERVED_FOR_USER_WRITTEN)
-    taken = {row.id for row in first}
-    rest = [row for row in newest_first(newest) if row.id not in taken]
-    return tuple(newest_first([*first, *rest[: MAX_OBSERVATIONS - len(first)]]))
-
-
-def prefer(ranks: Iterable[Sequence[MemoryRow]], places: int) -> list[MemoryRow]:
-    """Return as many rows as there are places: of each rank the newest, a later rank where one before leaves places."""
-    in_order = {row.id: row for rank in ranks for row in newest_first(rank)}
-    return newest_first(list(in_order.values())[:places])
-
-
-def newest_first(rows: Iterable[MemoryRow]) -> list[MemoryRow]:
-    """Return the rows by `updated_at`, the newest first; ties by id, the larger first."""
-    return sorted(rows, key=attrgetter("updated_at", "id"), reverse=True)
-
-
-def choose_lessons(newest: Iterable[LessonRow]) -> tuple[LessonRow, ...]:
-    """Return the lessons of `## Lessons`: of each role the newest three, of all the newest twelve, newest first.
-
-    A role that decides often leaves places to the others.
-    """
-    chosen: list[LessonRow] = []
-    for row in sorted(newest, key=attrgetter("known_at", "id"), reverse=True):
-        if sum(row.role_id == each.role_id for each in chosen) < MAX_LESSONS_OF_A_ROLE:
-            chosen.append(row)
-    return tuple(chosen[:MAX_LESSONS])
-
-
 def render_memory_block(
     profile: Iterable[ProfileEntry], observations: Sequence[MemoryRow], lessons: Sequence[LessonRow] = ()
 ) -> Block:
@@ -195,8 +135,3 @@ def lessons_section(rows: Sequence[LessonRow]) -> Section:
 def section_text(heading: str, lines: Iterable[str]) -> str:
     """Return a heading with its lines, each ended by a line break."""
     return "".join(f"{line}\n" for line in (f"## {heading}", *lines))
-
-
-def memory_line(row: MemoryRow) -> str:
-    """Return the one line of a memory, its category in front."""
-    return f"[{fence_label(row.category)}] {fence_text(row.content)}"

@@ -1,115 +1,25 @@
-"""Which rows the prompt carries, in few queries, and what it leaves out."""
+"""The memory block of a session, what it leaves out, and what was written since."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
 from datetime import datetime
-from enum import IntEnum
 from typing import Any
 
 from django.db.models import QuerySet, Value
 from django.db.models.functions import Concat
-from django.db.models.query import RawQuerySet
 
-from memory_app.memories.core import FactState
-from memory_app.memories.models import Memory, MemoryQuerySet
-from memory_app.memories.selectors import find_refused, newest_accepted, retention_cutoff
-from memory_app.roles.selectors import recent_lessons
-from memory_app.snapshot.core import (
-    MAX_OBSERVATIONS,
-    MAX_PERSONALIZATION,
-    Block,
-    LeftOut,
-    LeftOutReason,
-    LessonRow,
-    MemoryRow,
-    ProfileEntry,
-    choose_lessons,
-    choose_observations,
-    prefer,
-    render_memory_block,
-)
+from memory_app.memories.models import Memory
+from memory_app.memories.prompt_rows import load_observation_rows
+from memory_app.memories.selectors import retention_cutoff
+from memory_app.roles.prompt_lessons import load_lesson_rows
+from memory_app.snapshot.core import Block, LeftOut, LeftOutReason, ProfileEntry, render_memory_block
 from memory_app.user_profile.selectors import read_entries
-from minara_site.access.models import User
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.audit_log.table import load_acts
 from minara_site.kernel.conversations.models import Session
-from minara_site.kernel.core.vocabulary import IMPORT_ACTOR, USER_WRITTEN, Category, Source
 from minara_site.kernel.ownership import Owner
 from minara_site.web.counts import RowCount
 
-MOST_LESSONS_READ = 60  # the newest of all roles, of which a prompt carries at most twelve
 MOST_WRITES = 10_000  # audit rows that are read to count what waits
-COLUMNS = ("id", "category", "content", "updated_at", "rules_version")
-
-
-class Rank(IntEnum):
-    """Who comes first where places are few: what the owner's own hands wrote, what keys wrote for them, all else."""
-
-    BY_HAND = 0
-    STATED = 1
-    CLAIMED = 2
-    ANY = 3
-
-
-def load_personalization_rows(*, owner: Owner) -> list[MemoryRow]:
-    """Return at most 20 personalization memories and settled facts, newest first.
-
-    What the owner wrote comes before what agents did (decisions: sources and categories).
-    """
-    return prefer(newest_by_rank(personalization_ranks(owner), MAX_PERSONALIZATION), MAX_PERSONALIZATION)
-
-
-def personalization_ranks(owner: Owner) -> list[tuple[Rank, MemoryQuerySet]]:
-    """Return the rows of the personalization block by rank: personalization memories and settled facts."""
-    kinds = (
-        readable(owner).filter(category=Category.PERSONALIZATION),
-        readable(owner).filter(fact_state=FactState.SETTLED),
-    )
-    return [part for rows in kinds for part in ranks_of(rows, owner)]
-
-
-def load_observation_rows(*, owner: Owner, without: Collection[int]) -> tuple[MemoryRow, ...]:
-    """Return the rows of the memory block; `without` are the ids that the personalization block carries."""
-    ranks = ranks_of(readable(owner).exclude(pk__in=without), owner)
-    *reserved, newest = newest_by_rank(ranks, MAX_OBSERVATIONS)
-    return choose_observations(reserved, newest)
-
-
-def newest_by_rank(ranks: Sequence[tuple[Rank, MemoryQuerySet]], limit: int) -> list[list[MemoryRow]]:
-    """Return the newest rows that the owner wrote by hand, that a key states for them, that a key claims, and of all.
-
-    One query, unless one of the rows is refused by today's rules. Each part of it walks an index from its newest row
-    and stops, however many rows agents wrote.
-    """
-    found = [(row.rank, row) for row in read_union(ranks, limit)]
-    if find_refused(row for _rank, row in found):
-        found = [(rank, row) for rank, part in ranks for row in newest_accepted(part, limit)]
-    by_rank: list[list[MemoryRow]] = [[] for _rank in Rank]
-    for rank, row in found:
-        by_rank[rank].append(MemoryRow(row.pk, row.category, row.content, row.updated_at))
-    return by_rank
-
-
-def ranks_of(rows: MemoryQuerySet, owner: Owner) -> list[tuple[Rank, MemoryQuerySet]]:
-    """Return the rows of each rank; a row may stand in several."""
-    by_hand = [f"user:{owner.pk}"] if isinstance(owner, User) else []
-    return [
-        *((Rank.BY_HAND, rows.filter(actor=actor, source__in=USER_WRITTEN)) for actor in [*by_hand, IMPORT_ACTOR]),
-        (Rank.STATED, rows.filter(source=Source.USER_MANUAL)),
-        (Rank.CLAIMED, rows.filter(source=Source.USER_EXPLICIT)),
-        (Rank.ANY, rows),
-    ]
-
-
-def read_union(ranks: Sequence[tuple[Rank, MemoryQuerySet]], limit: int) -> "RawQuerySet[Any]":
-    """Return the newest rows of each rank, which they carry, in one query; Django's union takes no limits on SQLite."""
-    selects, values = [], []
-    for rank, rows in ranks:
-        part = rows.order_by("-updated_at", "-id")[:limit].values(*COLUMNS)
-        sql, params = part.query.get_compiler(part.db).as_sql()
-        selects.append(f"SELECT part.*, {rank:d} AS rank FROM ({sql}) part")  # noqa: S608 - values are parameters
-        values += params
-    return Memory.objects.raw(" UNION ALL ".join(selects), values)
 
 
 def load_memory_block(*, owner: Owner, without: Collection[int], as_of: datetime) -> Block:
@@ -117,56 +27,6 @@ def load_memory_block(*, owner: Owner, without: Collection[int], as_of: datetime
     profile = [ProfileEntry(entry.key, entry.value) for entry in read_entries(owner=owner)]
     observations = load_observation_rows(owner=owner, without=without)
     return render_memory_block(profile, observations, load_lesson_rows(owner=owner, as_of=as_of))
-
-
-def load_lesson_rows(*, owner: Owner, as_of: datetime) -> tuple[LessonRow, ...]:
-    """Return the lessons that a prompt carries: none whose outcome the market had not shown by then (S0)."""
-    assert isinstance(owner, User)  # a prompt is one person's
-    newest = recent_lessons(owner_id=owner.pk, role_id=None, as_of=as_of, most=MOST_LESSONS_READ)
-    return choose_lessons(LessonRow(row.pk, row.role_id, row.lesson, row.outcome_at or as_of) for row in newest)
-
-
-def load_prompt_ids(*, owner: Owner) -> frozenset[int]:
-    """Return the ids of the memories that a session beginning now would carry."""
-    personalization = {row.id for row in load_personalization_rows(owner=owner)}
-    return frozenset(personalization | {row.id for row in load_observation_rows(owner=owner, without=personalization)})
-
-
-@dataclass(frozen=True, slots=True)
-class PromptChange:
-    """What the next prompt would be without one of its memories: the row that leaves, and those that take its place."""
-
-    leaves: MemoryRow
-    moves_up: tuple[MemoryRow, ...]
-
-
-def find_prompt_change(*, owner: Owner, memory_id: int) -> PromptChange | None:
-    """Return what would change in the next prompt without this memory, None when it is not in it. Two queries."""
-    most = MAX_PERSONALIZATION + MAX_OBSERVATIONS
-    personalization = newest_by_rank(personalization_ranks(owner), MAX_PERSONALIZATION + 1)
-    observations = newest_by_rank(ranks_of(readable(owner), owner), most + 1)
-    now = choose_rows(personalization, observations, without=frozenset())
-    if memory_id not in now:
-        return None
-    then = choose_rows(personalization, observations, without=frozenset({memory_id}))
-    return PromptChange(now[memory_id], tuple(row for pk, row in then.items() if pk not in now))
-
-
-def choose_rows(
-    personalization: Sequence[Sequence[MemoryRow]],
-    observations: Sequence[Sequence[MemoryRow]],
-    *,
-    without: frozenset[int],
-) -> dict[int, MemoryRow]:
-    """Return the rows of both blocks by id, in their order; each sequence holds enough of the newest of its rank."""
-    first = prefer(leave_out(personalization, without), MAX_PERSONALIZATION)
-    *reserved, newest = leave_out(observations, without | {row.id for row in first})
-    return {row.id: row for row in (*first, *choose_observations(reserved, newest))}
-
-
-def leave_out(ranks: Iterable[Sequence[MemoryRow]], ids: Collection[int]) -> list[list[MemoryRow]]:
-    """Return the rows of each rank without these."""
-    return [[row for row in rank if row.id not in ids] for rank in ranks]
 
 
 def count_left_out(*, owner: Owner, carried: int, now: datetime) -> tuple[LeftOut, ...]:
@@ -179,12 +39,6 @@ def count_left_out(*, owner: Owner, carried: int, now: datetime) -> tuple[LeftOu
         LeftOut(LeftOutReason.DELETED, mine.deleted().kept(retention_cutoff(now)).count()),
     )
     return tuple(each for each in counts if each.count > 0)
-
-
-def readable(owner: Owner) -> MemoryQuerySet:
-    """Return the memories that a prompt may carry: the live ones."""
-    rows: MemoryQuerySet = Memory.objects.for_owner(owner).live()
-    return rows
 
 
 def count_writes_since(*, owner_id: int, since: datetime) -> RowCount:

@@ -4,6 +4,9 @@ from datetime import datetime
 
 from ninja import Schema
 
+from minara_site.kernel.core.vocabulary import Source
+from minara_site.web.schemas import HeldOut
+
 
 class DecisionOut(Schema):
     """A decision of the general fact layer; `other` is the memory it was compared with.
@@ -72,7 +75,7 @@ class WithoutIt(Schema):
     retired_in_its_favour: list[int]
 
 
-class BeliefOut(Schema):
+class ReportOut(Schema):
     """Who wrote it and why, what was decided about it, where it was read, what would change without it."""
 
     writer: str
@@ -85,3 +88,23 @@ class BeliefOut(Schema):
     carried_by: CarriedBy
     found_by: FoundBy
     without_it: WithoutIt
+
+
+class WhyOut(ReportOut):
+    """Where a memory comes from, and whether the agent reads it without asking."""
+
+    id: int
+    source: Source | None
+    actor: str
+    origin: str
+    content_hash: str
+    version: int
+    created_at: datetime
+    updated_at: datetime
+    is_editable: bool
+    rules_version: str
+    held: HeldOut | None
+    in_prompt: bool
+    note: str
+    prompt_line: str
+    tokens: int

@@ -18,10 +18,10 @@ from memory_app.facts.core import RETIRING, ConflictState
 from memory_app.facts.models import ConsolidationEvent, FactConflict
 from memory_app.memories.core import MEMORY_KIND, MEMORY_ORIGIN
 from memory_app.memories.models import Memory
+from memory_app.memories.prompt_rows import PromptChange, find_prompt_change
 from memory_app.memories.selectors import find_reasoning, retention_cutoff
+from memory_app.search.models import SearchLogHit
 from memory_app.snapshot.models import SnapshotMemory
-from memory_app.snapshot.selectors import PromptChange, find_prompt_change
-from memory_app.why.models import SearchLogHit
 from minara_site.kernel.core.assets import classify
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.models import Hold
@@ -35,21 +35,21 @@ Row = TypeVar("Row")
 
 
 @dataclass(frozen=True, slots=True)
-class Newest(Generic[Row]):
+class NewestRows(Generic[Row]):
     """The newest of many, and how many there are."""
 
     rows: tuple[Row, ...]
     count: RowCount
 
     @classmethod
-    def of(cls, rows: list[Row]) -> "Newest[Row]":
+    def of(cls, rows: list[Row]) -> "NewestRows[Row]":
         """Return what a query of at most `MOST_COUNTED + 1` rows found."""
-        count = RowCount(min(len(rows), MOST_COUNTED), is_exact=len(rows) <= MOST_COUNTED)
+        count = RowCount.of(len(rows), MOST_COUNTED)
         return cls(tuple(rows[:SHOWN]), count)
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class FactEvent:
     """A decision of the general fact layer about this memory; `other` is the one that it was compared with.
 
     `is_about_it` is False where the decision was about the other one.
@@ -63,11 +63,11 @@ class Decided:
     other_id: int | None
     is_about_it: bool
     is_undone: bool
-    verdict: "Judged | None" = None
+    verdict: "ModelVerdict | None" = None
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class ModelVerdict:
     """What a model said when it decided, its name, and what that cost."""
 
     reason: str
@@ -76,7 +76,7 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
+class SessionUse:
     """A session whose prompt carried the memory."""
 
     session_id: str
@@ -86,7 +86,7 @@ class Carried:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchUse:
     """A search that returned the memory at this place; `owner_id` is whose memories were searched."""
 
     at: datetime
@@ -98,7 +98,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Belief:
+class WhyReport:
     """Why a memory is there and what hangs on it.
 
     `hold` is the newest hold of its text, decided or not. `others` are the memories that its origin, decisions and
@@ -107,12 +107,12 @@ class Belief:
 
     reasoning: str
     hold: Hold | None
-    decisions: tuple[Decided, ...]
+    decisions: tuple[FactEvent, ...]
     conflicts: tuple[int, ...]
     others: dict[int, Memory]
     edges: Sequence[MemoryEdge]
-    carried: Newest[Carried]
-    found: Newest[Found]
+    carried: NewestRows[SessionUse]
+    found: NewestRows[SearchUse]
     change: PromptChange | None
 
     @property
@@ -135,12 +135,12 @@ class Belief:
         return (deciders | {each.actor for each in self.found.rows}) - {""}
 
 
-def load_belief(memory: Memory, *, now: datetime) -> Belief:
+def load_report(memory: Memory, *, now: datetime) -> WhyReport:
     """Return why a memory is there. Ten queries, however much hangs on it."""
     decisions, conflicts = list_decisions(memory), list_conflicts(memory)
     corrected = parse_number(memory.origin, after=MEMORY_ORIGIN)
     named = {each.other_id for each in decisions} | {*conflicts, corrected}
-    return Belief(
+    return WhyReport(
         reasoning=find_reasoning(memory),
         hold=find_newest_hold(memory),
         decisions=decisions,
@@ -165,7 +165,7 @@ def is_judged_today(memory: Memory) -> bool:
     return memory.rules_version == guard.RULES.version
 
 
-def list_decisions(memory: Memory) -> tuple[Decided, ...]:
+def list_decisions(memory: Memory) -> tuple[FactEvent, ...]:
     """Return the newest decisions that name this memory, the newest first."""
     named = Q(fact_id=memory.pk) | Q(other_id=memory.pk)
     events = ConsolidationEvent.objects.for_owner(memory.owner).filter(named).order_by("-at", "-pk")
@@ -174,10 +174,10 @@ def list_decisions(memory: Memory) -> tuple[Decided, ...]:
     return tuple(decided(memory.pk, row) for row in rows[:SHOWN])
 
 
-def decided(memory_id: int, row: Mapping[str, Any]) -> Decided:
+def decided(memory_id: int, row: Mapping[str, Any]) -> FactEvent:
     """Return an event as seen from this memory."""
     is_about_it = row["fact_id"] == memory_id
-    return Decided(
+    return FactEvent(
         at=row["at"],
         kind=row["kind"],
         decider=row["decider"],
@@ -190,11 +190,11 @@ def decided(memory_id: int, row: Mapping[str, Any]) -> Decided:
     )
 
 
-def judged(row: Mapping[str, Any]) -> Judged | None:
+def judged(row: Mapping[str, Any]) -> ModelVerdict | None:
     """Return what a model said when it took this decision, None where somebody else did."""
     if row["verdict__model"] is None:
         return None
-    return Judged(row["verdict__reason"], row["verdict__model"], row["verdict__cost_usd"])
+    return ModelVerdict(row["verdict__reason"], row["verdict__model"], row["verdict__cost_usd"])
 
 
 def list_conflicts(memory: Memory) -> tuple[int, ...]:
@@ -213,16 +213,16 @@ def load_others(memory: Memory, ids: Iterable[int | None], *, now: datetime) -> 
     return {row.pk: row for row in rows} if wanted else {}
 
 
-def list_carried(memory: Memory) -> Newest[Carried]:
+def list_carried(memory: Memory) -> NewestRows[SessionUse]:
     """Return the newest sessions of its owner whose prompt carried it."""
     rows = SnapshotMemory.objects.filter(memory_id=memory.pk, session__owner=memory.owner_id).order_by("-frozen_at")
     columns = rows.values_list("session_id", "session__title", "frozen_at", "session__ended_at")[: MOST_COUNTED + 1]
-    return Newest.of([Carried(pk, title, at, ended_at is not None) for pk, title, at, ended_at in columns])
+    return NewestRows.of([SessionUse(pk, title, at, ended_at is not None) for pk, title, at, ended_at in columns])
 
 
-def list_found(memory: Memory) -> Newest[Found]:
+def list_found(memory: Memory) -> NewestRows[SearchUse]:
     """Return the newest searches that returned it."""
     hits: Any = SearchLogHit.objects.filter(memory_id=memory.pk).order_by("-search")
     columns = ("rank", "search__door", "search__actor", "search__query", "search__owner_id")
     rows = hits.annotate(at=F("search__at")).values_list("at", *columns)[: MOST_COUNTED + 1]
-    return Newest.of([Found(*row) for row in rows])
+    return NewestRows.of([SearchUse(*row) for row in rows])

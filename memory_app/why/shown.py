@@ -14,8 +14,8 @@ from memory_app.facts.core import Decider, EventKind
 from memory_app.facts.words import EVENTS, reason_words
 from memory_app.memories.core import MEMORY_ORIGIN, State
 from memory_app.memories.models import Memory
-from memory_app.why.core import Door
-from memory_app.why.selectors import Belief, Decided, Found, is_judged_today
+from memory_app.search.core.surfaces import Surface
+from memory_app.why.selectors import FactEvent, SearchUse, WhyReport, is_judged_today
 from minara_site.access.models import User
 from minara_site.access.principal import Principal
 from minara_site.kernel.core.vocabulary import IMPORT_ORIGIN
@@ -29,7 +29,7 @@ from minara_site.web.words import sentences
 
 TOOL_ORIGIN = "tool:"
 
-IT_WENT: Mapping[str, str | Promise] = {
+RETIRED: Mapping[str, str | Promise] = {
     EventKind.SETTLED: gettext_lazy("Settled as a fact of its own"),
     EventKind.DEDUPLICATED: gettext_lazy("Retired: an older fact says the same"),
     EventKind.SUPERSEDED: gettext_lazy("Retired: another fact replaces it"),
@@ -39,7 +39,7 @@ IT_WENT: Mapping[str, str | Promise] = {
     EventKind.REOPENED: EVENTS[EventKind.REOPENED],
     EventKind.REFUSED: gettext_lazy("Not retired: a rule forbids it"),
 }
-THE_OTHER_WENT: Mapping[str, str | Promise] = {
+OTHER_RETIRED: Mapping[str, str | Promise] = {
     EventKind.DEDUPLICATED: gettext_lazy("Merged: a newer fact that says the same was retired"),
     EventKind.SUPERSEDED: gettext_lazy("Replaced another fact, which was retired"),
     EventKind.UNRETIRED: gettext_lazy("The fact that it had replaced was brought back"),
@@ -49,17 +49,17 @@ DECIDERS: Mapping[str, str | Promise] = {
     Decider.RULE: gettext_lazy("by rule"),
     Decider.MODEL: gettext_lazy("by a model"),
 }
-DOORS: Mapping[str, str | Promise] = {
-    Door.PAGE: gettext_lazy("the search page"),
-    Door.API: gettext_lazy("the HTTP API"),
-    Door.TOOL: gettext_lazy("an agent's tool"),
-    Door.MCP: gettext_lazy("an agent over MCP"),
-    Door.COMMAND: gettext_lazy("the command line"),
+SURFACES: Mapping[str, str | Promise] = {
+    Surface.PAGE: gettext_lazy("the search page"),
+    Surface.API: gettext_lazy("the HTTP API"),
+    Surface.TOOL: gettext_lazy("an agent's tool"),
+    Surface.MCP: gettext_lazy("an agent over MCP"),
+    Surface.COMMAND: gettext_lazy("the command line"),
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TimelineEvent:
     """One thing that happened to a memory; `other` is the memory that it names, `tone` the look of its dot."""
 
     at: datetime
@@ -74,19 +74,19 @@ class Step:
 class FoundRow:
     """A search as its reader may see it. `query` is None where it is not theirs to read."""
 
-    found: Found
+    found: SearchUse
     who: str
     where: str
     query: str | None
 
 
-def steps_of(memory: Memory, belief: Belief, *, names: Mapping[str, str], reader: User) -> list[Step]:
+def steps_of(memory: Memory, report: WhyReport, *, names: Mapping[str, str], reader: User) -> list[TimelineEvent]:
     """Return what happened to a memory, the oldest first; those of one moment in the order of their cause."""
     corrects = parse_number(memory.origin, after=MEMORY_ORIGIN)
-    other = shown_other(corrects, belief, reader)
-    written = Step(memory.created_at, written_words(memory, names), "t-person", corrects, other)
-    steps = [written, *guard_steps(memory, belief, names)]
-    steps += [decision_step(each, memory, belief, names, reader) for each in reversed(belief.decisions)]
+    other = shown_other(corrects, report, reader)
+    written = TimelineEvent(memory.created_at, written_words(memory, names), "t-person", corrects, other)
+    steps = [written, *guard_steps(memory, report, names)]
+    steps += [decision_step(each, memory, report, names, reader) for each in reversed(report.decisions)]
     return sorted(steps, key=lambda step: step.at)
 
 
@@ -106,20 +106,20 @@ def origin_words(origin: str) -> str:
     return _("to correct another") if origin.startswith(MEMORY_ORIGIN) else origin
 
 
-def guard_steps(memory: Memory, belief: Belief, names: Mapping[str, str]) -> list[Step]:
+def guard_steps(memory: Memory, report: WhyReport, names: Mapping[str, str]) -> list[TimelineEvent]:
     """Return what the guard said, and what a person decided about it."""
-    hold = belief.hold
+    hold = report.hold
     if hold is None:
         is_held = memory.state is State.HELD
-        return [] if is_held else [Step(memory.created_at, verdict_words(memory), "t-good")]
-    steps = [Step(hold.held_at, sentences(_("Held by the guard."), str(SENTENCES[hold.reason])), "t-bad")]
+        return [] if is_held else [TimelineEvent(memory.created_at, verdict_words(memory), "t-good")]
+    steps = [TimelineEvent(hold.held_at, sentences(_("Held by the guard."), str(SENTENCES[hold.reason])), "t-bad")]
     if hold.decision and hold.decided_at:
         told = {
             Decision.RELEASED: _("Released by %(name)s"),
             Decision.DISCARDED: _("Thrown away by %(name)s"),
             Decision.REPLACED: _("A later text took the place of the held one, by %(name)s"),
         }[Decision(hold.decision)] % {"name": names.get(hold.decided_by, hold.decided_by)}
-        steps.append(Step(hold.decided_at, told, "t-person", note=hold.note))
+        steps.append(TimelineEvent(hold.decided_at, told, "t-person", note=hold.note))
     return steps
 
 
@@ -132,18 +132,20 @@ def verdict_words(memory: Memory) -> str:
     return _("Scan clean by older rules; today's rules judge it again")
 
 
-def decision_step(each: Decided, memory: Memory, belief: Belief, names: Mapping[str, str], reader: User) -> Step:
+def decision_step(
+    each: FactEvent, memory: Memory, report: WhyReport, names: Mapping[str, str], reader: User
+) -> TimelineEvent:
     """Return a decision about a fact as a step."""
-    words = (IT_WENT if each.is_about_it else THE_OTHER_WENT).get(each.kind) or IT_WENT[each.kind]
+    words = (RETIRED if each.is_about_it else OTHER_RETIRED).get(each.kind) or RETIRED[each.kind]
     by = decided_by(each, names)
     text = f"{words}{_(', ')}{by}"
     if each.is_undone:
         text += _(", since undone")
-    other = shown_other(each.other_id, belief, reader)
-    return Step(each.at, text, "t-read", each.other_id, other, reason_of(each, memory, reader))
+    other = shown_other(each.other_id, report, reader)
+    return TimelineEvent(each.at, text, "t-read", each.other_id, other, reason_of(each, memory, reader))
 
 
-def decided_by(each: Decided, names: Mapping[str, str]) -> str:
+def decided_by(each: FactEvent, names: Mapping[str, str]) -> str:
     """Return who decided: a rule, a model by its name and what it cost, or a person."""
     if each.verdict:
         words = {"model": each.verdict.model, "cost": cost_words(each.verdict.cost_usd)}
@@ -151,7 +153,7 @@ def decided_by(each: Decided, names: Mapping[str, str]) -> str:
     return str(DECIDERS.get(each.decider) or _("by %(name)s") % {"name": names.get(each.actor, each.actor)})
 
 
-def reason_of(each: Decided, memory: Memory, reader: User) -> str:
+def reason_of(each: FactEvent, memory: Memory, reader: User) -> str:
     """Return why something was decided; of somebody else's facts, secrets in a model's sentence are masked."""
     if not each.verdict:
         return reason_words(each.reason)
@@ -159,58 +161,60 @@ def reason_of(each: Decided, memory: Memory, reader: User) -> str:
     return reason if memory.owner_id == reader.pk else mask(reason)
 
 
-def shown_other(memory_id: int | None, belief: Belief, reader: User) -> Memory | None:
+def shown_other(memory_id: int | None, report: WhyReport, reader: User) -> Memory | None:
     """Return another memory as this reader may see it, None when there is none to open."""
-    other = belief.others.get(memory_id or 0)
+    other = report.others.get(memory_id or 0)
     return masked_for(reader, other) if other else None
 
 
-def conflict_rows(belief: Belief, *, reader: User) -> list[tuple[int, Memory | None]]:
+def conflict_rows(report: WhyReport, *, reader: User) -> list[tuple[int, Memory | None]]:
     """Return the facts that may contradict it, each as this reader may see it, None when it is gone."""
-    return [(pk, shown_other(pk, belief, reader)) for pk in belief.conflicts]
+    return [(pk, shown_other(pk, report, reader)) for pk in report.conflicts]
 
 
-def found_rows(memory: Memory, belief: Belief, *, names: Mapping[str, str], principal: Principal) -> list[FoundRow]:
+def found_rows(memory: Memory, report: WhyReport, *, names: Mapping[str, str], principal: Principal) -> list[FoundRow]:
     """Return the searches that returned a memory, as this reader may see them."""
     return [
         FoundRow(
             each,
             names.get(each.actor, each.actor),
-            str(DOORS.get(each.door, each.door)),
+            str(SURFACES.get(each.door, each.door)),
             query_for(memory, each, principal),
         )
-        for each in belief.found.rows
+        for each in report.found.rows
     ]
 
 
-def query_for(memory: Memory, found: Found, principal: Principal) -> str | None:
+def query_for(memory: Memory, found: SearchUse, principal: Principal) -> str | None:
     """Return what was asked, None when that is not this reader's to know: who searches everybody's asks for others."""
     if found.owner_id != memory.owner_id and not principal.is_operator:
         return None
     return found.query if found.owner_id == principal.owner.pk else mask(found.query)
 
 
-def belief_record(memory: Memory, belief: Belief, *, names: Mapping[str, str], principal: Principal) -> dict[str, Any]:
-    """Return a belief as the API answers it. What an agent reads passes the guard: what it refuses is left empty."""
-    hold, change = belief.hold, belief.change
-    rows = found_rows(memory, belief, names=names, principal=principal)
+def report_record(
+    memory: Memory, report: WhyReport, *, names: Mapping[str, str], principal: Principal
+) -> dict[str, Any]:
+    """Return a report as the API answers it. What an agent reads passes the guard: what it refuses is left empty."""
+    hold, change = report.hold, report.change
+    rows = found_rows(memory, report, names=names, principal=principal)
     return {
         "writer": names[memory.actor],
-        "reasoning": guarded(belief.reasoning),
+        "reasoning": guarded(report.reasoning),
         "is_judged_by_todays_rules": is_judged_today(memory),
         "released_by": names.get(hold.decided_by) if hold and hold.decision == Decision.RELEASED else None,
-        "decisions": [decision_record(each) for each in belief.decisions],
-        "conflicts": belief.conflicts,
-        "edges": [edge_record(each) for each in belief.edges],
+        "decisions": [decision_record(each) for each in report.decisions],
+        "conflicts": report.conflicts,
+        "edges": [edge_record(each) for each in report.edges],
         "carried_by": counted(
-            belief.carried, [{"session": each.session_id, "at": each.frozen_at} for each in belief.carried.rows]
+            report.carried, [{"session": each.session_id, "at": each.frozen_at} for each in report.carried.rows]
         ),
-        "found_by": counted(belief.found, [found_record(row) for row in rows]),
+        "found_by": counted(report.found, [found_record(row) for row in rows]),
         "without_it": {
             "prompt_changes": change is not None,
             "moves_up": [row.id for row in change.moves_up] if change else [],
-            "assets": belief.assets,
-            "retired_in_its_favour": belief.replaced,
+            "assets": report.assets,
+            "retired_in_its_favour": report.replaced,
         },
     }
 
@@ -220,7 +224,7 @@ def counted(newest: Any, rows: list[dict[str, Any]]) -> dict[str, Any]:
     return {"count": newest.count.number, "is_exact": newest.count.is_exact, "newest": rows}
 
 
-def decision_record(each: Decided) -> dict[str, Any]:
+def decision_record(each: FactEvent) -> dict[str, Any]:
     """Return a decision as the API answers it."""
     return {
         "at": each.at,
@@ -261,9 +265,9 @@ def guarded(text: str) -> str:
     return "" if text and guard.judge(text).is_held else text
 
 
-def masked_change(belief: Belief, *, reader: User, owner_id: int) -> Belief:
-    """Return a belief whose prompt lines show somebody else no secret of its owner."""
-    if belief.change is None or reader.pk == owner_id:
-        return belief
-    moves_up = tuple(replace(row, content=mask(row.content)) for row in belief.change.moves_up)
-    return replace(belief, change=replace(belief.change, moves_up=moves_up))
+def mask_change(report: WhyReport, *, reader: User, owner_id: int) -> WhyReport:
+    """Return a report whose prompt lines show somebody else no secret of its owner."""
+    if report.change is None or reader.pk == owner_id:
+        return report
+    moves_up = tuple(replace(row, content=mask(row.content)) for row in report.change.moves_up)
+    return replace(report, change=replace(report.change, moves_up=moves_up))

@@ -4,12 +4,12 @@ from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from memory_app.edges.words import describe_edges
-from memory_app.memories.reading import prompt_line
+from memory_app.edges.pages import describe_edges
+from memory_app.memories.core.prompt import memory_line
+from memory_app.memories.prompt_use import prompt_line
 from memory_app.memories.views.one import open_one
-from memory_app.snapshot.core import memory_line
-from memory_app.why.selectors import load_belief
-from memory_app.why.shown import conflict_rows, found_rows, masked_change, steps_of
+from memory_app.why.selectors import load_report
+from memory_app.why.shown import conflict_rows, found_rows, mask_change, steps_of
 from minara_site.access.actors import name_actors
 from minara_site.access.policy import Act
 from minara_site.kernel.core.tokens import estimate_tokens
@@ -25,21 +25,21 @@ def show(request: PageRequest, memory_id: int) -> HttpResponse:
     principal, reader = request.principal, request.user
     memory = open_one(request, Act.MEMORY_READ, memory_id)
     shown = masked_for(reader, memory)
-    belief = masked_change(load_belief(memory, now=timezone.now()), reader=reader, owner_id=memory.owner_id)
-    names = name_actors({memory.actor, *belief.actors}, reader=reader)
+    report = mask_change(load_report(memory, now=timezone.now()), reader=reader, owner_id=memory.owner_id)
+    names = name_actors({memory.actor, *report.actors}, reader=reader)
     line = prompt_line(shown)
-    moves_up = [(row.id, memory_line(row)) for row in belief.change.moves_up] if belief.change else []
+    moves_up = [(row.id, memory_line(row)) for row in report.change.moves_up] if report.change else []
     context = {
         "title": _("Memory %(id)d") % {"id": memory.pk},
         "memory": shown,
         "is_own": memory.owner_id == reader.pk,
-        "belief": belief,
-        "steps": steps_of(memory, belief, names=names, reader=reader),
-        "conflicts": conflict_rows(belief, reader=reader),
-        "found": found_rows(memory, belief, names=names, principal=principal),
-        "found_total": total_words(belief.found.count),
-        "carried_total": total_words(belief.carried.count),
-        "edges": describe_edges(belief.edges),
+        "belief": report,
+        "steps": steps_of(memory, report, names=names, reader=reader),
+        "conflicts": conflict_rows(report, reader=reader),
+        "found": found_rows(memory, report, names=names, principal=principal),
+        "found_total": total_words(report.found.count),
+        "carried_total": total_words(report.carried.count),
+        "edges": describe_edges(report.edges),
         "line": line,
         "tokens": estimate_tokens(line),
         "moves_up": moves_up,

@@ -3,6 +3,7 @@
 from django.utils.translation import gettext as _
 
 from minara_site.access.models import User
+from minara_site.kernel.errors import NotFound
 from minara_site.kernel.ownership import EVERYBODY, Owner
 from minara_site.web.filters import Filter, FilterKind, Rows
 
@@ -28,3 +29,10 @@ def owner_filter(reader: User, owner: Owner, asked: str) -> Filter:
         default=reader.username,
         apply=keep_all,
     )
+
+
+def open_owner(owner: Owner) -> User:
+    """Return the one owner whose rows are asked for. Raises NotFound for all owners at once."""
+    if not isinstance(owner, User):
+        raise NotFound(_("Name one owner: a page tells what one of them knows."))
+    return owner

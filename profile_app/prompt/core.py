@@ -9,7 +9,8 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
-from memory_app.snapshot.core import Block, MemoryRow, SectionName, fenced_block, memories_section
+from memory_app.memories.core.prompt import MemoryRow
+from memory_app.snapshot.core import Block, SectionName, fenced_block, memories_section
 from minara_site.kernel.core.fence import PERSONALIZATION
 
 BLOCK_SEPARATOR = "\n\n"

@@ -6,8 +6,9 @@ from datetime import datetime
 from django.db.models import F, QuerySet
 from django.utils.translation import gettext as _
 
+from memory_app.memories.prompt_rows import load_personalization_rows
 from memory_app.snapshot.core import LeftOut
-from memory_app.snapshot.selectors import count_left_out, load_memory_block, load_personalization_rows
+from memory_app.snapshot.selectors import count_left_out, load_memory_block
 from minara_site.kernel.conversations.models import Session
 from minara_site.kernel.errors import Gone, NotFound
 from minara_site.kernel.ownership import Owner

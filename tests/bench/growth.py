@@ -21,7 +21,7 @@ from django.utils import timezone
 from memory_app.edges.core import extract_edges
 from memory_app.importers.core.markdown import read_blocks
 from memory_app.importers.core.openclaw import parse_memory, parse_user
-from memory_app.memories.destinations import find_destinations
+from memory_app.memories.core.destinations import find_destinations
 from minara_site.access.keys.core import checksum, generate_key
 from minara_site.access.keys.services import authenticate_key, create_key
 from minara_site.access.models import User

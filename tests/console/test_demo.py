@@ -25,10 +25,10 @@ from memory_app.roles.models import RoleMemory
 from memory_app.roles.probes import find_outcome
 from memory_app.roles.registry import registry
 from memory_app.roles.selectors import list_manual_due, recent_lessons
+from memory_app.search.log import log_search
+from memory_app.search.models import SearchLogEntry
 from memory_app.user_profile.models import UserProfileEntry
 from memory_app.user_profile.services import set_entry
-from memory_app.why.models import SearchLogEntry
-from memory_app.why.services import log_search
 from minara_site.access.models import AccessEntry, User
 from minara_site.access.policy import Role
 from minara_site.access.principal import Principal

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from memory_app.edges.models import MemoryEdge
 from memory_app.facts.models import ConsolidationEvent, FactConflict
-from memory_app.why.models import SearchLogEntry
+from memory_app.search.models import SearchLogEntry
 from minara_site.access.models import User
 from minara_site.access.policy import POLICY, Role
 from tests.contracts.bodies import body_of

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from memory_app.memories.models import Memory
-from memory_app.snapshot.selectors import load_prompt_ids
+from memory_app.memories.prompt_rows import load_prompt_ids
 from minara_site.kernel.core.vocabulary import Category, Source
 from tests.journeys.reader import Reader
 from tests.memory_app.memories.factories import make_many, make_memory

@@ -21,9 +21,9 @@ from memory_app.memories.core import FactState
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Changes, Draft, delete_memories, edit_memory, write_memory
 from memory_app.roles.services.record import DecisionDraft, record_decision
+from memory_app.search.core.surfaces import Surface
+from memory_app.search.log import log_search_of
 from memory_app.user_profile.services import set_entry
-from memory_app.why.core import Door
-from memory_app.why.services import log_search_of
 from memory_app.writes.models import WriteRollback
 from minara_site.access.keys.services import create_key, revoke_key
 from minara_site.access.models import ApiKey
@@ -208,7 +208,7 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
             is_replay=False,
             now=now,
         )
-        log_search_of(owner_id=user.pk, actor=me.actor, query=canary, ids=typed[1:3], now=now, door=Door.PAGE)
+        log_search_of(owner_id=user.pk, actor=me.actor, query=canary, ids=typed[1:3], now=now, door=Surface.PAGE)
     samples = {
         "memory_id": typed[0],
         "deleted_id": deleted[0],

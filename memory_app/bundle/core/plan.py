@@ -8,13 +8,10 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any
 
+from memory_app.memories.core import is_hard_constraint
+
 SCHEMA_VERSION = 1
 MARK_CHARS = 8
-
-
-def is_hard_constraint(fact_type: str) -> bool:
-    """Say whether a memory with this label stands for a hard constraint (decisions: small ones)."""
-    return fact_type.strip().lower() == "constraint.hard"
 
 
 class Channel(StrEnum):

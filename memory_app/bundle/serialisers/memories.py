@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 
 from memory_app.bundle.core.fields import Fields
 from memory_app.bundle.core.front_matter import UnusableError, render_document, render_json
-from memory_app.bundle.core.plan import Channel, FilePlan, Reason, Verdict, is_hard_constraint
+from memory_app.bundle.core.plan import Channel, FilePlan, Reason, Verdict
 from memory_app.bundle.serialisers.base import (
     Details,
     InFile,
@@ -26,7 +26,7 @@ from memory_app.bundle.serialisers.base import (
     Writing,
 )
 from memory_app.facts.core.sameness import fact_key
-from memory_app.memories.core import MEMORY_ORIGIN, FactState, State
+from memory_app.memories.core import MEMORY_ORIGIN, FactState, State, is_hard_constraint
 from memory_app.memories.models import Memory, MemoryQuerySet, MemoryRevision
 from memory_app.memories.selectors import find_refused, retention_cutoff
 from memory_app.memories.services import SLICE, Draft, build_memory, insert_memories

@@ -7,34 +7,34 @@ from django.utils.translation import gettext_lazy as _
 
 from memory_app.doctor.fixes.contract import SAMPLE, Fix, FixName, Foreseen, Journal
 from memory_app.edges.index import INSERT, Linkable, Row, edge_rows, find_rows
-from memory_app.edges.services import slices, tell
-from memory_app.memories.models import Memory
+from memory_app.edges.services import publish_changes, slices
+from memory_app.index.core.document import Kind
+from memory_app.index.derived import derived_table, derived_tables
 from minara_site.kernel.jobs.services import Claim
 
 
 def foresee(claim: Claim | None) -> Foreseen:
     """Read every memory and decision and count the edges that are missing; the sample is of memories."""
-    added, memories, decisions = 0, list[int](), list[int]()
-    for source, ids in slices(claim):
-        missing = missing_rows(list(source.objects.filter(pk__in=ids).order_by("pk")))
+    added, lacking = 0, {table.counted: list[int]() for table in derived_tables()}
+    for table, ids in slices(claim):
+        missing = missing_rows(list(table.rows.filter(pk__in=ids).order_by("pk")))
         added += len(missing)
-        lacking = memories if source is Memory else decisions
-        lacking += dict.fromkeys(row[2] for row in missing)
-    counts = {"added": added, "memories": len(memories), "decisions": len(decisions)}
-    return Foreseen(counts, tuple(memories[:SAMPLE]))
+        lacking[table.counted] += dict.fromkeys(row[2] for row in missing)
+    counts = {"added": added, **{name: len(found) for name, found in lacking.items()}}
+    return Foreseen(counts, tuple(lacking[derived_table(Kind.MEMORY).counted][:SAMPLE]))
 
 
 def apply(journal: Journal, claim: Claim | None) -> dict[str, int]:
     """Add what is missing, in slices, each its own transaction."""
     added = 0
-    for source, ids in slices(claim):
+    for table, ids in slices(claim):
         with transaction.atomic():
-            rows = list(source.objects.select_for_update(of=("self",)).filter(pk__in=ids).order_by("pk"))
+            rows = list(table.rows.select_for_update(of=("self",)).filter(pk__in=ids).order_by("pk"))
             if missing := missing_rows(rows):
                 journal.write()
                 insert(missing)
                 lacking = {row[2] for row in missing}
-                tell(row for row in rows if row.pk in lacking)
+                publish_changes(table, (row for row in rows if row.pk in lacking))
         added += len(missing)
     return {"added": added}
 

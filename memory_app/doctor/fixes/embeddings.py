@@ -12,7 +12,8 @@ from memory_app.embeddings.adapters import EmbeddingProvider
 from memory_app.embeddings.batches import Counts, embed_batch
 from memory_app.embeddings.providers import current_provider
 from memory_app.embeddings.services import LEASE, TURN_SECONDS, pending_batches, state_batches
-from memory_app.embeddings.sources import MEMORIES, SOURCES
+from memory_app.index.core.document import Kind
+from memory_app.index.derived import derived_table, derived_tables
 from memory_app.memories.core import EmbeddingState
 from minara_site.kernel.jobs.leases import acquire_lease, release_lease, renew_lease
 from minara_site.kernel.jobs.services import Claim, report_progress, request_run
@@ -25,7 +26,7 @@ def foresee(claim: Claim | None) -> Foreseen:
     if current_provider() is None:
         return Foreseen(dict.fromkeys(STATES, 0))
     counts = {state.value: count_waiting(state) for state in STATES}
-    memories = MEMORIES.to_embed.filter(embedding_state__in=STATES)
+    memories = derived_table(Kind.MEMORY).to_embed.filter(embedding_state__in=STATES)
     sample = memories.order_by("pk").values_list("pk", flat=True)[:SAMPLE]
     return Foreseen(counts, tuple(sample))
 
@@ -61,7 +62,7 @@ def embed_waiting(provider: EmbeddingProvider, journal: Journal, claim: Claim | 
 
 def count_waiting(*states: EmbeddingState) -> int:
     """Return how many rows this fix embeds."""
-    return sum(source.to_embed.filter(embedding_state__in=states).count() for source in SOURCES)
+    return sum(source.to_embed.filter(embedding_state__in=states).count() for source in derived_tables())
 
 
 def keep_lease(journal: Journal) -> bool:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 
 from memory_app.doctor.core import HOLDS_OPEN, Line, Section, State
 from memory_app.doctor.sections.look import EVERY_ROW, Look, line_of
-from memory_app.edges.selectors import ENTITY_KINDS
+from memory_app.entities.selectors import ENTITY_KINDS
 from memory_app.facts.core import ConflictState
 from memory_app.facts.models import FactConflict
 from memory_app.memories.core import EmbeddingState, FactState

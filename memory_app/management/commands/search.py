@@ -10,10 +10,10 @@ from django.utils.translation import gettext as _
 from memory_app.index.core.request import Fusion
 from memory_app.index.documents import index_problems, rebuild_index
 from memory_app.index.pages import note_text
+from memory_app.search.core.surfaces import Surface
+from memory_app.search.log import log_search_of
 from memory_app.search.past import read_moment
 from memory_app.search.selectors import search_memories
-from memory_app.why.core import Door
-from memory_app.why.services import log_search_of
 from minara_site.access.models import DEFAULT_USERNAME
 from minara_site.access.users import get_user
 from minara_site.kernel.command import MinaraCommand
@@ -70,7 +70,7 @@ class Command(MinaraCommand):
         except MinaraError as error:
             raise CommandError(error.detail) from None
         ids = [hit.id for hit in found.hits]
-        log_search_of(owner_id=owner.pk, actor=ACTOR, query=query, ids=ids, now=timezone.now(), door=Door.COMMAND)
+        log_search_of(owner_id=owner.pk, actor=ACTOR, query=query, ids=ids, now=timezone.now(), door=Surface.COMMAND)
         for note in found.notes:
             self.stderr.write(note_text(note))
         for hit in found.hits:

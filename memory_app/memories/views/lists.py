@@ -17,7 +17,7 @@ from memory_app.memories.forms import ReasonForm
 from memory_app.memories.listed import shape_rows, with_deletions
 from memory_app.memories.listing import MEMORIES, RESTORE, TRASH, count_memory_tabs, spec_for, with_search_notes
 from memory_app.memories.models import Memory
-from memory_app.memories.reading import count_words, load_reading
+from memory_app.memories.prompt_use import count_label, load_prompt_use
 from memory_app.memories.selectors import no_such_memory, retention, retention_cutoff
 from memory_app.memories.services import delete_memories, restore_memories, undo_batch
 from memory_app.memories.views.notices import announce, held_words, question_words
@@ -51,10 +51,10 @@ def memory_list(request: PageRequest) -> HttpResponse:
         case State.DELETED:
             spec = replace(spec, bulk=(RESTORE,))
     rows = Memory.objects.for_owner(owner).select_related("owner")
-    reading = load_reading(owner)
+    reading = load_prompt_use(owner)
     with limited(request.GET.get("q")):
         found = load_page(spec, request, rows)
-        note = count_words(spec.narrow(rows, found.reading), reading)
+        note = count_label(spec.narrow(rows, found.reading), reading)
     leave_traces(request, found, now=now)
     listed = shape_rows(
         found.rows,
@@ -82,7 +82,7 @@ def trash(request: PageRequest) -> HttpResponse:
         found.rows,
         principal=request.principal,
         owner=owner,
-        reading=load_reading(owner),
+        reading=load_prompt_use(owner),
         now=now,
         query=found.search_text,
     )

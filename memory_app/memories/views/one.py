@@ -10,13 +10,13 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from memory_app.edges.pages import describe_edges
 from memory_app.edges.selectors import list_edges_of
-from memory_app.edges.words import describe_edges
 from memory_app.memories.core import MEMORY_KIND, MEMORY_ORIGIN, State
 from memory_app.memories.forms import ReasonForm
 from memory_app.memories.listed import ListedMemory, restorable_words, shape_row, with_deletions, with_unconfirmed
 from memory_app.memories.models import Memory
-from memory_app.memories.reading import Reading, load_reading, prompt_line
+from memory_app.memories.prompt_use import PromptUse, load_prompt_use, prompt_line
 from memory_app.memories.selectors import HistoryEntry, find_reasoning, get_history, open_memory
 from memory_app.memories.services import Batch, delete_memories, restore_memories, revert_memory
 from memory_app.memories.views.notices import announce, question_words, show_held
@@ -123,7 +123,7 @@ def render_one(
 ) -> HttpResponse:
     """Answer the page of one memory."""
     principal = request.principal
-    reading = load_reading(memory.owner)
+    reading = load_prompt_use(memory.owner)
     row = shape_row(memory, principal=principal, reading=reading, now=timezone.now())
     [row] = with_unconfirmed([row], owner=memory.owner)
     if memory.deleted_at:
@@ -159,7 +159,7 @@ def find_hold(memory: Memory) -> dict[str, Any] | None:
     return {"sentence": SENTENCES[hold.reason], "url": reverse("held:one", args=[hold.pk])} if hold else None
 
 
-def consequence_words(row: ListedMemory, reading: Reading) -> str:
+def consequence_words(row: ListedMemory, reading: PromptUse) -> str:
     """Return what deleting changes for the agent."""
     if row.memory.state is State.RETIRED:
         return _("Nothing changes for the agent: a retired fact is not read.")

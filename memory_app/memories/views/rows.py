@@ -11,7 +11,7 @@ from memory_app.memories.core import State
 from memory_app.memories.listed import shape_rows
 from memory_app.memories.listing import MEMORIES, TRASH, count_memory_tabs, spec_for
 from memory_app.memories.models import Memory
-from memory_app.memories.reading import count_words, load_reading
+from memory_app.memories.prompt_use import count_label, load_prompt_use
 from memory_app.memories.selectors import retention_cutoff
 from minara_site.access.policy import Act
 from minara_site.shell.pages import PageRequest
@@ -28,7 +28,7 @@ def answer_row(request: PageRequest, memory: Memory | None = None) -> HttpRespon
     rows = Memory.objects.for_owner(owner)
     is_trash = seen.path == reverse("memories:trash")
     spec = spec_for(TRASH if is_trash else MEMORIES, request.principal, owner, asked=asked)
-    reading = load_reading(owner)
+    reading = load_prompt_use(owner)
     row = None
     if memory is not None:
         [row] = shape_rows([memory], principal=request.principal, owner=owner, reading=reading, now=now)
@@ -39,5 +39,5 @@ def answer_row(request: PageRequest, memory: Memory | None = None) -> HttpRespon
             rows.in_state(State.DELETED, retention_cutoff(now)) if is_trash else rows,
             row,
             tab_counts={} if is_trash else count_memory_tabs(owner),
-            note="" if is_trash else count_words(spec.narrow(rows, spec.read(params)), reading),
+            note="" if is_trash else count_label(spec.narrow(rows, spec.read(params)), reading),
         )

@@ -6,7 +6,6 @@ from decimal import Decimal
 
 from memory_app.memories.models import Memory
 from memory_app.memories.selectors import newest_accepted
-from memory_app.pages.selectors import Asked, load_page, open_asset
 from memory_app.roles.core.prompts import EvidenceItem
 from memory_app.roles.posthoc.sources import EvidenceContext, SourceTool, register_source
 from memory_app.search.selectors import search_memories
@@ -16,7 +15,6 @@ from minara_site.kernel.market.selectors import find_prices
 
 OLDEST_PRICE = timedelta(hours=96)  # a market rests that long over a weekend with holidays
 MAX_MEMORIES = 5
-MAX_PAGE_CHARS = 1_600
 
 
 def get_price(context: EvidenceContext, *, symbol: str) -> Iterator[EvidenceItem]:
@@ -56,13 +54,6 @@ def memory_read(context: EvidenceContext, *, category: str = "") -> Iterator[Evi
         yield EvidenceItem("memory", f"{row.category}, known at the decision", row.content, row.updated_at)
 
 
-def memory_compiled_page(context: EvidenceContext, *, asset: str) -> Iterator[EvidenceItem]:
-    """Yield what is known about an asset today: the page keeps no past."""
-    asked = Asked(context.owner, open_asset(asset), hard_constraints=False)
-    compiled = load_page(asked, reader=context.owner, now=context.now)
-    yield EvidenceItem("page", f"{asked.asset.symbol}, as known now", compiled.markdown[:MAX_PAGE_CHARS], context.now)
-
-
 def plain(price: Decimal) -> str:
     """Return a price in digits, without the zeros at its end."""
     return f"{price.normalize():f}"
@@ -72,6 +63,5 @@ for each in (
     SourceTool("get_price", ("symbol",), get_price, is_read_only=True),
     SourceTool("memory_search", ("query",), memory_search, is_read_only=True),
     SourceTool("memory_read", ("category",), memory_read, is_read_only=True),
-    SourceTool("memory_compiled_page", ("asset",), memory_compiled_page, is_read_only=True),
 ):
     register_source(each)

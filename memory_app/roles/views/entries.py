@@ -22,7 +22,7 @@ from memory_app.roles.details import (
 from memory_app.roles.listed import shape_entries, shape_entry
 from memory_app.roles.listing import count_entry_tabs, entries_spec
 from memory_app.roles.picture import load_picture
-from memory_app.roles.reading import find_read
+from memory_app.roles.prompt_lessons import find_read
 from memory_app.roles.registry import registry
 from memory_app.roles.selectors import get_entry, list_entries, list_manual_due
 from memory_app.roles.words import decided_words

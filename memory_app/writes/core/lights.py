@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from memory_app.memories.destinations import find_destinations
+from memory_app.memories.core.destinations import find_destinations
 from memory_app.writes.core.similar import group_similar
 
 AGENTS = ("key:", "job:")  # writers that are no person

@@ -23,8 +23,8 @@ from mcp_types import (
 )
 from mcp_types import Tool as McpTool
 
-from memory_app.why.core import Door
-from memory_app.why.services import tools_called_through
+from memory_app.search.core.surfaces import Surface
+from memory_app.search.log import tools_called_through
 from minara_site.access.principal import Principal
 from minara_site.agent.catalogue import Tool, call_tool, tools_for
 from minara_site.kernel.errors import MinaraError
@@ -67,7 +67,7 @@ async def run_tool(context: ServerRequestContext[Any], params: CallToolRequestPa
 def answer(principal: Principal, name: str, arguments: dict[str, Any]) -> CallToolResult:
     """Run one tool and return its answer, or the error in words."""
     try:
-        with tools_called_through(Door.MCP):
+        with tools_called_through(Surface.MCP):
             data = call_tool(principal, name, arguments)
     except MinaraError as error:
         return refusal(error.problem_code, error.detail, errors=[asdict(each) for each in error.errors])

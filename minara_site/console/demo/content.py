@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from memory_app.why.core import Door
+from memory_app.search.core.surfaces import Surface
 from minara_site.kernel.core.vocabulary import Category, Source
 
 DAY = 24.0
@@ -41,7 +41,7 @@ class DemoSearch:
     """One search of an agent that returned the newest memories with this word."""
 
     hours_ago: float
-    door: Door
+    door: Surface
     query: str
     word: str
 
@@ -391,10 +391,10 @@ MEMORIES: tuple[DemoMemory, ...] = (
 )
 CONFLICT = ("prefers weekly charts for position trades", "prefers daily charts for position trades")
 SEARCHES: tuple[DemoSearch, ...] = (
-    DemoSearch(1.9, Door.MCP, "ETH entry thirds", "ETH"),
-    DemoSearch(20.5, Door.TOOL, "BTC alert", "BTC"),
-    DemoSearch(3 * DAY, Door.API, "stop loss lesson", "stop"),
-    DemoSearch(4 * DAY, Door.PAGE, "EUR/USD", "EUR/USD"),
+    DemoSearch(1.9, Surface.MCP, "ETH entry thirds", "ETH"),
+    DemoSearch(20.5, Surface.TOOL, "BTC alert", "BTC"),
+    DemoSearch(3 * DAY, Surface.API, "stop loss lesson", "stop"),
+    DemoSearch(4 * DAY, Surface.PAGE, "EUR/USD", "EUR/USD"),
 )
 
 MEI_MEMORIES: tuple[DemoMemory, ...] = (
@@ -433,8 +433,8 @@ MEI_MEMORIES: tuple[DemoMemory, ...] = (
 )
 MEI_CONFLICT = ("看盘以周线图为主", "看盘以日线图为主")
 MEI_SEARCHES: tuple[DemoSearch, ...] = (
-    DemoSearch(6.5, Door.MCP, "减仓 会议", "会"),
-    DemoSearch(2 * DAY, Door.TOOL, "止损", "止损"),
+    DemoSearch(6.5, Surface.MCP, "减仓 会议", "会"),
+    DemoSearch(2 * DAY, Surface.TOOL, "止损", "止损"),
 )
 
 SESSIONS: tuple[DemoSession, ...] = (

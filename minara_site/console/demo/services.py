@@ -13,10 +13,10 @@ from django.db.models import Model
 
 from memory_app.memories.models import Memory, MemoryRevision
 from memory_app.memories.services import Draft, delete_permanently, write_memories
+from memory_app.search.models import SearchLogEntry
 from memory_app.user_profile.models import UserProfileEntry, UserProfileRevision
 from memory_app.user_profile.selectors import list_entries
 from memory_app.user_profile.services import MAX_ENTRIES, set_entry
-from memory_app.why.models import SearchLogEntry
 from minara_site.access.models import AccessEntry, User
 from minara_site.access.policy import Role
 from minara_site.access.users import grant_role, lock_operators, refuse_last_operator

@@ -17,8 +17,8 @@ from memory_app.facts.services.consolidate import ACTOR
 from memory_app.facts.services.rows import note, retire, settle
 from memory_app.memories.core import FactState
 from memory_app.memories.models import Memory, MemoryQuerySet
-from memory_app.why.models import SearchLogEntry
-from memory_app.why.services import keep_search
+from memory_app.search.log import keep_search
+from memory_app.search.models import SearchLogEntry
 from minara_site.access.models import User
 from minara_site.console.demo.content import DemoMemory, DemoSearch
 

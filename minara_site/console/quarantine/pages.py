@@ -8,8 +8,8 @@ from functools import cached_property
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from memory_app.memories.confirming import find_unconfirmed
-from memory_app.memories.destinations import Destination
+from memory_app.memories.core.destinations import Destination
+from memory_app.memories.unconfirmed import find_unconfirmed
 from minara_site.access.actors import name_actors
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal

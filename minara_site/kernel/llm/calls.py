@@ -41,6 +41,7 @@ from minara_site.kernel.llm.tries import (
     Target,
     request_id_of,
     send,
+    strict_schema,
 )
 
 log = structlog.get_logger(__name__)
@@ -126,6 +127,7 @@ def request_of(question: Question[T], turns: Turns) -> dict[str, Any]:
         turns=turns,
         max_tokens=question.max_tokens,
         is_forced=is_forced,
+        strict=strict_schema,
     )
 
 

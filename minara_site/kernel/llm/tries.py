@@ -91,6 +91,12 @@ def send(target: Target, body: dict[str, Any]) -> HttpAnswer:
     raise AssertionError("unreachable")
 
 
+def strict_schema(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema as a strict tool needs it; the SDK knows how."""
+    strict: dict[str, Any] = import_module(WIRE).strict_schema(schema)
+    return strict
+
+
 def send_once(target: Target, body: dict[str, Any]) -> HttpAnswer:
     """Ask once. Raises what `send` raises."""
     seconds = float(settings.MINARA.minara_model_timeout_seconds)

@@ -12,6 +12,7 @@ from memory_app.importers.adapters import Format, open_bundle
 from memory_app.importers.services import Verdict, run_import
 from memory_app.index.core.request import Sort
 from memory_app.memories.models import Memory, MemoryRevision
+from memory_app.memories.prompt_rows import load_prompt_ids
 from memory_app.memories.selectors import get_memory, read_memories
 from memory_app.memories.services import (
     Changes,
@@ -26,7 +27,6 @@ from memory_app.memories.services import (
 )
 from memory_app.memories.tools import MemoryWriteArgs, memory_write
 from memory_app.search.selectors import search_memories
-from memory_app.snapshot.selectors import load_prompt_ids
 from memory_app.user_profile.models import UserProfileEntry, UserProfileRevision
 from memory_app.user_profile.selectors import read_entries
 from memory_app.user_profile.services import purge_removed_values, remove_entry, set_entry

@@ -149,6 +149,6 @@ def test_knows_text_that_cannot_be_stored(value: Any, is_good: bool) -> None:
 
 
 def test_a_request_is_measured_in_bytes() -> None:
-    parts = {"model": "m", "system": "s", "answer": StageOne, "max_tokens": 5, "is_forced": True}
+    parts = {"model": "m", "system": "s", "answer": StageOne, "max_tokens": 5, "is_forced": True, "strict": dict}
     one, two = (size_of(body_of(turns=asked_turns(text), **parts)) for text in ("", "價" * 100))  # type: ignore[arg-type]
     assert two - one == 300

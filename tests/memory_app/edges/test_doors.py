@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from memory_app.edges.drawing import HEIGHT, WIDTH, place_neighbours, short_name
+from memory_app.entities.drawing import HEIGHT, WIDTH, place_neighbours, short_name
 from minara_site.access.models import AccessEntry
 from minara_site.access.policy import Scope
 from tests.kit.api import MEMORY_FIELDS, agent_of
@@ -139,8 +139,8 @@ class TestPage:
         assert row.count('class="badge"') == 2
 
     def test_goes_on_to_older_memories_and_says_what_was_counted(self, ana, page, monkeypatch):
-        monkeypatch.setattr("memory_app.edges.views.MOST_ROWS", 2)
-        monkeypatch.setattr("memory_app.edges.selectors.WINDOW", 3)
+        monkeypatch.setattr("memory_app.entities.views.MOST_ROWS", 2)
+        monkeypatch.setattr("memory_app.entities.selectors.WINDOW", 3)
         ids = [remember(ana, f"long BTC {number}").pk for number in range(3)]
         shown = graph(page, "?entity=BTC")
         assert "counted in the newest" in shown

@@ -6,18 +6,11 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from memory_app.edges import selectors
 from memory_app.edges.core import EdgeType, NodeKind
-from memory_app.edges.selectors import (
-    Node,
-    get_entity_neighbourhood,
-    list_edges_of,
-    list_entity_edges,
-    open_node,
-    read_memories_of,
-    top_entities,
-)
-from memory_app.edges.words import describe_edges
+from memory_app.edges.pages import describe_edges
+from memory_app.edges.selectors import Node, list_edges_of, open_node
+from memory_app.entities import selectors
+from memory_app.entities.selectors import get_entity_neighbourhood, list_entity_edges, read_memories_of, top_entities
 from memory_app.memories.models import Memory
 from memory_app.memories.services import delete_memories, restore_memories
 from minara_site.access.principal import Principal

@@ -19,8 +19,8 @@ from memory_app.memories.services import (
     write_memories,
 )
 from memory_app.memories.tasks import purge
-from memory_app.why.core import Door
-from memory_app.why.services import log_search
+from memory_app.search.core.surfaces import Surface
+from memory_app.search.log import log_search
 from minara_site.access.models import User
 from minara_site.access.policy import Role
 from minara_site.access.principal import Principal
@@ -179,7 +179,7 @@ def write_and_edit(word: str) -> int:
     release_hold(principal=operator, hold_id=Hold.objects.open().latest("pk").pk, now=NOON)
     for pk in chosen[:5]:
         edit_memory(principal=me(), memory_id=pk, changes=Changes(content=f"{word} again"), now=NOON)
-    log_search(principal=me(), owner=owner(), query=f"{word} number", ids=chosen, now=NOON, door=Door.PAGE)
+    log_search(principal=me(), owner=owner(), query=f"{word} number", ids=chosen, now=NOON, door=Surface.PAGE)
     delete_memories(principal=me(), owner=owner(), ids=chosen, now=NOON)
     return seed(40, False)
 

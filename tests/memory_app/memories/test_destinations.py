@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_app.memories.destinations import MOST_FOUND, DestinationKind, find_destinations
+from memory_app.memories.core.destinations import MOST_FOUND, DestinationKind, find_destinations
 from tests.kit.tables import table
 
 EVM = "0x" + "52908400098527886E0F7030069857D2E4169EE7"

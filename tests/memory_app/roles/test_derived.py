@@ -7,11 +7,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from memory_app.edges.models import MemoryEdge
-from memory_app.edges.selectors import get_entity_neighbourhood, open_node, top_entities
+from memory_app.edges.selectors import open_node
 from memory_app.edges.services import replay_edges
 from memory_app.embeddings.models import MemoryVector
 from memory_app.embeddings.selectors import count_states_by_source, embed_query, find_nearest
 from memory_app.embeddings.services import backfill_embeddings, embed_pending
+from memory_app.entities.selectors import get_entity_neighbourhood, top_entities
 from memory_app.index.adapters import backend
 from memory_app.index.core.document import Kind
 from memory_app.index.core.parser import parse_query

@@ -7,19 +7,9 @@ from datetime import timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_app.snapshot.core import (
-    MAX_LESSONS,
-    MAX_LESSONS_OF_A_ROLE,
-    MAX_OBSERVATIONS,
-    RESERVED_FOR_USER_WRITTEN,
-    LessonRow,
-    MemoryRow,
-    ProfileEntry,
-    SectionName,
-    choose_lessons,
-    choose_observations,
-    render_memory_block,
-)
+from memory_app.memories.core.prompt import MAX_OBSERVATIONS, RESERVED_FOR_USER_WRITTEN, MemoryRow, choose_observations
+from memory_app.roles.core.lessons import MAX_LESSONS, MAX_LESSONS_OF_A_ROLE, LessonRow, choose_lessons
+from memory_app.snapshot.core import ProfileEntry, SectionName, render_memory_block
 from tests.kit.clock import NOON
 from tests.kit.shared import corpus
 from tests.kit.tables import table

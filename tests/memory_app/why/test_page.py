@@ -10,11 +10,11 @@ from django.test.utils import CaptureQueriesContext
 from memory_app.facts.core import ConflictState, Decider, EventKind
 from memory_app.facts.models import ConsolidationEvent, FactConflict
 from memory_app.memories.models import Memory
+from memory_app.memories.prompt_rows import find_prompt_change, load_prompt_ids
 from memory_app.memories.services import Draft, write_memory
-from memory_app.snapshot.selectors import find_prompt_change, load_prompt_ids
-from memory_app.why.core import Door
-from memory_app.why.selectors import MOST_COUNTED, SHOWN, load_belief
-from memory_app.why.services import log_database, log_search
+from memory_app.search.core.surfaces import Surface
+from memory_app.search.log import log_database, log_search
+from memory_app.why.selectors import MOST_COUNTED, SHOWN, load_report
 from minara_site.access.models import AccessEntry
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
@@ -53,7 +53,7 @@ def decide(owner, kind, about, other=None, *, decider=Decider.RULE, at=NOON, **f
     )
 
 
-def found(reader, memory, *, owner=None, query="btc stop", at=NOON, door=Door.PAGE):
+def found(reader, memory, *, owner=None, query="btc stop", at=NOON, door=Surface.PAGE):
     log_search(principal=browser(reader), owner=owner or reader, query=query, ids=[memory.pk], now=at, door=door)
 
 
@@ -92,7 +92,7 @@ class TestPage:
         decide(ana, EventKind.SUPERSEDED, old, memory, decider=Decider.MODEL, reason="newer")
         FactConflict.objects.create(owner=ana, older=memory, newer=rival, similarity=0.9, found_at=NOON)
         session = start_session(owner=ana, title="Morning", actor="test", now=NOON).session
-        found(ana, memory, query="what was sold", door=Door.MCP)
+        found(ana, memory, query="what was sold", door=Surface.MCP)
         shown = main_of(page.get(f"/memories/{memory.pk}/why/"))
         for words in (
             "the user said so",
@@ -134,7 +134,7 @@ class TestPage:
 
     def test_names_only_assets_that_have_a_page(self, page, ana):
         memory = make_memory(ana, "Bought $ZZQY and BTC/USDT")
-        assert load_belief(memory, now=NOON).assets == ("BTC",)
+        assert load_report(memory, now=NOON).assets == ("BTC",)
 
     @pytest.mark.database
     def test_costs_the_same_however_much_hangs_on_it(self, page, ana):
@@ -244,19 +244,19 @@ class TestBelief:
         memory = make_memory(ana)
         for number in range(MOST_COUNTED + 5):
             found(ana, memory, query=f"number {number}")
-        belief = load_belief(memory, now=NOON)
-        assert [each.query for each in belief.found.rows] == [
+        report = load_report(memory, now=NOON)
+        assert [each.query for each in report.found.rows] == [
             f"number {MOST_COUNTED + 4 - place}" for place in range(SHOWN)
         ]
-        assert (belief.found.count.number, belief.found.count.is_exact) == (MOST_COUNTED, False)
+        assert (report.found.count.number, report.found.count.is_exact) == (MOST_COUNTED, False)
 
     def test_an_undone_merge_brought_nothing_in_its_favour(self, ana):
         memory, other = fact(ana, "one"), fact(ana, "two")
         event = decide(ana, EventKind.DEDUPLICATED, other, memory)
         decide(ana, EventKind.UNRETIRED, other, memory, at=NOON + DAY, undoes=event)
-        belief = load_belief(memory, now=NOON)
-        assert [each.is_undone for each in belief.decisions] == [False, True]
-        assert belief.replaced == ()
+        report = load_report(memory, now=NOON)
+        assert [each.is_undone for each in report.decisions] == [False, True]
+        assert report.replaced == ()
 
     def test_names_nothing_of_another_owner(self, ana, ben):
         memory, foreign = fact(ana, "one"), fact(ben, "two")
@@ -264,9 +264,9 @@ class TestBelief:
         FactConflict.objects.create(
             owner=ben, older=foreign, newer=memory, similarity=0.9, found_at=NOON, state=ConflictState.OPEN
         )
-        belief = load_belief(memory, now=NOON)
-        assert belief.others == {}
-        assert belief.conflicts == ()
+        report = load_report(memory, now=NOON)
+        assert report.others == {}
+        assert report.conflicts == ()
 
 
 @pytest.mark.database

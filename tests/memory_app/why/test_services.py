@@ -12,10 +12,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from memory_app.memories.services import purge_expired
+from memory_app.search.core.surfaces import Surface
+from memory_app.search.log import MOST_WAIT_MS, forget_searches, log_database, log_search, tools_called_through
+from memory_app.search.models import SearchLogEntry, SearchLogHit
 from memory_app.snapshot.models import SnapshotMemory
-from memory_app.why.core import Door
-from memory_app.why.models import SearchLogEntry, SearchLogHit
-from memory_app.why.services import MOST_WAIT_MS, forget_searches, log_database, log_search, tools_called_through
 from minara_site.agent.catalogue import call_tool
 from minara_site.kernel.core.vocabulary import Category
 from minara_site.kernel.db import is_sqlite
@@ -39,7 +39,7 @@ def logged():
 
 
 def search(owner, ids, *, at=NOON, query="btc stop"):
-    log_search(principal=browser(owner), owner=owner, query=query, ids=ids, now=at, door=Door.PAGE)
+    log_search(principal=browser(owner), owner=owner, query=query, ids=ids, now=at, door=Surface.PAGE)
     return SearchLogEntry.objects.latest("pk")
 
 
@@ -54,7 +54,7 @@ class TestKeeps:
         agent = agent_of(ana)
         agent.get("/v1/memory/search?q=btc+stop")
         call_tool(me, "memory_search", {"query": "btc stop"})
-        with tools_called_through(Door.MCP):
+        with tools_called_through(Surface.MCP):
             call_tool(me, "memory_search", {"query": "btc stop"})
         page.get(reverse("search_lab:page"), {"q": "btc stop"})
         call_command("search", "find", "btc", "stop", "--user", "ana", stdout=StringIO())
@@ -81,7 +81,7 @@ class TestKeeps:
 
     def test_of_a_search_across_everybody_whose_search_it_was(self, ana, olga):
         memory = make_memory(ana)
-        log_search(principal=browser(olga), owner=EVERYONE, query="stops", ids=[memory.pk], now=NOON, door=Door.PAGE)
+        log_search(principal=browser(olga), owner=EVERYONE, query="stops", ids=[memory.pk], now=NOON, door=Surface.PAGE)
         assert SearchLogEntry.objects.get().owner_id == olga.pk
 
     def test_nothing_when_it_is_off(self, ana, page: Client, settings):
@@ -103,7 +103,7 @@ class TestNeverFailsASearch:
         with sqlite3.connect(name, isolation_level=None) as other:
             other.execute("BEGIN IMMEDIATE")
             with CaptureQueriesContext(connections[log_database()]) as statements:
-                log_search(principal=browser(ana), owner=ana, query="btc", ids=[1], now=NOON, door=Door.PAGE)
+                log_search(principal=browser(ana), owner=ana, query="btc", ids=[1], now=NOON, door=Surface.PAGE)
             assert statements[0]["sql"] == f"PRAGMA busy_timeout = {MOST_WAIT_MS}"  # the file's own patience is 20 s
             other.execute("ROLLBACK")
         other.close()
@@ -136,7 +136,7 @@ class TestNeverFailsASearch:
         wanted = {name: params[name] for name in ("dbname", "user", "password", "host", "port") if params.get(name)}
         with psycopg.connect(**wanted) as other:
             other.execute("LOCK TABLE search_log IN ACCESS EXCLUSIVE MODE")
-            log_search(principal=browser(ana), owner=ana, query="btc", ids=[1], now=NOON, door=Door.PAGE)
+            log_search(principal=browser(ana), owner=ana, query="btc", ids=[1], now=NOON, door=Surface.PAGE)
             other.rollback()
         assert not SearchLogEntry.objects.exists()
 

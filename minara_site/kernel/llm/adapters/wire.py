@@ -54,6 +54,11 @@ def sdk_of(process_id: int, url: str, key: str) -> anthropic.Anthropic:
     return sdk
 
 
+def strict_schema(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema as a strict tool needs it."""
+    return anthropic.transform_schema(schema)
+
+
 def headers_for(url: str, key: str) -> dict[str, str]:
     """Return what is sent beside the SDK's own headers.
 

@@ -9,6 +9,7 @@ think at all, so that nothing is said of it.
 
 import json
 import re
+from collections.abc import Callable
 from functools import cache
 from typing import Any, Final, TypeVar
 
@@ -27,6 +28,7 @@ MOST_TOKENS: Final = 1_000_000_000
 
 T = TypeVar("T", bound=BaseModel)
 Turns = tuple[dict[str, Any], ...]
+Strict = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 class Unfit(Exception):
@@ -72,19 +74,27 @@ def tool_name(answer: type[BaseModel]) -> str:
 
 
 @cache
-def tool_of(answer: type[BaseModel], *, is_forced: bool) -> dict[str, Any]:
-    """Return the definition of the tool, not to be changed; the same bytes for every question with this answer."""
+def tool_of(answer: type[BaseModel], *, is_forced: bool, strict: Strict) -> dict[str, Any]:
+    """Return the definition of the tool, not to be changed; the same bytes for every question with this answer.
+
+    `strict` returns the schema that a tool needs which is not forced.
+    """
     schema = answer.model_json_schema()
     tool = {"name": tool_name(answer), "description": schema.pop("description", answer.__name__)}
     if is_forced:
         return {**tool, "input_schema": schema, "cache_control": CACHED}
-    from anthropic import transform_schema
-
-    return {**tool, "input_schema": transform_schema(schema), "strict": True, "cache_control": CACHED}
+    return {**tool, "input_schema": strict(schema), "strict": True, "cache_control": CACHED}
 
 
 def body_of(
-    *, model: str, system: str, answer: type[BaseModel], turns: Turns, max_tokens: int, is_forced: bool
+    *,
+    model: str,
+    system: str,
+    answer: type[BaseModel],
+    turns: Turns,
+    max_tokens: int,
+    is_forced: bool,
+    strict: Strict,
 ) -> dict[str, Any]:
     """Return a request. Everything before `messages` is the same for every question of a task, and cached."""
     name = tool_name(answer)
@@ -92,7 +102,7 @@ def body_of(
     body = {
         "model": model,
         "max_tokens": max_tokens,
-        "tools": [tool_of(answer, is_forced=is_forced)],
+        "tools": [tool_of(answer, is_forced=is_forced, strict=strict)],
         "system": [{"type": "text", "text": asked, "cache_control": CACHED}],
         "messages": list(turns),
     }

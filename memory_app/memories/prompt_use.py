@@ -9,9 +9,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from memory_app.memories.core import MEMORY_KIND
+from memory_app.memories.core.prompt import MAX_OBSERVATIONS, MemoryRow, memory_line
 from memory_app.memories.models import Memory
-from memory_app.snapshot.core import MAX_OBSERVATIONS, MemoryRow, memory_line
-from memory_app.snapshot.selectors import load_prompt_ids
+from memory_app.memories.prompt_rows import load_prompt_ids
 from minara_site.access.models import User
 from minara_site.kernel.conversations.models import Session
 from minara_site.kernel.core.tokens import estimate_tokens
@@ -20,7 +20,7 @@ from minara_site.kernel.ownership import Owner
 
 
 @dataclass(frozen=True)
-class Reading:
+class PromptUse:
     """Which memories an agent reads without asking.
 
     Those of its running session, whose prompt was frozen at `since`; without a session those of the next one.
@@ -56,20 +56,20 @@ class Reading:
         return _("in the prompt")
 
 
-def load_reading(owner: Owner) -> Reading:
+def load_prompt_use(owner: Owner) -> PromptUse:
     """Return what the agent of this owner reads. One query with a running session, else three."""
     if not isinstance(owner, User):
-        return Reading()
+        return PromptUse()
     # The snapshot is a table of profile_app, which stands above this app: reached by its name, never imported.
     running = Session.objects.for_owner(owner).open().filter(snapshot__isnull=False)
     newest = running.order_by("-created_at", "-id").values_list("snapshot__memory_ids", "created_at").first()
     if newest is None:
-        return Reading(load_prompt_ids(owner=owner), is_known=True)
+        return PromptUse(load_prompt_ids(owner=owner), is_known=True)
     ids, since = newest
-    return Reading(frozenset(ids), since, is_known=True)
+    return PromptUse(frozenset(ids), since, is_known=True)
 
 
-def count_words(rows: QuerySet[Memory], reading: Reading) -> str:
+def count_label(rows: QuerySet[Memory], reading: PromptUse) -> str:
     """Return how many rows of a list stand in the prompt, empty when unknown. One query."""
     if not reading.is_known:
         return ""
@@ -84,7 +84,7 @@ def prompt_line(memory: Memory) -> str:
 
 def explain(memory: Memory) -> dict[str, Any]:
     """Return where a memory comes from and why the agent does or does not read it, as the API answers."""
-    reading, line = load_reading(memory.owner), prompt_line(memory)
+    reading, line = load_prompt_use(memory.owner), prompt_line(memory)
     return {
         "id": memory.pk,
         "source": memory.source,

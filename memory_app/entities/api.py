@@ -9,23 +9,17 @@ from ninja import Query, Router, Schema
 from pydantic import Field
 
 from memory_app.edges.core import EdgeType, NodeKind
-from memory_app.edges.selectors import (
-    Node,
-    list_entity_edges,
-    node_of,
-    open_node,
-    read_memories_of,
-    top_entities,
-)
+from memory_app.edges.selectors import Node, node_of, open_node
+from memory_app.entities.selectors import list_entity_edges, read_memories_of, top_entities
 from memory_app.memories.api import MemoryOut
 from memory_app.memories.selectors import memory_record
-from memory_app.pages.selectors import open_owner
 from minara_site.access.access_log import record_views
 from minara_site.access.api_auth import allow
 from minara_site.access.policy import Act
 from minara_site.kernel.core.assets import AssetClass, AssetGroup
 from minara_site.kernel.errors import FieldError, Invalid
 from minara_site.kernel.guard.masking import masked_for
+from minara_site.shell.owners import open_owner
 from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, paginate
 from minara_site.web.schemas import Data, Items, OwnerQuery, PageQuery

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from memory_app.edges import views
+from memory_app.entities import views
 
 app_name = "edges"
 urlpatterns = [path("graph/", views.graph, name="graph")]

@@ -13,24 +13,25 @@ import structlog
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connections, router, transaction
 
-from memory_app.why.core import MAX_QUERY_CHARS, Door
-from memory_app.why.models import SearchLogEntry, SearchLogHit
+from memory_app.search.core.surfaces import Surface
+from memory_app.search.models import SearchLogEntry, SearchLogHit
 from minara_site.access.principal import Principal
 from minara_site.kernel.core.redact import redact_text
 from minara_site.kernel.db import is_sqlite
 from minara_site.kernel.jobs.services import Claim, report_progress
 from minara_site.kernel.ownership import EVERYONE, Owner
 
+MAX_QUERY_CHARS = 512  # the column
 MOST_WAIT_MS = 250
 SLICE = 500
 INSERT_HIT = "INSERT INTO search_log_hits (search_id, memory_id, rank) VALUES (%s, %s, %s)"
 
 log = structlog.get_logger(__name__)
-_tool_door: ContextVar[Door] = ContextVar("tool_door", default=Door.TOOL)
+_tool_door: ContextVar[Surface] = ContextVar("tool_door", default=Surface.TOOL)
 
 
 @contextmanager
-def tools_called_through(door: Door) -> Iterator[None]:
+def tools_called_through(door: Surface) -> Iterator[None]:
     """Say by which door the tools of this block are called."""
     token = _tool_door.set(door)
     try:
@@ -46,7 +47,7 @@ def log_search(
     query: str,
     ids: Sequence[int],
     now: datetime,
-    door: Door | None = None,
+    door: Surface | None = None,
 ) -> None:
     """Keep that the caller searched an owner's memories and got these, best first.
 
@@ -57,7 +58,7 @@ def log_search(
     log_search_of(owner_id=owner_id, actor=principal.actor, query=query, ids=ids, now=now, door=door)
 
 
-def log_search_of(*, owner_id: int, actor: str, query: str, ids: Sequence[int], now: datetime, door: Door) -> None:
+def log_search_of(*, owner_id: int, actor: str, query: str, ids: Sequence[int], now: datetime, door: Surface) -> None:
     """Keep a search; secrets are taken out of the query. A log that cannot be written is a warning."""
     if not settings.MINARA.minara_search_log_days:
         return

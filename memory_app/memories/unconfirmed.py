@@ -6,7 +6,7 @@ from operator import or_
 
 from django.db.models import Q
 
-from memory_app.memories.destinations import Destination, find_destinations
+from memory_app.memories.core.destinations import Destination, find_destinations
 from memory_app.memories.models import Memory
 from memory_app.user_profile.models import UserProfileEntry
 from minara_site.access.models import User

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from memory_app.why.services import forget_searches
+from memory_app.search.log import forget_searches
 from minara_site.kernel.jobs.services import Claim
 
 FORGET = "why.forget_searches"

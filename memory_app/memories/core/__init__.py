@@ -64,6 +64,11 @@ def guarded_text(*, content: str, fact_type: str, tickers: Iterable[str], metada
     return "\n".join(part for part in (content, fact_type, " ".join(tickers), *leaves(metadata)) if part)
 
 
+def is_hard_constraint(fact_type: str) -> bool:
+    """Say whether a memory with this label stands for a hard constraint (decisions: small ones)."""
+    return fact_type.strip().lower() == "constraint.hard"
+
+
 def is_editable(*, category: str, source: str | None) -> bool:
     """Say whether its owner may change or delete it: only what they typed themselves (S1's allow-list)."""
     return category == Category.PERSONALIZATION and source == Source.USER_MANUAL

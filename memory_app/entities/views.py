@@ -10,29 +10,28 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
 from memory_app.edges.core import EdgeType
-from memory_app.edges.drawing import HEIGHT, WIDTH, Place, place_neighbours, short_name
 from memory_app.edges.models import MemoryEdge
-from memory_app.edges.selectors import (
+from memory_app.edges.pages import EDGE_WORDS, words_of
+from memory_app.edges.selectors import Node, open_node
+from memory_app.entities.drawing import HEIGHT, WIDTH, Place, place_neighbours, short_name
+from memory_app.entities.selectors import (
     WINDOW,
     Counted,
     Neighbourhood,
-    Node,
     get_entity_neighbourhood,
     list_decisions_about,
     list_entity_edges,
-    open_node,
     read_memories_of,
     top_entities,
 )
-from memory_app.edges.words import EDGE_WORDS, words_of
 from memory_app.memories.models import Memory
-from memory_app.pages.selectors import open_owner
 from minara_site.access.access_log import record_view
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.kernel.core.vocabulary import provenance_label
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.shell.nav import Crumb
+from minara_site.shell.owners import open_owner
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.filters import changed_query
 from minara_site.web.keyset import Order, paginate
@@ -98,8 +97,8 @@ def graph(request: PageRequest) -> HttpResponse:
     if node is None:
         found = top_entities(owner=owner, limit=SHOWN)
         context |= {"found": found, "listed": [ListedNode(each) for each in found.items]}
-        return render_page(request, "memory_app/edges/list.html", context)
-    return render_page(request, "memory_app/edges/one.html", context | node_context(request, owner, node))
+        return render_page(request, "memory_app/entities/list.html", context)
+    return render_page(request, "memory_app/entities/one.html", context | node_context(request, owner, node))
 
 
 def node_context(request: PageRequest, owner: User, node: Node) -> dict[str, Any]:

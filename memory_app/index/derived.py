@@ -1,0 +1,53 @@
+"""The tables whose texts get vectors and links; `memory_app/derived.py` lists them."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+from memory_app.index.core.document import Kind
+from minara_site.kernel.registry import load
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedTable:
+    """A table. `needs_vector` are the rows that have, or should have, an embedding state of their own.
+
+    `find_refused(rows)` returns the ids that today's rules of the guard refuse; `publish(owner_id, ids)` says after
+    commit that rows changed. `counted` is what reports call its rows.
+    """
+
+    kind: Kind
+    model: Any
+    counted: str
+    needs_vector: Q
+    find_refused: Callable[[Iterable[Any]], set[int]]
+    publish: Callable[[int, Sequence[int]], None]
+
+    @property
+    def name(self) -> str:
+        """Return the name by which it is registered."""
+        return self.kind.value
+
+    @property
+    def rows(self) -> "QuerySet[Any]":
+        """Return every row."""
+        rows: QuerySet[Any] = self.model.objects.all()
+        return rows
+
+    @property
+    def to_embed(self) -> "QuerySet[Any]":
+        """Return the rows that have, or should have, an embedding state of their own."""
+        return self.rows.filter(self.needs_vector)
+
+
+def derived_tables() -> list[DerivedTable]:
+    """Return every table, memories first: searches wait for their vectors."""
+    return list(load("derived").values())
+
+
+def derived_table(kind: Kind) -> DerivedTable:
+    """Return the table of a kind of document."""
+    table: DerivedTable = load("derived")[kind.value]
+    return table
