@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import ClassVar, Protocol
 
-from django.db import DEFAULT_DB_ALIAS, connections
+from django.db import DEFAULT_DB_ALIAS
 
 from memory_app.edges.core import Edge, SourceTable
 from memory_app.edges.models import MemoryEdge
@@ -16,11 +16,7 @@ from memory_app.edges.models import MemoryEdge
 SLICE = 500
 LINKED_FIELDS = frozenset({"content", "tickers", "scenario_id", "owner", "owner_id"})
 LINKED_ENTRY_FIELDS = frozenset({"asset", "decision", "owner", "owner_id"})
-INSERT = """
-    INSERT INTO memory_edges (owner_id, src_table, src_id, dst_entity_kind, dst_entity_key, edge_type)
-    VALUES (%s, %s, %s, %s, %s, %s)
-    ON CONFLICT (src_table, src_id, dst_entity_kind, dst_entity_key, edge_type) DO NOTHING
-"""
+COLUMNS = ("owner_id", "src_table", "src_id", "dst_entity_kind", "dst_entity_key", "edge_type")
 Row = tuple[int, str, int, str, str, str]
 
 
@@ -73,9 +69,8 @@ def write_slice(rows: Sequence[Linkable], *, using: str) -> Written:
 
 def insert(rows: Sequence[Row], *, using: str) -> None:
     """Insert rows; what stands already stays."""
-    if rows:
-        with connections[using].cursor() as cursor:
-            cursor.executemany(INSERT, rows)
+    edges = [MemoryEdge(**dict(zip(COLUMNS, row, strict=True))) for row in rows]
+    MemoryEdge.objects.using(using).bulk_create(edges, ignore_conflicts=True)
 
 
 def edge_rows(row: Linkable) -> Iterable[Row]:
@@ -88,5 +83,4 @@ def find_rows(rows: Sequence[Linkable], *, using: str) -> dict[Row, int]:
     """Return the edges of these rows of one table that stand, with their ids. One query."""
     table = rows[0].src_table if rows else SourceTable.MEMORIES
     edges = MemoryEdge.objects.using(using).filter(src_table=table, src_id__in=[row.pk for row in rows])
-    columns = ("owner_id", "src_table", "src_id", "dst_entity_kind", "dst_entity_key", "edge_type")
-    return {edge[1:]: edge[0] for edge in edges.values_list("pk", *columns)}
+    return {edge[1:]: edge[0] for edge in edges.values_list("pk", *COLUMNS)}

@@ -83,7 +83,11 @@ class TopQuery(OwnerQuery):
 
 
 @router.get(
-    "/edges", summary="List the edges of an entity", auth=allow(Act.GRAPH_READ), response=Data[Items[EntityEdgeOut]]
+    "/edges",
+    operation_id="memory_app_edges_api_edges",
+    summary="List the edges of an entity",
+    auth=allow(Act.GRAPH_READ),
+    response=Data[Items[EntityEdgeOut]],
 )
 def edges(request: PageRequest, query: Query[EdgeQuery]) -> dict[str, Any]:
     """List the edges of an entity with their memories, newest memory first; only what is read counts.
@@ -115,6 +119,7 @@ def edges(request: PageRequest, query: Query[EdgeQuery]) -> dict[str, Any]:
 
 @router.get(
     "/entities/top",
+    operation_id="memory_app_edges_api_top",
     summary="List the entities of the most memories",
     auth=allow(Act.GRAPH_READ),
     response=Data[TopEntitiesOut],

@@ -2,15 +2,13 @@
 
 from typing import Any
 
-from django.db import connection
+from django.db.models import F
 
+from memory_app.pages.models import CompiledPageVersion
+from minara_site.access.models import User
 from minara_site.kernel.events import fact_recorded, memory_written, role_memory_changed
 
 EVENTS = (memory_written, fact_recorded, role_memory_changed)
-RAISE = """
-    INSERT INTO compiled_page_versions (owner_id, version) SELECT id, 1 FROM access_user WHERE id = %s
-    ON CONFLICT (owner_id) DO UPDATE SET version = compiled_page_versions.version + 1
-"""  # an owner may be gone by now; in SQL: each write of a memory pays for it, and the ORM takes ten times as long
 
 
 def listen() -> None:
@@ -21,5 +19,7 @@ def listen() -> None:
 
 def raise_version(sender: object, *, owner_id: int, **facts: Any) -> None:
     """Count that an owner's data changed, after it is committed."""
-    with connection.cursor() as cursor:
-        cursor.execute(RAISE, [owner_id])
+    mine = CompiledPageVersion.objects.filter(pk=owner_id)
+    if not mine.update(version=F("version") + 1) and User.objects.filter(pk=owner_id).exists():
+        CompiledPageVersion.objects.bulk_create([CompiledPageVersion(owner_id=owner_id)], ignore_conflicts=True)
+        mine.update(version=F("version") + 1)

@@ -110,7 +110,7 @@ def read_standings(roles: Sequence[tuple[str, DeclaredRole | None]], owner: Owne
             role_id,
             declared,
             RowCount.of(row[f"pending_{place}"]),
-            RowCount.of(row[f"due_{place}"]),
+            RowCount.of(row[f"due_{place}"] or 0),
             RowCount.of(row[f"lessons_{place}"]),
             states.get(role_id),
             lease_of(role_id, row[f"holder_{place}"], row[f"until_{place}"]),

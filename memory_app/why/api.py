@@ -23,6 +23,7 @@ router = Router(tags=["memory"])
 
 @router.get(
     "/memory/{int:memory_id}/why",
+    operation_id="memory_app_memories_api_why",
     summary="Explain where a memory comes from",
     auth=allow(Act.MEMORY_READ),
     response=Data[WhyOut],

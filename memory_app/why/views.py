@@ -33,7 +33,7 @@ def show(request: PageRequest, memory_id: int) -> HttpResponse:
         "title": _("Memory %(id)d") % {"id": memory.pk},
         "memory": shown,
         "is_own": memory.owner_id == reader.pk,
-        "belief": report,
+        "report": report,
         "steps": steps_of(memory, report, names=names, reader=reader),
         "conflicts": conflict_rows(report, reader=reader),
         "found": found_rows(memory, report, names=names, principal=principal),

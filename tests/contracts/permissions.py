@@ -219,6 +219,8 @@ PAGES: dict[str, Row] = {
     "memories/held/<int:hold_id>/": page(Act.HOLDS_READ, get=ANA_AND_OPERATORS),
     "memories/held/<int:hold_id>/release/": page(Act.HOLD_RELEASE, post=OPERATORS),
     "memories/held/<int:hold_id>/discard/": page(Act.HOLD_DISCARD, post=ANA_AND_OPERATORS),
+    "quarantine/": page(Act.REVIEW, get=OPERATORS),
+    "quarantine/<int:hold_id>/": page(Act.REVIEW, get=OPERATORS),
     "memories/new/": page(Act.MEMORY_WRITE, get=OWNERS, post=OWNERS),
     "memories/count/": page(Act.MEMORY_WRITE, post=OWNERS),
     "memories/bulk/": page(Act.MEMORY_REMOVE, post=ANA_AND_OPERATORS),

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from django.db import DEFAULT_DB_ALIAS, connections, transaction
+from django.db import DEFAULT_DB_ALIAS, transaction
 from django.utils.translation import gettext_lazy as _
 
 from memory_app.doctor.fixes.contract import SAMPLE, Fix, FixName, Foreseen, Journal
-from memory_app.edges.index import INSERT, Linkable, Row, edge_rows, find_rows
+from memory_app.edges.index import Linkable, Row, edge_rows, find_rows, insert
 from memory_app.edges.services import publish_changes, slices
 from memory_app.index.core.document import Kind
 from memory_app.index.derived import derived_table, derived_tables
@@ -32,7 +32,7 @@ def apply(journal: Journal, claim: Claim | None) -> dict[str, int]:
             rows = list(table.rows.select_for_update(of=("self",)).filter(pk__in=ids).order_by("pk"))
             if missing := missing_rows(rows):
                 journal.write()
-                insert(missing)
+                insert(missing, using=DEFAULT_DB_ALIAS)
                 lacking = {row[2] for row in missing}
                 publish_changes(table, (row for row in rows if row.pk in lacking))
         added += len(missing)
@@ -44,12 +44,6 @@ def missing_rows(rows: Sequence[Linkable]) -> list[Row]:
     wanted = {edge for row in rows for edge in edge_rows(row)}
     stored = find_rows(rows, using=DEFAULT_DB_ALIAS)
     return sorted(wanted - stored.keys(), key=lambda edge: (edge[2], edge))
-
-
-def insert(rows: Sequence[Row]) -> None:
-    """Add edges; one that stands by now costs nothing."""
-    with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
-        cursor.executemany(INSERT, rows)
 
 
 EDGES = Fix(FixName.EDGES, _("Adds the edges that memories and decisions should have and do not."), foresee, apply)

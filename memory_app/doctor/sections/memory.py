@@ -6,18 +6,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
-from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.models import Case, Count, Exists, OuterRef, Q, When
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory_app.doctor.core import HOLDS_OPEN, Line, Section, State
 from memory_app.doctor.sections.look import EVERY_ROW, Look, line_of
+from memory_app.edges.core import SourceTable
+from memory_app.edges.models import MemoryEdge
 from memory_app.entities.selectors import ENTITY_KINDS
 from memory_app.facts.core import ConflictState
 from memory_app.facts.models import FactConflict
 from memory_app.memories.core import EmbeddingState, FactState
-from memory_app.memories.models import Memory
+from memory_app.memories.models import LIVE, Memory
 from memory_app.memories.selectors import retention_cutoff
 from memory_app.snapshot.selectors import count_writes_of_sessions
 from minara_site.kernel.conversations.models import Session
@@ -41,26 +43,6 @@ FACTS: Mapping[FactState, Promise] = {
     FactState.RETIRED: gettext_lazy("retired"),
 }
 
-CENSUS = """
-    SELECT category, embedding_state, fact_state, is_live, is_held, is_deleted, is_past, COUNT(*) FROM (
-        SELECT category, embedding_state, fact_state,
-            deleted_at IS NULL AND held_at IS NULL AND retired_at IS NULL AS is_live,
-            deleted_at IS NULL AND held_at IS NOT NULL AS is_held,
-            deleted_at IS NOT NULL AS is_deleted,
-            deleted_at IS NOT NULL AND deleted_at <= %s AS is_past
-        FROM memories LIMIT %s
-    ) counted GROUP BY 1, 2, 3, 4, 5, 6, 7
-"""
-EDGES = """
-    SELECT dst_entity_key,
-        COUNT(m.id) FILTER (WHERE dst_entity_kind IN (%s, %s, %s)), SUM(COUNT(m.id)) OVER (), SUM(COUNT(*)) OVER ()
-    FROM (
-        SELECT src_table, src_id, dst_entity_kind, dst_entity_key FROM memory_edges ORDER BY id DESC LIMIT %s
-    ) newest LEFT JOIN memories m ON src_table = 'memories' AND m.id = src_id
-        AND m.deleted_at IS NULL AND m.held_at IS NULL AND m.retired_at IS NULL
-    GROUP BY dst_entity_kind, dst_entity_key ORDER BY 2 DESC, 1 LIMIT %s
-"""
-
 
 @dataclass(frozen=True, slots=True)
 class Group:
@@ -77,7 +59,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Census:
+class MemoryCounts:
     """The memories, grouped; `is_exact` is False when counting stopped."""
 
     groups: tuple[Group, ...]
@@ -98,17 +80,17 @@ class Census:
 
 def memory_section(look: Look) -> Section:
     """Return how the memory is."""
-    census = take_census(look)
+    counted = count_memories(look)
     conflicts, holds, *judged = look.count(
         FactConflict.objects.filter(state=ConflictState.OPEN),
         Hold.objects.open(),
         *(Memory.objects.filter(**condition) for condition in out_of_date()),
     )
     lines = (
-        *state_lines(census),
-        *category_lines(census),
-        *embedding_lines(census),
-        *fact_lines(census),
+        *state_lines(counted),
+        *category_lines(counted),
+        *embedding_lines(counted),
+        *fact_lines(counted),
         line_of("fact_conflicts_open", _("Contradictions that wait for a decision"), conflicts),
         *edge_lines(look),
         *snapshot_lines(look),
@@ -118,34 +100,31 @@ def memory_section(look: Look) -> Section:
     return Section("memory", _("Memory health"), lines)
 
 
-def take_census(look: Look) -> Census:
-    """RowCount the memories in one statement."""
+def count_memories(look: Look) -> MemoryCounts:
+    """Count the memories in one statement."""
     most = EVERY_ROW if look.most is None else look.most + 1
-    connection = connections[DEFAULT_DB_ALIAS]
-    cutoff = connection.ops.adapt_datetimefield_value(retention_cutoff(look.now))
-    with connection.cursor() as cursor:
-        cursor.execute(CENSUS, [cutoff, most])
-        groups = tuple(group_of(row) for row in cursor.fetchall())
-    return Census(groups, is_exact=sum(group.count for group in groups) < most)
+    rows = Memory.objects.filter(pk__in=Memory.objects.order_by().values("pk")[:most])
+    states = {
+        "is_live": LIVE,
+        "is_held": Q(deleted_at__isnull=True, held_at__isnull=False),
+        "is_deleted": Q(deleted_at__isnull=False),
+        "is_past": Q(deleted_at__lte=retention_cutoff(look.now)),
+    }
+    flags = {name: Case(When(state, then=True), default=False) for name, state in states.items()}
+    grouped = rows.annotate(**flags).order_by().values_list("category", "embedding_state", "fact_state", *flags)
+    groups = tuple(Group(*row) for row in grouped.annotate(count=Count("pk")))
+    return MemoryCounts(groups, is_exact=sum(group.count for group in groups) < most)
 
 
-def group_of(row: tuple[Any, ...]) -> Group:
-    """Return a row of the census; SQLite's truths are numbers."""
-    category, embedding_state, fact_state, is_live, is_held, is_deleted, is_past, count = row
-    return Group(
-        category, embedding_state, fact_state, bool(is_live), bool(is_held), bool(is_deleted), bool(is_past), count
-    )
-
-
-def state_lines(census: Census) -> tuple[Line, ...]:
+def state_lines(counted: MemoryCounts) -> tuple[Line, ...]:
     """Return how many memories are read, wait, or lie in the trash."""
-    late = census.line("trash_past_retention", "", lambda g: g.is_past).count
+    late = counted.line("trash_past_retention", "", lambda g: g.is_past).count
     hint = _("The purge runs every half hour; look at its runs under Jobs.") if late else ""
     return (
-        census.line("memories_live", _("Memories that are read"), lambda g: g.is_live),
-        census.line("memories_held", _("Memories that the guard holds"), lambda g: g.is_held),
-        census.line("memories_deleted", _("Memories in the trash"), lambda g: g.is_deleted),
-        census.line(
+        counted.line("memories_live", _("Memories that are read"), lambda g: g.is_live),
+        counted.line("memories_held", _("Memories that the guard holds"), lambda g: g.is_held),
+        counted.line("memories_deleted", _("Memories in the trash"), lambda g: g.is_deleted),
+        counted.line(
             "trash_past_retention",
             _("In the trash past their retention"),
             lambda g: g.is_past,
@@ -155,18 +134,18 @@ def state_lines(census: Census) -> tuple[Line, ...]:
     )
 
 
-def category_lines(census: Census) -> list[Line]:
+def category_lines(counted: MemoryCounts) -> list[Line]:
     """Return how many live memories each category has."""
-    counts = census.tally(lambda group: group.category)
+    counts = counted.tally(lambda group: group.category)
     return [
-        Line(f"category_{name}", _("Category %(name)s") % {"name": name}, counts[name], is_exact=census.is_exact)
+        Line(f"category_{name}", _("Category %(name)s") % {"name": name}, counts[name], is_exact=counted.is_exact)
         for name in Category
     ]
 
 
-def embedding_lines(census: Census) -> list[Line]:
+def embedding_lines(counted: MemoryCounts) -> list[Line]:
     """Return where the vectors of live memories stand; with the provider disabled pending is as it should be."""
-    counts, provider = census.tally(lambda group: group.embedding_state), settings.MINARA.embedding_provider
+    counts, provider = counted.tally(lambda group: group.embedding_state), settings.MINARA.embedding_provider
     watched = () if provider == DISABLED else (EmbeddingState.PENDING, EmbeddingState.FAILED)
     hint = _("Run: minara doctor --fix --apply --only embeddings")
     lines = [
@@ -176,21 +155,21 @@ def embedding_lines(census: Census) -> list[Line]:
             counts[name],
             state=State.WATCH if name in watched and counts[name] else State.OK,
             hint=hint if name in watched and counts[name] else "",
-            is_exact=census.is_exact,
+            is_exact=counted.is_exact,
         )
         for name in EmbeddingState
     ]
     return [Line("embedding_provider", _("Embedding provider"), words=str(provider), is_public=True), *lines]
 
 
-def fact_lines(census: Census) -> list[Line]:
+def fact_lines(counted: MemoryCounts) -> list[Line]:
     """Return where the facts stand."""
     counts: Counter[str] = Counter()
-    for group in census.groups:
+    for group in counted.groups:
         if group.fact_state and not group.is_deleted:
             counts[group.fact_state] += group.count
     return [
-        Line(f"facts_{name}", _("Facts: %(state)s") % {"state": FACTS[name]}, counts[name], is_exact=census.is_exact)
+        Line(f"facts_{name}", _("Facts: %(state)s") % {"state": FACTS[name]}, counts[name], is_exact=counted.is_exact)
         for name in FactState
     ]
 
@@ -198,13 +177,16 @@ def fact_lines(census: Census) -> list[Line]:
 def edge_lines(look: Look) -> tuple[Line, ...]:
     """Return how many edges live memories have, and the entities with most of them, in one statement (R-25)."""
     most = EVERY_ROW if look.most is None else look.most + 1
-    with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
-        cursor.execute(EDGES, [*ENTITY_KINDS, most, TOP])
-        rows = cursor.fetchall()
-    live, looked_at = map(int, rows[0][2:]) if rows else (0, 0)
-    top = tuple((key, count) for key, count, *_totals in rows if count)
+    newest = MemoryEdge.objects.filter(pk__in=MemoryEdge.objects.order_by("-pk").values("pk")[:most])
+    live = Exists(Memory.objects.live().filter(pk=OuterRef("src_id")))
+    edges = newest.annotate(is_live=Case(When(live, src_table=SourceTable.MEMORIES, then=True), default=False))
+    grouped = edges.order_by().values_list("dst_entity_kind", "dst_entity_key")
+    rows = list(grouped.annotate(live=Count("pk", filter=Q(is_live=True)), total=Count("pk")))
+    counts = [(key, count) for kind, key, count, _total in rows if count and kind in ENTITY_KINDS]
+    top = tuple(sorted(counts, key=lambda each: (-each[1], each[0]))[:TOP])
+    is_exact = sum(total for *_group, total in rows) < most
     return (
-        Line("edges", _("Edges"), live, is_exact=looked_at < most),
+        Line("edges", _("Edges"), sum(count for _kind, _key, count, _total in rows), is_exact=is_exact),
         Line("entities_top", _("Entities with most edges"), count=len(top), names=top),
     )
 

@@ -6,11 +6,9 @@ An entry that was reflected, held or deleted meanwhile, and one whose lease some
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
-from functools import cache
-from typing import Any
 
-from django.db import DEFAULT_DB_ALIAS, connections, transaction
-from django.db.models import Field
+from django.db import transaction
+from django.db.models import QuerySet
 
 from memory_app.index.documents import INDEXED_ENTRY_FIELDS, index_rows
 from memory_app.memories.core import EmbeddingState
@@ -98,38 +96,16 @@ def write_last(run: Sweeping, entry: RoleMemory, names: Sequence[str], ended: En
 def write_columns(run: Sweeping, entry: RoleMemory, names: Sequence[str]) -> bool:
     """Write these columns as they are in memory, with what is derived from them, if `open_entry` still finds the row.
 
-    One statement of fixed text: a sweep over thousands of entries must not build its query anew for each. Needs a
-    transaction.
+    Needs a transaction.
     """
     is_indexed = not INDEXED_ENTRY_FIELDS.isdisjoint(names)
     if is_indexed:
         entry.embedding_state, names = EmbeddingState.PENDING, (*names, "embedding_state")
-    fields, connection = [columns_of_entry()[name] for name in names], connections[DEFAULT_DB_ALIAS]
-    values = [field.get_db_prep_save(getattr(entry, field.attname), connection) for field in fields]
-    sql = update_statement(tuple(field.column for field in fields))
-    with connection.cursor() as cursor:
-        cursor.execute(sql, [*values, entry.pk, Status.PENDING, run.lease.name, run.lease.holder])
-        written = bool(cursor.rowcount == 1)
+    fields = {name: getattr(entry, name) for name in names}
+    written = QuerySet.update(open_entry(run, entry), **fields) == 1  # the row itself is indexed below
     if written and is_indexed:
         index_rows([entry])
     return written
-
-
-@cache
-def columns_of_entry() -> dict[str, "Field[Any, Any]"]:
-    """Return the columns of the table by the names of their fields."""
-    return {field.name: field for field in RoleMemory._meta.concrete_fields}  # noqa: SLF001 - Django's documented way
-
-
-@cache
-def update_statement(columns: tuple[str, ...]) -> str:
-    """Return the conditional update of these columns; its condition is that of `open_entry`."""
-    changes = ", ".join(f'"{column}" = %s' for column in columns)
-    return f"""
-        UPDATE role_memory SET {changes}
-        WHERE id = %s AND status = %s AND held_at IS NULL AND reflected_at IS NULL
-        AND EXISTS (SELECT 1 FROM leases WHERE name = %s AND holder = %s)
-    """  # noqa: S608 - columns of the model
 
 
 def check_still_ours(run: Sweeping) -> None:

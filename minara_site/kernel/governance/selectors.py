@@ -3,15 +3,12 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from django.db import connection
 from django.db.models import QuerySet
 
 from minara_site.kernel.governance.core import Circuit, Mode, mode_from
 from minara_site.kernel.governance.models import CapabilitySwitch, CircuitBreaker, ShadowDecision
 from minara_site.kernel.governance.table import Capability, load_capabilities
 from minara_site.kernel.ownership import EVERYONE, Owner
-
-MODE = "SELECT mode FROM capability_switches WHERE capability = %s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +21,9 @@ class Standing:
 
 
 def mode_of(capability: Capability) -> Mode:
-    """Return how a capability stands now: on without a row. One query, in no cache, so that off means off at once.
-
-    Every model call asks it, so that its text is fixed.
-    """
-    with connection.cursor() as cursor:
-        cursor.execute(MODE, (capability.name,))
-        row = cursor.fetchone()
-    return mode_from(row[0] if row else None, has_shadow=capability.has_shadow)
+    """Return the mode of a capability: on without a row. One query, in no cache, so that off means off at once."""
+    stored = CapabilitySwitch.objects.filter(pk=capability.name).values_list("mode", flat=True).first()
+    return mode_from(stored, has_shadow=capability.has_shadow)
 
 
 def list_standings() -> list[Standing]:

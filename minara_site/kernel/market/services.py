@@ -20,7 +20,7 @@ from minara_site.kernel.events import prices_recorded, send_after_commit
 from minara_site.kernel.market.core import Bar, Point
 from minara_site.kernel.market.models import PriceBar, PricePoint
 from minara_site.kernel.market.selectors import bars_of
-from minara_site.kernel.market.writing import upsert_rows
+from minara_site.kernel.market.statements import upsert_rows
 
 SLICE_ROWS = 900  # what a statement may ask for on every SQLite
 MOST_POINTS = 1_000

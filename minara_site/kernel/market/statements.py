@@ -1,10 +1,10 @@
-"""The two statements that say what something cost, written out: each reads the newest row of up to four index ranges.
+"""The statements of prices, written out; those that read look at the newest row of up to four index ranges.
 
 The ORM would take longer to write them than the database to answer. Parts: candles and points of the instance, and,
 for an owner, candles and points of that owner. Each part is one step down one index and at most one row.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Context, Decimal
@@ -12,7 +12,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
-from django.db import connection
+from django.db import connection, models
 
 from minara_site.kernel.market.core.bars import Candidate, Quote
 from minara_site.kernel.market.core.values import DIGITS
@@ -167,3 +167,32 @@ def slots_between(since: datetime, until: datetime, most: int) -> list[Span]:
     step = (until - since) / most
     ends = [since - timedelta(microseconds=1), *(since + step * number for number in range(1, most)), until]
     return [(after, end) for after, end in pairwise(ends) if after < end]
+
+
+def upsert_rows(
+    model: type[models.Model], rows: Sequence[Mapping[str, Any]], *, by: Sequence[str], is_owned: bool
+) -> None:
+    """Add rows, or replace those of the same key; `by` is what is unique, within an owner when `is_owned`.
+
+    All rows name the same columns. The unique indexes are partial, and the ORM cannot name those in an upsert. Call it
+    inside a transaction, with rows in the order of their keys: two writers then never wait for each other.
+    """
+    columns = list(rows[0])
+    key = ["owner_id", *by] if is_owned else list(by)
+    whose = "owner_id IS NOT NULL" if is_owned else "owner_id IS NULL"
+    quote = connection.ops.quote_name
+    replaced = ", ".join(f"{quote(name)} = excluded.{quote(name)}" for name in columns if name not in key)
+    statement = (
+        f"INSERT INTO {quote(model._meta.db_table)} ({', '.join(map(quote, columns))})"  # noqa: S608, SLF001
+        f" VALUES ({', '.join(['%s'] * len(columns))})"
+        f" ON CONFLICT ({', '.join(map(quote, key))}) WHERE {whose} DO UPDATE SET {replaced}"
+    )
+    fields = [model._meta.get_field(name) for name in columns]  # noqa: SLF001
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            statement,
+            [
+                [field.get_db_prep_save(row[name], connection) for name, field in zip(columns, fields, strict=True)]  # type: ignore[union-attr]
+                for row in rows
+            ],
+        )

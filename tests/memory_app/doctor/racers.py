@@ -41,12 +41,12 @@ def die_at(place: str) -> None:
     """Apply the fix in slices of 5 memories and die at a place of the first slice, or behind it."""
     insert = edges.insert
     next_ids = replay.next_ids
-    replay.next_ids = lambda last_id, source: next_ids(last_id, source)[:SLICE]
+    replay.next_ids = lambda last_id, table: next_ids(last_id, table)[:SLICE]
     match place:
         case "between line and change":
             edges.insert = die
         case "after the change":
-            edges.insert = lambda rows: (insert(rows), die())
+            edges.insert = lambda rows, using: (insert(rows, using=using), die())
         case "after the first slice":
             replay.report_progress = die
     heal()
