@@ -26,7 +26,8 @@ from mcp_types import Tool as McpTool
 from memory_app.search.core.surfaces import Surface
 from memory_app.search.log import tools_called_through
 from minara_site.access.principal import Principal
-from minara_site.agent.catalogue import Tool, call_tool, tools_for
+from minara_site.access.tools import Tool
+from minara_site.agent.catalogue import call_tool, tools_for
 from minara_site.kernel.errors import MinaraError
 from minara_site.shell.errors import request_id
 

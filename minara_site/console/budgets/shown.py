@@ -9,7 +9,7 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from minara_site.console.subjects import subject_url, subject_words
+from minara_site.kernel.governance.subjects import subject_label, subject_url
 from minara_site.kernel.llm.core import Category, Span
 from minara_site.kernel.llm.core.windows import EVERY
 from minara_site.kernel.llm.models import LlmUsage
@@ -54,12 +54,12 @@ class ShownCall:
     @property
     def subject(self) -> str:
         """What it was about, in words."""
-        return subject_words(self.call.subject)
+        return subject_label(self.call.subject)
 
     @property
     def url(self) -> str:
         """Where that stands, empty when it has no page."""
-        return subject_url(self.call.subject, self.call.owner)
+        return subject_url(self.call.subject, self.call.owner.get_username() if self.call.owner else "")
 
 
 @dataclass(frozen=True, slots=True)

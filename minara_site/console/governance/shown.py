@@ -11,13 +11,14 @@ from django.utils.translation import gettext as _
 from memory_app.capabilities import CONTRADICTION_JUDGE
 from memory_app.facts.listed import VerdictShown, verdicts_of
 from memory_app.roles.words import decided_words
+from memory_app.subjects import CONFLICT
 from minara_site.access.actors import name_actors
 from minara_site.access.models import User
 from minara_site.console.governance.words import MODE_BADGES, MODES, PARTS, VERDICTS
-from minara_site.console.subjects import PAIR, read_subject, subject_url, subject_words
 from minara_site.kernel.governance.core import Mode, Phase
 from minara_site.kernel.governance.models import CircuitBreaker, ShadowDecision
 from minara_site.kernel.governance.selectors import Standing, circuit_of, list_breakers, list_standings
+from minara_site.kernel.governance.subjects import read_subject, subject_label, subject_url
 from minara_site.kernel.governance.table import Capability, load_capabilities
 from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.llm.gateway import what_is_missing
@@ -130,7 +131,7 @@ def is_normal(capabilities: Iterable[ShownCapability], breakers: Iterable[ShownB
 
 def show_shadows(rows: Sequence[ShadowDecision], *, reader: User) -> list[ShownShadow]:
     """Return shadow decisions as rows. One query at most, for the model's reasons, which go with the facts."""
-    ids = [number for kind, number in (read_subject(row.subject) for row in rows) if kind == PAIR and number]
+    ids = [number for kind, number in (read_subject(row.subject) for row in rows) if kind == CONFLICT and number]
     verdicts = verdicts_of(ids, reader=reader)
     return [show_shadow(row, verdicts.get(read_subject(row.subject)[1]), reader=reader) for row in rows]
 
@@ -148,6 +149,6 @@ def show_shadow(row: ShadowDecision, verdict: VerdictShown | None, *, reader: Us
         capability=declared.label if declared else row.capability,
         headline=VERDICTS.get(decision.get("verdict", ""), ""),
         parts=parts,
-        subject=subject_words(row.subject),
-        url=subject_url(row.subject, row.owner),
+        subject=subject_label(row.subject),
+        url=subject_url(row.subject, row.owner.get_username()),
     )
