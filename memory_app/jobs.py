@@ -7,7 +7,6 @@ from django.utils.translation import gettext_lazy as _
 from memory_app.bundle import tasks as bundle
 from memory_app.bundle import transfers
 from memory_app.doctor import tasks as doctor
-from memory_app.doctor.core import FIX
 from memory_app.edges.services import replay_edges
 from memory_app.embeddings import tasks as embeddings
 from memory_app.facts import tasks as facts
@@ -17,6 +16,7 @@ from memory_app.memories import tasks as memories
 from memory_app.roles import tasks as roles
 from memory_app.roles.services.triggers import REFLECT, START
 from memory_app.search import tasks as why
+from minara_site.kernel.doctor.core import FIX
 from minara_site.kernel.jobs.table import Job
 
 JOBS = (

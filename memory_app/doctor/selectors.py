@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext as _
 
-from memory_app.doctor.core import FIX
+from minara_site.kernel.doctor.core import FIX
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.jobs.models import JobRun
 

@@ -7,65 +7,74 @@ from uuid import uuid4
 
 from django.utils.translation import gettext as _
 
-from memory_app.doctor.core import FIX
-from memory_app.doctor.fixes import FIXES, LATER, FixName, Foreseen, Journal
 from minara_site.access.principal import Principal
+from minara_site.kernel.doctor.core import FIX
+from minara_site.kernel.doctor.fixes import DryRun, Fix, FixAudit
 from minara_site.kernel.errors import FieldError, Invalid
 from minara_site.kernel.jobs.models import JobRun
 from minara_site.kernel.jobs.services import Claim, request_run
+from minara_site.kernel.registry import load
+
+LATER = frozenset({"methodology_demotion"})
+"""Fixes of S1 whose tables this version does not have."""
 
 
-def choose_fixes(names: Iterable[str]) -> list[FixName]:
+def fixes() -> dict[str, Fix]:
+    """Return every fix by its name, in the order in which they are done."""
+    return load("fixes")
+
+
+def choose_fixes(names: Iterable[str]) -> list[str]:
     """Return the named fixes in the order of the table, those of S1's default set when nobody names any.
 
     Raises Invalid for a name that this version does not have.
     """
     wanted = {name.strip() for name in names if name.strip()}
     if not wanted:
-        return [name for name, fix in FIXES.items() if fix.is_default]
-    if unknown := sorted(wanted - set(FIXES)):
+        return [name for name, fix in fixes().items() if fix.is_default]
+    if unknown := sorted(wanted - set(fixes())):
         raise unknown_fix(unknown[0])
-    return [name for name in FIXES if name in wanted]
+    return [name for name in fixes() if name in wanted]
 
 
 def unknown_fix(name: str) -> Invalid:
     """Return what is wrong with a name, and the names that there are."""
-    known = {"name": name, "names": ", ".join(FIXES)}
+    known = {"name": name, "names": ", ".join(fixes())}
     problem = _("There is no fix %(name)s. Choose from: %(names)s.") % known
     if name in LATER:
         problem = _("The fix %(name)s comes with its tables, which this version does not have: %(names)s.") % known
     return Invalid(problem, errors=(FieldError("only", problem),), code="unknown_fix")
 
 
-def foresee_fixes(names: Sequence[FixName], *, claim: Claim | None = None) -> dict[FixName, Foreseen]:
+def dry_run_fixes(names: Sequence[str], *, claim: Claim | None = None) -> dict[str, DryRun]:
     """Return what each fix would do; nothing is changed."""
-    return {name: FIXES[name].foresee(claim) for name in names}
+    return {name: fixes()[name].dry_run(claim) for name in names}
 
 
 def apply_fixes(
-    names: Sequence[FixName], *, actor: str, now: datetime, claim: Claim | None = None
-) -> dict[FixName, dict[str, int]]:
+    names: Sequence[str], *, actor: str, now: datetime, claim: Claim | None = None
+) -> dict[str, dict[str, int]]:
     """Carry the fixes out and return what each changed. Raises ProviderDown."""
     return {name: apply_fix(name, actor=actor, now=now, claim=claim) for name in names}
 
 
-def apply_fix(name: FixName, *, actor: str, now: datetime, claim: Claim | None = None) -> dict[str, int]:
+def apply_fix(name: str, *, actor: str, now: datetime, claim: Claim | None = None) -> dict[str, int]:
     """Carry one fix out, with its line in the audit log; return what it changed. Raises ProviderDown."""
-    journal = open_journal(name, actor=actor, now=now, claim=claim)
-    done = FIXES[name].apply(journal, claim)
-    journal.close()
+    audit = open_audit(name, actor=actor, now=now, claim=claim)
+    done = fixes()[name].apply(audit, claim)
+    audit.close()
     return done
 
 
-def open_journal(name: FixName, *, actor: str, now: datetime, claim: Claim | None) -> Journal:
+def open_audit(name: str, *, actor: str, now: datetime, claim: Claim | None) -> FixAudit:
     """Return the line-to-be of a fix; a run that is taken up again may have written it."""
-    journal = Journal(name, actor, claim.run_id if claim else uuid4().hex, now)
+    audit = FixAudit(name, actor, claim.run_id if claim else uuid4().hex, now)
     if claim and claim.attempt > 1:
-        journal.find(since=JobRun.objects.values_list("created_at", flat=True).get(pk=claim.run_id))
-    return journal
+        audit.find(since=JobRun.objects.values_list("created_at", flat=True).get(pk=claim.run_id))
+    return audit
 
 
-def ask_for_fixes(*, principal: Principal, names: Sequence[FixName], apply: bool, now: datetime) -> JobRun:
+def ask_for_fixes(*, principal: Principal, names: Sequence[str], apply: bool, now: datetime) -> JobRun:
     """Ask for a run that looks what the fixes would do or, with `apply`, does it."""
     arguments: dict[str, Any] = {"names": list(names), "apply": apply, "actor": principal.actor}
     return request_run(FIX, arguments, now=now, requested_by=principal.actor)

@@ -7,26 +7,21 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory_app.doctor.core import State
-from memory_app.doctor.fixes import FIXES, FixName
-from memory_app.doctor.fixes.contract import UNKNOWN_COST
+from memory_app.doctor.fixes.names import FixName
+from memory_app.doctor.services import fixes
+from minara_site.kernel.doctor.core import HealthState
+from minara_site.kernel.doctor.fixes import UNKNOWN_COST
 from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.web.filters import Text
 from minara_site.web.moments import cost_words
 
 IDS, COST = "ids", "cost_usd"
-STATE_WORDS: dict[State, str | Promise] = {
-    State.OK: gettext_lazy("Healthy"),
-    State.WATCH: gettext_lazy("Needs a look"),
-    State.BAD: gettext_lazy("Needs repair"),
+STATE_WORDS: dict[HealthState, str | Promise] = {
+    HealthState.OK: gettext_lazy("Healthy"),
+    HealthState.WATCH: gettext_lazy("Needs a look"),
+    HealthState.BAD: gettext_lazy("Needs repair"),
 }
-TONES = {State.OK: "good", State.WATCH: "watch", State.BAD: "bad"}
-FIX_WORDS: dict[str, str | Promise] = {
-    FixName.EMBEDDINGS: gettext_lazy("Vectors"),
-    FixName.EDGES: gettext_lazy("Edges"),
-    FixName.SEARCH_INDEX: gettext_lazy("Search index"),
-    FixName.REFLECT_PENDING: gettext_lazy("Reflections"),
-}
+TONES = {HealthState.OK: "good", HealthState.WATCH: "watch", HealthState.BAD: "bad"}
 COUNT_WORDS: dict[str, str | Promise] = {
     "pending": gettext_lazy("pending, to be embedded"),
     "failed": gettext_lazy("failed"),
@@ -114,24 +109,28 @@ class ShownRun:
     @property
     def names(self) -> str:
         """Return its fixes in words."""
-        return _(", ").join(str(FIX_WORDS.get(name, name)) for name in self.run.arguments.get("names", ()))
+        return _(", ").join(
+            str(fixes()[name].label if name in fixes() else name) for name in self.run.arguments.get("names", ())
+        )
 
 
 def shown_run(run: JobRun) -> ShownRun:
     """Return a run as the pages show it."""
-    names = [name for name in run.arguments.get("names", ()) if name in FIXES]
-    return ShownRun(run, [shown_fix(FixName(name), run) for name in names])
+    names = [name for name in run.arguments.get("names", ()) if name in fixes()]
+    return ShownRun(run, [shown_fix(name, run) for name in names])
 
 
-def shown_fix(name: FixName, run: JobRun) -> ShownFix:
+def shown_fix(name: str, run: JobRun) -> ShownFix:
     """Return what a run says of one fix; counts of nothing are left out."""
     words = COUNT_WORDS | DONE_WORDS if run.arguments.get("apply") else COUNT_WORDS
-    words |= REFLECTED_WORDS if name is FixName.REFLECT_PENDING else {}
+    words |= REFLECTED_WORDS if name == FixName.REFLECT_PENDING else {}
     own = [(key.partition("."), value) for key, value in (run.result or {}).items()]
     found = {what: value for (fix, _dot, what), value in own if fix == name}
     ids, cost = str(found.pop(IDS, "")), str(found.pop(COST, ""))
     counts = [(count, words.get(what, what)) for what, count in found.items() if count]
-    return ShownFix(FIX_WORDS[name], FIXES[name].summary, counts, ids.split(", ") if ids else [], cost_sentence(cost))
+    return ShownFix(
+        fixes()[name].label, fixes()[name].summary, counts, ids.split(", ") if ids else [], cost_sentence(cost)
+    )
 
 
 def cost_sentence(cost: str) -> str:

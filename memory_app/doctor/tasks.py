@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from memory_app.doctor.services import apply_fixes, choose_fixes, foresee_fixes
+from memory_app.doctor.services import apply_fixes, choose_fixes, dry_run_fixes
 from minara_site.kernel.jobs.services import Claim
 
 
@@ -16,7 +16,7 @@ def run_fixes(
         done = apply_fixes(chosen, actor=actor, now=now, claim=claim)
         return {f"{name}.{what}": count for name, counts in done.items() for what, count in counts.items()}
     result: dict[str, Any] = {}
-    for name, foreseen in foresee_fixes(chosen, claim=claim).items():
+    for name, foreseen in dry_run_fixes(chosen, claim=claim).items():
         result |= {f"{name}.{what}": count for what, count in foreseen.counts.items()}
         if foreseen.sample:
             result[f"{name}.ids"] = ", ".join(map(str, foreseen.sample))

@@ -6,19 +6,18 @@ from django.http import HttpResponse, JsonResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from memory_app.doctor.core import HOLDS_OPEN, Line, Section, anonymous_record
-from memory_app.doctor.fixes import FIXES
 from memory_app.doctor.report import load_report
-from memory_app.doctor.sections.look import MOST_ON_A_PAGE
 from memory_app.doctor.selectors import get_fix_run, list_fix_runs
-from memory_app.doctor.services import ask_for_fixes, choose_fixes
-from memory_app.doctor.shown import FIX_WORDS, STATE_WORDS, TONES, shown_run
+from memory_app.doctor.services import ask_for_fixes, choose_fixes, fixes
+from memory_app.doctor.shown import STATE_WORDS, TONES, shown_run
 from minara_site.access.policy import Act
+from minara_site.kernel.counts import RowCount
+from minara_site.kernel.doctor.core import HOLDS_OPEN, Line, Section, anonymous_record
+from minara_site.kernel.doctor.scope import MOST_ON_A_PAGE
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.kernel.jobs.selectors import is_worker_seen
 from minara_site.shell.context import tell_waiting
 from minara_site.shell.pages import PageRequest, page
-from minara_site.web.counts import RowCount
 from minara_site.web.lists import total_words
 from minara_site.web.responses import render_page, see_other, wants_fragment
 
@@ -42,7 +41,7 @@ def render_report(request: PageRequest, *, problem: str = "", status: HTTPStatus
         "state_words": STATE_WORDS[report.state],
         "tone": TONES[report.state],
         "sections": [shown_section(section) for section in report.sections],
-        "fixes": [(name, FIX_WORDS[name], fix) for name, fix in FIXES.items()],
+        "fixes": [(fix.name, fix.label, fix) for fix in fixes().values()],
         "runs": [shown_run(run) for run in list_fix_runs()],
         "problem": problem,
     }

@@ -34,8 +34,8 @@ from memory_app.index.core.parser import MAX_QUERY_CHARS
 from memory_app.index.derived import DerivedTable, derived_tables
 from memory_app.memories.core import EmbeddingState
 from memory_app.memories.models import Memory
+from minara_site.kernel.counts import RowCount, count_each
 from minara_site.kernel.jobs.models import JobRun
-from minara_site.web.counts import RowCount, count_each
 
 EMBED = "embeddings.embed_pending"
 BACKFILL = "embeddings.backfill"

@@ -10,9 +10,9 @@ from memory_app.facts.words import EVENTS, STATES
 from memory_app.memories.core import FactState
 from memory_app.memories.listing import search_filter
 from minara_site.access.principal import Principal
+from minara_site.kernel.counts import count_tabs
 from minara_site.kernel.ownership import Owner
 from minara_site.shell.owners import owner_filter
-from minara_site.web.counts import count_tabs
 from minara_site.web.filters import Filter, FilterKind
 from minara_site.web.keyset import Order
 from minara_site.web.lists import Column, Empty, ListSpec, Sort

@@ -16,11 +16,11 @@ from memory_app.memories.models import Memory, MemoryQuerySet
 from memory_app.memories.selectors import retention_cutoff
 from minara_site.access.principal import Principal
 from minara_site.kernel.core.vocabulary import IMPORT_ORIGIN, IMPORTED, Category, Source
+from minara_site.kernel.counts import count_tabs
 from minara_site.kernel.guard.selectors import list_holds
 from minara_site.kernel.ownership import Everyone, Owner
 from minara_site.shell.owners import owner_filter
 from minara_site.web.badges import SOURCES
-from minara_site.web.counts import count_tabs
 from minara_site.web.filters import Filter, FilterKind, Rows
 from minara_site.web.keyset import Order
 from minara_site.web.lists import BulkAction, Column, Empty, ListPage, ListSpec, Sort

@@ -15,9 +15,9 @@ from memory_app.roles.models import RoleMemory, RoleMemoryQuerySet, RoleState
 from memory_app.roles.registry import DeclaredRole, registry
 from memory_app.roles.words import DAY_HOURS
 from minara_site.access.models import User
+from minara_site.kernel.counts import CountOf, RowCount
 from minara_site.kernel.jobs.models import Lease
 from minara_site.kernel.ownership import Owner
-from minara_site.web.counts import CountOf, RowCount
 from minara_site.web.lists import total_words
 
 LOCK = "role:"

@@ -15,10 +15,10 @@ from memory_app.roles.registry import registry
 from memory_app.roles.selectors import list_entries
 from memory_app.roles.words import CLASSES, OUTCOMES, STATUSES
 from minara_site.access.principal import Principal
+from minara_site.kernel.counts import count_tabs
 from minara_site.kernel.market.core import normalise_symbol
 from minara_site.kernel.ownership import EVERYBODY, Owner
 from minara_site.shell.owners import owner_filter
-from minara_site.web.counts import count_tabs
 from minara_site.web.filters import Filter, FilterKind, Rows
 from minara_site.web.keyset import Order
 from minara_site.web.lists import Column, Empty, ListSpec, Sort

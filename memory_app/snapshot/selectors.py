@@ -16,8 +16,8 @@ from memory_app.user_profile.selectors import read_entries
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.audit_log.table import load_acts
 from minara_site.kernel.conversations.models import Session
+from minara_site.kernel.counts import RowCount
 from minara_site.kernel.ownership import Owner
-from minara_site.web.counts import RowCount
 
 MOST_WRITES = 10_000  # audit rows that are read to count what waits
 

@@ -23,10 +23,10 @@ from memory_app.memories.selectors import find_reasoning, retention_cutoff
 from memory_app.search.models import SearchLogHit
 from memory_app.snapshot.models import SnapshotMemory
 from minara_site.kernel.core.assets import classify
+from minara_site.kernel.counts import RowCount
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.plain_text import parse_number
-from minara_site.web.counts import RowCount
 
 SHOWN = 20
 MOST_COUNTED = 200

@@ -20,8 +20,8 @@ from minara_site.console.demo.services import load_demo
 from minara_site.console.home.selectors import load_own, load_own_and_instance
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
+from minara_site.kernel.counts import MAX_COUNTED, RowCount
 from minara_site.kernel.jobs.models import JobRun, RunState, WorkerSeen
-from minara_site.web.counts import MAX_COUNTED, RowCount
 from tests.kit.page import text_of
 from tests.memory_app.writes.core.test_lights import minja
 

@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from memory_app.bundle.core.plan import Channel
-from memory_app.doctor.fixes.contract import FixName
+from memory_app.doctor.fixes.names import FixName
 from memory_app.facts.services import decide, undo
 from memory_app.writes.core.entries import WRITES
 from minara_site.agent.catalogue import TOOLS

@@ -11,7 +11,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from minara_site.access.models import AccessEntry
-from minara_site.web.counts import RowCount, count_each, count_rows
+from minara_site.kernel.counts import RowCount, count_each, count_rows
 from minara_site.web.keyset import BadCursor, Order, paginate
 from tests.kit.tables import table
 from tests.web.conftest import make_entries

@@ -5,15 +5,16 @@ from collections.abc import Sequence
 from django.db import DEFAULT_DB_ALIAS, transaction
 from django.utils.translation import gettext_lazy as _
 
-from memory_app.doctor.fixes.contract import SAMPLE, Fix, FixName, Foreseen, Journal
+from memory_app.doctor.fixes.names import FixName
 from memory_app.edges.index import Linkable, Row, edge_rows, find_rows, insert
 from memory_app.edges.services import publish_changes, slices
 from memory_app.index.core.document import Kind
 from memory_app.index.derived import derived_table, derived_tables
+from minara_site.kernel.doctor.fixes import SAMPLE, DryRun, Fix, FixAudit
 from minara_site.kernel.jobs.services import Claim
 
 
-def foresee(claim: Claim | None) -> Foreseen:
+def dry_run(claim: Claim | None) -> DryRun:
     """Read every memory and decision and count the edges that are missing; the sample is of memories."""
     added, lacking = 0, {table.counted: list[int]() for table in derived_tables()}
     for table, ids in slices(claim):
@@ -21,17 +22,17 @@ def foresee(claim: Claim | None) -> Foreseen:
         added += len(missing)
         lacking[table.counted] += dict.fromkeys(row[2] for row in missing)
     counts = {"added": added, **{name: len(found) for name, found in lacking.items()}}
-    return Foreseen(counts, tuple(lacking[derived_table(Kind.MEMORY).counted][:SAMPLE]))
+    return DryRun(counts, tuple(lacking[derived_table(Kind.MEMORY).counted][:SAMPLE]))
 
 
-def apply(journal: Journal, claim: Claim | None) -> dict[str, int]:
+def apply(audit: FixAudit, claim: Claim | None) -> dict[str, int]:
     """Add what is missing, in slices, each its own transaction."""
     added = 0
     for table, ids in slices(claim):
         with transaction.atomic():
             rows = list(table.rows.select_for_update(of=("self",)).filter(pk__in=ids).order_by("pk"))
             if missing := missing_rows(rows):
-                journal.write()
+                audit.write()
                 insert(missing, using=DEFAULT_DB_ALIAS)
                 lacking = {row[2] for row in missing}
                 publish_changes(table, (row for row in rows if row.pk in lacking))
@@ -46,4 +47,6 @@ def missing_rows(rows: Sequence[Linkable]) -> list[Row]:
     return sorted(wanted - stored.keys(), key=lambda edge: (edge[2], edge))
 
 
-EDGES = Fix(FixName.EDGES, _("Adds the edges that memories and decisions should have and do not."), foresee, apply)
+EDGES = Fix(
+    FixName.EDGES, _("Edges"), _("Adds the edges that memories and decisions should have and do not."), dry_run, apply
+)

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
-from memory_app.doctor.fixes.contract import SAMPLE, Fix, FixName, Foreseen, Journal
+from memory_app.doctor.fixes.names import FixName
 from memory_app.embeddings.adapters import EmbeddingProvider
 from memory_app.embeddings.batches import Counts, embed_batch
 from memory_app.embeddings.providers import current_provider
@@ -15,23 +15,24 @@ from memory_app.embeddings.services import LEASE, TURN_SECONDS, pending_batches,
 from memory_app.index.core.document import Kind
 from memory_app.index.derived import derived_table, derived_tables
 from memory_app.memories.core import EmbeddingState
+from minara_site.kernel.doctor.fixes import SAMPLE, DryRun, Fix, FixAudit
 from minara_site.kernel.jobs.leases import acquire_lease, release_lease, renew_lease
 from minara_site.kernel.jobs.services import Claim, report_progress, request_run
 
 STATES = (EmbeddingState.PENDING, EmbeddingState.FAILED)
 
 
-def foresee(claim: Claim | None) -> Foreseen:
+def dry_run(claim: Claim | None) -> DryRun:
     """Count what waits for a vector; without a provider nothing would be done. The sample is of memories."""
     if current_provider() is None:
-        return Foreseen(dict.fromkeys(STATES, 0))
+        return DryRun(dict.fromkeys(STATES, 0))
     counts = {state.value: count_waiting(state) for state in STATES}
     memories = derived_table(Kind.MEMORY).to_embed.filter(embedding_state__in=STATES)
     sample = memories.order_by("pk").values_list("pk", flat=True)[:SAMPLE]
-    return Foreseen(counts, tuple(sample))
+    return DryRun(counts, tuple(sample))
 
 
-def apply(journal: Journal, claim: Claim | None) -> dict[str, int]:
+def apply(audit: FixAudit, claim: Claim | None) -> dict[str, int]:
     """Embed batch by batch; the texts are asked for with no transaction open.
 
     Without a provider, or while another run embeds, nothing is done. `left` is what a job hands on after its turn.
@@ -41,22 +42,22 @@ def apply(journal: Journal, claim: Claim | None) -> dict[str, int]:
     if provider is None:
         return Counts().as_dict()
     try:
-        return embed_waiting(provider, journal, claim)
+        return embed_waiting(provider, audit, claim)
     finally:
-        release_lease(LEASE, holder=holder_of(journal))
+        release_lease(LEASE, holder=holder_of(audit))
 
 
-def embed_waiting(provider: EmbeddingProvider, journal: Journal, claim: Claim | None) -> dict[str, int]:
+def embed_waiting(provider: EmbeddingProvider, audit: FixAudit, claim: Claim | None) -> dict[str, int]:
     """Embed what is pending, then once more what failed, while nobody else does. Raises ProviderDown."""
     counts, size, total = Counts(), provider.batch_size, count_waiting(*STATES)
     end = time.monotonic() + min(TURN_SECONDS, settings.MINARA.minara_job_timeout_seconds / 2)
     for source, ids in chain(pending_batches(size), state_batches(EmbeddingState.FAILED, size)):
-        if not keep_lease(journal):
+        if not keep_lease(audit):
             break
-        counts += embed_batch(provider, ids, source=source, now=journal.now, also=journal.write)
+        counts += embed_batch(provider, ids, source=source, now=audit.now, also=audit.write)
         report_progress(claim, counts.total, total)
         if claim and time.monotonic() > end:
-            return counts.as_dict() | (hand_on(claim, journal) if counts.embedded else {})
+            return counts.as_dict() | (hand_on(claim, audit) if counts.embedded else {})
     return counts.as_dict()
 
 
@@ -65,33 +66,34 @@ def count_waiting(*states: EmbeddingState) -> int:
     return sum(source.to_embed.filter(embedding_state__in=states).count() for source in derived_tables())
 
 
-def keep_lease(journal: Journal) -> bool:
+def keep_lease(audit: FixAudit) -> bool:
     """Take the lease of all that embeds, or hold it for longer; False says that another run has it."""
-    holder, seconds = holder_of(journal), settings.MINARA.minara_job_timeout_seconds
+    holder, seconds = holder_of(audit), settings.MINARA.minara_job_timeout_seconds
     now = timezone.now()  # not the run's: a command may work for longer than the lease lasts
     return renew_lease(LEASE, holder=holder, seconds=seconds, now=now) or acquire_lease(
         LEASE, holder=holder, seconds=seconds, now=now
     )
 
 
-def holder_of(journal: Journal) -> str:
+def holder_of(audit: FixAudit) -> str:
     """Return the name under which a run holds the lease; one that is taken up again gets its own back at once."""
-    return f"run:{journal.run}"
+    return f"run:{audit.run}"
 
 
-def hand_on(claim: Claim, journal: Journal) -> dict[str, int]:
+def hand_on(claim: Claim, audit: FixAudit) -> dict[str, int]:
     """Ask for another run of this fix when something is left; return how much."""
     left = count_waiting(*STATES)
     if not left:
         return {}
-    arguments = {**claim.arguments, "names": [journal.name]}
-    request_run(claim.job, arguments, now=journal.now, requested_by=f"job:{claim.job}")
+    arguments = {**claim.arguments, "names": [audit.name]}
+    request_run(claim.job, arguments, now=audit.now, requested_by=f"job:{claim.job}")
     return {"left": left}
 
 
 EMBEDDINGS = Fix(
     FixName.EMBEDDINGS,
+    gettext_lazy("Vectors"),
     gettext_lazy("Embeds the memories and decisions whose vector is pending or failed."),
-    foresee,
+    dry_run,
     apply,
 )

@@ -11,18 +11,19 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
-from memory_app.doctor.fixes.contract import UNKNOWN_COST, Fix, FixName, Foreseen, Journal
+from memory_app.doctor.fixes.names import FixName
 from memory_app.roles.core import Trigger
 from memory_app.roles.registry import registry
 from memory_app.roles.services.reflect import reflect_role
 from memory_app.roles.services.requests import estimate_reflection
+from minara_site.kernel.doctor.fixes import UNKNOWN_COST, DryRun, Fix, FixAudit
 from minara_site.kernel.jobs.services import Claim
 from minara_site.kernel.llm.budget import usd_words
 
 MICRO_DOLLAR = Decimal("0.000001")
 
 
-def foresee(claim: Claim | None) -> Foreseen:
+def dry_run(claim: Claim | None) -> DryRun:
     """Count what is due in every role, and estimate what asking the model about it may cost. Asks nobody."""
     now = timezone.now()
     estimates = [estimate_reflection(declared.id, None, now=now) for declared in registry().all()]
@@ -30,10 +31,10 @@ def foresee(claim: Claim | None) -> Foreseen:
     costs = [each.cost_usd for each in estimates if each.cost_usd is not None]
     is_known = len(costs) == len(estimates)
     cost = sum(costs, start=Decimal()).quantize(MICRO_DOLLAR, rounding=ROUND_UP)
-    return Foreseen(counts, cost_usd=usd_words(cost) if is_known else UNKNOWN_COST)
+    return DryRun(counts, cost_usd=usd_words(cost) if is_known else UNKNOWN_COST)
 
 
-def apply(journal: Journal, claim: Claim | None) -> dict[str, int]:
+def apply(audit: FixAudit, claim: Claim | None) -> dict[str, int]:
     """Reflect on every role with due decisions, one after the other; return how many ended how.
 
     A role that somebody reflects on now is left to them; where no model can be asked, its decisions are `left`.
@@ -43,15 +44,16 @@ def apply(journal: Journal, claim: Claim | None) -> dict[str, int]:
         now = timezone.now()
         if estimate_reflection(declared.id, None, now=now).due:
             with transaction.atomic():
-                journal.write()
+                audit.write()
             counts.update(reflect_role(declared.id, trigger=Trigger.MANUAL, claim=claim, now=now).counts)
     return dict(counts)
 
 
 REFLECT_PENDING = Fix(
     FixName.REFLECT_PENDING,
+    gettext_lazy("Reflections"),
     gettext_lazy("Reflects on the decisions that are due. It asks the model; the dry run says what that costs."),
-    foresee,
+    dry_run,
     apply,
     is_default=False,
 )

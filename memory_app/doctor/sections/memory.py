@@ -11,8 +11,6 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory_app.doctor.core import HOLDS_OPEN, Line, Section, State
-from memory_app.doctor.sections.look import EVERY_ROW, Look, line_of
 from memory_app.edges.core import SourceTable
 from memory_app.edges.models import MemoryEdge
 from memory_app.entities.selectors import ENTITY_KINDS
@@ -24,9 +22,11 @@ from memory_app.memories.selectors import retention_cutoff
 from memory_app.snapshot.selectors import count_writes_of_sessions
 from minara_site.kernel.conversations.models import Session
 from minara_site.kernel.core.vocabulary import Category
+from minara_site.kernel.counts import RowCount
+from minara_site.kernel.doctor.core import HOLDS_OPEN, HealthState, Line, Section
+from minara_site.kernel.doctor.scope import EVERY_ROW, ReportScope, line_of
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.guard.selectors import out_of_date
-from minara_site.web.counts import RowCount
 
 TOP = 10
 MOST_SESSIONS = 200
@@ -78,10 +78,10 @@ class MemoryCounts:
         return counts
 
 
-def memory_section(look: Look) -> Section:
+def memory_section(scope: ReportScope) -> Section:
     """Return how the memory is."""
-    counted = count_memories(look)
-    conflicts, holds, *judged = look.count(
+    counted = count_memories(scope)
+    conflicts, holds, *judged = scope.count(
         FactConflict.objects.filter(state=ConflictState.OPEN),
         Hold.objects.open(),
         *(Memory.objects.filter(**condition) for condition in out_of_date()),
@@ -92,23 +92,23 @@ def memory_section(look: Look) -> Section:
         *embedding_lines(counted),
         *fact_lines(counted),
         line_of("fact_conflicts_open", _("Contradictions that wait for a decision"), conflicts),
-        *edge_lines(look),
-        *snapshot_lines(look),
+        *edge_lines(scope),
+        *snapshot_lines(scope),
         line_of(HOLDS_OPEN, _("Texts on hold"), holds),
         judged_line(judged),
     )
     return Section("memory", _("Memory health"), lines)
 
 
-def count_memories(look: Look) -> MemoryCounts:
+def count_memories(scope: ReportScope) -> MemoryCounts:
     """Count the memories in one statement."""
-    most = EVERY_ROW if look.most is None else look.most + 1
+    most = EVERY_ROW if scope.most is None else scope.most + 1
     rows = Memory.objects.filter(pk__in=Memory.objects.order_by().values("pk")[:most])
     states = {
         "is_live": LIVE,
         "is_held": Q(deleted_at__isnull=True, held_at__isnull=False),
         "is_deleted": Q(deleted_at__isnull=False),
-        "is_past": Q(deleted_at__lte=retention_cutoff(look.now)),
+        "is_past": Q(deleted_at__lte=retention_cutoff(scope.now)),
     }
     flags = {name: Case(When(state, then=True), default=False) for name, state in states.items()}
     grouped = rows.annotate(**flags).order_by().values_list("category", "embedding_state", "fact_state", *flags)
@@ -128,7 +128,7 @@ def state_lines(counted: MemoryCounts) -> tuple[Line, ...]:
             "trash_past_retention",
             _("In the trash past their retention"),
             lambda g: g.is_past,
-            state=State.WATCH if late else State.OK,
+            state=HealthState.WATCH if late else HealthState.OK,
             hint=hint,
         ),
     )
@@ -153,7 +153,7 @@ def embedding_lines(counted: MemoryCounts) -> list[Line]:
             f"embedding_{name}",
             _("Vectors: %(state)s") % {"state": VECTORS[name]},
             counts[name],
-            state=State.WATCH if name in watched and counts[name] else State.OK,
+            state=HealthState.WATCH if name in watched and counts[name] else HealthState.OK,
             hint=hint if name in watched and counts[name] else "",
             is_exact=counted.is_exact,
         )
@@ -174,9 +174,9 @@ def fact_lines(counted: MemoryCounts) -> list[Line]:
     ]
 
 
-def edge_lines(look: Look) -> tuple[Line, ...]:
+def edge_lines(scope: ReportScope) -> tuple[Line, ...]:
     """Return how many edges live memories have, and the entities with most of them, in one statement (R-25)."""
-    most = EVERY_ROW if look.most is None else look.most + 1
+    most = EVERY_ROW if scope.most is None else scope.most + 1
     newest = MemoryEdge.objects.filter(pk__in=MemoryEdge.objects.order_by("-pk").values("pk")[:most])
     live = Exists(Memory.objects.live().filter(pk=OuterRef("src_id")))
     edges = newest.annotate(is_live=Case(When(live, src_table=SourceTable.MEMORIES, then=True), default=False))
@@ -191,7 +191,7 @@ def edge_lines(look: Look) -> tuple[Line, ...]:
     )
 
 
-def snapshot_lines(look: Look) -> tuple[Line, ...]:
+def snapshot_lines(scope: ReportScope) -> tuple[Line, ...]:
     """Return how many running sessions do not know of writes since they began, and how many writes wait at most."""
     running = list(Session.objects.filter(ended_at__isnull=True).order_by("-created_at", "-id")[: MOST_SESSIONS + 1])
     is_exact = len(running) <= MOST_SESSIONS

@@ -9,17 +9,17 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory_app.doctor.core import Line, Section
-from memory_app.doctor.sections.look import Look, line_of
 from memory_app.memories.core import EmbeddingState
 from memory_app.roles.core import Status
 from memory_app.roles.core.declarations import Manual
 from memory_app.roles.models import RoleMemory
 from memory_app.roles.registry import registry
 from memory_app.roles.selectors import list_manual_due
+from minara_site.kernel.counts import RowCount
+from minara_site.kernel.doctor.core import Line, Section
+from minara_site.kernel.doctor.scope import ReportScope, line_of
 from minara_site.kernel.guard.selectors import out_of_date
 from minara_site.kernel.ownership import EVERYONE
-from minara_site.web.counts import RowCount
 
 BACKLOG = timedelta(hours=72)
 DISABLED = "disabled"
@@ -31,14 +31,14 @@ VECTORS: Mapping[EmbeddingState, Promise] = {
 }
 
 
-def roles_section(look: Look) -> Section:
+def roles_section(scope: ReportScope) -> Section:
     """Return how role memory is. One statement."""
     rows = RoleMemory.objects
-    pending, old, late, waited, reflected, skipped, lessons, held, *more = look.count(
+    pending, old, late, waited, reflected, skipped, lessons, held, *more = scope.count(
         rows.filter(status=Status.PENDING),
-        rows.filter(status=Status.PENDING, created_at__lt=look.now - BACKLOG),
-        rows.pending().filter(could_be_judged(look.now - BACKLOG)),
-        list_manual_due(owner=EVERYONE, now=look.now),
+        rows.filter(status=Status.PENDING, created_at__lt=scope.now - BACKLOG),
+        rows.pending().filter(could_be_judged(scope.now - BACKLOG)),
+        list_manual_due(owner=EVERYONE, now=scope.now),
         rows.filter(status=Status.REFLECTED),
         rows.filter(status=Status.SKIPPED),
         rows.with_lesson(),

@@ -8,11 +8,10 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from memory_app.doctor.core import State, anonymous_record, bucket, report_lines, report_record
-from memory_app.doctor.fixes import FIXES, FixName
 from memory_app.doctor.report import load_report
-from memory_app.doctor.services import apply_fix, choose_fixes, foresee_fixes
+from memory_app.doctor.services import apply_fix, choose_fixes, dry_run_fixes, fixes
 from minara_site.kernel.command import MinaraCommand
+from minara_site.kernel.doctor.core import HealthState, anonymous_record, bucket, report_lines, report_record
 from minara_site.kernel.errors import Invalid, MinaraError
 
 ACTOR = "command:doctor"
@@ -30,7 +29,7 @@ class Command(MinaraCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare --anonymous, --fix, --apply, --only and --json."""
-        names = ", ".join(FIXES)
+        names = ", ".join(fixes())
         parser.add_argument("--anonymous", action="store_true", help="buckets for counts, no names: safe to share")
         parser.add_argument("--fix", action="store_true", help="say what a repair would do")
         parser.add_argument("--apply", action="store_true", help="with --fix: do it")
@@ -52,7 +51,7 @@ class Command(MinaraCommand):
         record = anonymous_record(found) if anonymous else report_record(found)
         together = _("Together: %(state)s") % {"state": found.state}
         self.print(record, [*report_lines(record), together], as_json=json)
-        if found.state is State.BAD:
+        if found.state is HealthState.BAD:
             sys.exit(SOMETHING_BAD)
 
     def fix(self, *, anonymous: bool, json: bool, apply: bool, only: str, **options: Any) -> None:
@@ -61,7 +60,7 @@ class Command(MinaraCommand):
             names = choose_fixes(only.split(","))
         except Invalid as error:
             raise CommandError(error.detail, returncode=WRONG_CALL) from None
-        records = [applied(name) for name in names] if apply else foreseen(names)
+        records = [applied(name) for name in names] if apply else dry_run_lines(names)
         if anonymous:
             records = [without_details(record) for record in records]
         lines = [fix_line(record, apply=apply) for record in records]
@@ -76,9 +75,9 @@ class Command(MinaraCommand):
         self.stdout.write(json.dumps(record, indent=2, default=str) if as_json else "\n".join(lines))
 
 
-def foreseen(names: list[FixName]) -> list[dict[str, Any]]:
+def dry_run_lines(names: list[str]) -> list[dict[str, Any]]:
     """Return what each fix would do."""
-    found = foresee_fixes(names).items()
+    found = dry_run_fixes(names).items()
     return [
         {"name": name, "counts": each.counts, "ids": list(each.sample)}
         | ({"cost_usd": each.cost_usd} if each.cost_usd else {})
@@ -86,7 +85,7 @@ def foreseen(names: list[FixName]) -> list[dict[str, Any]]:
     ]
 
 
-def applied(name: FixName) -> dict[str, Any]:
+def applied(name: str) -> dict[str, Any]:
     """Carry one fix out and return what it did, or why it failed."""
     try:
         return {"name": name, "counts": apply_fix(name, actor=ACTOR, now=timezone.now())}

@@ -25,11 +25,11 @@ from minara_site.access.access_log import record_views
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
+from minara_site.kernel.counts import count_rows
 from minara_site.kernel.errors import Invalid
 from minara_site.kernel.ownership import Owner
 from minara_site.kernel.plain_text import parse_number
 from minara_site.shell.pages import PageRequest, page
-from minara_site.web.counts import count_rows
 from minara_site.web.lists import ListPage, load_page, render_list
 from minara_site.web.moments import number_words
 from minara_site.web.responses import back, render_page, see_other, toast

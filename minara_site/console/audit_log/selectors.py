@@ -9,9 +9,9 @@ from minara_site.kernel.audit_log.chain import newest_seal, unsealed_entries
 from minara_site.kernel.audit_log.models import AuditEntry, AuditSeal
 from minara_site.kernel.audit_log.tasks import VERIFY
 from minara_site.kernel.audit_log.verification import Finding, verify_newest
+from minara_site.kernel.counts import RowCount, count_rows
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.jobs.models import JobRun, RunState
-from minara_site.web.counts import RowCount, count_rows
 
 SEALED_WITHIN = timedelta(minutes=15)  # the job runs every five
 UNDER_WAY = (RunState.QUEUED, RunState.RUNNING)

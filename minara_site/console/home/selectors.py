@@ -13,12 +13,12 @@ from memory_app.memories.models import Memory
 from memory_app.roles.selectors import list_manual_due
 from minara_site.access.models import ApiKey, User
 from minara_site.console.models import DemoObject, FirstStep, Step
+from minara_site.kernel.counts import CountOf, RowCount
 from minara_site.kernel.guard.selectors import list_holds
 from minara_site.kernel.jobs.models import JobRun, RunState, WorkerSeen
 from minara_site.kernel.jobs.selectors import SEEN_WITHIN
 from minara_site.kernel.llm.selectors import windows_to_look_at
 from minara_site.kernel.ownership import EVERYONE, Owner
-from minara_site.web.counts import CountOf, RowCount
 
 DAYS = 14
 NEWEST = 6

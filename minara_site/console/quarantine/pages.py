@@ -18,6 +18,7 @@ from minara_site.kernel.core.diff import Segment as Change
 from minara_site.kernel.core.diff import word_diff
 from minara_site.kernel.core.excerpt import Segment, cut
 from minara_site.kernel.core.hidden import HiddenChar, find_hidden
+from minara_site.kernel.counts import MAX_COUNTED
 from minara_site.kernel.guard.core import Finding, Reason
 from minara_site.kernel.guard.kinds import HeldText, StoredKind, stored_kinds
 from minara_site.kernel.guard.labels import REASONS, SENTENCES, NamedRule, name_rules
@@ -25,7 +26,6 @@ from minara_site.kernel.guard.masking import mask, mask_secrets
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.ownership import EVERYBODY, Owner
 from minara_site.shell.owners import owner_filter
-from minara_site.web.counts import MAX_COUNTED
 from minara_site.web.filters import Filter, FilterKind, Rows, Text
 from minara_site.web.keyset import Order
 from minara_site.web.lists import BulkAction, Empty, ListSpec, Sort

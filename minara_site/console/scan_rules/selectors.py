@@ -8,12 +8,12 @@ from django.db.models import Count, Max, Q
 
 from memory_app.memories.models import Memory
 from memory_app.user_profile.models import UserProfileEntry
+from minara_site.kernel.counts import RowCount, count_rows
 from minara_site.kernel.guard.core import RULES
 from minara_site.kernel.guard.labels import REASONS, describe_rule
 from minara_site.kernel.guard.models import Decision, Hold
 from minara_site.kernel.guard.selectors import out_of_date
 from minara_site.kernel.jobs.models import JobRun, RunState
-from minara_site.web.counts import RowCount, count_rows
 from minara_site.web.filters import Text
 
 RESCAN = "guard.rescan"

@@ -10,6 +10,7 @@ from django.db.models import QuerySet, Subquery
 
 from memory_app.index.documents import newest_index_problems
 from memory_app.memories.models import Memory
+from minara_site.kernel.counts import RowCount, count_rows
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.jobs.models import JobRun, RunState, WorkerSeen
@@ -17,7 +18,6 @@ from minara_site.kernel.jobs.selectors import SEEN_WITHIN
 from minara_site.kernel.jobs.table import Job, load_jobs
 from minara_site.kernel.llm.endpoint import Models, read_models
 from minara_site.kernel.machine import Storage, Versions, read_storage, read_versions
-from minara_site.web.counts import RowCount, count_rows
 
 FAILED_WITHIN = timedelta(days=7)
 OVER = (RunState.SUCCEEDED, RunState.FAILED, RunState.CANCELLED)

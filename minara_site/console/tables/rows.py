@@ -16,8 +16,8 @@ from minara_site.access.access_log import record_view
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.kernel.core.redact import redact
+from minara_site.kernel.counts import count_rows
 from minara_site.kernel.guard.masking import mask, mask_value
-from minara_site.web.counts import count_rows
 
 NEVER_SHOWN = frozenset({"password", "secret_sha256", "token_sha256"})  # in any table
 HIDDEN = {

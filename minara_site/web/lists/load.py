@@ -6,7 +6,7 @@ from dataclasses import replace
 from django.http import HttpRequest, QueryDict
 from django.utils.translation import gettext as _
 
-from minara_site.web.counts import RowCount, count_rows
+from minara_site.kernel.counts import RowCount, count_rows
 from minara_site.web.filters import Rows
 from minara_site.web.keyset import BadCursor, paginate
 from minara_site.web.lists.page import ListPage

@@ -8,7 +8,7 @@ from django.http import QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from minara_site.web.counts import RowCount
+from minara_site.kernel.counts import RowCount
 from minara_site.web.filters import Chip, Filter, FilterKind, Text, changed_query
 from minara_site.web.lists.pieces import Column, Reading
 from minara_site.web.lists.spec import ListSpec

@@ -9,8 +9,8 @@ from django.test import Client
 from memory_app.memories.models import Memory
 from minara_site.access.models import ApiKey
 from minara_site.access.policy import POLICY, Act, Scope
-from minara_site.agent import catalogue
 from minara_site.access.tools import Tool
+from minara_site.agent import catalogue
 from minara_site.agent.catalogue import TOOLS
 from minara_site.kernel.core.vocabulary import Category, Source
 from minara_site.web.schemas import Strict

@@ -8,10 +8,10 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from memory_app.doctor.core import State
-from memory_app.doctor.sections.house import price_lines
-from memory_app.doctor.sections.look import Look
+from memory_app.doctor.sections.instance import price_lines
 from minara_site.config import MarketSourceName
+from minara_site.kernel.doctor.core import HealthState
+from minara_site.kernel.doctor.scope import ReportScope
 from minara_site.kernel.market.models import PriceBar
 from minara_site.kernel.market.selectors import format_age, load_status
 from tests.kernel.market.exchange import serve
@@ -81,16 +81,16 @@ def test_says_what_is_missing(settle, exchange):
 
 @pytest.mark.database
 def test_the_doctor_says_how_old_the_newest_prices_are(now, settle, ana):
-    assert price_lines(Look(now)) == ()
+    assert price_lines(ReportScope(now)) == ()
     put_points((0, "1"), owner=ana, now=now)
-    assert price_lines(Look(now)) == ()
+    assert price_lines(ReportScope(now)) == ()
     put_bars(bar(0), now=now)
     put_points((2, "2"), symbol="ETH", now=now)
-    (line,) = price_lines(Look(T0 + 5 * HOUR))
-    assert (line.words, line.state) == ("BTC (test) 4 h, ETH (posted) 3 h", State.OK)
+    (line,) = price_lines(ReportScope(T0 + 5 * HOUR))
+    assert (line.words, line.state) == ("BTC (test) 4 h, ETH (posted) 3 h", HealthState.OK)
     settle(market_source=MarketSourceName.HTTP, market_symbols=("BTC/USDT", "ETH/USDT", "SOL/USDT"))
-    (line,) = price_lines(Look(T0 + 5 * HOUR))
-    assert (line.words, line.state) == ("BTC (test) 4 h, ETH (posted) 3 h, SOL none", State.WATCH)
+    (line,) = price_lines(ReportScope(T0 + 5 * HOUR))
+    assert (line.words, line.state) == ("BTC (test) 4 h, ETH (posted) 3 h, SOL none", HealthState.WATCH)
     assert "market.fetch" in line.hint
     assert load_status(now=T0 + 5 * HOUR).late == ("BTC",)
     assert not line.is_public
@@ -99,7 +99,7 @@ def test_the_doctor_says_how_old_the_newest_prices_are(now, settle, ana):
 def test_of_many_symbols_the_stalest_are_named(now):
     for number in range(25):
         put_points((number, "1"), symbol=f"COIN{number:02}", now=now)
-    (line,) = price_lines(Look(now))
+    (line,) = price_lines(ReportScope(now))
     assert line.words.startswith("COIN00 (posted) 11 d, COIN01")
     assert line.words.endswith("COIN19 (posted) 10 d, 5 more")
 

@@ -8,8 +8,9 @@ from typing import Any
 
 from django.db import connections
 
-from memory_app.doctor.fixes import FIXES, FixName, edges
-from memory_app.doctor.services import apply_fixes
+from memory_app.doctor.fixes import edges
+from memory_app.doctor.fixes.names import FixName
+from memory_app.doctor.services import apply_fixes, fixes
 from memory_app.edges import services as replay
 from memory_app.edges.models import MemoryEdge
 from memory_app.memories.services import Draft, write_memories
@@ -77,5 +78,5 @@ def heal() -> None:
 def outcome(earlier: int = 0) -> dict[str, int]:
     """Return how many edges there are, how many lines but for earlier ones, and what a fix would still do."""
     lines = AuditEntry.objects.filter(tool_call="doctor.fix.edges").count() - earlier
-    left = FIXES[FixName.EDGES].foresee(None).counts["added"]
+    left = fixes()[FixName.EDGES].dry_run(None).counts["added"]
     return {"edges": MemoryEdge.objects.count(), "lines": lines, "left": left}

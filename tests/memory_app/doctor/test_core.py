@@ -5,12 +5,12 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_app.doctor.core import (
+from minara_site.kernel.doctor.core import (
     BUCKETS,
+    HealthState,
     Line,
     Report,
     Section,
-    State,
     anonymous_record,
     bucket,
     report_lines,
@@ -51,9 +51,11 @@ def test_every_count_has_one_of_six_buckets(count):
 
 
 def test_the_worst_state_counts():
-    assert worst([]) is State.OK
-    assert worst([State.OK, State.WATCH]) is State.WATCH
-    assert report(Line("a", "A", state=State.BAD), Line("b", "B", state=State.WATCH)).state is State.BAD
+    assert worst([]) is HealthState.OK
+    assert worst([HealthState.OK, HealthState.WATCH]) is HealthState.WATCH
+    assert (
+        report(Line("a", "A", state=HealthState.BAD), Line("b", "B", state=HealthState.WATCH)).state is HealthState.BAD
+    )
 
 
 @given(
@@ -66,7 +68,7 @@ def test_the_anonymous_form_tells_no_count_name_path_or_time(count, path, entity
     found = report(
         Line("data_folder", "Data folder", words=f"/srv/{path}"),
         Line("entities_top", "Top", 3, names=((entity, count),)),
-        Line("edges", "Edges", count, state=State.WATCH, hint=hint),
+        Line("edges", "Edges", count, state=HealthState.WATCH, hint=hint),
     )
     text = json.dumps(anonymous_record(found))
     assert not any(secret in text for secret in (path, entity, hint, f'"{count}"', f" {count}", NOON.isoformat()))

@@ -9,8 +9,9 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from memory_app.doctor.fixes import FIXES, FixName, embeddings
-from memory_app.doctor.services import apply_fixes, choose_fixes, foresee_fixes
+from memory_app.doctor.fixes import embeddings
+from memory_app.doctor.fixes.names import FixName
+from memory_app.doctor.services import apply_fixes, choose_fixes, dry_run_fixes, fixes
 from memory_app.doctor.tasks import run_fixes
 from memory_app.edges.models import MemoryEdge
 from memory_app.embeddings.adapters import ProviderDown
@@ -36,7 +37,7 @@ from tests.memory_app.doctor import racers
 from tests.memory_app.memories.factories import make_many, make_memory
 
 pytestmark = pytest.mark.django_db
-ALL = tuple(name for name in FIXES if name is not FixName.REFLECT_PENDING)  # what asks no model
+ALL = tuple(name for name in fixes() if name is not FixName.REFLECT_PENDING)  # what asks no model
 ACTOR = "user:7"
 LATER = NOON.replace(year=2027)
 MAY_CHANGE = {("memories", "embedding_state"), ("search_document", "body")}
@@ -92,7 +93,7 @@ def start_run(*names):
 class TestDryRun:
     def test_changes_nothing_at_all(self, sick):
         before = all_rows()
-        foreseen = foresee_fixes(ALL)
+        foreseen = dry_run_fixes(ALL)
         assert all_rows() == before
         assert sick.asked == []
         assert all(not each.is_empty for each in foreseen.values())
@@ -100,7 +101,7 @@ class TestDryRun:
         assert {(pk,) for pk in foreseen[FixName.EDGES].sample} == lacking, "some ids are named"
 
     def test_says_what_applying_then_does(self, sick):
-        foreseen = {name: each.counts for name, each in foresee_fixes(ALL).items()}
+        foreseen = {name: each.counts for name, each in dry_run_fixes(ALL).items()}
         done = apply(*ALL)
         assert done[FixName.EDGES]["added"] == foreseen[FixName.EDGES]["added"] > 0
         assert done[FixName.SEARCH_INDEX] == foreseen[FixName.SEARCH_INDEX]
@@ -119,7 +120,7 @@ class TestApply:
         assert changed <= MAY_CHANGE
         assert sorted(lines().values_list("tool_call", "actor")) == sorted((f"doctor.fix.{n}", ACTOR) for n in ALL)
         assert len(all_rows()["audit_log"]) == len(before["audit_log"]) + len(ALL)
-        assert all(each.is_empty for each in foresee_fixes(ALL).values()), "and it heals"
+        assert all(each.is_empty for each in dry_run_fixes(ALL).values()), "and it heals"
         assert index_problems() == []
         live = Memory.objects.filter(deleted_at=None, retired_at=None, held_at=None)
         assert set(live.values_list("embedding_state", flat=True)) == {"embedded"}
@@ -159,7 +160,7 @@ class TestApply:
 
     def test_asks_nobody_anything_without_a_provider(self, sick, enable):
         enable("disabled")
-        assert foresee_fixes([FixName.EMBEDDINGS])[FixName.EMBEDDINGS].is_empty
+        assert dry_run_fixes([FixName.EMBEDDINGS])[FixName.EMBEDDINGS].is_empty
         assert not any(apply("embeddings")[FixName.EMBEDDINGS].values())
         assert sick.asked == []
         assert not MemoryVector.objects.exists()
@@ -215,7 +216,7 @@ class TestSearchIndex:
         name = next(iter(schema.triggers(connection)))
         with connection.cursor() as cursor:
             cursor.execute(f"DROP TRIGGER {name}" + ("" if connection.vendor == "sqlite" else " ON memories"))
-        assert foresee_fixes([FixName.SEARCH_INDEX])[FixName.SEARCH_INDEX].counts["triggers"] == 1
+        assert dry_run_fixes([FixName.SEARCH_INDEX])[FixName.SEARCH_INDEX].counts["triggers"] == 1
         apply("search_index")
         assert schema.missing_triggers(connection) == set()
 
@@ -284,7 +285,7 @@ class TestLine:
         sick.status = 500
         with pytest.raises(ProviderDown):
             apply()
-        assert foresee_fixes([FixName.EDGES])[FixName.EDGES].is_empty
+        assert dry_run_fixes([FixName.EDGES])[FixName.EDGES].is_empty
         assert Memory.objects.filter(embedding_state=EmbeddingState.FAILED).exists()
         assert set(lines().values_list("tool_call", flat=True)) == {"doctor.fix.embeddings", "doctor.fix.edges"}
 

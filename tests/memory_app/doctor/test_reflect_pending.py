@@ -4,13 +4,13 @@ from datetime import timedelta
 
 import pytest
 
-from memory_app.doctor.core import State
-from memory_app.doctor.fixes import FIXES, FixName
+from memory_app.doctor.fixes.names import FixName
 from memory_app.doctor.report import load_report
-from memory_app.doctor.services import apply_fixes, choose_fixes, foresee_fixes
+from memory_app.doctor.services import apply_fixes, choose_fixes, dry_run_fixes, fixes
 from memory_app.roles.core import Classification
 from memory_app.roles.models import RoleMemory
 from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.doctor.core import HealthState
 from minara_site.kernel.llm.models import LlmUsage
 from tests.kit.clock import NOON
 from tests.kit.rows import all_rows, difference
@@ -40,14 +40,14 @@ def lessons():
 
 def test_the_default_set_never_calls_a_model(due, models):
     assert NAME not in choose_fixes([])
-    assert not FIXES[NAME].is_default
+    assert not fixes()[NAME].is_default
     apply_fixes(choose_fixes([]), actor="test", now=NOON)
     assert (models.asked, LlmUsage.objects.count(), lessons()) == ([], 0, [])
 
 
 def test_a_dry_run_tells_how_many_and_what_it_costs_and_changes_nothing(due, models):
     before = all_rows()
-    foreseen = foresee_fixes([NAME])[NAME]
+    foreseen = dry_run_fixes([NAME])[NAME]
     assert foreseen.counts == {"due": 3, "roles": 1}
     assert 4 <= len(foreseen.cost_usd) <= len("0.000000")
     assert float(foreseen.cost_usd) > 0
@@ -91,6 +91,6 @@ def test_the_report_counts_and_warns_of_what_could_have_been_judged_long_ago(ana
     counts = {name: lines[name].count for name in ("pending", "pending_72h", "late", "outcomes_waited_for")}
     assert counts == {"pending": 3, "pending_72h": 2, "late": 1, "outcomes_waited_for": 1}
     assert (lines["reflected"].count, lines["lessons"].count, lines["held"].count) == (2, 1, 1)
-    assert lines["late"].state is State.WATCH
+    assert lines["late"].state is HealthState.WATCH
     assert "reflect_pending" in str(lines["late"].hint)
     assert lines["judged_by_other_rules"].count == 5

@@ -8,11 +8,9 @@ import pytest
 from django.core.management import call_command
 from django.db import DatabaseError, connection
 
-from memory_app.doctor import report as room
-from memory_app.doctor.core import State, anonymous_record, bucket, report_record
-from memory_app.doctor.fixes import FixName
+from memory_app.doctor.fixes.names import FixName
 from memory_app.doctor.report import load_report
-from memory_app.doctor.sections import house
+from memory_app.doctor.sections import instance as house
 from memory_app.doctor.services import apply_fixes
 from memory_app.index import schema
 from memory_app.index.models import SearchDocument
@@ -20,7 +18,10 @@ from memory_app.memories.core import EmbeddingState
 from memory_app.memories.models import Memory
 from minara_site.kernel.conversations.services import end_session
 from minara_site.kernel.core.vocabulary import Category, Source
+from minara_site.kernel.doctor.core import HealthState, anonymous_record, bucket, report_record
+from minara_site.kernel.doctor.scope import ReportSection
 from minara_site.kernel.jobs.models import JobRun, RunState, WorkerSeen
+from minara_site.kernel.registry import load
 from profile_app.prompt.services import start_session
 from tests.kit.clock import NOON
 from tests.memory_app.memories.factories import browser, make_many, make_memory
@@ -110,12 +111,12 @@ def test_counts_memories_by_state_category_and_vector(ana, ben, settings):
     }
     assert {name: found[name] for name in expected} == expected
     states = {name: line.state for name, line in lines().items()}
-    assert states["embedding_pending"] == states["trash_past_retention"] == State.WATCH
+    assert states["embedding_pending"] == states["trash_past_retention"] == HealthState.WATCH
 
 
 def test_waiting_for_a_vector_is_no_fault_while_no_provider_is_set(ana):
     make_memory(ana)
-    assert lines()["embedding_pending"].state is State.OK
+    assert lines()["embedding_pending"].state is HealthState.OK
 
 
 @pytest.mark.database
@@ -185,7 +186,11 @@ def test_names_what_is_wrong_with_the_house_and_what_to_do(ana):
     JobRun.objects.create(job="x", state=RunState.FAILED, created_at=NOON, finished_at=NOON)
     JobRun.objects.create(job="x", state=RunState.QUEUED, created_at=NOON - DAY)
     found = lines("house")
-    for name, state in (("worker", State.BAD), ("runs_failed", State.WATCH), ("runs_waiting", State.WATCH)):
+    for name, state in (
+        ("worker", HealthState.BAD),
+        ("runs_failed", HealthState.WATCH),
+        ("runs_waiting", HealthState.WATCH),
+    ):
         assert found[name].state is state
         assert found[name].hint
 
@@ -194,8 +199,8 @@ def test_names_what_is_wrong_with_the_house_and_what_to_do(ana):
 def test_sees_a_search_index_out_of_step(ana):
     make_memory(ana)
     SearchDocument.objects.all().delete()
-    assert lines()["search_index_problems"].state is State.BAD
-    assert lines(most=10)["search_index_problems"].state is State.BAD
+    assert lines()["search_index_problems"].state is HealthState.BAD
+    assert lines(most=10)["search_index_problems"].state is HealthState.BAD
 
 
 @pytest.mark.database
@@ -205,7 +210,7 @@ def test_sees_a_missing_trigger(db):
         cursor.execute(f"DROP TRIGGER {name}" + ("" if connection.vendor == "sqlite" else " ON memories"))
     for most in (None, 10):
         found = lines(most=most)["search_index_problems"]
-        assert (found.count, found.state) == (1, State.BAD)
+        assert (found.count, found.state) == (1, HealthState.BAD)
         assert "--only search_index" in found.hint
 
 
@@ -221,7 +226,7 @@ def test_a_document_without_its_memory_is_sent_to_the_command_that_takes_it(ana)
     apply_fixes([FixName.SEARCH_INDEX], actor="test", now=NOON)
     assert "minara search rebuild" in lines()["search_index_problems"].hint
     call_command("search", "rebuild", stdout=StringIO())
-    assert lines()["search_index_problems"].state is State.OK
+    assert lines()["search_index_problems"].state is HealthState.OK
     assert not SearchDocument.objects.filter(body__contains="purged").exists()
 
 
@@ -230,9 +235,9 @@ def test_a_section_that_cannot_be_read_hides_no_other(monkeypatch, db):
     def broken(look):
         raise DatabaseError("no such table")
 
-    monkeypatch.setattr(room, "SECTIONS", (("house", broken), room.SECTIONS[1]))
+    monkeypatch.setitem(load("sections"), "house", ReportSection("house", broken))
     found = load_report(now=NOON)
-    assert found.sections[0].state is State.BAD
+    assert found.sections[0].state is HealthState.BAD
     assert "no such table" not in str(found.sections[0].lines[0].hint)
     assert found.sections[1].name == "memory"
 
@@ -241,15 +246,15 @@ def test_little_room_is_a_warning(monkeypatch, db):
     from minara_site.kernel.machine import Storage
 
     monkeypatch.setattr(house, "read_storage", lambda: Storage(1, 1, 1, disk_free=5, disk_total=100))
-    assert lines("house")["disk_free_megabytes"].state is State.WATCH
+    assert lines("house")["disk_free_megabytes"].state is HealthState.WATCH
 
 
 def test_says_which_models_are_asked_or_what_is_missing(settings):
     found = lines("house")["models"]
-    assert (found.state, found.hint) == (State.OK, "No model can be called: set ANTHROPIC_API_KEY.")
+    assert (found.state, found.hint) == (HealthState.OK, "No model can be called: set ANTHROPIC_API_KEY.")
     settings.MINARA = settings.MINARA.model_copy(
         update={"anthropic_api_key": "canary-key", "minara_model_main": "other-model"}
     )
     found = lines("house")["models"]
-    assert found.state is State.WATCH
+    assert found.state is HealthState.WATCH
     assert "MINARA_MODEL_PRICES" in found.hint

@@ -21,10 +21,10 @@ from memory_app.memories.services import (
     write_memory,
 )
 from minara_site.access.models import AccessEntry, ApiKey, User
+from minara_site.kernel import counts
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.shell import owners
-from minara_site.web import counts
 from profile_app.prompt.services import end_session, start_session
 from tests.kit.clock import NOON
 from tests.kit.page import rows_of, toasts_of, undo_of, words_of

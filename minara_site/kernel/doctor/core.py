@@ -17,7 +17,7 @@ FIX = "doctor.fix"
 """The job that applies fixes, and shows what they would do."""
 
 
-class State(StrEnum):
+class HealthState(StrEnum):
     """How good something is, the worst last."""
 
     OK = "ok"
@@ -30,14 +30,14 @@ class Line:
     """One thing that was looked at. `name` is for programs and never changes.
 
     What was found is a count, words, or names with counts. `is_exact` is False where counting stopped. Words leave
-    the house only when they are `is_public`: a version, never a path. `hint` says what to do.
+    the instance only when they are `is_public`: a version, never a path. `hint` says what to do.
     """
 
     name: str
     label: Text
     count: int | None = None
     words: Text = ""
-    state: State = State.OK
+    state: HealthState = HealthState.OK
     hint: Text = ""
     names: tuple[tuple[str, int], ...] = ()
     is_exact: bool = True
@@ -53,7 +53,7 @@ class Section:
     lines: tuple[Line, ...]
 
     @property
-    def state(self) -> State:
+    def state(self) -> HealthState:
         """The worst of its lines."""
         return worst(line.state for line in self.lines)
 
@@ -66,7 +66,7 @@ class Report:
     sections: tuple[Section, ...]
 
     @property
-    def state(self) -> State:
+    def state(self) -> HealthState:
         """The worst of its sections."""
         return worst(section.state for section in self.sections)
 
@@ -75,10 +75,10 @@ class Report:
         return next((line.count for section in self.sections for line in section.lines if line.name == name), None)
 
 
-def worst(states: Iterable[State]) -> State:
+def worst(states: Iterable[HealthState]) -> HealthState:
     """Return the worst state, good when there is none."""
-    order = list(State)
-    return max(states, key=order.index, default=State.OK)
+    order = list(HealthState)
+    return max(states, key=order.index, default=HealthState.OK)
 
 
 def bucket(count: int) -> str:

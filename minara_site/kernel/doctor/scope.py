@@ -1,22 +1,22 @@
-"""How closely a section looks."""
+"""What a section of the report is asked: at which moment, and how many rows it may read."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.db.models import QuerySet
 
-from memory_app.doctor.core import Line, State
-from minara_site.web.counts import RowCount, count_each
-from minara_site.web.filters import Text
+from minara_site.kernel.counts import RowCount, count_each
+from minara_site.kernel.doctor.core import HealthState, Line, Section, Text
 
 MOST_ON_A_PAGE = 20_000
 EVERY_ROW = 2**62
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """When it is looked, and at how many rows of a table at most; None reads every row, as the command does."""
+class ReportScope:
+    """The moment of a report, and how many rows of a table are read at most; None reads all, as the command does."""
 
     now: datetime
     most: int | None = None
@@ -26,8 +26,16 @@ class Look:
         return count_each(*tables, limit=EVERY_ROW if self.most is None else self.most)
 
 
+@dataclass(frozen=True, slots=True)
+class ReportSection:
+    """A section that an app adds to the report."""
+
+    name: str
+    load: Callable[[ReportScope], Section]
+
+
 def line_of(name: str, label: Text, count: RowCount, *, watched: bool = False, hint: Text = "") -> Line:
     """Return the line of a count; a `watched` one should be 0."""
     is_noted = watched and count.number > 0
-    state = State.WATCH if is_noted else State.OK
+    state = HealthState.WATCH if is_noted else HealthState.OK
     return Line(name, label, count.number, state=state, hint=hint if is_noted else "", is_exact=count.is_exact)

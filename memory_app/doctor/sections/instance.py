@@ -8,10 +8,10 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.migrations.executor import MigrationExecutor
 from django.utils.translation import gettext as _
 
-from memory_app.doctor.core import Line, Section, State
-from memory_app.doctor.sections.look import Look, line_of
 from memory_app.index.documents import INDEXED, index_problems, newest_index_problems, orphans
 from minara_site.kernel.audit_log.verification import verify_newest
+from minara_site.kernel.doctor.core import HealthState, Line, Section
+from minara_site.kernel.doctor.scope import ReportScope, line_of
 from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.kernel.jobs.selectors import is_worker_seen
 from minara_site.kernel.llm.endpoint import read_models
@@ -24,18 +24,18 @@ FAILED_WITHIN = timedelta(days=7)
 WAITS_LONG = timedelta(minutes=5)
 
 
-def house_section(look: Look) -> Section:
+def instance_section(scope: ReportScope) -> Section:
     """Return how the instance is."""
     lines = (
         *version_lines(),
         migration_line(),
-        worker_line(look),
+        worker_line(scope),
         models_line(),
-        *queue_lines(look),
+        *queue_lines(scope),
         *file_lines(),
-        index_line(look),
+        index_line(scope),
         audit_chain_line(),
-        *price_lines(look),
+        *price_lines(scope),
     )
     return Section("house", _("House"), lines)
 
@@ -57,13 +57,18 @@ def migration_line() -> Line:
     return line_of_problems("migrations_waiting", _("Migrations that wait"), waiting, hint)
 
 
-def worker_line(look: Look) -> Line:
+def worker_line(scope: ReportScope) -> Line:
     """Return whether a worker works."""
-    if is_worker_seen(now=look.now):
+    if is_worker_seen(now=scope.now):
         return Line("worker", _("Worker"), words=_("seen within the last minute"), is_public=True)
     hint = _("Start one: minara worker")
     return Line(
-        "worker", _("Worker"), words=_("not seen within the last minute"), state=State.BAD, hint=hint, is_public=True
+        "worker",
+        _("Worker"),
+        words=_("not seen within the last minute"),
+        state=HealthState.BAD,
+        hint=hint,
+        is_public=True,
     )
 
 
@@ -71,17 +76,17 @@ def models_line() -> Line:
     """Return which models are asked; nobody has to set one up."""
     models = read_models()
     words = _("none") if models.missing else ", ".join(models.names)
-    state = State.WATCH if models.missing and models.is_wanted else State.OK
+    state = HealthState.WATCH if models.missing and models.is_wanted else HealthState.OK
     return Line("models", _("Models"), words=words, state=state, hint=models.missing)
 
 
-def queue_lines(look: Look) -> tuple[Line, ...]:
+def queue_lines(scope: ReportScope) -> tuple[Line, ...]:
     """Return what waits and what failed."""
-    queued = JobRun.objects.filter(state=RunState.QUEUED).exclude(not_before__gt=look.now)
-    late = queued.filter(created_at__lt=look.now - WAITS_LONG)
-    since = look.now - FAILED_WITHIN
+    queued = JobRun.objects.filter(state=RunState.QUEUED).exclude(not_before__gt=scope.now)
+    late = queued.filter(created_at__lt=scope.now - WAITS_LONG)
+    since = scope.now - FAILED_WITHIN
     failed = JobRun.objects.filter(state=RunState.FAILED, created_at__gte=since, finished_at__gte=since)
-    waiting, waiting_long, broken = look.count(queued, late, failed)
+    waiting, waiting_long, broken = scope.count(queued, late, failed)
     is_late = waiting_long.number > 0
     hint = _("The oldest waits for more than five minutes. Look at the worker, or give it more processes.")
     return (
@@ -89,7 +94,7 @@ def queue_lines(look: Look) -> tuple[Line, ...]:
             "runs_waiting",
             _("Runs that wait"),
             waiting.number,
-            state=State.WATCH if is_late else State.OK,
+            state=HealthState.WATCH if is_late else HealthState.OK,
             hint=hint if is_late else "",
             is_exact=waiting.is_exact,
         ),
@@ -113,7 +118,7 @@ def file_lines() -> tuple[Line, ...]:
             "data_folder",
             _("Data folder"),
             words=str(settings.DATA_DIR),
-            state=State.OK if is_open else State.BAD,
+            state=HealthState.OK if is_open else HealthState.BAD,
             hint="" if is_open else _("This process cannot write there. Give it the folder, or set MINARA_DATA_DIR."),
         ),
         Line("database_megabytes", _("Database, MB"), (storage.database or 0) // MEGABYTE),
@@ -121,15 +126,15 @@ def file_lines() -> tuple[Line, ...]:
             "disk_free_megabytes",
             _("Disk free, MB"),
             storage.disk_free // MEGABYTE,
-            state=State.WATCH if is_little else State.OK,
+            state=HealthState.WATCH if is_little else HealthState.OK,
             hint=_("Less than a tenth is left. Writes fail when the disk is full.") if is_little else "",
         ),
     )
 
 
-def index_line(look: Look) -> Line:
+def index_line(scope: ReportScope) -> Line:
     """Return how far the search index and the triggers are out of step, for a page by the newest rows only."""
-    problems = index_problems() if look.most is None else newest_index_problems()
+    problems = index_problems() if scope.most is None else newest_index_problems()
     hint = index_hint() if problems else ""
     return line_of_problems("search_index_problems", _("Search index out of step"), len(problems), hint)
 
@@ -148,17 +153,17 @@ def audit_chain_line() -> Line:
     return line_of_problems("audit_chain_breaks", _("Breaks of the audit chain, newest seal"), int(broken), hint)
 
 
-def price_lines(look: Look) -> tuple[Line, ...]:
+def price_lines(scope: ReportScope) -> tuple[Line, ...]:
     """Return how old the newest price of each symbol is, and who said it; nothing while the instance has no prices."""
-    status = load_status(now=look.now)
+    status = load_status(now=scope.now)
     if not status.newest and not status.missing:
         return ()
     return (
         Line(
             "prices",
             _("Newest prices"),
-            words=status.in_words(look.now),
-            state=State.WATCH if status.late or status.missing else State.OK,
+            words=status.in_words(scope.now),
+            state=HealthState.WATCH if status.late or status.missing else HealthState.OK,
             hint=_("MARKET_SOURCE gives nothing new. Look at the runs of market.fetch, or run: minara market fetch")
             if status.late or status.missing
             else "",
@@ -168,4 +173,4 @@ def price_lines(look: Look) -> tuple[Line, ...]:
 
 def line_of_problems(name: str, label: str, count: int, hint: str) -> Line:
     """Return a line whose count must be 0."""
-    return Line(name, label, count, state=State.BAD if count else State.OK, hint=hint if count else "")
+    return Line(name, label, count, state=HealthState.BAD if count else HealthState.OK, hint=hint if count else "")

@@ -1,4 +1,4 @@
-"""What a fix is: it foresees what it would do, and does it with its line in the audit log.
+"""What a fix is: a dry run that shows what it would do, and the repair with its line in the audit log.
 
 The line `doctor.fix.<name>` is written in the transaction of the fix's first change, so that after a crash at any
 point there is a change if and only if there is a line; a run that is taken up again finds its line and writes no
@@ -8,31 +8,21 @@ second one. A fix that had nothing to do leaves its line too, alone.
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 
 from django.db import transaction
 
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.audit_log.services import record_audit
+from minara_site.kernel.doctor.core import Text
 from minara_site.kernel.jobs.services import Claim
-from minara_site.web.filters import Text
 
 TOOL_CALL = "doctor.fix."
 SAMPLE = 10
 UNKNOWN_COST = "unknown"
 
 
-class FixName(StrEnum):
-    """The fixes of this version, by S1's names and one of ours."""
-
-    EMBEDDINGS = "embeddings"
-    EDGES = "edges"
-    SEARCH_INDEX = "search_index"
-    REFLECT_PENDING = "reflect_pending"
-
-
 @dataclass(frozen=True, slots=True)
-class Foreseen:
+class DryRun:
     """What a fix would do: counts by name, and some of the ids of memories that it is about.
 
     `cost_usd` is what asking a model may cost, UNKNOWN_COST where that has no price, empty for a fix that asks none.
@@ -49,10 +39,10 @@ class Foreseen:
 
 
 @dataclass
-class Journal:
+class FixAudit:
     """The one line that a fix leaves in the audit log. `run` is the number of the job's run, or a command's own."""
 
-    name: FixName
+    name: str
     actor: str
     run: int | str
     now: datetime
@@ -79,8 +69,9 @@ class Journal:
 class Fix:
     """One repair. A default one runs when nobody names any."""
 
-    name: FixName
+    name: str
+    label: Text
     summary: Text
-    foresee: Callable[[Claim | None], Foreseen]
-    apply: Callable[[Journal, Claim | None], dict[str, int]]
+    dry_run: Callable[[Claim | None], DryRun]
+    apply: Callable[[FixAudit, Claim | None], dict[str, int]]
     is_default: bool = True
