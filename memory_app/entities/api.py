@@ -13,7 +13,7 @@ from memory_app.edges.selectors import Node, node_of, open_node
 from memory_app.entities.selectors import list_entity_edges, read_memories_of, top_entities
 from memory_app.memories.api import MemoryOut
 from memory_app.memories.selectors import memory_record
-from minara_site.access.access_log import record_views
+from minara_site.access.access_log import log_access
 from minara_site.access.api_auth import allow
 from minara_site.access.policy import Act
 from minara_site.kernel.core.assets import AssetClass, AssetGroup
@@ -102,7 +102,7 @@ def edges(request: PageRequest, query: Query[EdgeQuery]) -> dict[str, Any]:
     page = paginate(rows, NEWEST, cursor=query.cursor, limit=query.limit, scope="v1/edges")
     memories = read_memories_of(page.items)
     owner_ids = {row.owner_id for row in memories.values()}
-    record_views(principal=request.principal, owner_ids=owner_ids, kind="memories", now=timezone.now())
+    log_access(principal=request.principal, owner_ids=owner_ids, kind="memories", now=timezone.now())
     items = [
         {
             "edge_type": row.edge_type,
@@ -127,7 +127,7 @@ def edges(request: PageRequest, query: Query[EdgeQuery]) -> dict[str, Any]:
 def top(request: PageRequest, query: Query[TopQuery]) -> dict[str, Any]:
     """List the tickers, chains and addresses that stand in the most of the newest live memories."""
     owner = open_owner(request.principal.reads(Act.GRAPH_READ, query.owner))
-    record_views(principal=request.principal, owner_ids={owner.pk}, kind="memories", now=timezone.now())
+    log_access(principal=request.principal, owner_ids={owner.pk}, kind="memories", now=timezone.now())
     found = top_entities(owner=owner, limit=query.limit)
     items = [entity_record(each.node) | {"memories": each.memories} for each in found.items]
     return {"data": {"items": items, "looked_at": found.looked_at, "complete": found.is_complete}}

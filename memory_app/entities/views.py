@@ -25,7 +25,7 @@ from memory_app.entities.selectors import (
     top_entities,
 )
 from memory_app.memories.models import Memory
-from minara_site.access.access_log import record_view
+from minara_site.access.access_log import log_access
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.kernel.core.vocabulary import provenance_label
@@ -84,7 +84,7 @@ class ListedEdge:
 def graph(request: PageRequest) -> HttpResponse:
     """Show the entities of the most memories; `?entity=` shows what is known around one, `?type=` narrows its list."""
     owner = open_owner(request.principal.reads(Act.GRAPH_READ, request.GET.get("owner")))
-    record_view(principal=request.principal, owner_id=owner.pk, kind="memories", object_id="", now=timezone.now())
+    log_access(principal=request.principal, owner_ids=[owner.pk], kind="memories", now=timezone.now())
     written = request.GET.get("entity", "").strip()[:MOST_CHARS]
     node = open_node(written)
     is_own = owner == request.user

@@ -11,7 +11,7 @@ from memory_app.facts.selectors import fact_records, list_events, list_facts
 from memory_app.memories.api import MemoryOut
 from memory_app.memories.core import FactState
 from memory_app.memories.selectors import find_refused
-from minara_site.access.access_log import record_views
+from minara_site.access.access_log import log_access
 from minara_site.access.api_auth import allow
 from minara_site.access.policy import Act
 from minara_site.kernel.guard.masking import masked_for
@@ -85,4 +85,4 @@ def event_record(event: Any) -> dict[str, Any]:
 
 def leave_traces(request: PageRequest, owner_ids: set[int]) -> None:
     """Keep whose facts an operator read."""
-    record_views(principal=request.principal, owner_ids=owner_ids, kind="facts", now=timezone.now())
+    log_access(principal=request.principal, owner_ids=owner_ids, kind="facts", now=timezone.now())

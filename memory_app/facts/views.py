@@ -17,7 +17,7 @@ from memory_app.facts.services import apply_decision, override_decision, undo_ev
 from memory_app.facts.services.record import CONSOLIDATE
 from memory_app.facts.words import DONE, reason_words
 from memory_app.index.selectors import limited
-from minara_site.access.access_log import record_views
+from minara_site.access.access_log import log_access
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Conflict, Invalid
@@ -118,7 +118,7 @@ def load(request: PageRequest, spec: ListSpec, rows: Rows, owner: Owner) -> List
     with limited(request.GET.get("q")):
         found = load_page(spec, request, rows)
     owner_ids = {row.owner_id for row in found.rows}
-    record_views(principal=request.principal, owner_ids=owner_ids, kind="facts", now=timezone.now())
+    log_access(principal=request.principal, owner_ids=owner_ids, kind="facts", now=timezone.now())
     return found
 
 

@@ -17,7 +17,7 @@ from memory_app.memories.core import MEMORY_KIND, State
 from memory_app.memories.models import Memory
 from memory_app.memories.selectors import find_refused, get_history, get_memory, list_memories, memory_record
 from memory_app.memories.services import Changes, Draft, delete_memories, edit_memory, restore_memories, write_memory
-from minara_site.access.access_log import record_view, record_views
+from minara_site.access.access_log import log_access
 from minara_site.access.api_auth import allow
 from minara_site.access.policy import Act
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
@@ -182,7 +182,7 @@ def list_(request: PageRequest, query: Query[MemoryQuery]) -> dict[str, Any]:
     with limited(query.q):
         page = paginate(rows, order, cursor=query.cursor, limit=query.limit, scope="v1/memory")
     owner_ids = {row.owner_id for row in page.items}
-    record_views(principal=request.principal, owner_ids=owner_ids, kind="memories", now=now)
+    log_access(principal=request.principal, owner_ids=owner_ids, kind="memories", now=now)
     refused = find_refused(page.items) if query.state is State.LIVE else frozenset()
     items = [memory_record(masked_for(request.principal.owner, row)) for row in page.items if row.pk not in refused]
     return {"data": {"items": items, "next_cursor": page.next_cursor}}
@@ -274,9 +274,9 @@ def open_one(request: PageRequest, memory_id: int, query: OwnerQuery) -> Memory:
     """Return the memory and log the look at somebody else's. Raises NotFound."""
     owner = request.principal.reads(Act.MEMORY_READ, query.owner)
     memory = get_memory(owner=owner, memory_id=memory_id)
-    record_view(
+    log_access(
         principal=request.principal,
-        owner_id=memory.owner_id,
+        owner_ids=[memory.owner_id],
         kind="memory",
         object_id=str(memory.pk),
         now=timezone.now(),

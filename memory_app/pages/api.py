@@ -8,7 +8,7 @@ from ninja import Query, Router
 from pydantic import Field
 
 from memory_app.pages.selectors import Asked, load_page, open_asset
-from minara_site.access.access_log import record_view
+from minara_site.access.access_log import log_access
 from minara_site.access.api_auth import allow
 from minara_site.access.policy import Act
 from minara_site.shell.owners import open_owner
@@ -41,6 +41,6 @@ def compiled(request: PageRequest, asset: str, query: Query[CompiledQuery]) -> H
     principal, now = request.principal, timezone.now()
     owner = open_owner(principal.reads(Act.COMPILED_READ, query.owner))
     asked = Asked(owner, open_asset(asset), query.hard_constraints)
-    record_view(principal=principal, owner_id=owner.pk, kind="compiled", object_id=asked.asset.symbol, now=now)
+    log_access(principal=principal, owner_ids=[owner.pk], kind="compiled", object_id=asked.asset.symbol, now=now)
     page = load_page(asked, reader=principal.owner, now=now)
     return HttpResponse(page.markdown, content_type=MARKDOWN)

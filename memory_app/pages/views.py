@@ -16,7 +16,7 @@ from memory_app.memories.core.destinations import Destination
 from memory_app.memories.unconfirmed import find_unconfirmed, find_unconfirmed_memories
 from memory_app.pages.core import CompiledPage, Heading, RowKind, find_asset
 from memory_app.pages.selectors import Asked, list_assets, load_page, open_asset
-from minara_site.access.access_log import record_view
+from minara_site.access.access_log import log_access
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.kernel.core.assets import AssetGroup
@@ -55,7 +55,7 @@ def asset_list(request: PageRequest) -> HttpResponse:
     asset = find_asset(written)
     if asset:
         return HttpResponseRedirect(address_of(asset.symbol, request))
-    record_view(principal=request.principal, owner_id=owner.pk, kind="compiled", object_id="", now=timezone.now())
+    log_access(principal=request.principal, owner_ids=[owner.pk], kind="compiled", now=timezone.now())
     groups = [
         (GROUP_WORDS[group], [(known, CLASS_WORDS[known.asset.asset_class]) for known in assets])
         for group, assets in list_assets(owner=owner).items()
@@ -72,7 +72,7 @@ def asset_page(request: PageRequest, asset: str) -> HttpResponse:
     found, now = open_asset(asset), timezone.now()
     if found.symbol != asset:
         return HttpResponseRedirect(address_of(found.symbol, request))
-    record_view(principal=request.principal, owner_id=owner.pk, kind="compiled", object_id=found.symbol, now=now)
+    log_access(principal=request.principal, owner_ids=[owner.pk], kind="compiled", object_id=found.symbol, now=now)
     asked = Asked(owner, found, hard_constraints=request.GET.get("hard_constraints") != "0")
     compiled = load_page(asked, reader=request.user, now=now)
     context = frame_context(request, owner, found.symbol) | page_context(request, asked, compiled)

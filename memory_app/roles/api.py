@@ -21,7 +21,7 @@ from memory_app.roles.registry import registry
 from memory_app.roles.selectors import count_pending, find_refused, get_entry, list_entries, list_lessons
 from memory_app.roles.services.outcome import mark_outcome
 from memory_app.roles.services.record import DecisionDraft, record_decision
-from minara_site.access.access_log import record_view, record_views
+from minara_site.access.access_log import log_access
 from minara_site.access.api_auth import allow
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import NotFound
@@ -231,9 +231,9 @@ def read(request: PageRequest, entry_id: int, query: Query[OwnerQuery]) -> dict[
     """Read one decision; what the guard holds of it is there without its words."""
     owner = request.principal.reads(Act.ROLE_MEMORY_READ, query.owner)
     entry = get_entry(owner=owner, entry_id=entry_id)
-    record_view(
+    log_access(
         principal=request.principal,
-        owner_id=entry.owner_id,
+        owner_ids=[entry.owner_id],
         kind="role_memory",
         object_id=str(entry.pk),
         now=timezone.now(),
@@ -301,7 +301,7 @@ def shown_alone(request: PageRequest, entry: RoleMemory) -> dict[str, Any]:
 def shown(request: PageRequest, page: Page[RoleMemory]) -> dict[str, Any]:
     """Answer a page of decisions as this caller may read them, and keep whose an operator read."""
     owner_ids = {entry.owner_id for entry in page.items}
-    record_views(principal=request.principal, owner_ids=owner_ids, kind="role_memory", now=timezone.now())
+    log_access(principal=request.principal, owner_ids=owner_ids, kind="role_memory", now=timezone.now())
     refused = find_refused(page.items)
     items = [
         entry_record(masked_for(request.principal.owner, entry)) for entry in page.items if entry.pk not in refused

@@ -15,7 +15,7 @@ from memory_app.search.core.surfaces import Surface
 from memory_app.search.log import log_search
 from memory_app.search.past import MAX_MOMENT_CHARS, read_moment
 from memory_app.search.selectors import search_memories
-from minara_site.access.access_log import record_views
+from minara_site.access.access_log import log_access
 from minara_site.access.api_auth import allow
 from minara_site.access.policy import Act
 from minara_site.kernel.core.vocabulary import Category, Source
@@ -113,7 +113,7 @@ def search(request: PageRequest, query: Query[SearchQuery]) -> dict[str, Any]:
         explain=query.explain,
     )
     owner_ids = {hit.owner_id for hit in found.hits}
-    record_views(principal=request.principal, owner_ids=owner_ids, kind="memories", now=now)
+    log_access(principal=request.principal, owner_ids=owner_ids, kind="memories", now=now)
     ids = [hit.id for hit in found.hits]
     log_search(principal=request.principal, owner=owner, query=query.q, ids=ids, now=now, door=Surface.API)
     items = [hit_record(hit.for_reader(request.principal.owner)) for hit in found.hits]

@@ -20,7 +20,7 @@ from memory_app.search.lab import Comparison, Fallback, compare_arms, count_pend
 from memory_app.search.log import log_search
 from memory_app.search.past import read_moment
 from memory_app.search.selectors import Hit
-from minara_site.access.access_log import record_views
+from minara_site.access.access_log import log_access
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.kernel.core.excerpt import Segment, excerpt
@@ -121,7 +121,7 @@ def lab(request: PageRequest) -> HttpResponse:
             context |= found_context(found, fusion, owner=owner, reader=request.user)
             owner_ids = {hit.owner_id for hits in found.columns.values() for hit in hits}
             now, ids = timezone.now(), [hit.id for hit in found.columns.get(fusion, found.columns[Fusion.TEXT])]
-            record_views(principal=request.principal, owner_ids=owner_ids, kind="memories", now=now)
+            log_access(principal=request.principal, owner_ids=owner_ids, kind="memories", now=now)
             log_search(principal=request.principal, owner=owner, query=query, ids=ids, now=now, door=Surface.PAGE)
     return render_page(
         request, "memory_app/search/lab.html", context, fragment="memory_app/search/_lab_found.html", status=status

@@ -20,7 +20,7 @@ from memory_app.search.core.surfaces import Surface
 from memory_app.search.log import log_search
 from memory_app.search.past import read_moment
 from memory_app.search.selectors import Hit, SearchResult, search_memories
-from minara_site.access.access_log import record_views
+from minara_site.access.access_log import log_access
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.kernel.core.excerpt import Segment, excerpt
@@ -113,7 +113,7 @@ def search(request: PageRequest) -> HttpResponse:
             context |= found_context(result, owner=owner, limit=limit, reader=request.user)
             now, shown = timezone.now(), result.hits[:limit]
             owner_ids, ids = {hit.owner_id for hit in shown}, [hit.id for hit in shown]
-            record_views(principal=request.principal, owner_ids=owner_ids, kind="memories", now=now)
+            log_access(principal=request.principal, owner_ids=owner_ids, kind="memories", now=now)
             log_search(principal=request.principal, owner=owner, query=query, ids=ids, now=now, door=Surface.PAGE)
     return render_page(
         request, "memory_app/search/page.html", context, fragment="memory_app/search/_found.html", status=status

@@ -8,7 +8,7 @@ from ninja import Query, Router, Schema, Status
 
 from memory_app.user_profile.selectors import find_refused, list_entries
 from memory_app.user_profile.services import remove_entry, set_entry
-from minara_site.access.access_log import record_views
+from minara_site.access.access_log import log_access
 from minara_site.access.api_auth import allow
 from minara_site.access.policy import Act
 from minara_site.kernel.guard.masking import masked_for
@@ -58,7 +58,7 @@ def list_(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
     by_key = Order("key", descending=False)
     page = paginate(list_entries(owner=owner), by_key, cursor=query.cursor, limit=query.limit, scope="v1/user-profile")
     owner_ids = {entry.owner_id for entry in page.items}
-    record_views(principal=request.principal, owner_ids=owner_ids, kind="user_profile", now=timezone.now())
+    log_access(principal=request.principal, owner_ids=owner_ids, kind="user_profile", now=timezone.now())
     refused = find_refused(page.items)
     reader = request.principal.owner
     items = [masked_for(reader, entry) for entry in page.items if entry.pk not in refused]

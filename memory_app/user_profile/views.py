@@ -16,7 +16,7 @@ from memory_app.user_profile.forms import EditForm, EntryForm, ValueForm
 from memory_app.user_profile.models import UserProfileEntry, guarded_text
 from memory_app.user_profile.selectors import find_entry, get_entry, list_entries
 from memory_app.user_profile.services import MAX_VALUE_CHARS, remove_entry, set_entry
-from minara_site.access.access_log import record_view
+from minara_site.access.access_log import log_access
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Conflict, Invalid, NotFound
@@ -67,7 +67,7 @@ def entry_list(request: PageRequest) -> HttpResponse:
     owner = request.principal.reads(Act.USER_PROFILE_READ, request.GET.get("owner"))
     if not isinstance(owner, User):
         raise NotFound(_("Name one owner: a profile belongs to somebody."))
-    record_view(principal=request.principal, owner_id=owner.pk, kind="user_profile", object_id="", now=timezone.now())
+    log_access(principal=request.principal, owner_ids=[owner.pk], kind="user_profile", now=timezone.now())
     return show_list(request, owner, EntryForm())
 
 

@@ -19,7 +19,7 @@ from memory_app.writes.selectors.plans import Preview, get_rollback, preview_rol
 from memory_app.writes.selectors.writers import Window, list_rows_of, load_writers, name_writers
 from memory_app.writes.services import check_undoable, roll_back, undo_roll_back
 from memory_app.writes.shown import EFFECTS, EFFECTS_OF_UNDO, TITLES, show_left, show_lights, show_plan, undo_address
-from minara_site.access.access_log import record_views
+from minara_site.access.access_log import log_access
 from minara_site.access.actors import name_actors
 from minara_site.access.models import User
 from minara_site.access.policy import Act
@@ -233,7 +233,7 @@ def plan_context(request: PageRequest, found: Preview, *, now: datetime, is_undo
 
 def leave_traces(request: PageRequest, owner_ids: "set[int] | frozenset[int]", *, now: datetime) -> None:
     """Keep for the owners that an operator looked at their memories."""
-    record_views(principal=request.principal, owner_ids=owner_ids, kind="memories", now=now)
+    log_access(principal=request.principal, owner_ids=owner_ids, kind="memories", now=now)
 
 
 def asked_writer(request: PageRequest) -> str:

@@ -1,4 +1,4 @@
-"""Who looked at whose data: an operator who opens something of somebody else leaves a line that the owner can read."""
+"""Who opened whose data: an operator or supporter who opens something of another owner is logged for that owner."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -9,20 +9,27 @@ from minara_site.access.models import AccessEntry, User
 from minara_site.access.principal import Principal
 
 
-def record_view(*, principal: Principal, owner_id: int, kind: str, object_id: str, now: datetime) -> None:
-    """Keep that the caller opened this object; own objects leave nothing."""
+def log_access(
+    *,
+    principal: Principal,
+    owner_ids: Iterable[int],
+    kind: str,
+    now: datetime,
+    object_id: str = "",
+    reason: str = "",
+    ends_at: datetime | None = None,
+) -> None:
+    """Log that the caller opened an object of these owners or read theirs in a list; own objects are not logged.
+
+    `reason` is why, as the caller said, `ends_at` until when they may go on.
+    """
     viewer = principal.owner
-    if viewer.pk != owner_id:
-        AccessEntry.objects.create(at=now, viewer=viewer, owner_id=owner_id, kind=kind, object_id=object_id)
+    AccessEntry.objects.bulk_create(
+        AccessEntry(at=now, viewer=viewer, owner_id=pk, kind=kind, object_id=object_id, reason=reason, ends_at=ends_at)
+        for pk in sorted(set(owner_ids) - {viewer.pk})
+    )
 
 
-def record_views(*, principal: Principal, owner_ids: Iterable[int], kind: str, now: datetime) -> None:
-    """Keep that the caller read objects of these owners in a list, one line for each; own objects leave nothing."""
-    viewer = principal.owner
-    others = sorted(set(owner_ids) - {viewer.pk})
-    AccessEntry.objects.bulk_create(AccessEntry(at=now, viewer=viewer, owner_id=pk, kind=kind) for pk in others)
-
-
-def list_views(owner: User) -> "QuerySet[AccessEntry]":
-    """Return who looked at this owner's data, for the owner; the list gives the order."""
+def list_access(owner: User) -> "QuerySet[AccessEntry]":
+    """Return who opened this owner's data, for the owner; the list gives the order."""
     return AccessEntry.objects.filter(owner=owner).select_related("viewer")

@@ -158,7 +158,7 @@ class SetupLink(models.Model):
 
 
 class AccessEntry(models.Model):
-    """Somebody looked at data of somebody else; the owner can read it."""
+    """A person opened data of another owner, who can read it here. `ends_at` is until when a reveal lasted."""
 
     at = models.DateTimeField()
     viewer = models.ForeignKey(
@@ -167,6 +167,8 @@ class AccessEntry(models.Model):
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False)
     kind = models.CharField(max_length=40)
     object_id = models.CharField(max_length=64)
+    reason = models.CharField(max_length=200, blank=True, default="", db_default="")
+    ends_at = models.DateTimeField(null=True)
 
     class Meta:
         db_table = "access_log"

@@ -106,13 +106,14 @@ class Rule:
 
     `roles` counts for the person, and for the person behind a key. `scope` is what a key needs; None means that no
     key can do it, unless `any_key`.
-    `others` says that operators may do it to rows of other owners. `fresh` asks for a sign-in of the last ten
-    minutes, by password or passkey: the browser's form of an interactive terminal (decisions), which no key has.
+    `others` are the roles that may do it to rows of other owners: operators, and for some reads support staff.
+    `fresh` asks for a sign-in of the last ten minutes, by password or passkey: the browser's form of an interactive
+    terminal (decisions), which no key has.
     """
 
     roles: frozenset[Role]
     scope: Scope | None = None
-    others: bool = False
+    others: frozenset[Role] = frozenset()
     any_key: bool = False
     fresh: bool = False
 
@@ -121,6 +122,7 @@ ANYBODY = frozenset(Role)
 SIGNED_IN = frozenset({Role.USER, Role.SUPPORT, Role.OPERATOR})
 OWNERS = frozenset({Role.USER, Role.OPERATOR})  # support staff own no memories and see none
 OPERATORS = frozenset({Role.OPERATOR})
+STAFF = frozenset({Role.SUPPORT, Role.OPERATOR})
 
 POLICY: dict[Act, Rule] = {
     Act.SIGN_IN: Rule(ANYBODY),
@@ -132,23 +134,23 @@ POLICY: dict[Act, Rule] = {
     Act.OWN_SETTINGS: Rule(SIGNED_IN),
     Act.KEYS: Rule(OWNERS),
     Act.KEY_CREATE: Rule(OWNERS, fresh=True),
-    Act.MEMORY_READ: Rule(OWNERS, Scope.MEMORY_READ, others=True),
+    Act.MEMORY_READ: Rule(OWNERS, Scope.MEMORY_READ, others=OPERATORS),
     Act.MEMORY_WRITE: Rule(OWNERS, Scope.MEMORY_WRITE),
-    Act.MEMORY_REMOVE: Rule(OWNERS, Scope.MEMORY_WRITE, others=True),
-    Act.USER_PROFILE_READ: Rule(OWNERS, Scope.MEMORY_READ, others=True),
+    Act.MEMORY_REMOVE: Rule(OWNERS, Scope.MEMORY_WRITE, others=OPERATORS),
+    Act.USER_PROFILE_READ: Rule(OWNERS, Scope.MEMORY_READ, others=OPERATORS),
     Act.USER_PROFILE_WRITE: Rule(OWNERS, Scope.MEMORY_WRITE),
-    Act.SEARCH: Rule(OWNERS, Scope.MEMORY_READ, others=True),
-    Act.PROMPT_READ: Rule(OWNERS, Scope.MEMORY_READ, others=True),
+    Act.SEARCH: Rule(OWNERS, Scope.MEMORY_READ, others=OPERATORS),
+    Act.PROMPT_READ: Rule(OWNERS, Scope.MEMORY_READ, others=OPERATORS),
     Act.TURN_WRITE: Rule(OWNERS, Scope.LEARNING_WRITE),
     Act.TOOLS: Rule(OWNERS, any_key=True),  # each tool asks for its own act besides
     Act.DEMO: Rule(OPERATORS),
     Act.SECURITY: Rule(SIGNED_IN),
     Act.SECURITY_CHANGE: Rule(SIGNED_IN, fresh=True),
     Act.ACCEPT_INVITATION: Rule(ANYBODY),
-    Act.HOLDS_READ: Rule(OWNERS, Scope.MEMORY_READ, others=True),
-    Act.HOLD_DISCARD: Rule(OWNERS, others=True),
-    Act.REVIEW: Rule(OPERATORS, others=True),
-    Act.HOLD_RELEASE: Rule(OPERATORS, others=True),
+    Act.HOLDS_READ: Rule(OWNERS, Scope.MEMORY_READ, others=OPERATORS),
+    Act.HOLD_DISCARD: Rule(OWNERS, others=OPERATORS),
+    Act.REVIEW: Rule(OPERATORS, others=OPERATORS),
+    Act.HOLD_RELEASE: Rule(OPERATORS, others=OPERATORS),
     Act.SCAN_RULES: Rule(OPERATORS),
     Act.WRITES_READ: Rule(OPERATORS),
     Act.WRITES_ROLL_BACK: Rule(OPERATORS, fresh=True),
@@ -162,23 +164,23 @@ POLICY: dict[Act, Rule] = {
     Act.USERS_READ: Rule(OPERATORS),
     Act.USERS_CHANGE: Rule(OPERATORS, fresh=True),
     Act.TABLES: Rule(OPERATORS),
-    Act.FACTS_READ: Rule(OWNERS, Scope.MEMORY_READ, others=True),
-    Act.FACTS_CHANGE: Rule(OWNERS, others=True),  # a person decides, in the browser
-    Act.GRAPH_READ: Rule(OWNERS, Scope.MEMORY_READ, others=True),
-    Act.COMPILED_READ: Rule(OWNERS, Scope.MEMORY_READ, others=True),
+    Act.FACTS_READ: Rule(OWNERS, Scope.MEMORY_READ, others=OPERATORS),
+    Act.FACTS_CHANGE: Rule(OWNERS, others=OPERATORS),  # a person decides, in the browser
+    Act.GRAPH_READ: Rule(OWNERS, Scope.MEMORY_READ, others=OPERATORS),
+    Act.COMPILED_READ: Rule(OWNERS, Scope.MEMORY_READ, others=OPERATORS),
     Act.EMBEDDINGS: Rule(OPERATORS),
     Act.DOCTOR: Rule(OPERATORS),
     Act.DOCTOR_FIX: Rule(OPERATORS, fresh=True),
-    Act.EXPORT: Rule(OWNERS, others=True),
-    Act.EXPORT_CONSTRAINTS: Rule(OWNERS, others=True, fresh=True),
-    Act.IMPORT_PREVIEW: Rule(OWNERS, others=True),
-    Act.IMPORT_APPLY: Rule(OWNERS, others=True, fresh=True),
-    Act.ROLES_READ: Rule(OWNERS, Scope.LEARNING_READ, others=True),
-    Act.ROLES_REFLECT: Rule(OWNERS, Scope.LEARNING_WRITE, others=True),  # of a user: their own entries
-    Act.ROLES_REFLECT_ALL: Rule(OPERATORS, others=True),
-    Act.ROLE_MEMORY_READ: Rule(OWNERS, Scope.LEARNING_READ, others=True),
+    Act.EXPORT: Rule(OWNERS, others=OPERATORS),
+    Act.EXPORT_CONSTRAINTS: Rule(OWNERS, others=OPERATORS, fresh=True),
+    Act.IMPORT_PREVIEW: Rule(OWNERS, others=OPERATORS),
+    Act.IMPORT_APPLY: Rule(OWNERS, others=OPERATORS, fresh=True),
+    Act.ROLES_READ: Rule(OWNERS, Scope.LEARNING_READ, others=OPERATORS),
+    Act.ROLES_REFLECT: Rule(OWNERS, Scope.LEARNING_WRITE, others=OPERATORS),  # of a user: their own entries
+    Act.ROLES_REFLECT_ALL: Rule(OPERATORS, others=OPERATORS),
+    Act.ROLE_MEMORY_READ: Rule(OWNERS, Scope.LEARNING_READ, others=OPERATORS),
     Act.ROLE_MEMORY_WRITE: Rule(OWNERS, Scope.LEARNING_WRITE),
-    Act.ROLE_OUTCOME: Rule(OWNERS, Scope.LEARNING_WRITE, others=True),
+    Act.ROLE_OUTCOME: Rule(OWNERS, Scope.LEARNING_WRITE, others=OPERATORS),
     Act.PRICES_WRITE: Rule(OWNERS, Scope.TRADING_WRITE),
     Act.BUDGET_READ: Rule(OPERATORS, Scope.OPERATOR),
     Act.BUDGET_CHANGE: Rule(OPERATORS, fresh=True),

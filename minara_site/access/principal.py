@@ -87,14 +87,19 @@ class Principal:
             raise Refused(_("This key needs the scope %(scope)s.") % {"scope": scope}, code="missing_scope")
         raise Refused(_("Your role may not do this."), code="role")
 
-    def reads(self, act: Act, owner_name: str | None = None) -> Owner:
-        """Return whose rows this caller reads for the act: their own, unless an operator names another owner.
+    def reads_others(self, act: Act) -> bool:
+        """Say whether this caller may do the act to rows of other owners; an operator's key needs its scope for it."""
+        may_reach = self.is_operator or self.role is not Role.OPERATOR
+        return may_reach and self.role in POLICY[act].others
 
-        `all` means every owner. An unknown name, or any foreign name from somebody who is no operator, is NotFound.
+    def reads(self, act: Act, owner_name: str | None = None) -> Owner:
+        """Return whose rows this caller reads for the act: their own, unless the policy lets them name another owner.
+
+        `all` means every owner. An unknown name, or a foreign one that this caller may not name, is NotFound.
         """
         if not owner_name or (self.user is not None and owner_name == self.user.username):
             return self.owner
-        if not (self.is_operator and POLICY[act].others) or storable_problem(owner_name):
+        if not self.reads_others(act) or storable_problem(owner_name):
             raise NotFound(_("There is no such owner."))
         if owner_name == EVERYBODY:
             return EVERYONE
@@ -104,8 +109,8 @@ class Principal:
         return found
 
     def reaches(self, act: Act, owner_name: str | None = None) -> Owner:
-        """Return whose single objects this caller may open by id: in the browser an operator opens anyone's."""
-        if self.is_operator and self.scopes is None and not owner_name and POLICY[act].others:
+        """Return whose single objects this caller may open by id: in the browser staff open anyone's."""
+        if self.scopes is None and not owner_name and self.reads_others(act):
             return EVERYONE
         return self.reads(act, owner_name)
 

@@ -7,7 +7,7 @@ from django.utils import timezone
 from ninja import Body, Query, Router, Schema, Status
 from pydantic import Field, JsonValue, StrictBool
 
-from minara_site.access.access_log import record_view
+from minara_site.access.access_log import log_access
 from minara_site.access.api_auth import allow
 from minara_site.access.policy import Act
 from minara_site.kernel.conversations.models import Session
@@ -111,7 +111,9 @@ def read_prompt(request: PageRequest, session_id: str, query: Query[OwnerQuery])
     owner = request.principal.reads(Act.PROMPT_READ, query.owner)
     snapshot = get_frozen_prompt(owner=owner, session_id=session_id)
     owner_id = snapshot.session.owner_id
-    record_view(principal=request.principal, owner_id=owner_id, kind="prompt", object_id=session_id, now=timezone.now())
+    log_access(
+        principal=request.principal, owner_ids=[owner_id], kind="prompt", object_id=session_id, now=timezone.now()
+    )
     return {"data": snapshot}
 
 

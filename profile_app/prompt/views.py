@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from memory_app.snapshot.core import LeftOut
 from memory_app.snapshot.selectors import count_writes_since
-from minara_site.access.access_log import record_view
+from minara_site.access.access_log import log_access
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import NotFound
@@ -90,9 +90,9 @@ def read_url(request: PageRequest) -> Reading:
 def leave_trace(request: PageRequest, reading: Reading) -> None:
     """Keep that an operator looked at somebody else's prompt."""
     object_id = reading.snapshot.pk if reading.snapshot and reading.show is not Show.NOW else ""
-    record_view(
+    log_access(
         principal=request.principal,
-        owner_id=reading.owner.pk,
+        owner_ids=[reading.owner.pk],
         kind="prompt",
         object_id=object_id,
         now=timezone.now(),

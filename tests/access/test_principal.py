@@ -1,9 +1,11 @@
 """What a caller may do, and whose rows they reach."""
 
+from dataclasses import replace
+
 import pytest
 
 from minara_site.access.models import User
-from minara_site.access.policy import AGENT_SCOPES, POLICY, Act, Role, Scope, permits
+from minara_site.access.policy import AGENT_SCOPES, POLICY, STAFF, Act, Role, Scope, permits
 from minara_site.access.principal import ANONYMOUS, Principal
 from minara_site.kernel.errors import NotFound, Refused, Unauthenticated
 from minara_site.kernel.ownership import EVERYONE
@@ -98,3 +100,14 @@ class TestReads:
         assert people["operator"].reaches(Act.MEMORY_READ) is EVERYONE
         assert people["operators key"].reaches(Act.MEMORY_READ) == people["operator"].user
         assert people["user"].reaches(Act.MEMORY_READ) == people["user"].user
+
+
+@pytest.mark.django_db
+def test_support_staff_name_an_owner_where_the_rule_says_so(ana, monkeypatch):
+    sam = Principal(User(pk=99), Role.SUPPORT)
+    with pytest.raises(NotFound):
+        sam.reads(Act.HOME, ana.username)
+    monkeypatch.setitem(POLICY, Act.HOME, replace(POLICY[Act.HOME], others=STAFF))
+    assert sam.reads(Act.HOME, ana.username) == ana
+    assert sam.reaches(Act.HOME) is EVERYONE
+    assert not Principal(User(pk=98), Role.USER).reads_others(Act.HOME)

@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 
 from memory_app.bundle.listed import Listed, get_transfer, list_transfers, shape, spec_for
 from memory_app.bundle.models import BundleTransfer, Direction
-from minara_site.access.access_log import record_view, record_views
+from minara_site.access.access_log import log_access
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import NotFound
@@ -35,7 +35,7 @@ def load_transfers(request: PageRequest, act: Act, direction: Direction) -> tupl
     spec = spec_for(direction, is_shared=not isinstance(owner, User))
     page = load_page(spec, request, list_transfers(owner, direction), ignore=("owner",))
     owner_ids = {row.owner_id for row in page.rows}
-    record_views(principal=request.principal, owner_ids=owner_ids, kind="transfers", now=timezone.now())
+    log_access(principal=request.principal, owner_ids=owner_ids, kind="transfers", now=timezone.now())
     return page.with_rows(shape(page.rows)), owner
 
 
@@ -43,9 +43,9 @@ def load_one(request: PageRequest, act: Act, direction: Direction, transfer_id: 
     """Return one transfer; who opens somebody else's leaves a line. Raises NotFound."""
     owner = request.principal.reaches(act)
     transfer = get_transfer(owner=owner, direction=direction, transfer_id=transfer_id)
-    record_view(
+    log_access(
         principal=request.principal,
-        owner_id=transfer.owner_id,
+        owner_ids=[transfer.owner_id],
         kind="transfer",
         object_id=str(transfer.pk),
         now=timezone.now(),

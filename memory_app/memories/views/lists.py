@@ -21,7 +21,7 @@ from memory_app.memories.prompt_use import count_label, load_prompt_use
 from memory_app.memories.selectors import no_such_memory, retention, retention_cutoff
 from memory_app.memories.services import delete_memories, restore_memories, undo_batch
 from memory_app.memories.views.notices import announce, held_words, question_words
-from minara_site.access.access_log import record_views
+from minara_site.access.access_log import log_access
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
@@ -131,7 +131,7 @@ def ask_reason(request: PageRequest, action: str, ids: list[int], form: ReasonFo
 def leave_traces(request: PageRequest, page: ListPage, *, now: datetime) -> None:
     """Keep whose memories an operator read on this page."""
     owner_ids = {row.owner_id for row in page.rows}
-    record_views(principal=request.principal, owner_ids=owner_ids, kind="memories", now=now)
+    log_access(principal=request.principal, owner_ids=owner_ids, kind="memories", now=now)
 
 
 def chosen_owner(request: PageRequest) -> Owner:

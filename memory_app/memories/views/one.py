@@ -21,7 +21,7 @@ from memory_app.memories.selectors import HistoryEntry, find_reasoning, get_hist
 from memory_app.memories.services import Batch, delete_memories, restore_memories, revert_memory
 from memory_app.memories.views.notices import announce, question_words, show_held
 from memory_app.memories.views.rows import answer_row
-from minara_site.access.access_log import record_view
+from minara_site.access.access_log import log_access
 from minara_site.access.actors import name_actors
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Conflict, Malformed
@@ -114,7 +114,9 @@ def open_one(request: PageRequest, act: Act, memory_id: int) -> Memory:
     """Return the memory and log the look at somebody else's. Raises NotFound."""
     now = timezone.now()
     memory = open_memory(owner=request.principal.reaches(act), memory_id=memory_id, now=now)
-    record_view(principal=request.principal, owner_id=memory.owner_id, kind="memory", object_id=str(memory.pk), now=now)
+    log_access(
+        principal=request.principal, owner_ids=[memory.owner_id], kind="memory", object_id=str(memory.pk), now=now
+    )
     return memory
 
 

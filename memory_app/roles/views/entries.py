@@ -26,7 +26,7 @@ from memory_app.roles.prompt_lessons import find_read
 from memory_app.roles.registry import registry
 from memory_app.roles.selectors import get_entry, list_entries, list_manual_due
 from memory_app.roles.words import decided_words
-from minara_site.access.access_log import record_view, record_views
+from minara_site.access.access_log import log_access
 from minara_site.access.actors import name_actors
 from minara_site.access.models import User
 from minara_site.access.policy import Act
@@ -48,7 +48,7 @@ def entry_list(request: PageRequest) -> HttpResponse:
     spec = entries_spec(principal, owner, asked=asked, roles=request.GET.getlist("role"))
     with limited(request.GET.get("q")):
         found = load_page(spec, request, list_entries(owner=owner, include_held=True).select_related("owner"))
-    record_views(principal=principal, owner_ids={row.owner_id for row in found.rows}, kind="role_memory", now=now)
+    log_access(principal=principal, owner_ids={row.owner_id for row in found.rows}, kind="role_memory", now=now)
     read = find_read({row.owner for row in found.rows if row.lesson}, now=now)
     rows = shape_entries(found.rows, principal=principal, now=now, read=read)
     shown = found.with_rows(rows).with_tab_counts(count_entry_tabs(owner))
@@ -73,7 +73,7 @@ def entry_page(request: PageRequest, entry_id: int) -> HttpResponse:
     """Show one decision: inputs, price, outcome, both stages, why there is no lesson, and where it came from."""
     principal, now = request.principal, timezone.now()
     entry = get_entry(owner=principal.reaches(Act.ROLE_MEMORY_READ), entry_id=entry_id)
-    record_view(principal=principal, owner_id=entry.owner_id, kind="role_memory", object_id=str(entry.pk), now=now)
+    log_access(principal=principal, owner_ids=[entry.owner_id], kind="role_memory", object_id=str(entry.pk), now=now)
     declared = registry().find(entry.role_id)
     role = declared.role if declared else None
     read = find_read([entry.owner] if entry.lesson else [], now=now)

@@ -15,7 +15,7 @@ from memory_app.roles.listed import ListedEntry, shape_entries, shape_entry
 from memory_app.roles.listing import outcomes_spec
 from memory_app.roles.selectors import get_entry, list_manual_due
 from memory_app.roles.services.outcome import mark_outcome
-from minara_site.access.access_log import record_view, record_views
+from minara_site.access.access_log import log_access
 from minara_site.access.actors import name_actors
 from minara_site.access.models import User
 from minara_site.access.policy import Act
@@ -69,7 +69,7 @@ def show_one(request: PageRequest, entry_id: int, form: OutcomeForm, *, status: 
     """Answer the queue with this decision beside it."""
     principal, now = request.principal, timezone.now()
     entry = get_entry(owner=principal.reaches(Act.ROLE_MEMORY_READ), entry_id=entry_id)
-    record_view(principal=principal, owner_id=entry.owner_id, kind="role_memory", object_id=str(entry.pk), now=now)
+    log_access(principal=principal, owner_ids=[entry.owner_id], kind="role_memory", object_id=str(entry.pk), now=now)
     listed, owner = load_queue(request)
     known = next((row for row in listed.rows if row.pk == entry.pk), None)
     chosen = known or shape_entry(entry, principal=principal, now=now, query=listed.query)
@@ -86,7 +86,7 @@ def load_queue(request: PageRequest) -> tuple[ListPage, Owner]:
     rows = list_manual_due(owner=owner, now=now).select_related("owner")
     found = replace(load_page(spec, request, rows, ignore=("owner",)), path=reverse("role_memory:outcomes"))
     owner_ids = {row.owner_id for row in found.rows}
-    record_views(principal=principal, owner_ids=owner_ids, kind="role_memory", now=now)
+    log_access(principal=principal, owner_ids=owner_ids, kind="role_memory", now=now)
     return found.with_rows(shape_entries(found.rows, principal=principal, now=now, query=found.query)), owner
 
 

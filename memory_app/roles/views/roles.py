@@ -29,7 +29,7 @@ from memory_app.roles.words import (
     probe_words,
     trigger_words,
 )
-from minara_site.access.access_log import record_views
+from minara_site.access.access_log import log_access
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import NotFound
@@ -167,7 +167,7 @@ def newest_lessons(request: PageRequest, role_id: str, owner: Owner, now: dateti
     else:
         newest = list_lessons(owner=owner, role_id=role_id, as_of=now).order_by("-outcome_at", "-pk")
         found = list(newest.select_related("owner")[:MOST_LESSONS])
-    record_views(principal=request.principal, owner_ids={each.owner_id for each in found}, kind="role_memory", now=now)
+    log_access(principal=request.principal, owner_ids={each.owner_id for each in found}, kind="role_memory", now=now)
     return shape_entries(found, principal=request.principal, now=now)
 
 

@@ -1,4 +1,4 @@
-"""Looks in words: who, when, at what, and where that stands."""
+"""The access log as rows: who, when, what, and the page of it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from minara_site.access.access_log import list_views
+from minara_site.access.access_log import list_access
 from minara_site.access.models import AccessEntry, User
 
-MOST_LOOKS = 20
+MAX_ROWS = 20
 SUBJECTS: dict[str, str | Promise] = {
     "memory": _("a memory"),
     "memories": _("memories in a list or a search"),
@@ -32,8 +32,8 @@ SUBJECTS: dict[str, str | Promise] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """One look: who, at whose data, when, at what, and where its owner finds that."""
+class AccessLogRow:
+    """One access: who opened what of whose data, when and why, and where its owner finds that."""
 
     id: int
     at: datetime
@@ -41,24 +41,22 @@ class Look:
     owner: User
     subject: str | Promise
     url: str
+    reason: str = ""
 
 
-def list_looks(owner: User) -> list[Look]:
-    """Return the newest looks at this owner's data."""
-    return describe_looks(list_views(owner).order_by("-at", "-pk")[:MOST_LOOKS])
+def list_own_access(owner: User) -> list[AccessLogRow]:
+    """Return the newest rows about this owner's data."""
+    return describe_access(list_access(owner).order_by("-at", "-pk")[:MAX_ROWS])
 
 
-def all_looks() -> "QuerySet[AccessEntry]":
-    """Return every look with viewer and owner; the list gives the order."""
+def list_all_access() -> "QuerySet[AccessEntry]":
+    """Return every row with viewer and owner; the list gives the order."""
     return AccessEntry.objects.select_related("viewer", "owner")
 
 
-def describe_looks(entries: Iterable[AccessEntry]) -> list[Look]:
-    """Return looks in words."""
-    return [
-        Look(entry.pk, entry.at, entry.viewer, entry.owner, subject_of(entry.kind), address_of(entry))
-        for entry in entries
-    ]
+def describe_access(entries: Iterable[AccessEntry]) -> list[AccessLogRow]:
+    """Return entries as rows."""
+    return [AccessLogRow(e.pk, e.at, e.viewer, e.owner, subject_of(e.kind), address_of(e), e.reason) for e in entries]
 
 
 def subject_of(kind: str) -> str | Promise:

@@ -7,5 +7,5 @@ from minara_site.console.access_log import views
 app_name = "access_log"
 urlpatterns = [
     path("ops/access-log/", views.access_log, name="list"),
-    path("privacy/looks/", views.own_looks, name="own"),
+    path("privacy/looks/", views.own_access, name="own"),
 ]

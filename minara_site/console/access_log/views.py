@@ -4,10 +4,10 @@ from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from minara_site.access.access_log import list_views
+from minara_site.access.access_log import list_access
 from minara_site.access.models import User
 from minara_site.access.policy import Act
-from minara_site.console.access_log.selectors import SUBJECTS, all_looks, describe_looks
+from minara_site.console.access_log.selectors import SUBJECTS, describe_access, list_all_access
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.filters import Rows
 from minara_site.web.keyset import Order
@@ -93,14 +93,14 @@ OWN_LOOKS = ListSpec(
 @page(Act.ACCESS_LOG)
 def access_log(request: PageRequest) -> HttpResponse:
     """List every look."""
-    found = load_page(LOOKS, request, all_looks())
-    shown = found.with_rows(describe_looks(found.rows))
+    found = load_page(LOOKS, request, list_all_access())
+    shown = found.with_rows(describe_access(found.rows))
     return render_list(request, "console/access_log/list.html", shown, {"title": _("Access log")})
 
 
 @page(Act.OWN_SETTINGS)
-def own_looks(request: PageRequest) -> HttpResponse:
+def own_access(request: PageRequest) -> HttpResponse:
     """List who looked at the reader's data."""
-    found = load_page(OWN_LOOKS, request, list_views(request.user).select_related("owner"))
-    shown = found.with_rows(describe_looks(found.rows))
+    found = load_page(OWN_LOOKS, request, list_access(request.user).select_related("owner"))
+    shown = found.with_rows(describe_access(found.rows))
     return render_list(request, "console/access_log/own.html", shown, {"title": _("Who looked at your data")})

@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from minara_site.access.access_log import record_views
+from minara_site.access.access_log import log_access
 from minara_site.access.policy import Act
 from minara_site.console.governance.forms import ReasonForm, SwitchForm
 from minara_site.console.governance.listing import SHADOWS
@@ -36,7 +36,7 @@ def governance(request: PageRequest) -> HttpResponse:
     now, reader = timezone.now(), request.user
     found = load_page(SHADOWS, request, list_shadows().select_related("owner"))
     owner_ids = {row.owner_id for row in found.rows}
-    record_views(principal=request.principal, owner_ids=owner_ids, kind="shadows", now=now)
+    log_access(principal=request.principal, owner_ids=owner_ids, kind="shadows", now=now)
     capabilities, breakers, model = show_capabilities(reader=reader), show_breakers(now=now), show_model()
     context = {
         "title": _("Governance"),

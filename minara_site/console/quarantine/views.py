@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from minara_site.access.access_log import record_view, record_views
+from minara_site.access.access_log import log_access
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.console.quarantine.forms import DecisionForm
@@ -196,11 +196,11 @@ def record_access(request: PageRequest, holds: Sequence[Hold], *, object_id: str
     """Log whose held texts an operator read: one of them, or a list."""
     owner_ids = {hold.owner_id for hold in holds if hold.owner_id is not None}
     for owner_id in owner_ids if object_id else ():
-        record_view(
-            principal=request.principal, owner_id=owner_id, kind="hold", object_id=object_id, now=timezone.now()
+        log_access(
+            principal=request.principal, owner_ids=[owner_id], kind="hold", object_id=object_id, now=timezone.now()
         )
     if not object_id:
-        record_views(principal=request.principal, owner_ids=owner_ids, kind="holds", now=timezone.now())
+        log_access(principal=request.principal, owner_ids=owner_ids, kind="holds", now=timezone.now())
 
 
 def today() -> str:

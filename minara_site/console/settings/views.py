@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.access.preferences import change_preferences
-from minara_site.console.access_log.selectors import list_looks
+from minara_site.console.access_log.selectors import list_own_access
 from minara_site.console.models import FirstStep, Step
 from minara_site.console.settings.forms import PreferencesForm
 from minara_site.shell.pages import PageRequest, page
@@ -38,7 +38,7 @@ def show(request: PageRequest, form: PreferencesForm) -> HttpResponse:
         "title": _("Settings"),
         "preferences": form,
         "owns_memory": owns_memory,
-        "looks": list_looks(request.user) if owns_memory else [],
+        "looks": list_own_access(request.user) if owns_memory else [],
         "steps_hidden": FirstStep.objects.filter(user=request.user, step=Step.HIDDEN).exists(),
     }
     status = HTTPStatus.UNPROCESSABLE_ENTITY if form.errors else HTTPStatus.OK
