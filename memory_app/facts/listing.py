@@ -5,17 +5,18 @@ from dataclasses import replace
 
 from django.utils.translation import gettext_lazy as _
 
-from memory_app.facts.selectors import list_conflicts, list_facts
+from memory_app.facts.listed import shape_conflicts, shape_events, shape_facts
+from memory_app.facts.selectors import list_conflicts, list_events, list_facts
 from memory_app.facts.words import EVENTS, STATES
+from memory_app.index.selectors import limited
 from memory_app.memories.core import FactState
 from memory_app.memories.listing import search_filter
-from minara_site.access.principal import Principal
+from minara_site.access.policy import Act
 from minara_site.kernel.counts import count_tabs
 from minara_site.kernel.ownership import Owner
-from minara_site.shell.owners import owner_filter
+from minara_site.shell.lists import OwnedList
 from minara_site.web.filters import Filter, FilterKind
-from minara_site.web.keyset import Order
-from minara_site.web.lists import Column, Empty, ListSpec, Sort
+from minara_site.web.lists import Column, Empty, ListSpec, by_time
 
 FACTS = ListSpec(
     name="facts",
@@ -27,10 +28,7 @@ FACTS = ListSpec(
         Column(_("State")),
         Column(_("Recorded"), sorts=("newest", "oldest"), numeric=True),
     ),
-    sorts=(
-        Sort("newest", _("newest first"), Order("updated_at")),
-        Sort("oldest", _("oldest first"), Order("updated_at", descending=False)),
-    ),
+    sorts=by_time("updated_at"),
     filters=(
         Filter(
             "state",
@@ -54,10 +52,7 @@ CONFLICTS = ListSpec(
     caption=_("Conflicts"),
     row="memory_app/facts/_conflict_row.html",
     columns=(Column(_("Two facts that may contradict each other")),),
-    sorts=(
-        Sort("newest", _("newest first"), Order("found_at")),
-        Sort("oldest", _("oldest first"), Order("found_at", descending=False)),
-    ),
+    sorts=by_time("found_at"),
     has_actions=False,
     page_size=20,
     empty=Empty(
@@ -68,7 +63,7 @@ CONFLICTS = ListSpec(
         url="facts:list",
     ),
 )
-EVENT_LIST = ListSpec(
+EVENTS_DECIDED = ListSpec(
     name="fact-events",
     caption=_("Decisions on facts"),
     row="memory_app/facts/_event_row.html",
@@ -78,10 +73,7 @@ EVENT_LIST = ListSpec(
         Column(_("Decided by")),
         Column(_("When"), sorts=("newest", "oldest"), numeric=True),
     ),
-    sorts=(
-        Sort("newest", _("newest first"), Order("at")),
-        Sort("oldest", _("oldest first"), Order("at", descending=False)),
-    ),
+    sorts=by_time("at"),
     filters=(Filter("kind", _("Decision"), FilterKind.CHOICE, lookup="kind", choices=list(EVENTS.items())),),
     empty=Empty(
         "log",
@@ -93,14 +85,38 @@ EVENT_LIST = ListSpec(
 )
 
 
-def spec_for(spec: ListSpec, principal: Principal, owner: Owner, *, asked: str) -> ListSpec:
-    """Return a list as this reader gets it: operators choose the owner, and see whose the rows of everybody are."""
-    filters: tuple[Filter, ...] = tuple(spec.filters)
-    if spec is FACTS:
-        filters = (replace(search_filter(owner), label=_("Search facts")), *filters)
-    if principal.is_operator:
-        filters = (*filters, owner_filter(principal.owner, owner, asked))
-    return replace(spec, filters=filters)
+FACT_LIST = OwnedList(
+    spec=FACTS,
+    act=Act.FACTS_READ,
+    kind="facts",
+    rows=lambda owner: list_facts(owner=owner),
+    own=_("Facts"),
+    of=_("Facts of %(owner)s"),
+    shape=lambda rows, request: shape_facts(rows, principal=request.principal),
+    filters=lambda request, owner: (replace(search_filter(owner), label=_("Search facts")),),
+    within=lambda request: limited(request.GET.get("q")),
+    template="memory_app/facts/list.html",
+)
+CONFLICT_LIST = OwnedList(
+    spec=CONFLICTS,
+    act=Act.FACTS_READ,
+    kind="facts",
+    rows=lambda owner: list_conflicts(owner=owner).select_related("older", "newer"),
+    own=_("Conflicts of facts"),
+    of=_("Conflicts of facts"),
+    shape=lambda rows, request: shape_conflicts(rows, principal=request.principal),
+    template="memory_app/facts/conflicts.html",
+)
+EVENT_LIST = OwnedList(
+    spec=EVENTS_DECIDED,
+    act=Act.FACTS_READ,
+    kind="facts",
+    rows=lambda owner: list_events(owner=owner),
+    own=_("Decisions on facts"),
+    of=_("Decisions on facts"),
+    shape=lambda rows, request: shape_events(rows, principal=request.principal),
+    template="memory_app/facts/events.html",
+)
 
 
 def count_fact_tabs(owner: Owner) -> Mapping[str, int]:

@@ -1,24 +1,23 @@
 """How role memory is listed: its filters, and the form that each reader gets of the list and of the outcome queue."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import cast
 
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory_app.index.selectors import narrow_entries
+from memory_app.index.selectors import limited, narrow_entries
 from memory_app.roles.core import Status
 from memory_app.roles.core.declarations import is_id
 from memory_app.roles.models import RoleMemoryQuerySet
 from memory_app.roles.registry import registry
-from memory_app.roles.selectors import list_entries
+from memory_app.roles.selectors import list_entries, list_manual_due
 from memory_app.roles.words import CLASSES, OUTCOMES, STATUSES
-from minara_site.access.principal import Principal
-from minara_site.kernel.counts import count_tabs
+from minara_site.access.policy import Act
 from minara_site.kernel.market.core import normalise_symbol
-from minara_site.kernel.ownership import EVERYBODY, Owner
-from minara_site.shell.owners import owner_filter
+from minara_site.kernel.ownership import Owner
+from minara_site.shell.lists import OwnedList
 from minara_site.web.filters import Filter, FilterKind, Rows
 from minara_site.web.keyset import Order
 from minara_site.web.lists import Column, Empty, ListSpec, Sort
@@ -76,6 +75,7 @@ ENTRIES = ListSpec(
     name="role-memory",
     caption=gettext_lazy("Role memory"),
     row="memory_app/roles/_entry_row.html",
+    filters=(STATUS, *NARROWING),
     columns=(
         Column(gettext_lazy("Decision")),
         Column(gettext_lazy("Outcome")),
@@ -130,24 +130,32 @@ def role_filter(asked: Sequence[str]) -> Filter:
     return Filter("role", _("Role"), FilterKind.CHOICE, lookup="role_id", choices=choices)
 
 
-def entries_spec(principal: Principal, owner: Owner, *, asked: str, roles: Sequence[str]) -> ListSpec:
-    """Return the list as this reader gets it: operators choose the owner."""
-    filters: tuple[Filter, ...] = (search_filter(owner), STATUS, role_filter(roles), *NARROWING)
-    if principal.is_operator:
-        filters = (*filters, owner_filter(principal.owner, owner, asked))
-    return replace(ENTRIES, filters=filters)
-
-
-def outcomes_spec(principal: Principal, owner: Owner, *, asked: str, roles: Sequence[str]) -> ListSpec:
-    """Return the queue as this reader gets it: operators begin with everybody's."""
-    filters: tuple[Filter, ...] = (role_filter(roles),)
-    if principal.is_operator:
-        filters = (*filters, replace(owner_filter(principal.owner, owner, asked), default=EVERYBODY))
-    return replace(OUTCOMES_DUE, filters=filters)
-
-
-def count_entry_tabs(owner: Owner) -> Mapping[str, int]:
-    """Return how many entries stand behind each tab; a number too large to count is left out. One query."""
+def entry_tabs(owner: Owner) -> Mapping[str, Rows]:
+    """Return the entries behind each tab."""
     entries = list_entries(owner=owner, include_held=True)
-    tabs = {status.value: entries.filter(status=status) for status in Status}
-    return count_tabs({**tabs, ANY_STATUS: entries})
+    return {**{status.value: entries.filter(status=status) for status in Status}, ANY_STATUS: entries}
+
+
+ENTRY_LIST = OwnedList(
+    spec=ENTRIES,
+    act=Act.ROLE_MEMORY_READ,
+    kind="role_memory",
+    rows=lambda owner: list_entries(owner=owner, include_held=True),
+    own=gettext_lazy("Role memory"),
+    of=gettext_lazy("Role memory of %(owner)s"),
+    filters=lambda request, owner: (search_filter(owner), role_filter(request.GET.getlist("role"))),
+    tabs=entry_tabs,
+    within=lambda request: limited(request.GET.get("q")),
+    template="memory_app/roles/entries.html",
+)
+OUTCOME_LIST = OwnedList(
+    spec=OUTCOMES_DUE,
+    act=Act.ROLE_MEMORY_READ,
+    kind="role_memory",
+    rows=lambda owner: list_manual_due(owner=owner, now=timezone.now()),
+    own=gettext_lazy("Decisions that wait for a word"),
+    of=gettext_lazy("Decisions that wait for a word"),
+    filters=lambda request, owner: (role_filter(request.GET.getlist("role")),),
+    begins_with_all=True,
+    template="memory_app/roles/outcomes.html",
+)

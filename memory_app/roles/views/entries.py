@@ -1,15 +1,11 @@
 """`/role-memory/`: what was decided, what came of it and what was learned; and one decision with all that is known."""
 
-from datetime import datetime
-from typing import Any
-
 from django.conf import settings
-from django.http import HttpResponse, QueryDict
+from django.http import HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from memory_app.index.selectors import limited
 from memory_app.roles.details import (
     is_waiting,
     list_calls,
@@ -20,52 +16,30 @@ from memory_app.roles.details import (
     timeline_of,
 )
 from memory_app.roles.listed import shape_entries, shape_entry
-from memory_app.roles.listing import count_entry_tabs, entries_spec
+from memory_app.roles.listing import ENTRY_LIST
 from memory_app.roles.picture import load_picture
 from memory_app.roles.prompt_lessons import find_read
 from memory_app.roles.registry import registry
-from memory_app.roles.selectors import get_entry, list_entries, list_manual_due
+from memory_app.roles.selectors import get_entry, list_manual_due
 from memory_app.roles.words import decided_words
 from minara_site.access.access_log import log_access
 from minara_site.access.actors import name_actors
-from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.kernel.guard.masking import mask_nested
-from minara_site.kernel.ownership import EVERYBODY, Owner
 from minara_site.shell.nav import Crumb
 from minara_site.shell.pages import PageRequest, page
-from minara_site.web.filters import changed_query
-from minara_site.web.lists import load_page, render_list
+from minara_site.web.lists import render_list
 from minara_site.web.responses import render_page
 
 
 @page(Act.ROLE_MEMORY_READ)
 def entry_list(request: PageRequest) -> HttpResponse:
     """List decisions by status; a blue edge says that the next prompt carries the lesson."""
-    principal, now = request.principal, timezone.now()
-    owner = principal.reads(Act.ROLE_MEMORY_READ, request.GET.get("owner"))
-    asked = request.GET.get("owner", "")
-    spec = entries_spec(principal, owner, asked=asked, roles=request.GET.getlist("role"))
-    with limited(request.GET.get("q")):
-        found = load_page(spec, request, list_entries(owner=owner, include_held=True).select_related("owner"))
-    log_access(principal=principal, owner_ids={row.owner_id for row in found.rows}, kind="role_memory", now=now)
+    now, (found, owner) = timezone.now(), ENTRY_LIST.load(request)
     read = find_read({row.owner for row in found.rows if row.lesson}, now=now)
-    rows = shape_entries(found.rows, principal=principal, now=now, read=read)
-    shown = found.with_rows(rows).with_tab_counts(count_entry_tabs(owner))
-    return render_list(request, "memory_app/roles/entries.html", shown, list_context(request, owner, now))
-
-
-def list_context(request: PageRequest, owner: Owner, now: datetime) -> dict[str, Any]:
-    """Return what the list says above its rows."""
-    own = owner == request.principal.owner
-    name, words = (owner.username, owner.get_short_name()) if isinstance(owner, User) else (EVERYBODY, _("everybody"))
-    return {
-        "title": _("Role memory") if own else _("Role memory of %(owner)s") % {"owner": words},
-        "owner": owner,
-        "is_shared": name == EVERYBODY,
-        "due": list_manual_due(owner=owner, now=now).count(),
-        "whose": changed_query(QueryDict(), owner=None if own else name),
-    }
+    shown = found.with_rows(shape_entries(found.rows, principal=request.principal, now=now, read=read))
+    context = ENTRY_LIST.context(request, owner) | {"due": list_manual_due(owner=owner, now=now).count()}
+    return render_list(request, ENTRY_LIST.template, shown, context)
 
 
 @page(Act.ROLE_MEMORY_READ)

@@ -12,16 +12,16 @@ from django.utils.translation import gettext as _
 from memory_app.roles.details import is_waiting, list_inputs
 from memory_app.roles.forms import OutcomeForm
 from memory_app.roles.listed import ListedEntry, shape_entries, shape_entry
-from memory_app.roles.listing import outcomes_spec
-from memory_app.roles.selectors import get_entry, list_manual_due
+from memory_app.roles.listing import OUTCOME_LIST
+from memory_app.roles.selectors import get_entry
 from memory_app.roles.services.outcome import mark_outcome
 from minara_site.access.access_log import log_access
 from minara_site.access.actors import name_actors
 from minara_site.access.models import User
 from minara_site.access.policy import Act
-from minara_site.kernel.ownership import EVERYBODY, Owner
+from minara_site.kernel.ownership import Owner
 from minara_site.shell.pages import PageRequest, page
-from minara_site.web.lists import ListPage, load_page
+from minara_site.web.lists import ListPage
 from minara_site.web.responses import back, render_page, toast, wants_fragment
 
 PANE = "outcome"
@@ -79,15 +79,10 @@ def show_one(request: PageRequest, entry_id: int, form: OutcomeForm, *, status: 
 
 def load_queue(request: PageRequest) -> tuple[ListPage, Owner]:
     """Return the queue that the address asks for, and whose it is."""
-    principal, now = request.principal, timezone.now()
-    asked = request.GET.get("owner") or (EVERYBODY if principal.is_operator else "")
-    owner = principal.reads(Act.ROLE_MEMORY_READ, asked)
-    spec = outcomes_spec(principal, owner, asked=asked, roles=request.GET.getlist("role"))
-    rows = list_manual_due(owner=owner, now=now).select_related("owner")
-    found = replace(load_page(spec, request, rows, ignore=("owner",)), path=reverse("role_memory:outcomes"))
-    owner_ids = {row.owner_id for row in found.rows}
-    log_access(principal=principal, owner_ids=owner_ids, kind="role_memory", now=now)
-    return found.with_rows(shape_entries(found.rows, principal=principal, now=now, query=found.query)), owner
+    found, owner = OUTCOME_LIST.load(request)
+    found = replace(found, path=reverse("role_memory:outcomes"))
+    rows = shape_entries(found.rows, principal=request.principal, now=timezone.now(), query=found.query)
+    return found.with_rows(rows), owner
 
 
 def render_queue(

@@ -39,7 +39,7 @@ def import_file(
     now: datetime,
     apply: bool = True,
     may_have_gaps: bool = False,
-    tell: Callable[[Row], None] = lambda row: None,  # noqa: ARG005
+    tell: Callable[[Row], None] = lambda row: None,
 ) -> Report:
     """Import a file of candles; without `apply` say what that would do. `tell` hears of each refused row.
 

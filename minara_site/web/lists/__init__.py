@@ -8,7 +8,7 @@ from minara_site.web.filters import Filter, FilterKind
 from minara_site.web.lists.answers import render_list, render_row
 from minara_site.web.lists.load import load_page
 from minara_site.web.lists.page import ListPage, total_words
-from minara_site.web.lists.pieces import BulkAction, Column, Empty, Sort
+from minara_site.web.lists.pieces import BulkAction, Column, Empty, Sort, by_time
 from minara_site.web.lists.spec import ListSpec
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "ListPage",
     "ListSpec",
     "Sort",
+    "by_time",
     "load_page",
     "render_list",
     "render_row",

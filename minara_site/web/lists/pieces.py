@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext_lazy
+
 from minara_site.web.filters import Text
 from minara_site.web.keyset import Order
 
@@ -24,6 +26,12 @@ class Sort:
     name: str
     label: Text
     order: Order
+
+
+def by_time(field: str) -> tuple[Sort, Sort]:
+    """Return the two orders of most lists, newest first by default."""
+    newest = Sort("newest", gettext_lazy("newest first"), Order(field))
+    return newest, Sort("oldest", gettext_lazy("oldest first"), Order(field, descending=False))
 
 
 @dataclass(frozen=True, slots=True)
