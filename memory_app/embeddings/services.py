@@ -1,6 +1,5 @@
 """Runs that embed: what is pending, and again what failed or is out of date. Source: S1 (hybrid retrieval)."""
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -25,11 +24,12 @@ from minara_site.kernel.errors import Conflict
 from minara_site.kernel.jobs.leases import acquire_lease, release_lease, renew_lease
 from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.kernel.jobs.services import Claim, report_progress, request_run, request_run_later
+from minara_site.kernel.jobs.time_budget import TimeBudget
 
 ON_WRITE = "event:memory_written"
 LEASE = "embeddings"
 UNDER_WAY = (RunState.QUEUED, RunState.RUNNING)
-TURN_SECONDS = 30  # then other jobs of the worker have theirs
+TIME_BUDGET_SECONDS = 30  # of one run
 MOST_LOOKED_AT = 200  # of the rows of one event
 
 Batch = tuple[DerivedTable, list[int]]
@@ -46,8 +46,8 @@ def backfill_embeddings(*, now: datetime, claim: Claim | None = None, limit: int
     """Embed what is pending, failed or out of date; return how many were embedded, skipped, failed, changed.
 
     `changed` got another text meanwhile and wait for the next run. With the provider disabled, or while another run
-    embeds, nothing is done. After its turn the rest is left to a run that is asked for; when nothing could be embedded
-    in that time, to the schedule.
+    embeds, nothing is done. When its time is spent it requests a run for the rest; when nothing could be embedded
+    in that time, the schedule does.
     Raises ProviderDown when the provider does not answer, and Misconfigured.
     """
     return run(BACKFILL, now=now, claim=claim, limit=limit)
@@ -58,7 +58,7 @@ def run(job: str, *, now: datetime, claim: Claim | None, limit: int | None) -> d
     counts, provider = Counts(), current_provider()
     if provider is None:
         return counts.as_dict()
-    end = time.monotonic() + min(TURN_SECONDS, settings.MINARA.minara_job_timeout_seconds / 2)
+    budget = TimeBudget.start(TIME_BUDGET_SECONDS)
     total = count_work(provider.label, failed=job == BACKFILL)
     with only_one(claim, now=now) as is_ours:
         for source, ids in batches_of(job, provider) if is_ours else ():
@@ -67,7 +67,7 @@ def run(job: str, *, now: datetime, claim: Claim | None, limit: int | None) -> d
             report_progress(claim, counts.total, total)
             if counts.total == limit:
                 break
-            if time.monotonic() > end:
+            if budget.is_spent:
                 if counts.embedded:
                     request_run(job, {}, now=now, requested_by=f"job:{job}")
                 break

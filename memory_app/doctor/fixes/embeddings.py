@@ -1,6 +1,5 @@
 """Embeds what is pending or failed. S1's backfill; vectors of other models are left to the job of the embeddings."""
 
-import time
 from itertools import chain
 
 from django.conf import settings
@@ -11,13 +10,14 @@ from memory_app.doctor.fixes.names import FixName
 from memory_app.embeddings.adapters import EmbeddingProvider
 from memory_app.embeddings.batches import Counts, embed_batch
 from memory_app.embeddings.providers import current_provider
-from memory_app.embeddings.services import LEASE, TURN_SECONDS, pending_batches, state_batches
+from memory_app.embeddings.services import LEASE, TIME_BUDGET_SECONDS, pending_batches, state_batches
 from memory_app.index.core.document import Kind
 from memory_app.index.derived import derived_table, derived_tables
 from memory_app.memories.core import EmbeddingState
 from minara_site.kernel.doctor.fixes import SAMPLE, DryRun, Fix, FixAudit
 from minara_site.kernel.jobs.leases import acquire_lease, release_lease, renew_lease
 from minara_site.kernel.jobs.services import Claim, report_progress, request_run
+from minara_site.kernel.jobs.time_budget import TimeBudget
 
 STATES = (EmbeddingState.PENDING, EmbeddingState.FAILED)
 
@@ -50,14 +50,14 @@ def apply(audit: FixAudit, claim: Claim | None) -> dict[str, int]:
 def embed_waiting(provider: EmbeddingProvider, audit: FixAudit, claim: Claim | None) -> dict[str, int]:
     """Embed what is pending, then once more what failed, while nobody else does. Raises ProviderDown."""
     counts, size, total = Counts(), provider.batch_size, count_waiting(*STATES)
-    end = time.monotonic() + min(TURN_SECONDS, settings.MINARA.minara_job_timeout_seconds / 2)
+    budget = TimeBudget.start(TIME_BUDGET_SECONDS)
     for source, ids in chain(pending_batches(size), state_batches(EmbeddingState.FAILED, size)):
         if not keep_lease(audit):
             break
         counts += embed_batch(provider, ids, source=source, now=audit.now, also=audit.write)
         report_progress(claim, counts.total, total)
-        if claim and time.monotonic() > end:
-            return counts.as_dict() | (hand_on(claim, audit) if counts.embedded else {})
+        if claim and budget.is_spent:
+            return counts.as_dict() | (continue_later(claim, audit) if counts.embedded else {})
     return counts.as_dict()
 
 
@@ -80,7 +80,7 @@ def holder_of(audit: FixAudit) -> str:
     return f"run:{audit.run}"
 
 
-def hand_on(claim: Claim, audit: FixAudit) -> dict[str, int]:
+def continue_later(claim: Claim, audit: FixAudit) -> dict[str, int]:
     """Ask for another run of this fix when something is left; return how much."""
     left = count_waiting(*STATES)
     if not left:

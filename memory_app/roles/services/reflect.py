@@ -5,14 +5,12 @@ and what came of it is written once, only while the lease is held: a sweep that 
 leaves entries that the next one takes up where they stand.
 """
 
-import math
 import time
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
 import structlog
-from django.conf import settings
 from django.db.models import F, Q
 from django.utils.translation import gettext as _
 
@@ -34,12 +32,13 @@ from minara_site.kernel.governance.selectors import has_shadow, mode_of
 from minara_site.kernel.governance.services import record_shadow
 from minara_site.kernel.jobs.leases import kept_lease
 from minara_site.kernel.jobs.services import Cancelled, Claim, report_progress, request_run
+from minara_site.kernel.jobs.time_budget import TimeBudget
 from minara_site.kernel.llm.gateway import AnswerInvalid
 
 LEASE_SECONDS = 30
 SLICE = 25
 TELL_SECONDS = 0.5
-TURN_SECONDS = 60  # then other jobs of the worker have theirs
+TIME_BUDGET_SECONDS = 60  # of one run
 
 log = structlog.get_logger(__name__)
 
@@ -65,11 +64,11 @@ def reflect_role(
         if lease is None:
             count_drop(role_id)
             return Sweep(SweepResult.DROPPED, {})
-        ends = time.monotonic() + turn_seconds() if claim else math.inf
-        run = Sweeping(declared, trigger, owner_id, mode, lease, Clock(now), is_rest, ends)
+        budget = TimeBudget.start(TIME_BUDGET_SECONDS) if claim else TimeBudget()
+        run = Sweeping(declared, trigger, owner_id, mode, lease, Clock(now), is_rest, budget)
         ended = sweep_noted(run, claim)
-    if ended.result is SweepResult.HANDED_ON:
-        hand_on(run)
+    if ended.result is SweepResult.CONTINUED:
+        continue_later(run)
     log.info("role_reflected", role=role_id, trigger=trigger.value, result=ended.result.value, **ended.counts)
     return ended
 
@@ -87,12 +86,7 @@ def lease_name(role_id: str) -> str:
     return f"role:{role_id}"
 
 
-def turn_seconds() -> float:
-    """Return how long a job goes on: well below the time at which the worker would be stopped."""
-    return min(TURN_SECONDS, settings.MINARA.minara_job_timeout_seconds / 2)
-
-
-def hand_on(run: Sweeping) -> None:
+def continue_later(run: Sweeping) -> None:
     """Ask for a run of what is left. The lease is free again by now, so that it will not be dropped."""
     owner = {} if run.owner_id is None else {"owner_id": run.owner_id}
     arguments = {"role_id": run.declared.id, "trigger": run.trigger.value, "is_rest": True, **owner}
@@ -159,7 +153,7 @@ def sweep(run: Sweeping, claim: Claim | None) -> Sweep:
             run.check_lease()
             run.counts[take(run, entry)] += 1
             done += 1
-            if run.is_turn_over:
+            if run.is_time_spent:
                 break
             if time.monotonic() - told >= TELL_SECONDS:
                 told = time.monotonic()
@@ -169,10 +163,10 @@ def sweep(run: Sweeping, claim: Claim | None) -> Sweep:
         if mode_of(ROLE_REFLECTION) is not run.mode:
             run.stopped = run.stopped or _("The reflection of roles was switched meanwhile.")
             break
-        if run.is_turn_over:
+        if run.is_time_spent:
             break
     report_progress(claim, done, total)
-    return run.end(is_handed_on=run.is_turn_over and done < total)
+    return run.end(is_continued=run.is_time_spent and done < total)
 
 
 def due_in(run: Sweeping) -> RoleMemoryQuerySet:

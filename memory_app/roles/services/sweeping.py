@@ -1,6 +1,5 @@
 """What one sweep over a role's entries carries along: the role, its lease, the clock, the counts. Source: S0."""
 
-import math
 import time
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
@@ -13,17 +12,18 @@ from memory_app.roles.core.declarations import DeclaredRole, ReflectionPolicy
 from memory_app.roles.models import RoleMemory
 from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.jobs.leases import KeptLease
+from minara_site.kernel.jobs.time_budget import TimeBudget
 
 
 class SweepResult(StrEnum):
     """How a sweep ended.
 
-    One that was dropped found somebody else at work; one that stopped had no model to ask; one that was handed on had
-    its turn, and another run goes on.
+    One that was dropped found somebody else at work; one that stopped had no model to ask; one that was continued had
+    used its time, and another run takes the rest.
     """
 
     DONE = "done"
-    HANDED_ON = "handed_on"
+    CONTINUED = "handed_on"
     DROPPED = "dropped"
     STOPPED = "stopped"
     OFF = "off"
@@ -79,7 +79,7 @@ class Sweeping:
     """A sweep under way. `stopped` says why no model is asked any more; what is `put_off` is written with its slice.
 
     `changed` are the entries by owner that were closed and of which nobody was told yet. `is_rest` says that an earlier
-    run of the same trigger had its turn: what that one put off is left. The turn ends at `ends` of the process's clock.
+    run of the same trigger had its turn: what that one put off is left.
     """
 
     declared: DeclaredRole
@@ -89,7 +89,7 @@ class Sweeping:
     lease: KeptLease
     clock: Clock
     is_rest: bool = False
-    ends: float = math.inf
+    budget: TimeBudget = field(default_factory=TimeBudget)
     counts: Counter[Ended] = field(default_factory=Counter)
     stopped: str = ""
     put_off: list[RoleMemory] = field(default_factory=list)
@@ -106,17 +106,17 @@ class Sweeping:
         return self.mode is Mode.SHADOW
 
     @property
-    def is_turn_over(self) -> bool:
-        """Whether other jobs have their turn now; never in shadow, which puts nothing off and so could not go on."""
-        return time.monotonic() > self.ends and not self.stopped and not self.is_shadow
+    def is_time_spent(self) -> bool:
+        """Whether another run takes the rest; never in shadow, which defers nothing and so could not continue."""
+        return self.budget.is_spent and not self.stopped and not self.is_shadow
 
     def check_lease(self) -> None:
         """Raise LeaseLost when the lease is known to be somebody else's."""
         if self.lease.lost.is_set():
             raise LeaseLost
 
-    def end(self, *, is_handed_on: bool = False) -> Sweep:
+    def end(self, *, is_continued: bool = False) -> Sweep:
         """Return what the sweep did."""
-        whole = SweepResult.HANDED_ON if is_handed_on else SweepResult.DONE
+        whole = SweepResult.CONTINUED if is_continued else SweepResult.DONE
         result = SweepResult.STOPPED if self.stopped else whole
         return Sweep(result, {each.value: self.counts[each] for each in Ended if self.counts[each]}, self.stopped)

@@ -17,6 +17,8 @@ from memory_app.embeddings.core import text_digest
 from memory_app.embeddings.models import MemoryVector
 from memory_app.embeddings.providers import current_provider
 from memory_app.embeddings.services import EMBED, batches_of, embed_pending
+from memory_app.index.core.document import Kind
+from memory_app.index.derived import derived_table
 from memory_app.memories.core import EmbeddingState
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Changes, edit_memory
@@ -134,7 +136,8 @@ def test_a_worker_that_is_killed_in_a_batch_leaves_what_it_had_and_its_run_goes_
     JobRun.objects.create(job=EMBED, created_at=NOON, requested_by="schedule")
     provider = current_provider()
     assert provider
-    embed_batch(provider, list(Memory.objects.order_by("pk").values_list("pk", flat=True)[:30]), now=NOON)
+    ids = list(Memory.objects.order_by("pk").values_list("pk", flat=True)[:30])
+    embed_batch(provider, ids, source=derived_table(Kind.MEMORY), now=NOON)
 
     endpoint.gate = threading.Event()
     endpoint.reached.clear()

@@ -236,7 +236,7 @@ def test_runs_report_how_far_they_are(ana, models: MessagesApi):
 
 @pytest.mark.database
 def test_a_run_that_had_its_turn_hands_on_what_it_left_and_only_that(ana, models: MessagesApi, monkeypatch):
-    monkeypatch.setattr(services_of_reflecting, "TURN_SECONDS", 0)
+    monkeypatch.setattr(services_of_reflecting, "TIME_BUDGET_SECONDS", 0)
     open_market()
     make_call(ana, asset="DOGE", hours=60)  # no price of it ever came
     for _each in range(3):
@@ -255,7 +255,7 @@ def test_a_run_that_had_its_turn_hands_on_what_it_left_and_only_that(ana, models
 
 
 def test_a_run_that_stopped_without_a_model_asks_for_no_other(ana, models: MessagesApi, monkeypatch):
-    monkeypatch.setattr(services_of_reflecting, "TURN_SECONDS", 0)
+    monkeypatch.setattr(services_of_reflecting, "TIME_BUDGET_SECONDS", 0)
     models.answer = error(500)
     open_market()
     for _each in range(2):
