@@ -18,56 +18,47 @@ HOUR = timedelta(hours=1)
 MOST_TEXTS = 1_000  # memories of everybody; the older of them tell which addresses are known
 MOST_CHARS = 400
 MOST_ENTRIES = 10_000
-IS_TEXT = -1  # in the column of the last hour: the row is a memory
 
 
-class Found(NamedTuple):
-    """A row of the one query: a memory, or how much an agent wrote (`number` entries of the log)."""
+class AgentWrites(NamedTuple):
+    """How much an agent wrote: `entries` of the log, of which the first in the last hour was at `since`."""
 
-    number: int
     actor: str
-    beginning: str
-    newest_at: datetime
+    entries: int
+    since: datetime | None
     oldest_at: datetime
     last_hour: int
     before: int
 
 
 def load_lights(*, now: datetime) -> list[Light]:
-    """Return what stands out among the writes of agents in the last 24 hours. One query: home has few to spend."""
-    begin = now - LOOKS_BACK
-    found = [Found(*row) for row in newest_texts().union(paces_of_agents(now=now), all=True)]
-    texts = [Written(row.number, row.actor, row.beginning, row.newest_at) for row in found if row.last_hour == IS_TEXT]
-    texts.sort(key=lambda row: (row.at, row.id), reverse=True)
-    agents = [row for row in found if row.last_hour != IS_TEXT]
+    """Return what stands out among the writes of agents in the last 24 hours. Two queries."""
+    texts = [Written(*row) for row in newest_texts()]
+    agents = [AgentWrites(*row) for row in writes_of_agents(now=now)]
     hours = hours_before(agents, now=now)
-    paces = [Pace(row.actor, row.last_hour, row.before, hours, row.newest_at) for row in agents if row.last_hour]
-    return find_lights(texts, paces, since=begin)
+    paces = [
+        Pace(row.actor, row.last_hour, row.before, hours, row.since) for row in agents if row.since and row.last_hour
+    ]
+    return find_lights(texts, paces, since=now - LOOKS_BACK)
 
 
-def hours_before(agents: Sequence[Found], *, now: datetime) -> float:
+def hours_before(agents: Sequence[AgentWrites], *, now: datetime) -> float:
     """Return how many hours before the last one were read: all of the day, unless the bound came first."""
     reached = now - LOOKS_BACK
-    if sum(row.number for row in agents) >= MOST_ENTRIES:
+    if sum(row.entries for row in agents) >= MOST_ENTRIES:
         reached = min(row.oldest_at for row in agents)
     return max((now - HOUR - reached) / HOUR, 0.0)
 
 
 def newest_texts() -> "QuerySet[Any]":
-    """Return the memories that changed last, of long ones the beginning."""
-    newest = Memory.objects.live().order_by("-updated_at", "-id").values("pk")[:MOST_TEXTS]
-    texts: QuerySet[Any] = Memory.objects.filter(pk__in=newest).annotate(
-        number=F("pk"),
-        beginning=Left("content", MOST_CHARS, output_field=TextField()),
-        newest_at=F("updated_at"),
-        oldest_at=F("created_at"),
-        last_hour=Value(IS_TEXT),
-        before=Value(0),
-    )
-    return texts.values_list(*Found._fields)
+    """Return id, actor, beginning and moment of the memories that changed last, the newest first."""
+    beginning = Left("content", MOST_CHARS, output_field=TextField())
+    rows = Memory.objects.live().order_by("-updated_at", "-id").annotate(beginning=beginning)
+    texts: QuerySet[Any] = rows.values_list("pk", "actor", "beginning", "updated_at")[:MOST_TEXTS]
+    return texts
 
 
-def paces_of_agents(*, now: datetime) -> "QuerySet[Any]":
+def writes_of_agents(*, now: datetime) -> "QuerySet[Any]":
     """Return how much each agent wrote in the last hour, since when in it, and in the hours before."""
     hour_ago = now - HOUR
     newest = AuditEntry.objects.filter(at__gte=now - LOOKS_BACK).order_by("-at", "-pk").values("pk")[:MOST_ENTRIES]
@@ -80,12 +71,11 @@ def paces_of_agents(*, now: datetime) -> "QuerySet[Any]":
         rows.annotate(written=written)
         .values("actor")
         .annotate(
-            number=Count("pk"),
-            beginning=Value("", output_field=TextField()),
-            newest_at=Min("at", filter=Q(at__gte=hour_ago)),
+            entries=Count("pk"),
+            since=Min("at", filter=Q(at__gte=hour_ago)),
             oldest_at=Min("at"),
             last_hour=Sum(Case(When(at__gte=hour_ago, then=F("written")), default=0)),
             before=Sum(Case(When(at__lt=hour_ago, then=F("written")), default=0)),
         )
-        .values_list(*Found._fields)
+        .values_list(*AgentWrites._fields)
     )
