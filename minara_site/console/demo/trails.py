@@ -64,7 +64,7 @@ def keep_searches(owner: User, searches: Iterable[DemoSearch], *, actor: str, no
         entry = SearchLogEntry(
             owner_id=owner.pk,
             actor=actor,
-            door=search.door,
+            door=search.surface,
             query=search.query,
             found=len(ids),
             at=now - timedelta(hours=search.hours_ago),
