@@ -21,8 +21,8 @@ from minara_site.access.models import AccessEntry, User
 from minara_site.access.policy import Role
 from minara_site.access.users import grant_role, lock_operators, refuse_last_operator
 from minara_site.console.demo.content import DAY, DEFAULT_PERSON, MEI_PERSON, DemoMemory, DemoPerson, DemoSession
+from minara_site.console.demo.history import delete_history, find_conflict, keep_searches, sweep_facts
 from minara_site.console.demo.roles import load_roles, remove_roles
-from minara_site.console.demo.trails import find_conflict, forget_trails, keep_searches, sweep_facts
 from minara_site.console.models import DemoObject
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.conversations import services as conversations
@@ -76,7 +76,7 @@ def load_demo(*, now: datetime, actor: str) -> int:
         grant_role(olga, Role.OPERATOR)
         people = ((default, DEFAULT_PERSON), (mei, MEI_PERSON))
         written = sum(write_person(Story(owner, now, actor), person) for owner, person in people)
-        show_looks(default, olga, now=now)
+        add_access_rows(default, olga, now=now)
         for owner, person in people:
             sweep_facts(owner, person.memories, now=now)
             find_conflict(owner, *person.conflict)
@@ -189,11 +189,11 @@ def hold_session(story: Story, session: DemoSession) -> None:
     mark("sessions", snapshot.session)
 
 
-def show_looks(owner: User, viewer: User, *, now: datetime) -> None:
-    """Let an operator of the story have looked at the owner's data twice."""
+def add_access_rows(owner: User, viewer: User, *, now: datetime) -> None:
+    """Write that an operator of the demo opened the owner's data twice."""
     newest = Memory.objects.for_owner(owner).filter(is_demo=True).live().order_by("-updated_at").values_list("pk")[:1]
-    looks = [("memory", str(newest.get()[0]), 26.0), ("prompt", "", 3 * DAY)]
-    for kind, object_id, hours in looks:
+    rows = [("memory", str(newest.get()[0]), 26.0), ("prompt", "", 3 * DAY)]
+    for kind, object_id, hours in rows:
         at = now - timedelta(hours=hours)
         mark(
             "access_log",
@@ -216,7 +216,7 @@ def remove_demo(*, now: datetime, actor: str) -> int:
             refuse_last_operator(user)
         memories = list(Memory.objects.filter(is_demo=True))
         ids = [memory.pk for memory in memories]
-        forget_trails(ids)
+        delete_history(ids)
         delete_permanently(ids)
         remove_roles()
         for table, model in MARKED.items():
@@ -225,12 +225,12 @@ def remove_demo(*, now: datetime, actor: str) -> int:
         SearchLogEntry.objects.filter(owner_id__in=[user.pk for user in people]).delete()
         DemoObject.objects.all().delete()
         record_audit(now=now, actor=actor, tool_call="demo_removed", details={"count": len(ids)})
-        tell_removed(memories)
+        publish_removed(memories)
     return len(memories)
 
 
-def tell_removed(memories: Sequence[Memory]) -> None:
-    """Tell of each owner who stays that these memories went."""
+def publish_removed(memories: Sequence[Memory]) -> None:
+    """Publish, for each owner who stays, that these memories went."""
     for owner_id in User.objects.filter(pk__in={memory.owner_id for memory in memories}).values_list("pk", flat=True):
         gone = tuple(memory.pk for memory in memories if memory.owner_id == owner_id)
         send_after_commit(memory_written, owner_id=owner_id, memory_ids=gone)

@@ -105,13 +105,13 @@ def extract_finance_entities(text: str) -> tuple[Entity, ...]:
 def find_mentions(text: str) -> list[Mention]:
     """Return every place where a text names an entity, in order."""
     text = narrowed(text)
-    found = [*find_words(text), *find_phrases(text), *find_addresses(text)]
+    found = [*find_latin(text), *find_phrases(text), *find_addresses(text)]
     if not text.isascii():
         found += find_chinese(text)
     return sorted(found, key=lambda mention: mention[:2])
 
 
-def find_words(text: str) -> Iterator[Mention]:
+def find_latin(text: str) -> Iterator[Mention]:
     """Yield tickers and chains among the Latin words."""
     for match in _WORD.finditer(text):
         dollar, first, second = match.groups()
