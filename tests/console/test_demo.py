@@ -263,7 +263,7 @@ def test_a_load_that_fails_leaves_nothing(default: Any, now: datetime, monkeypat
         raise OSError("the disk is full")
 
     before = all_rows()
-    monkeypatch.setattr(services, "show_looks", fail)
+    monkeypatch.setattr(services, "add_access_rows", fail)
     with pytest.raises(OSError, match="disk"):
         load_demo(now=now, actor="command:demo")
     assert all_rows() == before

@@ -1,6 +1,5 @@
 """The demo's role memory: prices, decisions with what came of them, the model calls that this took, and their removal.
 
-Prices belong to the demo's owners, so that they judge nobody else's decisions and no import of real ones meets them.
 What calls cost is added to the windows of the budget and taken out again, so that the windows equal the calls.
 """
 
@@ -21,8 +20,10 @@ from memory_app.roles.registry import registry
 from memory_app.roles.services.record import content_hash
 from memory_app.roles.services.stages import STAGE_ONE, STAGE_TWO, subject_of
 from minara_site.access.models import User
-from minara_site.console.demo.decisions import COURSES, MOMENTUM, PRICED_DAYS, SKILLS, TARGET, DemoDecision, price_at
+from minara_site.console.demo.content import DemoDecision
+from minara_site.console.demo.prices import SOURCE, load_prices, price
 from minara_site.console.models import DemoObject
+from minara_site.kernel.core.data_files import load_toml
 from minara_site.kernel.events import role_memory_changed, send_after_commit
 from minara_site.kernel.governance.models import ShadowDecision
 from minara_site.kernel.governance.services import forget_shadows
@@ -36,15 +37,10 @@ from minara_site.kernel.market.models import PriceBar
 from minara_site.kernel.market.outcome import Outcome, change_pct, judge_change
 
 USAGE, WINDOWS, STATES = "llm_usage", "budget_windows", "role_states"
-SOURCE, AGENT_KEY = "demo", "key:demo"
+AGENT_KEY = "key:demo"
 FAST, MAIN = "claude-haiku-5-5", "claude-sonnet-5-5"
 REFLECTED_AFTER = timedelta(minutes=4)
-HOUR = timedelta(hours=1)
-CENTS = Decimal("0.01")
-STATE_OF = {
-    MOMENTUM: ("cron", 1.0, {"result": "done", "right": 1, "lesson": 1, "failed": 1}, 3),
-    TARGET: ("on_price_fetch", 3.5, {"result": "done", "lesson": 1}, 0),
-}
+ROLES = load_toml(__package__, "roles.toml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,42 +69,8 @@ def load_roles(stories: Sequence[tuple[User, Sequence[DemoDecision]]], *, now: d
             load_decision(owner, decision, now=full_hour)
         entries = RoleMemory.objects.filter(owner=owner, is_demo=True).values_list("pk", flat=True)
         send_after_commit(role_memory_changed, owner_id=owner.pk, entry_ids=tuple(entries))
-    for role_id, (trigger, hours, result, dropped) in STATE_OF.items():
-        load_state(role_id, trigger, full_hour - timedelta(hours=hours), result, dropped)
-
-
-def load_prices(owner: User, *, now: datetime, every: int) -> None:
-    """Store a candle of so many hours after the other of each asset, up to `now`."""
-    ages = range(0, PRICED_DAYS * 24, every)
-    PriceBar.objects.bulk_create(
-        (bar_of(owner, symbol, hours, now, every) for symbol in COURSES for hours in ages), batch_size=500
-    )
-
-
-def bar_of(owner: User, symbol: str, hours: int, now: datetime, every: int) -> PriceBar:
-    """Return the candle that closed so many hours before `now`."""
-    closes_at = now - HOUR * hours
-    close, opens = price(symbol, hours / 24), price(symbol, (hours + every) / 24)
-    high, low = max(close, opens), min(close, opens)
-    return PriceBar(
-        owner=owner,
-        symbol=symbol,
-        interval_seconds=3600 * every,
-        opens_at=closes_at - HOUR * every,
-        closes_at=closes_at,
-        open=opens,
-        high=high * Decimal("1.001"),
-        low=low * Decimal("0.999"),
-        close=close,
-        source=SOURCE,
-        recorded_at=closes_at,
-        is_demo=True,
-    )
-
-
-def price(symbol: str, days_ago: float) -> Decimal:
-    """Return what an asset cost, to the cent."""
-    return Decimal(price_at(symbol, days_ago)).quantize(CENTS)
+    for role_id, state in ROLES["states"].items():
+        load_state(role_id, state, now=full_hour)
 
 
 def load_decision(owner: User, decision: DemoDecision, *, now: datetime) -> None:
@@ -139,11 +101,11 @@ def entry_of(owner: User, decision: DemoDecision, now: datetime) -> RoleMemory:
     """Return the unsaved row of a decision, as it was when it was recorded."""
     decided_at = now - timedelta(days=decision.days_ago)
     named = {"asset": decision.asset, "direction": decision.direction} if decision.asset else {}
-    inputs: dict[str, Any] = {**named, **decision.inputs}
+    inputs: dict[str, Any] = {**named, **decision.inputs, **dict.fromkeys(decision.missing_inputs)}
     return RoleMemory(
         owner=owner,
-        role_id=decision.role_id,
-        skill_id=SKILLS[decision.role_id],
+        role_id=decision.role,
+        skill_id=ROLES["skills"][decision.role],
         asset=decision.asset,
         direction=decision.direction or "",
         inputs=inputs,
@@ -151,7 +113,7 @@ def entry_of(owner: User, decision: DemoDecision, now: datetime) -> RoleMemory:
         decided_at=decided_at,
         is_backdated=decision.backdated_days > 0,
         actor=AGENT_KEY,
-        content_hash=content_hash(decision.role_id, inputs, decision.text),
+        content_hash=content_hash(decision.role, inputs, decision.text),
         created_at=decided_at + timedelta(days=decision.backdated_days),
         is_demo=True,
     )
@@ -165,7 +127,7 @@ def add_outcome(entry: RoleMemory, decision: DemoDecision, now: datetime) -> Non
         entry.outcome_at, entry.outcome_by = entry.decided_at + timedelta(days=4), f"user:{entry.owner_id}"
         entry.pnl_pct, entry.outcome_note = change, note
         return
-    declared = registry().find(decision.role_id)
+    declared = registry().find(decision.role)
     if not decision.closes or declared is None or not isinstance(declared.policy.outcome_probe, PriceDelta):
         return
     days = declared.policy.outcome_probe.window_hours / 24
@@ -217,8 +179,7 @@ def keep_shadow(entry: RoleMemory, decision: DemoDecision, *, now: datetime) -> 
         decision={
             "outcome": entry.outcome,
             "pnl_pct": entry.pnl_pct,
-            "class": "logic_error",
-            "narrative": "The call counts two rejections and leaves out the break in between.",
+            **ROLES["shadow"],
             "lesson": decision.shadow,
         },
         model=MAIN,
@@ -276,14 +237,15 @@ def count(row: BudgetWindow, amount: Decimal, calls: int) -> None:
     BudgetWindow.objects.filter(pk=row.pk).update(spent_usd=row.spent_usd, calls=F("calls") + calls)
 
 
-def load_state(role_id: str, trigger: str, at: datetime, result: dict[str, Any], dropped: int) -> None:
+def load_state(role_id: str, state: dict[str, Any], *, now: datetime) -> None:
     """Say when a role reflected last, unless it really has."""
+    at = now - timedelta(hours=state["hours_ago"])
     fields = {
-        "last_trigger": trigger,
+        "last_trigger": state["trigger"],
         "last_triggered_at": at,
         "last_finished_at": at + timedelta(seconds=9),
-        "last_result": result,
-        "dropped": dropped,
+        "last_result": state["result"],
+        "dropped": state["dropped"],
     }
     _row, is_new = RoleState.objects.get_or_create(role_id=role_id, defaults=fields)
     if is_new:

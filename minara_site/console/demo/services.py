@@ -20,24 +20,9 @@ from memory_app.user_profile.services import MAX_ENTRIES, set_entry
 from minara_site.access.models import AccessEntry, User
 from minara_site.access.policy import Role
 from minara_site.access.users import grant_role, lock_operators, refuse_last_operator
-from minara_site.console.demo.content import (
-    CONFLICT,
-    DAY,
-    MEI_CONFLICT,
-    MEI_MEMORIES,
-    MEI_PROFILE,
-    MEI_SEARCHES,
-    MEI_SESSIONS,
-    MEMORIES,
-    SEARCHES,
-    SESSIONS,
-    USER_PROFILE,
-    DemoMemory,
-    DemoSession,
-)
-from minara_site.console.demo.decisions import DECISIONS, MEI_DECISIONS
+from minara_site.console.demo.content import DAY, DEFAULT_PERSON, MEI_PERSON, DemoMemory, DemoPerson, DemoSession
+from minara_site.console.demo.history import delete_history, find_conflict, keep_searches, sweep_facts
 from minara_site.console.demo.roles import load_roles, remove_roles
-from minara_site.console.demo.trails import find_conflict, forget_trails, keep_searches, sweep_facts
 from minara_site.console.models import DemoObject
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.conversations import services as conversations
@@ -89,15 +74,14 @@ def load_demo(*, now: datetime, actor: str) -> int:
         mei = make_user(MEI, "Mei Chen", now=now, language="zh-hans", time_zone="Asia/Shanghai")
         olga = make_user(OLGA, "Olga Petrova", now=now)
         grant_role(olga, Role.OPERATOR)
-        written = tell(Story(default, now, actor), MEMORIES, USER_PROFILE, SESSIONS)
-        written += tell(Story(mei, now, actor), MEI_MEMORIES, MEI_PROFILE, MEI_SESSIONS)
-        show_looks(default, olga, now=now)
-        for owner, memories, conflict in ((default, MEMORIES, CONFLICT), (mei, MEI_MEMORIES, MEI_CONFLICT)):
-            sweep_facts(owner, memories, now=now)
-            find_conflict(owner, *conflict)
-        for owner, searches in ((default, SEARCHES), (mei, MEI_SEARCHES)):
-            mark("search_log", *keep_searches(owner, searches, actor=AGENT_KEY, now=now))
-        load_roles([(default, DECISIONS), (mei, MEI_DECISIONS)], now=now)
+        people = ((default, DEFAULT_PERSON), (mei, MEI_PERSON))
+        written = sum(write_person(Story(owner, now, actor), person) for owner, person in people)
+        add_access_rows(default, olga, now=now)
+        for owner, person in people:
+            sweep_facts(owner, person.memories, now=now)
+            find_conflict(owner, *person.conflict)
+            mark("search_log", *keep_searches(owner, person.searches, actor=AGENT_KEY, now=now))
+        load_roles([(owner, person.decisions) for owner, person in people], now=now)
     return written
 
 
@@ -115,10 +99,10 @@ def mark(table: str, *rows: Model) -> None:
     DemoObject.objects.bulk_create(DemoObject(table=table, object_id=str(row.pk)) for row in rows)
 
 
-def tell(story: Story, memories: Sequence[DemoMemory], profile: dict[str, str], sessions: Sequence[DemoSession]) -> int:
+def write_person(story: Story, person: DemoPerson) -> int:
     """Write one owner's memories, profile and sessions in the order of the story, so that each prompt fits its time."""
     have = set(list_entries(owner=story.owner).values_list("key", flat=True))
-    for key, value in profile.items():
+    for key, value in person.profile.items():
         if key not in have and len(have) < MAX_ENTRIES:  # what the owner has said stays
             have.add(key)
             made = set_entry(owner=story.owner, key=key, value=value, actor=story.actor, now=story.now)
@@ -127,13 +111,13 @@ def tell(story: Story, memories: Sequence[DemoMemory], profile: dict[str, str], 
                 "user_profile_revisions",
                 *UserProfileRevision.objects.for_owner(story.owner).filter(key=key, replaced_at=story.now),
             )
-    waiting = sorted(memories, key=lambda memory: -memory.hours_ago)
-    for session in sorted(sessions, key=lambda each: -each.hours_ago):
+    waiting = sorted(person.memories, key=lambda memory: -memory.hours_ago)
+    for session in sorted(person.sessions, key=lambda each: -each.hours_ago):
         write(story, [memory for memory in waiting if memory.hours_ago > session.hours_ago])
         waiting = [memory for memory in waiting if memory.hours_ago <= session.hours_ago]
         hold_session(story, session)
     write(story, waiting)
-    return len(memories)
+    return len(person.memories)
 
 
 def write(story: Story, memories: Sequence[DemoMemory]) -> None:
@@ -205,11 +189,11 @@ def hold_session(story: Story, session: DemoSession) -> None:
     mark("sessions", snapshot.session)
 
 
-def show_looks(owner: User, viewer: User, *, now: datetime) -> None:
-    """Let an operator of the story have looked at the owner's data twice."""
+def add_access_rows(owner: User, viewer: User, *, now: datetime) -> None:
+    """Write that an operator of the demo opened the owner's data twice."""
     newest = Memory.objects.for_owner(owner).filter(is_demo=True).live().order_by("-updated_at").values_list("pk")[:1]
-    looks = [("memory", str(newest.get()[0]), 26.0), ("prompt", "", 3 * DAY)]
-    for kind, object_id, hours in looks:
+    rows = [("memory", str(newest.get()[0]), 26.0), ("prompt", "", 3 * DAY)]
+    for kind, object_id, hours in rows:
         at = now - timedelta(hours=hours)
         mark(
             "access_log",
@@ -232,7 +216,7 @@ def remove_demo(*, now: datetime, actor: str) -> int:
             refuse_last_operator(user)
         memories = list(Memory.objects.filter(is_demo=True))
         ids = [memory.pk for memory in memories]
-        forget_trails(ids)
+        delete_history(ids)
         delete_permanently(ids)
         remove_roles()
         for table, model in MARKED.items():
@@ -241,12 +225,12 @@ def remove_demo(*, now: datetime, actor: str) -> int:
         SearchLogEntry.objects.filter(owner_id__in=[user.pk for user in people]).delete()
         DemoObject.objects.all().delete()
         record_audit(now=now, actor=actor, tool_call="demo_removed", details={"count": len(ids)})
-        tell_removed(memories)
+        publish_removed(memories)
     return len(memories)
 
 
-def tell_removed(memories: Sequence[Memory]) -> None:
-    """Tell of each owner who stays that these memories went."""
+def publish_removed(memories: Sequence[Memory]) -> None:
+    """Publish, for each owner who stays, that these memories went."""
     for owner_id in User.objects.filter(pk__in={memory.owner_id for memory in memories}).values_list("pk", flat=True):
         gone = tuple(memory.pk for memory in memories if memory.owner_id == owner_id)
         send_after_commit(memory_written, owner_id=owner_id, memory_ids=gone)

@@ -45,7 +45,7 @@ _DRAWN_LIKE = {
     '"': "\u201c\u201d\u2033",
     "-": "\u2010\u2011\u2012\u2013\u2014\u2212",
 }
-_MOST_LETTERS = 4  # a sign for a whole sentence stays a sign: U+FDFA is 18 letters
+_MAX_LETTERS = 4  # a sign for a whole sentence stays a sign: U+FDFA is 18 letters
 _LETTER = {drawn: letter for letter, like in _DRAWN_LIKE.items() for drawn in like}
 for _first in (0x1F150, 0x1F170, 0x1F1E6):  # white on black circles and squares, flags: no compatibility forms
     _LETTER |= {chr(_first + place): letter for place, letter in enumerate(ascii_lowercase)}
@@ -90,7 +90,7 @@ def _fold_char(char: str) -> str:
     if has_hidden(char):
         return ""
     plain = "".join(part for part in unicodedata.normalize("NFKD", char) if not unicodedata.combining(part))
-    if len(plain) > _MOST_LETTERS:
+    if len(plain) > _MAX_LETTERS:
         return char
     return "".join(_LETTER.get(part, part) for part in unicodedata.normalize("NFC", plain).casefold())
 

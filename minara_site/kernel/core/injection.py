@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from minara_site.kernel.core.folding import Folded, fold
-from minara_site.kernel.core.injection_words import CONCEPTS
+from minara_site.kernel.core.injection_lexicon import CONCEPTS
 from minara_site.kernel.core.text import CJK
 
 MAX_HITS = 20
@@ -213,7 +213,7 @@ class Scanner:
                     yield first, last, term
 
 
-def split_words(text: str) -> tuple[str, ...]:
+def split_term(text: str) -> tuple[str, ...]:
     """Return the words of a term as they are looked for."""
     return tuple(_WORD.findall(fold(text).text))
 
@@ -225,7 +225,7 @@ def _terms(lexicon: Mapping[str, Mapping[str, str]], patterns: Sequence[Pattern]
     for concept in {*steps, _NEGATION}:
         for terms in lexicon[concept].values():
             for term in terms.split("|"):
-                meanings[split_words(term)].add(concept)
+                meanings[split_term(term)].add(concept)
     found: _Terms = defaultdict(lambda: defaultdict(dict))
     for words, concepts in sorted(meanings.items()):
         # Later places first, so that one word does not fill two places of a phrase.

@@ -9,7 +9,7 @@ import re
 from enum import Enum, auto
 from itertools import pairwise
 
-from minara_site.kernel.core.bip39_words import BIP39_ENGLISH
+from minara_site.kernel.core.bip39 import BIP39_ENGLISH
 
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _NAME_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")

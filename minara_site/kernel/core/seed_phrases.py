@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from minara_site.kernel.core.bip39_words import BIP39_ENGLISH
+from minara_site.kernel.core.bip39 import BIP39_ENGLISH
 from minara_site.kernel.core.secret_shapes import find_phrases
 
 SIZES = (24, 21, 18, 15, 12)
@@ -45,7 +45,7 @@ def _phrases_of_run(text: str, start: int, end: int) -> list[tuple[int, int]]:
     A stretch is tried only when neither has the length of a phrase: a wrong checksum has a right one inside by chance.
     """
     words = [_Word(_INDEX[hit.group().lower()], *hit.span()) for hit in _LETTERS.finditer(text, start, end)]
-    parts = [part for part in [words, *_parts_written_alike(text, words)] if len(part) in SIZES]
+    parts = [part for part in [words, *_parts_written_similarly(text, words)] if len(part) in SIZES]
     whole = [part for part in parts if is_seed_phrase([word.place for word in part])]
     found = whole[:1] if whole and whole[0] is words else whole
     if not parts:
@@ -53,7 +53,7 @@ def _phrases_of_run(text: str, start: int, end: int) -> list[tuple[int, int]]:
     return [(part[0].start, part[-1].end) for part in found]
 
 
-def _parts_written_alike(text: str, words: Sequence[_Word]) -> Iterator[list[_Word]]:
+def _parts_written_similarly(text: str, words: Sequence[_Word]) -> Iterator[list[_Word]]:
     """Yield the words cut where what stands between two is not what mostly stands there, as after `seed phrase:`."""
     between = [_DIGITS.sub("", text[first.end : second.start]) for first, second in pairwise(words)]
     usual = Counter(between).most_common(1)[0][0]

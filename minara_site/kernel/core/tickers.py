@@ -21,6 +21,7 @@ from minara_site.kernel.core.assets import (
     narrowed,
     pair_symbol,
 )
+from minara_site.kernel.core.data_files import load_toml
 
 
 class EntityKind(StrEnum):
@@ -47,58 +48,17 @@ class Mention(NamedTuple):
     entity: Entity
 
 
-WORDLIKE = frozenset(
-    "ada algo alphabet ape apple apt atom avalanche ba brett cake cocoa coffee coin comp copper corn cotton dia dis "  # noqa: SIM905
-    "dot ether etc gala gold hood hype link mana meta micron mu near neo op palladium platinum pol render ripple rune "
-    "sand shop silver soybean spy sugar sui sushi tao tether tia ton trump uber uni usds vet wheat wif".split()
-)
+_TABLES = load_toml(__package__, "tickers.toml")
+WORDLIKE: frozenset[str] = frozenset(_TABLES["wordlike"].split())
 """Symbols and names that are common words too: a symbol counts in capitals, a name with a capital, either after $."""
 
-CHAINS: dict[str, tuple[str, ...]] = {
-    "ethereum": ("以太坊",),
-    "bitcoin": ("比特币",),
-    "solana": (),
-    "arbitrum": (),
-    "optimism": (),
-    "base": (),
-    "polygon": (),
-    "avalanche": (),
-    "bsc": ("币安",),
-    "tron": ("波场",),
-    "zksync": (),
-    "linea": (),
-    "scroll": (),
-    "starknet": (),
-    "blast": (),
-    "mantle": (),
-    "sui": (),
-    "aptos": (),
-    "near": (),
-    "ton": (),
-    "hyperevm": (),
-    "berachain": (),
-}
+CHAINS: dict[str, tuple[str, ...]] = {chain: tuple(names) for chain, names in _TABLES["chains"].items()}
 """A chain and its Chinese names."""
 
-PLAIN_CHAINS = frozenset({"arbitrum", "aptos", "bsc", "zksync", "linea", "starknet", "hyperevm", "berachain"})
+PLAIN_CHAINS: frozenset[str] = frozenset(_TABLES["plain_chains"])
 """Chains whose name means nothing else."""
 
-
-CURRENCIES = {
-    "美元": "USD",
-    "欧元": "EUR",
-    "英镑": "GBP",
-    "日元": "JPY",
-    "瑞郎": "CHF",
-    "澳元": "AUD",
-    "纽元": "NZD",
-    "加元": "CAD",
-    "人民币": "CNY",
-    "离岸人民币": "CNH",
-    "港元": "HKD",
-    "新元": "SGD",
-    "韩元": "KRW",
-}
+CURRENCIES: dict[str, str] = _TABLES["currencies"]
 """The Chinese names of currencies, for pairs."""
 
 
@@ -145,13 +105,13 @@ def extract_finance_entities(text: str) -> tuple[Entity, ...]:
 def find_mentions(text: str) -> list[Mention]:
     """Return every place where a text names an entity, in order."""
     text = narrowed(text)
-    found = [*find_words(text), *find_phrases(text), *find_addresses(text)]
+    found = [*find_latin(text), *find_phrases(text), *find_addresses(text)]
     if not text.isascii():
         found += find_chinese(text)
     return sorted(found, key=lambda mention: mention[:2])
 
 
-def find_words(text: str) -> Iterator[Mention]:
+def find_latin(text: str) -> Iterator[Mention]:
     """Yield tickers and chains among the Latin words."""
     for match in _WORD.finditer(text):
         dollar, first, second = match.groups()

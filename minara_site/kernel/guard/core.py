@@ -16,8 +16,8 @@ from minara_site.kernel.core.fence import find_fence_marks
 from minara_site.kernel.core.folding import fold
 from minara_site.kernel.core.hidden import find_unexpected
 from minara_site.kernel.core.injection import Pattern, Scanner
+from minara_site.kernel.core.injection_lexicon import CONCEPTS
 from minara_site.kernel.core.injection_patterns import PATTERNS
-from minara_site.kernel.core.injection_words import CONCEPTS
 from minara_site.kernel.core.secret_scan import SecretKind, find_secrets
 
 ENGINE = 2

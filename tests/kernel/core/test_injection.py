@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from minara_site.kernel.core.folding import fold
-from minara_site.kernel.core.injection import Pattern, Phrase, Scanner, split_words
+from minara_site.kernel.core.injection import Pattern, Phrase, Scanner, split_term
+from minara_site.kernel.core.injection_lexicon import CONCEPTS
 from minara_site.kernel.core.injection_patterns import PATTERNS
-from minara_site.kernel.core.injection_words import CONCEPTS
 from tests.kit.shared import corpus
 from tests.kit.tables import table
 
@@ -374,7 +374,7 @@ def test_every_concept_of_the_lexicon_is_used_and_every_term_can_be_found():
     used = {name for pattern in PATTERNS for phrase in pattern.phrases for name in phrase.concepts.lstrip("!").split()}
     assert used | {"not"} == set(CONCEPTS)
     terms = [term for languages in CONCEPTS.values() for terms in languages.values() for term in terms.split("|")]
-    assert [term for term in terms if not split_words(term)] == []
+    assert [term for term in terms if not split_term(term)] == []
 
 
 def test_the_patterns_speak_all_languages_of_the_corpus():

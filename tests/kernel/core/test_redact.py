@@ -7,7 +7,7 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from minara_site.kernel.core.bip39_words import BIP39_ENGLISH
+from minara_site.kernel.core.bip39 import BIP39_ENGLISH
 from minara_site.kernel.core.redact import MAX_DEPTH, REDACTED, redact, redact_text
 from minara_site.kernel.core.secret_shapes import MIN_PHRASE_WORDS, NameKind, find_phrases, kind_of_name
 from tests.kit.shared import corpus

@@ -1,7 +1,7 @@
 """Two hundred units that, repeated, would hurt a scanner that looks back and forth (trust W-29)."""
 
-from minara_site.kernel.core.bip39_words import BIP39_ENGLISH
-from minara_site.kernel.core.injection_words import CONCEPTS
+from minara_site.kernel.core.bip39 import BIP39_ENGLISH
+from minara_site.kernel.core.injection_lexicon import CONCEPTS
 
 RUNS = [" ", "\n", "\t", "a", "A", "0", "1", "f", "z", "=", "/", "\\", "%", "&", "#", "<", ">", "[", "]", "(", "{", "|", "-", "_", ".",
         ":", '"', "'", "!", "@", "+", "é", "и", "山", "の", "ا", "가", "\u200b", "\u200d", "\ufe0f", "\u202e", "\U000e0041", "😀", "\u0301", "\x00",

@@ -8,7 +8,7 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from minara_site.kernel.core.bip39_words import BIP39_ENGLISH
+from minara_site.kernel.core.bip39 import BIP39_ENGLISH
 from minara_site.kernel.core.injection import Pattern
 from minara_site.kernel.core.injection_patterns import PATTERNS
 from minara_site.kernel.guard import core

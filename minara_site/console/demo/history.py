@@ -23,7 +23,7 @@ from minara_site.access.models import User
 from minara_site.console.demo.content import DemoMemory, DemoSearch
 
 AFTER_THE_SWEEP = timedelta(minutes=1)
-MOST_HITS = 5
+MAX_HITS = 5
 
 
 def demo_rows(owner: User) -> MemoryQuerySet:
@@ -60,11 +60,11 @@ def keep_searches(owner: User, searches: Iterable[DemoSearch], *, actor: str, no
     kept = []
     for search in searches if settings.MINARA.minara_search_log_days else ():
         found = demo_rows(owner).live().filter(content__contains=search.word).order_by("-updated_at", "-id")
-        ids = list(found.values_list("pk", flat=True)[:MOST_HITS])
+        ids = list(found.values_list("pk", flat=True)[:MAX_HITS])
         entry = SearchLogEntry(
             owner_id=owner.pk,
             actor=actor,
-            door=search.door,
+            door=search.surface,
             query=search.query,
             found=len(ids),
             at=now - timedelta(hours=search.hours_ago),
@@ -74,7 +74,7 @@ def keep_searches(owner: User, searches: Iterable[DemoSearch], *, actor: str, no
     return kept
 
 
-def forget_trails(memory_ids: Collection[int]) -> None:
+def delete_history(memory_ids: Collection[int]) -> None:
     """Remove every event about these facts, the undoing ones first: each protects the event that it undoes.
 
     What the owner really said, and a later sweep retired in favour of one of them, stands again.
