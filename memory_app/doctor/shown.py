@@ -103,7 +103,6 @@ class ShownRun:
 
     @property
     def title(self) -> str:
-        """Return what the run is."""
         return _("Repair") if self.is_applied else _("Dry run")
 
     @property

@@ -63,7 +63,6 @@ class ListedNode:
 
     @property
     def words(self) -> str | Promise:
-        """What it is."""
         return words_of(self.node)
 
 

@@ -48,7 +48,6 @@ class ListedFact:
 
     @property
     def pk(self) -> int:
-        """The id."""
         return self.memory.pk
 
     @property
@@ -68,7 +67,6 @@ class ListedConflict:
 
     @property
     def pk(self) -> int:
-        """The id."""
         return self.conflict.pk
 
     @property
@@ -100,7 +98,6 @@ class ListedEvent:
 
     @property
     def pk(self) -> int:
-        """The id."""
         return self.event.pk
 
     @property

@@ -45,7 +45,6 @@ class MemoryKind(StoredKind):
         return _("Memory %(id)d") % {"id": object_id}
 
     def url(self, object_id: int) -> str:
-        """Return the page of a memory."""
         return reverse("memories:one", args=[object_id])
 
     def load_texts(self, holds: Mapping[int, Hold]) -> dict[int, HeldText]:
@@ -74,7 +73,6 @@ class MemoryKind(StoredKind):
         )
 
     def lock(self, ids: Collection[int]) -> dict[int, Memory]:
-        """Lock memories."""
         return {row.pk: row for row in lock_memories(ids)}
 
     def release(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, now: datetime) -> None:

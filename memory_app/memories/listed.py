@@ -51,7 +51,6 @@ class ListedMemory:
 
     @property
     def pk(self) -> int:
-        """The id."""
         return self.memory.pk
 
     @property

@@ -48,7 +48,6 @@ class ListedEntry:
 
     @property
     def pk(self) -> int:
-        """The id."""
         return self.entry.pk
 
     @property
@@ -104,7 +103,6 @@ class ListedEntry:
 
     @property
     def class_badge(self) -> Badge | None:
-        """Return the badge of its class."""
         return CLASSES[Classification(self.entry.classification)] if self.entry.classification else None
 
     @property

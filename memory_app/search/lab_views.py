@@ -80,7 +80,6 @@ class Column:
 
     @property
     def heading(self) -> str | Promise:
-        """What it is."""
         return HEADINGS[self.fusion][0]
 
     @property

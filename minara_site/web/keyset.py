@@ -33,7 +33,6 @@ class Order:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Return the columns for `order_by`."""
         sign = "-" if self.descending else ""
         return (f"{sign}id",) if self.field == "id" else (f"{sign}{self.field}", f"{sign}id")
 

@@ -94,7 +94,6 @@ class ListedEntry:
 
     @property
     def pk(self) -> int:
-        """Return the id."""
         return int(self.entry.pk)
 
 

@@ -48,7 +48,6 @@ class ShownCall:
 
     @property
     def pk(self) -> int:
-        """The id."""
         return self.call.pk
 
     @property
@@ -79,7 +78,6 @@ class ShownWindow:
 
     @property
     def category(self) -> str:
-        """Return the category."""
         return self.standing.window.category
 
     @property

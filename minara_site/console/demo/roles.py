@@ -56,7 +56,6 @@ class Call:
 
     @property
     def cost_usd(self) -> Decimal:
-        """Return what it cost."""
         return cost_of(PRICES[self.model], self.tokens)
 
 

@@ -83,7 +83,6 @@ class ShownShadow:
 
     @property
     def pk(self) -> int:
-        """The id."""
         return self.row.pk
 
 

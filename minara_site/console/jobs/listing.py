@@ -64,7 +64,6 @@ class ListedRun:
 
     @property
     def pk(self) -> int:
-        """Return the id."""
         return int(self.run.pk)
 
     @property

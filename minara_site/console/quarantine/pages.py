@@ -112,12 +112,10 @@ class HoldView:
 
     @property
     def pk(self) -> int:
-        """The id."""
         return self.hold.pk
 
     @property
     def kind(self) -> StoredKind:
-        """Its kind."""
         return stored_kinds()[self.hold.kind]
 
     @property

@@ -30,7 +30,6 @@ class Standing:
 
     @property
     def window(self) -> Window:
-        """Return the window."""
         return self.totals.window
 
     @property

@@ -111,12 +111,10 @@ class ListPage:
 
     @property
     def tabs_filter(self) -> Filter | None:
-        """Return the filter that is shown as tabs."""
         return self._first(FilterKind.TABS)
 
     @property
     def tabs(self) -> list[Tab]:
-        """Return the tabs."""
         item = self.tabs_filter
         if item is None:
             return []

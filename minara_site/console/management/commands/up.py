@@ -110,13 +110,11 @@ class Site:
         return {**os.environ, "MINARA_PUBLIC_URL": self.url, "PYTHONPATH": path}
 
     def web_server(self, workers: int) -> Child:
-        """Return the web server."""
         module = "minara_site.kernel.processes.web"
         command = (sys.executable, "-m", module, self.address, str(self.port), str(workers))
         return Child("web", command, self.environment)
 
     def job_worker(self) -> Child:
-        """Return the job worker."""
         return Child("worker", (sys.executable, "-m", "django", "worker", "--skip-checks"), self.environment)
 
     def announce(self) -> None:
