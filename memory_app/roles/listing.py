@@ -73,7 +73,7 @@ OLDEST = Sort("oldest", gettext_lazy("oldest first"), Order("decided_at", descen
 NEWEST = Sort("newest", gettext_lazy("newest first"), Order("decided_at"))
 ENTRIES = ListSpec(
     name="role-memory",
-    caption=gettext_lazy("Role memory"),
+    caption=gettext_lazy("Decisions"),
     row="memory_app/roles/_entry_row.html",
     filters=(STATUS, *NARROWING),
     columns=(
@@ -106,7 +106,7 @@ OUTCOMES_DUE = ListSpec(
         "check",
         gettext_lazy("Nothing waits for you"),
         gettext_lazy("Decisions whose outcome no probe can find come here once they are old enough to be judged."),
-        action=gettext_lazy("Go to the role memory"),
+        action=gettext_lazy("See all decisions"),
         url="role_memory:list",
     ),
 )
