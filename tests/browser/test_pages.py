@@ -32,8 +32,8 @@ ALSO = {  # other faces of a view that is seen
     "pages:one as agents read it": "/assets/BTC/?show=agent",
 }
 DECLARED = registry.load("navigation").values()
-PAGES = {each.url_name for each in DECLARED}
-OWNERS_PAGES = {each.url_name for each in DECLARED if permits(each.act, Role.USER, None)}
+PAGES = {name for each in DECLARED for name in (each.url_name, *each.also)}
+OWNERS_PAGES = {name for each in DECLARED for name in (each.url_name, *each.also) if permits(each.act, Role.USER, None)}
 
 
 def links_of(page: Page) -> list[str]:
