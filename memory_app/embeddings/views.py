@@ -61,7 +61,7 @@ def show(request: PageRequest, context: dict[str, Any], *, status: int = HTTPSta
     found = load_overview()
     names = name_actors({run.requested_by for run in found.runs}, reader=request.user)
     context |= {
-        "title": _("Embeddings"),
+        "title": _("Semantic search"),
         "found": found,
         "bar": bar_of(found),
         "states": [shown_state(found, state, words, hint) for state, (words, hint) in STATES.items()],

@@ -88,7 +88,7 @@ def graph(request: PageRequest) -> HttpResponse:
     node = open_node(written)
     is_own = owner == request.user
     context: dict[str, Any] = {
-        "title": _("Entities"),
+        "title": _("Links"),
         "is_own": is_own,
         "owner_name": "" if is_own else owner.username,
         "written": written,
@@ -110,7 +110,7 @@ def node_context(request: PageRequest, owner: User, node: Node) -> dict[str, Any
     everything = reverse("edges:graph") + changed_query(request.GET, entity=None, type=None, cursor=None)
     return {
         "title": short_name(node.key),
-        "crumbs": [Crumb(_("Memory")), Crumb(_("Entities"), everything), Crumb(short_name(node.key))],
+        "crumbs": [Crumb(_("Links"), everything), Crumb(short_name(node.key))],
         "node": node,
         "words": words_of(node),
         "around": around,

@@ -83,7 +83,7 @@ def why_not() -> str:
     if not settings.MINARA.memory_consolidation_enabled:
         return _("MEMORY_CONSOLIDATION_ENABLED is false: conflicts wait for a person.")
     if mode_of(CONTRADICTION_JUDGE) is Mode.OFF:
-        return _("The judge of contradictions is switched off under Governance.")
+        return _("The judge of contradictions is switched off under System, Automation.")
     return ""
 
 

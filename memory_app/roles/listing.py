@@ -73,7 +73,7 @@ OLDEST = Sort("oldest", gettext_lazy("oldest first"), Order("decided_at", descen
 NEWEST = Sort("newest", gettext_lazy("newest first"), Order("decided_at"))
 ENTRIES = ListSpec(
     name="role-memory",
-    caption=gettext_lazy("Role memory"),
+    caption=gettext_lazy("Decisions"),
     row="memory_app/roles/_entry_row.html",
     filters=(STATUS, *NARROWING),
     columns=(
@@ -97,7 +97,7 @@ ENTRIES = ListSpec(
 )
 OUTCOMES_DUE = ListSpec(
     name="outcomes",
-    caption=gettext_lazy("Decisions that wait for a word"),
+    caption=gettext_lazy("Outcomes to mark"),
     row="memory_app/roles/_outcome_row.html",
     columns=(),
     sorts=(OLDEST, NEWEST),
@@ -106,7 +106,7 @@ OUTCOMES_DUE = ListSpec(
         "check",
         gettext_lazy("Nothing waits for you"),
         gettext_lazy("Decisions whose outcome no probe can find come here once they are old enough to be judged."),
-        action=gettext_lazy("Go to the role memory"),
+        action=gettext_lazy("See all decisions"),
         url="role_memory:list",
     ),
 )
@@ -141,8 +141,8 @@ ENTRY_LIST = OwnedList(
     act=Act.ROLE_MEMORY_READ,
     kind="role_memory",
     rows=lambda owner: list_entries(owner=owner, include_held=True),
-    own=gettext_lazy("Role memory"),
-    of=gettext_lazy("Role memory of %(owner)s"),
+    own=gettext_lazy("Decisions"),
+    of=gettext_lazy("Decisions of %(owner)s"),
     filters=lambda request, owner: (search_filter(owner), role_filter(request.GET.getlist("role"))),
     tabs=entry_tabs,
     within=lambda request: limited(request.GET.get("q")),
@@ -153,8 +153,8 @@ OUTCOME_LIST = OwnedList(
     act=Act.ROLE_MEMORY_READ,
     kind="role_memory",
     rows=lambda owner: list_manual_due(owner=owner, now=timezone.now()),
-    own=gettext_lazy("Decisions that wait for a word"),
-    of=gettext_lazy("Decisions that wait for a word"),
+    own=gettext_lazy("Outcomes to mark"),
+    of=gettext_lazy("Outcomes to mark"),
     filters=lambda request, owner: (role_filter(request.GET.getlist("role")),),
     begins_with_all=True,
     template="memory_app/roles/outcomes.html",

@@ -54,7 +54,7 @@ def load_offer(role_id: str, *, now: datetime) -> Offer:
 def refusal_of(left: Decimal | None, modes: Mapping[Capability, Mode]) -> str:
     """Return why no reflection can be asked for now, empty when one can."""
     if Mode.OFF in (modes[MODEL_CALLS], modes[ROLE_REFLECTION]):
-        return _("An operator switched it off under Operations, Governance.")
+        return _("An operator switched it off under System, Automation.")
     if left is not None and left <= 0:
         return _("The budget of learning is used up for now.")
     return ""

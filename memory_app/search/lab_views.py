@@ -100,7 +100,7 @@ def lab(request: PageRequest) -> HttpResponse:
     fusion = Fusion.RRF if request.GET.get("fusion") == Fusion.RRF else Fusion.DEFAULT
     owner = request.principal.reads(Act.SEARCH, request.GET.get("owner"))
     context: dict[str, Any] = {
-        "title": _("Search lab"),
+        "title": _("Compare rankings"),
         "query": query,
         "as_of": as_of,
         "fusion": fusion.value,

@@ -41,7 +41,7 @@ def containing(rows: Rows, text: str) -> Rows:
 
 ENTRIES = ListSpec(
     name="user-profile",
-    caption=gettext_lazy("User profile"),
+    caption=gettext_lazy("Profile values"),
     row="memory_app/user_profile/_row.html",
     columns=(
         Column(gettext_lazy("Name"), sorts=("name",)),
@@ -185,7 +185,7 @@ def show_list(request: PageRequest, owner: User, form: EntryForm, status: int = 
     spec = ENTRIES if is_own else replace(ENTRIES, has_actions=False)
     shown = load_page(spec, request, list_entries(owner=owner), ignore=("owner",))
     shown = shown.with_rows([masked_for(request.user, entry) for entry in shown.rows])
-    title = _("User profile") if is_own else _("User profile of %(owner)s") % {"owner": owner.get_short_name()}
+    title = _("Profile values") if is_own else _("Profile values of %(owner)s") % {"owner": owner.get_short_name()}
     context = {"title": title, "form": form, "is_own": is_own}
     response = render_list(request, "memory_app/user_profile/list.html", shown, context)
     response.status_code = status

@@ -51,7 +51,7 @@ def writes(request: PageRequest) -> HttpResponse:
     actors |= {each.actor: each.actor for each in rollbacks} | {row.name: row.actor for row in writers.rows}
     names = name_writers(actors, reader=reader)
     context = {
-        "title": _("Writes"),
+        "title": _("Writers"),
         "windows": [(each, words, each == window) for each, words in WINDOWS.items()],
         "rows": [(row, names[row.name], undo_address(row.name, row.first_at)) for row in writers.rows],
         "read_since": writers.read_since,

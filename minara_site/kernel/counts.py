@@ -29,6 +29,7 @@ class CountOf(Subquery):
 
     template = "(SELECT COUNT(*) FROM (%(subquery)s) counted)"
     output_field = IntegerField()
+    empty_result_set_value = 0
 
     def __init__(self, rows: "QuerySet[Any]") -> None:
         super().__init__(rows.order_by().values("pk")[: MAX_COUNTED + 1])

@@ -59,7 +59,7 @@ JOBS = (
         rescan,
         every=timedelta(minutes=10),
         reports=True,
-        summary=_("Judges again what was stored under other scan rules and holds what they refuse now."),
+        summary=_("Judges again what was stored under other guard rules and holds what they refuse now."),
     ),
     Job(
         "jobs.forget",

@@ -1,8 +1,10 @@
 """What the shell needs on every page, worked out when a template first asks."""
 
 import json
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
@@ -11,8 +13,9 @@ from minara_site.access.policy import Act
 from minara_site.access.principal import ANONYMOUS, Principal
 from minara_site.kernel.guard.selectors import list_holds
 from minara_site.kernel.ownership import EVERYONE
-from minara_site.shell.nav import SEARCH, Crumb, NavLink, crumbs_for, current_link, links_for
+from minara_site.shell.nav import Crumb, EntryLink, Place, TabLink, crumbs_to, find_place, load_entries
 
+SEARCH = "search"
 MOST_WAITING = 99
 WAITING = "held_waiting"
 THEMES = ("system", "light", "dark")
@@ -26,18 +29,34 @@ class Shell:
         self.principal: Principal = getattr(request, "principal", ANONYMOUS)
 
     @cached_property
-    def groups(self) -> list[list[NavLink]]:
+    def entries(self) -> list[EntryLink]:
         """Return the side bar."""
-        return links_for(self.principal)
+        return load_entries(self.principal)
 
     @cached_property
-    def current(self) -> NavLink | None:
-        """Return the page of the side bar that this one belongs to."""
-        return current_link(self.groups, self.request.path)
+    def place(self) -> Place | None:
+        """Return the entry and the tab that this page belongs to; None for one that belongs to none."""
+        return find_place(self.entries, self.request.path)
 
-    def crumbs_to(self, title: str) -> list[Crumb]:
-        """Return the way to a page of this title."""
-        return crumbs_for(self.current, self.request.path, title)
+    @property
+    def is_tab(self) -> bool:
+        """Whether this page is a tab itself, and not one that opens from it."""
+        return self.place is not None and self.request.path == self.place.address
+
+    @cached_property
+    def back_url(self) -> str:
+        """Return the address that leads back from this page, with the filters that the reader had there a click ago."""
+        if self.place is None or self.is_tab:
+            return self.place.tab.url if self.place else ""
+        came_from = urlsplit(self.request.headers.get("Referer", ""))
+        is_from_there = (came_from.netloc, came_from.path) == (self.request.get_host(), self.place.address)
+        return f"{self.place.address}?{came_from.query}" if is_from_there and came_from.query else self.place.address
+
+    def crumbs(self, title: str, below: Sequence[Crumb] | None = None) -> list[Crumb]:
+        """Return the way to a page; without `below`, one that is no tab is a step of its title below its tab."""
+        if below is None:
+            below = () if self.place and self.request.path == self.place.tab.url else (Crumb(title),)
+        return crumbs_to(self.place, below, back_url=self.back_url)
 
     @cached_property
     def waiting(self) -> str:
@@ -53,9 +72,9 @@ class Shell:
         return waiting_words(list_holds(owner=owner).order_by()[: MOST_WAITING + 1].count())
 
     @property
-    def search(self) -> NavLink | None:
-        """Return the search page, which also stands above the side bar."""
-        return next((link for links in self.groups for link in links if link.name == SEARCH), None)
+    def search(self) -> TabLink | None:
+        """Return the search page, which is also above the side bar."""
+        return next((tab for entry in self.entries for tab in entry.tabs if tab.name == SEARCH), None)
 
     @property
     def theme(self) -> str:

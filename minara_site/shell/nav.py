@@ -1,47 +1,158 @@
-"""The navigation: what each principal may open, in the order of the side bar.
+"""The navigation: what each principal may open, entry by entry of the side bar, with the pages of an entry as its tabs.
 
-To add a page: one NavItem here, with the act that its view requires.
+Each app declares its pages in `NAVIGATION` of its `navigation.py`; the entries themselves are the table here.
+To add a page: one NavPage there, with the act that its view requires.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
 
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from minara_site.access.policy import Act
+from minara_site.access.policy import SIGNED_IN, Act, Role
 from minara_site.access.principal import Principal
+from minara_site.kernel import registry
 from minara_site.web.filters import Text
 
 
-@dataclass(frozen=True, slots=True)
-class NavItem:
-    """A page of the side bar. After `g`, `key` opens it."""
+class NavEntry(StrEnum):
+    """An entry of the side bar."""
 
+    HOME = "home"
+    REVIEW = "review"
+    MEMORIES = "memories"
+    SEARCH = "search"
+    ASSETS = "assets"
+    PROMPT = "prompt"
+    PROFILE = "profile"
+    LEARNING = "learning"
+    TRADING = "trading"
+    SYSTEM = "system"
+    PEOPLE = "people"
+    SETTINGS = "settings"
+    TRADING_CASES = "trading_cases"
+    LEDGER = "ledger"
+    INSTITUTION = "institution"
+
+
+LABELS: dict[NavEntry, tuple[Text, str]] = {
+    NavEntry.HOME: (_("Home"), "home"),
+    NavEntry.REVIEW: (_("Review"), "held"),
+    NavEntry.MEMORIES: (_("Memories"), "memory"),
+    NavEntry.SEARCH: (_("Search"), "search"),
+    NavEntry.ASSETS: (_("Assets"), "asset"),
+    NavEntry.PROMPT: (_("What the agent sees"), "prompt"),
+    NavEntry.PROFILE: (_("Profile"), "role"),
+    NavEntry.LEARNING: (_("Learning"), "reflect"),
+    NavEntry.TRADING: (_("Trading"), "case"),
+    NavEntry.SYSTEM: (_("System"), "wave"),
+    NavEntry.PEOPLE: (_("People and logs"), "log"),
+    NavEntry.SETTINGS: (_("Settings"), "gear"),
+    NavEntry.TRADING_CASES: (_("Trading cases"), "case"),
+    NavEntry.LEDGER: (_("Ledger"), "ledger"),
+    NavEntry.INSTITUTION: (_("Institution runs"), "method"),
+}
+"""Label and icon of each entry."""
+
+SIDE_BAR: dict[Role, tuple[NavEntry, ...]] = {
+    Role.USER: (
+        NavEntry.HOME,
+        NavEntry.MEMORIES,
+        NavEntry.SEARCH,
+        NavEntry.ASSETS,
+        NavEntry.PROMPT,
+        NavEntry.PROFILE,
+        NavEntry.LEARNING,
+        NavEntry.TRADING,
+        NavEntry.SETTINGS,
+    ),
+    Role.OPERATOR: (
+        NavEntry.HOME,
+        NavEntry.REVIEW,
+        NavEntry.MEMORIES,
+        NavEntry.SEARCH,
+        NavEntry.ASSETS,
+        NavEntry.PROMPT,
+        NavEntry.PROFILE,
+        NavEntry.LEARNING,
+        NavEntry.TRADING,
+        NavEntry.SYSTEM,
+        NavEntry.PEOPLE,
+        NavEntry.SETTINGS,
+    ),
+    Role.SUPPORT: (
+        NavEntry.HOME,
+        NavEntry.TRADING_CASES,
+        NavEntry.LEDGER,
+        NavEntry.INSTITUTION,
+        NavEntry.SETTINGS,
+    ),
+}
+"""The entries of each role, from the top. One without a page that the reader may open is not shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class NavPage:
+    """A page of the navigation: a tab of `entry`, at the place `order`. After `g`, `key` opens it.
+
+    `roles` narrows who finds it there, where the act alone would show it to more. `also` names the pages without
+    arguments that belong to the same tab under another address. `counts_held` puts the count of held texts beside it.
+    """
+
+    name: str
     label: Text
     url_name: str
-    icon: str
     act: Act
+    entry: NavEntry
+    order: int
     key: str = ""
+    roles: frozenset[Role] = SIGNED_IN
+    also: tuple[str, ...] = ()
+    counts_held: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class NavGroup:
-    """Pages that belong together; a group without label stands alone."""
-
-    label: Text
-    items: tuple[NavItem, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class NavLink:
-    """A page that this principal may open."""
+class TabLink:
+    """A page that this principal may open. `addresses` are those that begin the addresses of all that belongs to it."""
 
     name: str
     label: Text
     url: str
+    key: str = ""
+    addresses: tuple[str, ...] = ()
+    counts_held: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EntryLink:
+    """An entry of the side bar, with at least one tab; it leads to the first."""
+
+    name: NavEntry
+    label: Text
     icon: str
-    key: str
-    group: Text
+    tabs: tuple[TabLink, ...]
+
+    @property
+    def url(self) -> str:
+        """Return the address of its first tab."""
+        return self.tabs[0].url
+
+    @property
+    def counts_held(self) -> bool:
+        """Whether one of its tabs leads to the held texts."""
+        return any(tab.counts_held for tab in self.tabs)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a page belongs. `address` is the one of the tab that its own address begins with."""
+
+    entry: EntryLink
+    tab: TabLink
+    address: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,89 +163,44 @@ class Crumb:
     url: str = ""
 
 
-SEARCH = "search:page"
-NAV = (
-    NavGroup("", (NavItem(_("Home"), "home", "home", Act.HOME, "h"),)),
-    NavGroup(
-        _("Memory"),
-        (
-            NavItem(_("Memories"), "memories:list", "memory", Act.MEMORY_READ, "m"),
-            NavItem(_("Held"), "held:list", "held", Act.HOLDS_READ, "b"),
-            NavItem(_("Facts"), "facts:list", "fact", Act.FACTS_READ, "f"),
-            NavItem(_("Search"), SEARCH, "search", Act.SEARCH, "s"),
-            NavItem(_("Search lab"), "search_lab:page", "lab", Act.SEARCH),
-            NavItem(_("Assets"), "pages:list", "asset", Act.COMPILED_READ),
-            NavItem(_("Entities"), "edges:graph", "graph", Act.GRAPH_READ),
-            NavItem(_("What the agent sees"), "prompt:page", "prompt", Act.PROMPT_READ, "p"),
-            NavItem(_("Trash"), "memories:trash", "trash", Act.MEMORY_READ, "t"),
-        ),
-    ),
-    NavGroup(
-        _("You"),
-        (
-            NavItem(_("User profile"), "user_profile:page", "person", Act.USER_PROFILE_READ, "u"),
-            NavItem(_("Export"), "bundle:exports", "download", Act.EXPORT),
-            NavItem(_("Import"), "bundle:imports", "io", Act.IMPORT_PREVIEW),
-        ),
-    ),
-    NavGroup(
-        _("Learning"),
-        (
-            NavItem(_("Roles"), "roles:list", "role", Act.ROLES_READ, "r"),
-            NavItem(_("Role memory"), "role_memory:list", "reflect", Act.ROLE_MEMORY_READ, "d"),
-        ),
-    ),
-    NavGroup(
-        _("Operations"),
-        (
-            NavItem(_("Writes"), "writes:page", "diff", Act.WRITES_READ, "w"),
-            NavItem(_("Jobs"), "jobs:list", "jobs", Act.JOBS_READ, "j"),
-            NavItem(_("Budgets"), "budgets:list", "budget", Act.BUDGET_READ),
-            NavItem(_("Governance"), "governance:page", "method", Act.GOVERNANCE_READ),
-            NavItem(_("Audit log"), "audit_log:list", "log", Act.AUDIT_LOG, "l"),
-            NavItem(_("Embeddings"), "embeddings:page", "spark", Act.EMBEDDINGS),
-            NavItem(_("Scan rules"), "scan_rules:page", "shield", Act.SCAN_RULES),
-            NavItem(_("Users"), "users:list", "person", Act.USERS_READ),
-            NavItem(_("Access log"), "access_log:list", "eye", Act.ACCESS_LOG),
-            NavItem(_("Status"), "status:page", "wave", Act.STATUS),
-            NavItem(_("Doctor"), "doctor:page", "doctor", Act.DOCTOR),
-            NavItem(_("Effective settings"), "effective_settings:page", "gear", Act.EFFECTIVE_SETTINGS),
-        ),
-    ),
-    NavGroup(
-        _("Account"),
-        (
-            NavItem(_("API keys"), "access:keys", "key", Act.KEYS, "k"),
-            NavItem(_("Security"), "access:security", "shield", Act.SECURITY),
-            NavItem(_("Settings"), "console:settings", "gear", Act.OWN_SETTINGS, "o"),
-        ),
-    ),
-)
+def load_entries(principal: Principal) -> list[EntryLink]:
+    """Return the side bar of a principal."""
+    pages = sorted(registry.load("navigation").values(), key=lambda page: page.order)
+    found = [page for page in pages if principal.role in page.roles and principal.may(page.act)]
+    entries = []
+    for entry in SIDE_BAR.get(principal.role, ()):
+        label, icon = LABELS[entry]
+        if tabs := tuple(link_to(page) for page in found if page.entry is entry):
+            entries.append(EntryLink(entry, label, icon, tabs))
+    return entries
 
 
-def links_for(principal: Principal) -> list[list[NavLink]]:
-    """Return the groups with what this principal may open; empty groups are left out."""
-    groups = [[link_to(item, group) for item in group.items if principal.may(item.act)] for group in NAV]
-    return [links for links in groups if links]
+def link_to(page: NavPage) -> TabLink:
+    """Return a page with its addresses."""
+    url, *others = (reverse(name) for name in (page.url_name, *page.also))
+    return TabLink(page.name, page.label, url, page.key, (url, *others), page.counts_held)
 
 
-def link_to(item: NavItem, group: NavGroup) -> NavLink:
-    """Return an item with its address."""
-    return NavLink(item.url_name, item.label, reverse(item.url_name), item.icon, item.key, group.label)
+def find_place(entries: Sequence[EntryLink], path: str) -> Place | None:
+    """Return the tab that `path` belongs to: the one with the longest address that `path` begins with."""
+    places = (Place(entry, tab, address) for entry in entries for tab in entry.tabs for address in tab.addresses)
+    fitting = [place for place in places if is_below(path, place.address)]
+    return max(fitting, key=lambda place: len(place.address), default=None)
 
 
-def current_link(groups: list[list[NavLink]], path: str) -> NavLink | None:
-    """Return the page that `path` belongs to: the one with the longest address that `path` begins with."""
-    links = [link for group in groups for link in group]
-    fitting = [link for link in links if path == link.url or (link.url != "/" and path.startswith(link.url))]
-    return max(fitting, key=lambda link: len(link.url), default=None)
+def is_below(path: str, address: str) -> bool:
+    """Say whether `path` is this address or below it; nothing is below the home page."""
+    return path == address or (address != "/" and path.startswith(address))
 
 
-def crumbs_for(current: NavLink | None, path: str, title: str) -> list[Crumb]:
-    """Return the way to a page: its group, the page of the side bar, and its own title when it lies deeper."""
-    if current is None:
-        return [Crumb(title)]
-    steps = [Crumb(current.group)] if current.group and current.group != current.label else []
-    if path == current.url or title == current.label:
-        return [*steps, Crumb(current.label)]
-    return [*steps, Crumb(current.label, current.url), Crumb(title)]
+def crumbs_to(place: Place | None, below: Sequence[Crumb], *, back_url: str = "") -> list[Crumb]:
+    """Return the way to a page: the entry, the tab, and the steps below it.
+
+    Of steps with the same label in a row the last counts. `back_url` is the tab's address with what was chosen there.
+    """
+    way = list(below)
+    if place:
+        entry_url = "" if place.entry.url == place.tab.url else place.entry.url
+        way = [Crumb(place.entry.label, entry_url), Crumb(place.tab.label, back_url or place.tab.url), *way]
+    way = [step for step, after in pairwise(way) if step.label != after.label] + way[-1:]
+    return [*way[:-1], Crumb(way[-1].label)]

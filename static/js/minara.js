@@ -293,6 +293,31 @@
     place = null;
   });
 
+  /* ---- the place is kept from page to page: how far the side bar is scrolled, and the filters of a list */
+  const SIDE = "side";
+  const store = (name, value) => { try { sessionStorage.setItem(name, value); } catch { /* storage is off or full */ } };
+  const stored = (name) => { try { return sessionStorage.getItem(name); } catch { return null; } };
+
+  addEventListener("pagehide", () => {
+    const menu = find(".nav");
+    if (menu) store(SIDE, menu.scrollTop);
+    if (find("[data-list]")) store(location.pathname, location.search);
+  });
+
+  function showPlace() {
+    const menu = find(".nav");
+    const tabs = find(".page-tabs");
+    if (menu) menu.scrollTop = stored(SIDE) ?? 0;
+    [menu, tabs].forEach((bar) => {  // longer than some windows; only the bar moves, not the page
+      const here = bar && find("[aria-current]", bar)?.getBoundingClientRect();
+      if (!here) return;
+      const { top, bottom, right } = bar.getBoundingClientRect();
+      bar.scrollTop += Math.min(0, here.top - top) + Math.max(0, here.bottom - bottom + 24);
+      bar.scrollLeft += Math.max(0, here.right - right + 24);
+    });
+    findAll("a[data-back]").forEach((link) => { link.search ||= stored(link.pathname) ?? ""; });
+  }
+
   /* ---- nobody answers: said once, until somebody does */
   document.addEventListener("htmx:sendError", () => {
     const notice = find("#no-answer");
@@ -301,9 +326,7 @@
   document.addEventListener("htmx:afterOnLoad", () => find("#toasts [data-no-answer]")?.remove());
 
   findAll("[data-copy]").forEach((button) => { button.hidden = !navigator.clipboard; });
-  const here = find(".nav [aria-current]");
-  const menu = here?.closest(".nav");  // longer than some windows; only it moves, not the page
-  if (menu) menu.scrollTop += Math.max(0, here.getBoundingClientRect().bottom - menu.getBoundingClientRect().bottom + 24);
+  showPlace();
   announceToasts();
   findAll("[data-list]").forEach(showChoice);
   root.dataset.ready = "";  // the last of the scripts: what needs one may be pressed from here on

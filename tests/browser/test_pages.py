@@ -19,7 +19,7 @@ from minara_site.access.models import User
 from minara_site.access.policy import Role, permits
 from minara_site.access.setup import issue_setup_link
 from minara_site.console.demo.services import load_demo
-from minara_site.shell.nav import NAV
+from minara_site.kernel import registry
 from tests.kit.chromium import NARROW, WIDE, Console, Judge, Visit
 from tests.kit.page import text_of
 from tests.kit.visitor import visitor
@@ -31,8 +31,9 @@ ALSO = {  # other faces of a view that is seen
     "edges:graph of one": "/memories/graph/?entity=BTC",
     "pages:one as agents read it": "/assets/BTC/?show=agent",
 }
-PAGES = {item.url_name for group in NAV for item in group.items}
-OWNERS_PAGES = {item.url_name for group in NAV for item in group.items if permits(item.act, Role.USER, None)}
+DECLARED = registry.load("navigation").values()
+PAGES = {name for each in DECLARED for name in (each.url_name, *each.also)}
+OWNERS_PAGES = {name for each in DECLARED for name in (each.url_name, *each.also) if permits(each.act, Role.USER, None)}
 
 
 def links_of(page: Page) -> list[str]:

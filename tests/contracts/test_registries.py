@@ -5,19 +5,25 @@ from collections.abc import Iterator
 from urllib.parse import urlencode
 
 import pytest
+from django.urls import resolve, reverse
 from django.utils import timezone
 
 from memory_app.bundle.core.plan import Channel
 from memory_app.doctor.fixes.names import FixName
 from memory_app.facts.services import decide, undo
 from memory_app.writes.core.entries import WRITES
+from minara_site.access.policy import Act, Role, permits
+from minara_site.access.principal import Principal
 from minara_site.agent.catalogue import TOOLS
+from minara_site.kernel import registry
 from minara_site.kernel.audit_log.table import load_acts
 from minara_site.kernel.guard.kinds import stored_kinds
 from minara_site.kernel.jobs import runner
 from minara_site.kernel.jobs.models import JobRun
 from minara_site.kernel.jobs.services import request_run
 from minara_site.kernel.jobs.table import load_jobs
+from minara_site.shell.nav import SIDE_BAR, find_place, load_entries
+from tests.contracts.doors import pages
 from tests.contracts.judges import LOGS
 from tests.hostile.knock import pages_for_get
 from tests.hostile.markup import Markup
@@ -28,6 +34,7 @@ from tests.kit.world import World, fill
 
 LIST = re.compile(r'id="([\w-]+)-rows"')
 RECORDED = re.compile(r"""(?:tool_call=|record_act\(|note_change\(|record\(principal, )["']([a-z_]+)["']""")
+BESIDE_NAVIGATION = {None, Act.SIGN_OUT, Act.METRICS} | {act for act in Act if permits(act, Role.ANONYMOUS, None)}
 OF_A_RUN = LOGS | {"job_runs", "leases", "workers_seen", "audit_log", "audit_seals", "search_index"}
 
 
@@ -116,3 +123,24 @@ def test_every_act_that_is_undone_or_changes_the_prompt_is_a_write() -> None:
     assert [
         name for name in WRITES if not (acts[name].is_write and acts[name].undo and acts[name].changes_prompt)
     ] == []
+
+
+def test_the_navigation_leads_to_every_page_that_needs_no_argument() -> None:
+    """Each page is declared with the act that it requires, and some role finds it; no other page is below no tab."""
+    faults = Faults()
+    entries = {role: load_entries(Principal(role=role)) for role in SIDE_BAR}
+    found = {tab.name for role in SIDE_BAR for entry in entries[role] for tab in entry.tabs}
+    for each in registry.load("navigation").values():
+        with faults.row(each.name):
+            assert {resolve(reverse(name)).func.act for name in (each.url_name, *each.also)} >= {each.act}
+            assert each.name in found
+    for page in pages():
+        if page.act in BESIDE_NAVIGATION or "GET" not in page.methods or "<" in page.route:
+            continue
+        if page.route == "reauthenticate":  # without a side bar, as the pages to sign in
+            continue
+        with faults.row(page.route):
+            assert any(
+                find_place(entries[role], f"/{page.route}") for role in SIDE_BAR if permits(page.act, role, None)
+            )
+    faults.show()

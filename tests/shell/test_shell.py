@@ -3,70 +3,147 @@
 from typing import Any
 
 import pytest
-from django.test import Client
+from django.test import Client, RequestFactory
 
 from minara_site.access.models import Theme
-from minara_site.access.policy import Act, Role
+from minara_site.access.policy import Role
 from minara_site.access.principal import ANONYMOUS, Principal
-from minara_site.shell.nav import NAV, NavLink, crumbs_for, current_link
+from minara_site.shell.context import Shell
+from minara_site.shell.nav import SIDE_BAR, Crumb, EntryLink, NavEntry, TabLink, crumbs_to, find_place, load_entries
 from tests.kit.tables import table
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("test_site")]
 HTMX = {"HX-Request": "true"}
 
 
-class TestNav:
-    @table(
-        ("role", "names"),
-        [
-            (Role.ANONYMOUS, set()),
-            (Role.SUPPORT, {"home", "access:security", "console:settings"}),
-            (Role.USER, {item.url_name for group in NAV if group.label != "Operations" for item in group.items}),
-            (Role.OPERATOR, {item.url_name for group in NAV for item in group.items}),
-        ],
-    )
-    def test_offers_only_what_the_role_may_open(self, role: Role, names: set[str]) -> None:
-        who = Principal(role=role) if role is not Role.ANONYMOUS else ANONYMOUS
-        assert {item.url_name for group in NAV for item in group.items if who.may(item.act)} == names
+MEMORIES = EntryLink(
+    NavEntry.MEMORIES,
+    "Memories",
+    "memory",
+    (
+        TabLink("memories", "Memories", "/memories/", addresses=("/memories/",)),
+        TabLink("trash", "Trash", "/memories/trash/", addresses=("/memories/trash/", "/bin/")),
+    ),
+)
+HOME = EntryLink(NavEntry.HOME, "Home", "home", (TabLink("home", "Home", "/", addresses=("/",)),))
 
-    def test_every_item_names_an_act_and_shares_its_key_with_none(self) -> None:
-        items = [item for group in NAV for item in group.items]
-        assert all(isinstance(item.act, Act) for item in items)
-        keys = [item.key for item in items if item.key]
+
+def names_of(role: Role) -> dict[str, list[str]]:
+    """Return what a role finds: the tabs of each entry, by name, in order."""
+    return {entry.name: [tab.name for tab in entry.tabs] for entry in load_entries(Principal(role=role))}
+
+
+class TestNav:
+    def test_each_role_finds_its_entries_with_the_pages_that_there_are(self) -> None:
+        assert names_of(Role.USER) == {
+            "home": ["home"],
+            "memories": ["memories", "facts", "user_profile", "held", "trash"],
+            "search": ["search", "compare_rankings"],
+            "assets": ["assets", "links"],
+            "prompt": ["prompt"],
+            "learning": ["decisions", "decision_roles"],
+            "settings": ["settings", "security", "keys", "privacy", "your_data"],
+        }
+        assert names_of(Role.OPERATOR) == {
+            "home": ["home"],
+            "review": ["queue", "review.held", "conflicts", "outcomes"],
+            "memories": ["memories", "facts", "user_profile", "trash", "writers"],
+            "search": ["search", "compare_rankings"],
+            "assets": ["assets", "links"],
+            "prompt": ["prompt"],
+            "learning": ["decisions", "decision_roles"],
+            "system": [
+                "status",
+                "doctor",
+                "jobs",
+                "budgets",
+                "automation",
+                "semantic_search",
+                "guard_rules",
+                "configuration",
+            ],
+            "people": ["users", "audit_log", "access_log"],
+            "settings": ["settings", "security", "keys", "privacy", "your_data"],
+        }
+        assert names_of(Role.SUPPORT) == {"home": ["home"], "settings": ["settings", "security"]}
+        assert load_entries(ANONYMOUS) == []
+
+    @table("role", list(SIDE_BAR))
+    def test_no_role_finds_a_page_or_a_key_twice(self, role: Role) -> None:
+        tabs = [tab for entry in load_entries(Principal(role=role)) for tab in entry.tabs]
+        keys = [tab.key for tab in tabs if tab.key]
+        assert len({tab.url for tab in tabs}) == len(tabs)
         assert len(set(keys)) == len(keys)
 
-    def links(self) -> list[list[NavLink]]:
-        urls = ["/", "/memories/", "/memories/trash/"]
-        return [[NavLink(url, url, url, "memory", "", "Memory" if url != "/" else "") for url in urls]]
-
     @table(
-        ("path", "url"),
+        ("path", "tab", "address"),
         [
-            ("/", "/"),
-            ("/memories/", "/memories/"),
-            ("/memories/7/", "/memories/"),
-            ("/memories/trash/", "/memories/trash/"),
-            ("/other/", None),
+            ("/", "home", "/"),
+            ("/memories/", "memories", "/memories/"),
+            ("/memories/7/", "memories", "/memories/"),
+            ("/memories/trash/", "trash", "/memories/trash/"),
+            ("/bin/7/", "trash", "/bin/"),
+            ("/other/", None, None),
         ],
     )
-    def test_marks_the_page_with_the_longest_fitting_address(self, path: str, url: str | None) -> None:
-        current = current_link(self.links(), path)
-        assert (current.url if current else None) == url
+    def test_finds_the_tab_with_the_longest_fitting_address(
+        self, path: str, tab: str | None, address: str | None
+    ) -> None:
+        place = find_place([HOME, MEMORIES], path)
+        assert (place.tab.name, place.address) == (tab, address) if place else tab is None
 
-    def test_crumbs_lead_from_the_group_to_the_page(self) -> None:
-        current = self.links()[0][1]
-        assert [crumb.label for crumb in crumbs_for(current, "/memories/7/", "Memory 7")] == [
-            "Memory",
-            "/memories/",
-            "Memory 7",
-        ]
-        assert [crumb.url for crumb in crumbs_for(current, "/memories/7/", "Memory 7")] == ["", "/memories/", ""]
-        assert [crumb.label for crumb in crumbs_for(None, "/other/", "Other")] == ["Other"]
+    @table(
+        ("path", "title", "came_from", "steps"),
+        [
+            ("/", "Home", "", [("Home", "")]),
+            ("/memories/", "Memories of Mei", "", [("Memories", "")]),
+            ("/memories/7/", "Memory 7", "", [("Memories", "/memories/"), ("Memory 7", "")]),
+            (
+                "/memories/7/",
+                "Memory 7",
+                "http://testserver/memories/?q=a",
+                [("Memories", "/memories/?q=a"), ("Memory 7", "")],
+            ),
+            (
+                "/memories/7/",
+                "Memory 7",
+                "http://elsewhere/memories/?q=a",
+                [("Memories", "/memories/"), ("Memory 7", "")],
+            ),
+            (
+                "/memories/7/",
+                "Memory 7",
+                "http://testserver/facts/?q=a",
+                [("Memories", "/memories/"), ("Memory 7", "")],
+            ),
+            ("/memories/bulk/", "Memories", "", [("Memories", "")]),
+            (
+                "/memories/trash/",
+                "Trash",
+                "http://testserver/memories/trash/?q=a",
+                [("Memories", "/memories/"), ("Trash", "")],
+            ),
+            ("/bin/", "Bin", "", [("Memories", "/memories/"), ("Trash", "/memories/trash/"), ("Bin", "")]),
+            (
+                "/bin/7/",
+                "7",
+                "http://testserver/bin/?q=a",
+                [("Memories", "/memories/"), ("Trash", "/bin/?q=a"), ("7", "")],
+            ),
+            ("/other/", "Other", "", [("Other", "")]),
+        ],
+    )
+    def test_crumbs_lead_from_the_entry_over_the_tab_to_the_page_and_keep_its_filters(
+        self, rf: RequestFactory, path: str, title: str, came_from: str, steps: list[tuple[str, str]]
+    ) -> None:
+        shell = Shell(rf.get(path, headers={"Referer": came_from}))
+        shell.entries = [HOME, MEMORIES]
+        assert [(crumb.label, crumb.url) for crumb in shell.crumbs(title)] == steps
 
     def test_crumbs_say_nothing_twice(self) -> None:
-        link = NavLink("memories:list", "记忆", "/memories/", "memory", "", "记忆")
-        assert [crumb.label for crumb in crumbs_for(link, "/memories/7/", "记忆 7")] == ["记忆", "记忆 7"]
-        assert [crumb.label for crumb in crumbs_for(link, "/memories/bulk/", "记忆")] == ["记忆"]
+        below = [Crumb("Trash", "/memories/trash/?owner=mei"), Crumb("7", "/7/")]
+        way = crumbs_to(find_place([MEMORIES], "/memories/trash/"), below)
+        assert way == [Crumb("Memories", "/memories/"), below[0], Crumb("7")]
 
     def test_one_heading_landmarks_and_the_notice_for_when_nobody_answers(self, page: Client) -> None:
         html = page.get("/memories/").content.decode()

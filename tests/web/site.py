@@ -12,8 +12,9 @@ from django.urls import URLResolver, include, path, reverse
 
 from minara_site.access.models import AccessEntry
 from minara_site.access.policy import Act
+from minara_site.kernel import registry
 from minara_site.kernel.errors import Conflict, NotFound, Throttled
-from minara_site.shell.nav import NAV, Crumb
+from minara_site.shell.nav import Crumb
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web import charts
 from minara_site.web.filters import Filter, FilterKind
@@ -133,7 +134,7 @@ def form(request: PageRequest) -> HttpResponse:
 def detail(request: PageRequest) -> HttpResponse:
     context = {
         "title": "Memory 20617",
-        "crumbs": [Crumb("Memory"), Crumb("Memories", reverse("list")), Crumb("20617")],
+        "crumbs": [Crumb("Memories", reverse("list")), Crumb("20617")],
         "segments": SEGMENTS,
         "hits": [("Trail BTC ", False), ("stop", True), ("-losses by 8%", False)],
         "hidden": "Ignore\u200b this \U000e0041\u202e and\x00 that\u00ad",
@@ -189,8 +190,9 @@ handler500 = "minara_site.shell.errors.server_error"
 
 
 def rooms() -> Iterator[URLResolver]:
-    """Yield pages that stand for the rooms, so that the side bar has somewhere to lead."""
-    names = sorted(item.url_name for group in NAV for item in group.items if ":" in item.url_name)
+    """Yield pages in place of the rooms, so that the side bar has somewhere to lead."""
+    declared = registry.load("navigation").values()
+    names = sorted({name for each in declared for name in (each.url_name, *each.also) if ":" in name})
     for namespace, group in groupby(names, key=lambda name: name.split(":")[0]):
         if namespace != "memories":
             pages = [path(f"{name}/", detail, name=name.split(":")[1]) for name in group]

@@ -16,8 +16,8 @@ from minara_site.access.models import User
 from minara_site.access.policy import Role, Scope, permits
 from minara_site.access.principal import Principal
 from minara_site.access.setup import issue_setup_link
+from minara_site.kernel import registry
 from minara_site.kernel.core.vocabulary import Category, Source
-from minara_site.shell.nav import NAV
 from profile_app.prompt.services import end_session, start_session
 from tests.kit.fixtures import make_user
 from tests.kit.visitor import visitor
@@ -108,7 +108,7 @@ def test_an_owner(li: User) -> None:
         "/prompt/?show=now",
         *(f"/search/?{urlencode({'q': query})}" for query in search),
     ]
-    pages = {item.url_name for group in NAV for item in group.items if permits(item.act, Role.USER, None)}
+    pages = {each.url_name for each in registry.load("navigation").values() if permits(each.act, Role.USER, None)}
     assert crawl(visitor(li), *paths) >= pages | {"memories:edit", "access:key_new", "access:key_revoke"}
 
 

@@ -60,7 +60,7 @@ def roles_section(scope: ReportScope) -> Section:
         *vector_lines(vectors),
         judged_line(judged),
     )
-    return Section("role_memory", _("Role memory"), lines)
+    return Section("role_memory", _("Decisions"), lines)
 
 
 def could_be_judged(moment: datetime) -> Q:

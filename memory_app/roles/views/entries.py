@@ -57,7 +57,7 @@ def entry_page(request: PageRequest, entry_id: int) -> HttpResponse:
     title = _("Decision %(id)d") % {"id": entry.pk}
     context = {
         "title": title,
-        "crumbs": crumbs_of(row.label, entry.role_id, title),
+        "crumbs": [Crumb(row.label, reverse("roles:one", args=[entry.role_id])), Crumb(title)],
         "row": row,
         "entry": row.entry,
         "declared": declared,
@@ -77,13 +77,3 @@ def entry_page(request: PageRequest, entry_id: int) -> HttpResponse:
         "may_mark": is_waiting(entry, row.role, now) and principal.may(Act.ROLE_OUTCOME),
     }
     return render_page(request, "memory_app/roles/entry.html", context)
-
-
-def crumbs_of(label: str, role_id: str, title: str) -> list[Crumb]:
-    """Return the way to one decision: the list, its role, itself."""
-    return [
-        Crumb(_("Learning")),
-        Crumb(_("Role memory"), reverse("role_memory:list")),
-        Crumb(label, reverse("roles:one", args=[role_id])),
-        Crumb(title),
-    ]

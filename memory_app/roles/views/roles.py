@@ -50,7 +50,7 @@ def role_list(request: PageRequest) -> HttpResponse:
     """List the roles with what waits, what is due and what was learned of the reader's entries."""
     owner, now = read_owner(request), timezone.now()
     context = {
-        "title": _("Roles"),
+        "title": _("Decision roles"),
         "rows": [(each, listed_words(each)) for each in load_standings(owner, now)],
         "whose": whose_words(request, owner),
         "query": query_of(request, owner),

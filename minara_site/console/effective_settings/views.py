@@ -13,5 +13,5 @@ from minara_site.web.responses import render_page
 @page(Act.EFFECTIVE_SETTINGS)
 def effective_settings(request: PageRequest) -> HttpResponse:
     """Show every variable."""
-    context = {"title": _("Effective settings"), "groups": list_variables(settings.MINARA)}
+    context = {"title": _("Configuration"), "groups": list_variables(settings.MINARA)}
     return render_page(request, "console/effective_settings/page.html", context)

@@ -39,7 +39,7 @@ def governance(request: PageRequest) -> HttpResponse:
     log_access(principal=request.principal, owner_ids=owner_ids, kind="shadows", now=now)
     capabilities, breakers, model = show_capabilities(reader=reader), show_breakers(now=now), show_model()
     context = {
-        "title": _("Governance"),
+        "title": _("Automation"),
         "capabilities": capabilities,
         "breakers": breakers,
         "model": model,

@@ -52,7 +52,7 @@ DISCARD = BulkAction("discard", _("Discard"), icon="trash", key="r")
 RELEASE = BulkAction("release", _("Release"), icon="check", key="a")
 HOLDS = ListSpec(
     name="held",
-    caption=_("Held"),
+    caption=_("Held texts"),
     row="console/quarantine/_row.html",
     columns=(),
     sorts=(

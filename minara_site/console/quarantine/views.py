@@ -165,7 +165,7 @@ def render_queue(
 ) -> HttpResponse:
     """Answer the page; to HTMX the text alone, the list, or its next rows."""
     context: dict[str, Any] = {
-        "title": _("Held"),
+        "title": _("Held texts") if room_of(request) == HELD else _("Queue"),
         "page": page,
         "spec": page.spec,
         "owner": owner,

@@ -31,7 +31,7 @@ def scan_rules(request: PageRequest) -> HttpResponse:
     tried = try_text(form.cleaned_data["text"]) if form.is_bound and form.is_valid() else None
     freshness = load_freshness()
     context = {
-        "title": _("Scan rules"),
+        "title": _("Guard rules"),
         "form": form,
         "tried": tried,
         "version": guard.RULES.version,

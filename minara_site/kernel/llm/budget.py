@@ -249,7 +249,7 @@ def exceeded(totals: Totals, amount_usd: Decimal, now: datetime) -> BudgetExceed
     )
     figures = _(
         "%(committed)s of %(cap)s USD are spent or reserved, and this call may cost %(amount)s USD. It begins anew at "
-        "%(end)s UTC; until then an operator can raise this cap under Operations, Budgets."
+        "%(end)s UTC; until then an operator can raise this cap under System, Budgets."
     )
     values = {
         "category": window.category,

@@ -86,7 +86,7 @@ def what_is_missing() -> str:
 
 def switched_off() -> str:
     """Return that an operator stopped all model calls."""
-    return _("Model calls are switched off. An operator turns them on under Operations, Governance.")
+    return _("Model calls are switched off. An operator turns them on under System, Automation.")
 
 
 @dataclass(frozen=True, slots=True)

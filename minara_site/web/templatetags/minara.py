@@ -216,6 +216,6 @@ def here(context: template.Context) -> str:
 
 @register.inclusion_tag("parts/_crumbs.html", takes_context=True)
 def crumbs(context: template.Context) -> dict[str, Any]:
-    """Return the way to this page; a view that knows better gives `crumbs`."""
-    title = str(context.get("title", ""))
-    return {"crumbs": context["crumbs"] if "crumbs" in context else context["shell"].crumbs_to(title)}
+    """Return the way to this page; a view with more than one step below its tab gives them as `crumbs`."""
+    shell, title = context["shell"], str(context.get("title", ""))
+    return {"crumbs": shell.crumbs(title, context.get("crumbs")), "back_url": "" if shell.is_tab else shell.back_url}

@@ -68,7 +68,7 @@ class TestReserve:
         assert error.detail == (
             "The budget of learning for 2026-06-12 is used up: 1.00 of 1.00 USD are spent or reserved, and this call "
             "may cost 0.10 USD. It begins anew at 2026-06-13 00:00 UTC; until then an operator can raise this cap "
-            "under Operations, Budgets."
+            "under System, Budgets."
         )
         assert BudgetReservation.objects.count() == 10
 

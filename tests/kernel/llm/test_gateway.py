@@ -562,7 +562,7 @@ def test_calls_can_be_switched_off(models: MessagesApi) -> None:
     with pytest.raises(CapabilityOff):
         ask(question())
     assert models.calls == 0
-    assert "Governance" in what_is_missing()
+    assert "Automation" in what_is_missing()
 
 
 def test_an_unknown_price_is_refused_by_the_name_of_its_setting(models: MessagesApi, settings: LazySettings) -> None:

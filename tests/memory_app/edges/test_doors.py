@@ -130,7 +130,7 @@ class TestPage:
         remember(ana, "long BTC")
         shown = graph(page, "?entity=BTC&type=exited")
         crumbs = shown[shown.index('<nav class="crumbs"') : shown.index("</nav>", shown.index('<nav class="crumbs"'))]
-        assert crumbs.index('<a href="/memories/graph/">Entities</a>') < crumbs.index(">BTC<")
+        assert crumbs.index('<a href="/memories/graph/">Links</a>') < crumbs.index(">BTC<")
 
     def test_names_a_memory_once_with_all_that_it_says(self, ana, page):
         memory = remember(ana, "long BTC, closed at $66,020, sold BTC")

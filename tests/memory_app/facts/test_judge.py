@@ -231,7 +231,7 @@ class TestWhenItMayNot:
     def test_switched_off_nothing_is_asked(self, ana, judging):
         make_conflict(ana)
         set_mode(Mode.OFF)
-        assert "Governance" in judge_conflicts(now=NOON)["stopped"]
+        assert "Automation" in judge_conflicts(now=NOON)["stopped"]
         assert judging.calls == 0
 
     @pytest.mark.database

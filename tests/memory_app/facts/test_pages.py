@@ -195,7 +195,7 @@ class TestReach:
         User.objects.filter(pk=ana.pk).update(username="ana+me@home")
         make_conflict(ana)
         shown = operator_page.get(path("list"), {"owner": "ana+me@home"}).content.decode()
-        tabs = re.findall(r'<a href="([^"]+)"', shown[shown.index('class="tabs mb-4"') :])[:3]
+        tabs = re.findall(r'<a href="([^"]+)"', shown[shown.index('class="seg mb-4"') :])[:3]
         assert [WEEKLY in words_of(operator_page.get(unescape(tab))) for tab in tabs] == [True] * 3
 
     def test_an_operator_sees_no_secret_of_somebody_else(self, operator_page, page, ana):

@@ -42,7 +42,7 @@ def test_every_feature_has_words():
 def test_offers_examples_before_anything_is_asked(page, library):
     html = lab(page)
     assert all(f">{example}</a>" in html for example, _meaning in EXAMPLES)
-    assert "Search lab" in html
+    assert "Compare rankings" in html
 
 
 @pytest.mark.database

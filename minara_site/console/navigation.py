@@ -1,0 +1,48 @@
+"""The console's pages of the navigation, those of one's own account among them, entry by entry."""
+
+from django.utils.translation import gettext_lazy as _
+
+from minara_site.access.policy import OPERATORS, OWNERS, Act, Role
+from minara_site.shell.nav import NavEntry, NavPage
+
+USERS = frozenset({Role.USER})
+
+NAVIGATION = (
+    NavPage("home", _("Home"), "home", Act.HOME, NavEntry.HOME, 1, "h"),
+    NavPage("queue", _("Queue"), "quarantine:list", Act.REVIEW, NavEntry.REVIEW, 1),
+    NavPage(
+        "review.held",
+        _("Held texts"),
+        "held:list",
+        Act.HOLDS_READ,
+        NavEntry.REVIEW,
+        2,
+        "b",
+        roles=OPERATORS,
+        counts_held=True,
+    ),
+    NavPage(
+        "held",
+        _("Held texts"),
+        "held:list",
+        Act.HOLDS_READ,
+        NavEntry.MEMORIES,
+        4,
+        "b",
+        roles=USERS,
+        counts_held=True,
+    ),
+    NavPage("status", _("Status"), "status:page", Act.STATUS, NavEntry.SYSTEM, 1),
+    NavPage("jobs", _("Jobs"), "jobs:list", Act.JOBS_READ, NavEntry.SYSTEM, 3, "j"),
+    NavPage("budgets", _("Budgets"), "budgets:list", Act.BUDGET_READ, NavEntry.SYSTEM, 4),
+    NavPage("automation", _("Automation"), "governance:page", Act.GOVERNANCE_READ, NavEntry.SYSTEM, 5),
+    NavPage("guard_rules", _("Guard rules"), "scan_rules:page", Act.SCAN_RULES, NavEntry.SYSTEM, 7),
+    NavPage("configuration", _("Configuration"), "effective_settings:page", Act.EFFECTIVE_SETTINGS, NavEntry.SYSTEM, 8),
+    NavPage("users", _("Users"), "users:list", Act.USERS_READ, NavEntry.PEOPLE, 1),
+    NavPage("audit_log", _("Audit log"), "audit_log:list", Act.AUDIT_LOG, NavEntry.PEOPLE, 2, "l"),
+    NavPage("access_log", _("Access log"), "access_log:list", Act.ACCESS_LOG, NavEntry.PEOPLE, 3),
+    NavPage("settings", _("Settings"), "console:settings", Act.OWN_SETTINGS, NavEntry.SETTINGS, 1, "o"),
+    NavPage("security", _("Security"), "access:security", Act.SECURITY, NavEntry.SETTINGS, 3),
+    NavPage("keys", _("API keys"), "access:keys", Act.KEYS, NavEntry.SETTINGS, 4, "k"),
+    NavPage("privacy", _("Privacy"), "access_log:own", Act.OWN_SETTINGS, NavEntry.SETTINGS, 5, roles=OWNERS),
+)

@@ -1,0 +1,8 @@
+"""The app's pages of the navigation, entry by entry."""
+
+from django.utils.translation import gettext_lazy as _
+
+from minara_site.access.policy import Act
+from minara_site.shell.nav import NavEntry, NavPage
+
+NAVIGATION = (NavPage("prompt", _("What the agent sees"), "prompt:page", Act.PROMPT_READ, NavEntry.PROMPT, 1, "p"),)
