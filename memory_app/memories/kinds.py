@@ -23,10 +23,9 @@ from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.core.vocabulary import is_by_person
 from minara_site.kernel.events import memory_written, send_after_commit
-from minara_site.kernel.guard.kinds import HeldText, StoredKind
+from minara_site.kernel.guard.kinds import KEEPS_FORMER, HeldText, StoredKind
 from minara_site.kernel.guard.models import Hold
 
-KEEPS = gettext_lazy("What stood before stands on.")
 GOES = gettext_lazy(
     "It goes to the trash and can be restored for %(days)s days; then it is removed for good. "
     "Restored, it is judged again."
@@ -61,7 +60,7 @@ class MemoryKind(StoredKind):
         return HeldText(
             text=memory.guarded_text,
             title=self.title(memory.pk),
-            on_discard=goes if replaces is None else KEEPS,
+            on_discard=goes if replaces is None else KEEPS_FORMER,
             replaces=replaces,
             length=len(memory.content),
             url=self.url(memory.pk),

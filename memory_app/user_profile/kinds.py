@@ -1,6 +1,6 @@
 """Values of the user profile as a kind of stored text."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -12,10 +12,9 @@ from memory_app.user_profile.models import UserProfileEntry
 from memory_app.user_profile.services import discard_value, lock_entries, release_value, rescan_entries
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.core.vocabulary import Source, is_by_person
-from minara_site.kernel.guard.kinds import HeldText, StoredKind
+from minara_site.kernel.guard.kinds import KEEPS_FORMER, HeldText, StoredKind
 from minara_site.kernel.guard.models import Hold
 
-KEEPS = gettext_lazy("What stood before stands on.")
 GOES = gettext_lazy("The value is thrown away for good.")
 
 
@@ -50,6 +49,9 @@ class ProfileKind(StoredKind):
         for object_id in holds.keys() & rows.keys():
             discard_value(rows[object_id])
 
+    def publish_changes(self, owner_id: int, ids: Sequence[int]) -> None:
+        """Do nothing: no one listens for values of a profile."""
+
     def rescan(self, ids: Collection[int], *, now: datetime, actor: str) -> tuple[int, int]:
         """Judge the values in force."""
         found = self.lock(ids)
@@ -65,7 +67,7 @@ def held_text(entry: UserProfileEntry, hold: Hold) -> HeldText:
     return HeldText(
         text=entry.guarded_text,
         title=_("Profile entry %(key)s") % {"key": entry.key},
-        on_discard=KEEPS if entry.value else GOES,
+        on_discard=KEEPS_FORMER if entry.value else GOES,
         replaces=entry.value or None,
         prefix=f"{entry.key}: ",
         is_by_person=is_by_person(source=Source.USER_MANUAL, actor=hold.actor),

@@ -3,17 +3,21 @@
 A room says how its texts are locked, released, discarded and judged again in a subclass; `<app>/kinds.py` lists them.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
 
 from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
 
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.registry import load
 
 Label = str | Promise
+KEEPS_FORMER = gettext_lazy("What stood before stands on.")
+"""What a discard does to a text that would have replaced another."""
 Listener = Callable[..., None]
 
 
@@ -41,7 +45,7 @@ class HeldText:
     is_by_person: bool = False
 
 
-class StoredKind:
+class StoredKind(ABC):
     """A kind of text under guard. `on_accepted` and `on_deleted` are what else happens in the same transaction.
 
     `on_accepted(rows, now=now)` is called with rows that agents may read from now on, `on_deleted(ids)` with the ids of
@@ -65,24 +69,25 @@ class StoredKind:
         """Return the page of a row whose text was decided on, empty without one."""
         return ""
 
+    @abstractmethod
     def load_texts(self, holds: Mapping[int, Hold]) -> dict[int, HeldText]:
         """Return the texts that are held, by the id of their row; `holds` by it too."""
-        raise NotImplementedError
 
+    @abstractmethod
     def lock(self, ids: Collection[int]) -> dict[int, Any]:
         """Lock the rows in the order in which every writer locks, and return them by id."""
-        raise NotImplementedError
 
+    @abstractmethod
     def release(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, now: datetime) -> None:
         """Let the texts be read, as their writer wrote them. The rows are locked, their holds decided."""
-        raise NotImplementedError
 
+    @abstractmethod
     def discard(
         self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, actor: str, reason: str, now: datetime
     ) -> None:
         """Refuse the texts. The rows are locked, their holds decided."""
-        raise NotImplementedError
 
+    @abstractmethod
     def publish_changes(self, owner_id: int, ids: Sequence[int]) -> None:
         """Tell who listens, after commit, that rows of an owner changed."""
 
@@ -90,12 +95,12 @@ class StoredKind:
         """Return the address by which this person undoes a discard, and how long they can; empty when it is final."""
         return "", ""
 
+    @abstractmethod
     def rescan(self, ids: Collection[int], *, now: datetime, actor: str) -> tuple[int, int]:
         """Judge these rows by today's rules and hold what they refuse; return how many were judged and held.
 
         In the caller's transaction, with the entries of the audit log. Of the kinds of one table one is asked, for all.
         """
-        raise NotImplementedError
 
     def accept(self, rows: Sequence[Any], *, now: datetime) -> None:
         """Do what else happens when rows become readable."""
