@@ -1,16 +1,15 @@
 """How facts, conflicts and events are listed, and the form that each reader gets of each list."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from django.utils.translation import gettext_lazy as _
 
 from memory_app.facts.listed import shape_conflicts, shape_events, shape_facts
 from memory_app.facts.selectors import list_conflicts, list_events, list_facts
 from memory_app.facts.words import EVENTS, STATES
-from memory_app.index.selectors import limited
+from memory_app.index.pages import search_filter
+from memory_app.index.selectors import limited, narrow
 from memory_app.memories.core import FactState
-from memory_app.memories.listing import search_filter
 from minara_site.access.policy import Act
 from minara_site.kernel.counts import count_tabs
 from minara_site.kernel.ownership import Owner
@@ -93,8 +92,8 @@ FACT_LIST = OwnedList(
     own=_("Facts"),
     of=_("Facts of %(owner)s"),
     shape=lambda rows, request: shape_facts(rows, principal=request.principal),
-    filters=lambda request, owner: (replace(search_filter(owner), label=_("Search facts")),),
-    within=lambda request: limited(request.GET.get("q")),
+    filters=lambda _params, owner: (search_filter(_("Search facts"), narrow, owner),),
+    within=lambda params: limited(params.get("q")),
     template="memory_app/facts/list.html",
 )
 CONFLICT_LIST = OwnedList(

@@ -1,4 +1,6 @@
-"""What the parser of queries says, in the reader's language."""
+"""The search box of lists, and what the parser of queries says in the reader's language."""
+
+from collections.abc import Callable
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -6,6 +8,9 @@ from django.utils.translation import gettext_lazy as _
 from memory_app.index.core.parser import MAX_TERMS
 from memory_app.index.core.query import Note, NoteCode
 from memory_app.index.core.terms import MIN_PREFIX_CHARS
+from memory_app.index.selectors import read_query
+from minara_site.kernel.ownership import Owner
+from minara_site.web.filters import Filter, FilterKind, Rows, Text
 
 NOTES: dict[NoteCode, str | Promise] = {
     NoteCode.QUOTE_CLOSED: _("The quotation “%(subject)s” was not closed; it was closed at the end."),
@@ -26,3 +31,14 @@ NOTES: dict[NoteCode, str | Promise] = {
 def note_text(note: Note) -> str:
     """Return a note in the reader's language."""
     return NOTES[note.code] % {"subject": note.subject, "min": MIN_PREFIX_CHARS, "max": MAX_TERMS}
+
+
+def search_filter(label: Text, narrow: Callable[..., Rows], owner: Owner) -> Filter:
+    """Return the search box of a list of this owner; it understands what the search page understands."""
+    return Filter(
+        "q",
+        label,
+        FilterKind.SEARCH,
+        apply=lambda rows, text: narrow(rows, owner=owner, query=text),
+        remarks=lambda text: [note_text(note) for note in read_query(text).notes],
+    )

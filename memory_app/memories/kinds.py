@@ -9,8 +9,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory_app.memories.core import MEMORY_KIND
-from memory_app.memories.listed import restorable_words
 from memory_app.memories.models import Memory, MemoryRevision
+from memory_app.memories.pages.rows import restorable_label
 from memory_app.memories.selectors import retention
 from memory_app.memories.services import (
     discard_memories,
@@ -98,7 +98,7 @@ class MemoryKind(StoredKind):
         is_theirs = principal.is_operator or all(row.is_editable for row in rows)
         if len(rows) != len(holds) or len(batches) != 1 or not is_theirs:
             return "", ""
-        return reverse("memories:undo", args=[batches.pop()]), restorable_words(len(rows))
+        return reverse("memories:undo", args=[batches.pop()]), restorable_label(len(rows))
 
     def rescan(self, ids: Collection[int], *, now: datetime, actor: str) -> tuple[int, int]:
         """Judge memories."""

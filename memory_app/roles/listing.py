@@ -7,6 +7,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from memory_app.index.pages import search_filter
 from memory_app.index.selectors import limited, narrow_entries
 from memory_app.roles.core import Status
 from memory_app.roles.core.declarations import is_id
@@ -112,16 +113,6 @@ OUTCOMES_DUE = ListSpec(
 )
 
 
-def search_filter(owner: Owner) -> Filter:
-    """Return the search box; it understands what the search of memories understands, categories and sources apart."""
-    return Filter(
-        "q",
-        _("Search decisions"),
-        FilterKind.SEARCH,
-        apply=lambda rows, text: narrow_entries(rows, owner=owner, query=text),
-    )
-
-
 def role_filter(asked: Sequence[str]) -> Filter:
     """Return the choice of roles: those that are declared, and whatever the address names beyond them."""
     labels = {each.id: declared_words(each.role.label) for each in registry().all()}
@@ -143,9 +134,12 @@ ENTRY_LIST = OwnedList(
     rows=lambda owner: list_entries(owner=owner, include_held=True),
     own=gettext_lazy("Decisions"),
     of=gettext_lazy("Decisions of %(owner)s"),
-    filters=lambda request, owner: (search_filter(owner), role_filter(request.GET.getlist("role"))),
+    filters=lambda params, owner: (
+        search_filter(_("Search decisions"), narrow_entries, owner),
+        role_filter(params.getlist("role")),
+    ),
     tabs=entry_tabs,
-    within=lambda request: limited(request.GET.get("q")),
+    within=lambda params: limited(params.get("q")),
     template="memory_app/roles/entries.html",
 )
 OUTCOME_LIST = OwnedList(
@@ -155,7 +149,7 @@ OUTCOME_LIST = OwnedList(
     rows=lambda owner: list_manual_due(owner=owner, now=timezone.now()),
     own=gettext_lazy("Outcomes to mark"),
     of=gettext_lazy("Outcomes to mark"),
-    filters=lambda request, owner: (role_filter(request.GET.getlist("role")),),
+    filters=lambda params, _owner: (role_filter(params.getlist("role")),),
     begins_with_all=True,
     template="memory_app/roles/outcomes.html",
 )

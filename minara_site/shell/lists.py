@@ -20,23 +20,25 @@ from minara_site.access.access_log import log_access
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
-from minara_site.kernel.counts import count_tabs
-from minara_site.kernel.ownership import EVERYBODY, Owner
+from minara_site.kernel.counts import count_rows, count_tabs
+from minara_site.kernel.errors import NotFound
+from minara_site.kernel.ownership import EVERYBODY, EVERYONE, Owner
+from minara_site.kernel.plain_text import parse_number
 from minara_site.shell.owners import owner_filter
 from minara_site.shell.pages import Page, PageRequest, page
 from minara_site.web.filters import Filter, Rows, Text, changed_query
-from minara_site.web.lists import ListPage, ListSpec, load_page, render_list
+from minara_site.web.lists import Column, ListPage, ListSpec, load_page, render_list
 
 Shape = Callable[[Sequence[Any], PageRequest], Sequence[Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class OwnedList:
-    """A list of owned rows. `kind` is what the access log calls them; `filters` depend on the owner or the request.
+    """A list of owned rows. `kind` is what the access log calls them; `filters` depend on the owner or the address.
 
     `shape` makes rows of the list out of stored ones; `tabs` are the rows behind each tab; `own` and `of` title the
     page of one's own rows and of another owner's (`%(owner)s`). Rows are read `within` a limit. `begins_with_all`
-    opens it for operators with the rows of all owners.
+    opens it for operators with the rows of all owners; then `owner_column` comes behind the first one.
     """
 
     spec: ListSpec
@@ -46,32 +48,57 @@ class OwnedList:
     own: Text
     of: Text
     shape: Shape = lambda rows, request: rows
-    filters: Callable[[PageRequest, Owner], Sequence[Filter]] = lambda request, owner: ()
+    filters: Callable[[QueryDict, Owner], Sequence[Filter]] = lambda params, owner: ()
     tabs: Callable[[Owner], Mapping[str, Rows]] | None = None
-    within: Callable[[PageRequest], AbstractContextManager[None]] = lambda request: nullcontext()
+    within: Callable[[QueryDict], AbstractContextManager[None]] = lambda params: nullcontext()
     begins_with_all: bool = False
+    owner_column: Column | None = None
     template: str = "parts/list_page.html"
 
-    def read(self, principal: Principal, params: QueryDict, request: PageRequest) -> tuple[ListSpec, Owner]:
+    def read(self, principal: Principal, params: QueryDict) -> tuple[ListSpec, Owner]:
         """Return the list that these parameters ask for as this reader gets it, and whose it is. Raises NotFound."""
         default = EVERYBODY if self.begins_with_all and principal.reads_others(self.act) else ""
         asked = params.get("owner") or default
         owner = principal.reads(self.act, asked)
-        filters = (*self.filters(request, owner), *self.spec.filters)
+        filters = (*self.filters(params, owner), *self.spec.filters)
         if principal.reads_others(self.act):
             choice = owner_filter(principal.owner, owner, asked)
             filters = (*filters, replace(choice, default=default or choice.default))
-        return replace(self.spec, filters=filters), owner
+        bulk = [each for each in self.spec.bulk if not each.act or principal.may(Act(each.act))]
+        columns = self.spec.columns
+        if self.owner_column and owner is EVERYONE:
+            columns = (columns[0], self.owner_column, *columns[1:])
+        return replace(self.spec, filters=filters, bulk=bulk, columns=columns), owner
 
-    def load(self, request: PageRequest) -> tuple[ListPage, Owner]:
+    def load(self, request: PageRequest, *, is_logged: bool = True) -> tuple[ListPage, Owner]:
         """Return the page that the address asks for, its rows shaped and logged, and whose it is. Raises NotFound."""
-        spec, owner = self.read(request.principal, request.GET, request)
-        with self.within(request):
-            found = load_page(spec, request, self.rows(owner).select_related("owner"))
-        owner_ids = {row.owner_id for row in found.rows}
-        log_access(principal=request.principal, owner_ids=owner_ids, kind=self.kind, now=timezone.now())
+        spec, owner = self.read(request.principal, request.GET)
+        with self.within(request.GET):
+            found = load_page(spec, request, self.rows(owner).select_related("owner"), ignore=("owner",))
+        if is_logged:
+            owner_ids = {row.owner_id for row in found.rows} - {None}
+            log_access(principal=request.principal, owner_ids=owner_ids, kind=self.kind, now=timezone.now())
         found = found.with_rows(self.shape(found.rows, request))
-        return (found.with_tab_counts(count_tabs(self.tabs(owner))) if self.tabs else found), owner
+        return found.with_tab_counts(self.count_tabs(owner)), owner
+
+    def count_tabs(self, owner: Owner) -> dict[str, int]:
+        """Return how many rows are behind each tab. One query, none without tabs."""
+        return count_tabs(self.tabs(owner)) if self.tabs else {}
+
+    def chosen_ids(self, request: PageRequest, among: Callable[[Any], Rows] | None = None) -> tuple[list[int], int]:
+        """Return the ids that a bulk form chose, and how many more match that `among` leaves out.
+
+        Checked rows come as they are, for the service to judge. Raises Invalid for none or too many, and NotFound.
+        """
+        if not request.POST.get("all"):
+            return [parse_id(text) for text in request.POST.getlist("ids")], 0
+        params = QueryDict(request.POST.get("filter", ""))
+        spec, owner = self.read(request.principal, params)
+        rows = self.rows(owner)
+        with self.within(params):
+            ids = spec.matching_ids(among(rows) if among else rows, params)
+            matching = count_rows(spec.narrow(rows, spec.read(params))).number
+        return ids, max(matching - len(ids), 0)
 
     def context(self, request: PageRequest, owner: Owner) -> dict[str, Any]:
         """Return title and owner of the page; `whose` keeps the owner in links to the lists beside it."""
@@ -94,3 +121,11 @@ class OwnedList:
     def as_page(self) -> Page:
         """Return the view of a list that needs nothing else."""
         return page(self.act)(self.answer)
+
+
+def parse_id(text: str) -> int:
+    """Return the id of a checked row. Raises NotFound for what can be none."""
+    found = parse_number(text)
+    if found is None:
+        raise NotFound(_("One of the chosen rows does not exist."))
+    return found

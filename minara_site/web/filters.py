@@ -57,7 +57,8 @@ class Filter:
 
     The value is a text, but a tuple of texts for CHOICE, a date for DATE, an int for NUMBER. `apply` narrows the rows
     by it; without `apply`, `lookup` is a Django lookup (CHOICE adds `__in`, DATE compares with the
-    start of that day in the reader's zone). `default` is the value that stands without the parameter.
+    start of that day in the reader's zone). `default` is the value without the parameter; `remarks` are what the
+    reader should know about a value in use.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Filter:
     apply: Callable[[Rows, Any], Rows] | None = None
     choices: Sequence[tuple[str, Text]] = ()
     default: str = ""
+    remarks: Callable[[Any], Sequence[str]] = lambda value: ()
 
     @property
     def is_addable(self) -> bool:

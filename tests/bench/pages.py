@@ -15,8 +15,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext, override_settings
 from django.utils import timezone
 
-from memory_app.memories.listing import MEMORIES
 from memory_app.memories.models import Memory
+from memory_app.memories.pages.lists import MEMORIES
 from minara_site.access.keys.services import create_key
 from minara_site.access.models import OPERATORS_GROUP, User
 from minara_site.access.policy import Scope

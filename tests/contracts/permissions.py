@@ -221,6 +221,7 @@ PAGES: dict[str, Row] = {
     "memories/held/<int:hold_id>/discard/": page(Act.HOLD_DISCARD, post=ANA_AND_OPERATORS),
     "quarantine/": page(Act.REVIEW, get=OPERATORS),
     "quarantine/<int:hold_id>/": page(Act.REVIEW, get=OPERATORS),
+    "quarantine/bulk/": page(Act.REVIEW, post=OPERATORS),
     "memories/new/": page(Act.MEMORY_WRITE, get=OWNERS, post=OWNERS),
     "memories/count/": page(Act.MEMORY_WRITE, post=OWNERS),
     "memories/bulk/": page(Act.MEMORY_REMOVE, post=ANA_AND_OPERATORS),

@@ -1,11 +1,10 @@
 """The list, the trash, and what is done to many rows at once."""
 
 from dataclasses import replace
-from datetime import datetime
 from http import HTTPStatus
 from urllib.parse import urlencode
 
-from django.http import HttpResponse, QueryDict
+from django.http import HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -14,23 +13,19 @@ from django.utils.translation import ngettext
 from memory_app.index.selectors import limited
 from memory_app.memories.core import State
 from memory_app.memories.forms import ReasonForm
-from memory_app.memories.listed import shape_rows, with_deletions
-from memory_app.memories.listing import MEMORIES, RESTORE, TRASH, count_memory_tabs, spec_for, with_search_notes
-from memory_app.memories.models import Memory
-from memory_app.memories.prompt_use import count_label, load_prompt_use
-from memory_app.memories.selectors import no_such_memory, retention, retention_cutoff
+from memory_app.memories.models import Memory, MemoryQuerySet
+from memory_app.memories.pages.lists import MEMORY_LIST, RESTORE, TRASH_LIST
+from memory_app.memories.pages.rows import MemoryView, shape_rows, with_deletions
+from memory_app.memories.prompt_use import PromptUse, count_label, load_prompt_use
+from memory_app.memories.selectors import retention
 from memory_app.memories.services import delete_memories, restore_memories, undo_batch
 from memory_app.memories.views.notices import announce, held_words, question_words
-from minara_site.access.access_log import log_access
-from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
-from minara_site.kernel.counts import count_rows
 from minara_site.kernel.errors import Invalid
 from minara_site.kernel.ownership import Owner
-from minara_site.kernel.plain_text import parse_number
 from minara_site.shell.pages import PageRequest, page
-from minara_site.web.lists import ListPage, load_page, render_list
+from minara_site.web.lists import ListPage, render_list
 from minara_site.web.moments import number_words
 from minara_site.web.responses import back, render_page, see_other, toast
 from minara_site.web.words import sentences
@@ -41,54 +36,29 @@ ACTS = {"delete": delete_memories, "restore": restore_memories}
 @page(Act.MEMORY_READ)
 def memory_list(request: PageRequest) -> HttpResponse:
     """List memories: live ones, or with `state=deleted` those that can be restored; what is held has its own page."""
-    now, owner = timezone.now(), chosen_owner(request)
-    asked = request.GET.get("owner", "")
-    spec = spec_for(MEMORIES, request.principal, owner, asked=asked)
-    match spec.read(request.GET).values["state"]:
-        case State.HELD:
-            whose = {"owner": asked or request.user.username} if request.principal.is_operator else {}
-            return see_other(reverse("held:list") + f"?{urlencode(whose)}")
-        case State.DELETED:
-            spec = replace(spec, bulk=(RESTORE,))
-    rows = Memory.objects.for_owner(owner).select_related("owner")
-    reading = load_prompt_use(owner)
-    with limited(request.GET.get("q")):
-        found = load_page(spec, request, rows)
-        note = count_label(spec.narrow(rows, found.reading), reading)
-    leave_traces(request, found, now=now)
-    listed = shape_rows(
-        found.rows,
-        principal=request.principal,
-        owner=owner,
-        reading=reading,
-        now=now,
-        query=found.search_text,
-    )
-    shown = with_search_notes(found).with_rows(listed).with_note(note).with_tab_counts(count_memory_tabs(owner))
-    title = title_for(owner, request.principal, own=_("Memories"), of=_("Memories of %(owner)s"))
-    return render_list(request, "memory_app/memories/list.html", shown, {"title": title, "owner": owner})
+    if request.GET.get("state") == State.HELD:
+        owner_name = request.GET.get("owner") or request.user.username
+        whose = {"owner": owner_name} if request.principal.reads_others(Act.MEMORY_READ) else {}
+        return see_other(reverse("held:list") + f"?{urlencode(whose)}")
+    found, owner = MEMORY_LIST.load(request)
+    if found.reading.values["state"] == State.DELETED:
+        found = replace(found, spec=replace(found.spec, bulk=(RESTORE,)))
+    use = load_prompt_use(owner)
+    with limited(found.search_text):
+        note = count_label(found.spec.narrow(Memory.objects.for_owner(owner), found.reading), use)
+    views = view_rows(request, found, owner, use)
+    shown = found.with_rows(views).with_note(note)
+    return render_list(request, MEMORY_LIST.template, shown, MEMORY_LIST.context(request, owner))
 
 
 @page(Act.MEMORY_READ)
 def trash(request: PageRequest) -> HttpResponse:
     """List what was deleted and can be restored."""
-    now, owner = timezone.now(), chosen_owner(request)
-    rows = Memory.objects.for_owner(owner).in_state(State.DELETED, retention_cutoff(now)).select_related("owner")
-    spec = spec_for(TRASH, request.principal, owner, asked=request.GET.get("owner", ""))
-    with limited(request.GET.get("q")):
-        found = load_page(spec, request, rows)
-    leave_traces(request, found, now=now)
-    listed = shape_rows(
-        found.rows,
-        principal=request.principal,
-        owner=owner,
-        reading=load_prompt_use(owner),
-        now=now,
-        query=found.search_text,
-    )
-    shown = with_search_notes(found).with_rows(with_deletions(listed, reader=request.principal.owner))
-    title = title_for(owner, request.principal, own=_("Trash"), of=_("Trash of %(owner)s"))
-    return render_list(request, "memory_app/memories/trash.html", shown, {"title": title, "days": retention().days})
+    found, owner = TRASH_LIST.load(request)
+    views = view_rows(request, found, owner, load_prompt_use(owner))
+    shown = found.with_rows(with_deletions(views, reader=request.principal.owner))
+    context = {**TRASH_LIST.context(request, owner), "days": retention().days}
+    return render_list(request, TRASH_LIST.template, shown, context)
 
 
 @page(Act.MEMORY_REMOVE, methods=("POST",))
@@ -97,7 +67,9 @@ def bulk(request: PageRequest) -> HttpResponse:
     action = request.POST.get("action", "")
     if action not in ACTS:
         raise Invalid(_("Choose delete or restore."), code="unknown_action")
-    ids, kept = choose_rows(request, action)
+    # Of "all that match" only rows that this person may touch are chosen; of checked ones the service refuses others.
+    shown_list = TRASH_LIST if action == "restore" else MEMORY_LIST
+    ids, kept = shown_list.chosen_ids(request, None if request.principal.is_operator else MemoryQuerySet.editable)
     reason = ""
     if has_foreign_rows(request.principal, ids):
         form = ReasonForm(request.POST if "reason" in request.POST else None)
@@ -128,50 +100,16 @@ def ask_reason(request: PageRequest, action: str, ids: list[int], form: ReasonFo
     return render_page(request, "memory_app/memories/bulk.html", context, status=HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
-def leave_traces(request: PageRequest, page: ListPage, *, now: datetime) -> None:
-    """Keep whose memories an operator read on this page."""
-    owner_ids = {row.owner_id for row in page.rows}
-    log_access(principal=request.principal, owner_ids=owner_ids, kind="memories", now=now)
-
-
-def chosen_owner(request: PageRequest) -> Owner:
-    """Return whose rows the address asks for. Raises NotFound for a name that this reader may not choose."""
-    return request.principal.reads(Act.MEMORY_READ, request.GET.get("owner"))
-
-
-def title_for(owner: Owner, principal: Principal, *, own: str, of: str) -> str:
-    """Return the heading of a list."""
-    if owner == principal.owner:
-        return own
-    return of % {"owner": owner.get_short_name() if isinstance(owner, User) else _("everybody")}
-
-
-def choose_rows(request: PageRequest, action: str) -> tuple[list[int], int]:
-    """Return the ids to act on, and how many that match must stay because they are not this person's to touch.
-
-    Checked rows are taken as they are: the service refuses foreign ones. Of "all that match", only rows that this
-    person may touch are chosen. Raises Invalid and NotFound.
-    """
-    if not request.POST.get("all"):
-        return [read_id(text) for text in request.POST.getlist("ids")], 0
-    principal = request.principal
-    asked = QueryDict(request.POST.get("filter", ""))
-    owner = principal.reads(Act.MEMORY_REMOVE, asked.get("owner"))
-    spec, state = (MEMORIES, State.LIVE) if action == "delete" else (TRASH, State.DELETED)
-    spec = spec_for(spec, principal, owner, asked=asked.get("owner", ""))
-    rows = Memory.objects.for_owner(owner).in_state(state, retention_cutoff(timezone.now()))
-    with limited(asked.get("q")):
-        ids = spec.matching_ids(rows if principal.is_operator else rows.editable(), asked)
-        matching = 0 if principal.is_operator else count_rows(spec.narrow(rows, spec.read(asked))).number
-    return ids, max(matching - len(ids), 0)
-
-
-def read_id(text: str) -> int:
-    """Return the id of a checked row. Raises NotFound for what can be none."""
-    memory_id = parse_number(text)
-    if memory_id is None:
-        raise no_such_memory()
-    return memory_id
+def view_rows(request: PageRequest, found: ListPage, owner: Owner, use: PromptUse) -> list[MemoryView]:
+    """Return the rows of a page as its reader sees them."""
+    return shape_rows(
+        found.rows,
+        principal=request.principal,
+        owner=owner,
+        reading=use,
+        now=timezone.now(),
+        query=found.search_text,
+    )
 
 
 def has_foreign_rows(principal: Principal, ids: list[int]) -> bool:

@@ -6,8 +6,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from memory_app.memories.core import MEMORY_KIND
-from memory_app.memories.listed import restorable_words
 from memory_app.memories.models import Memory
+from memory_app.memories.pages.rows import restorable_label
 from memory_app.memories.services import Batch
 from minara_site.kernel.guard.selectors import find_open_holds
 from minara_site.shell.pages import PageRequest
@@ -34,7 +34,7 @@ def deleted_words(count: int) -> str:
     done = ngettext("Deleted %(number)s memory.", "Deleted %(number)s memories.", count) % {
         "number": number_words(count)
     }
-    return sentences(done, restorable_words(count))
+    return sentences(done, restorable_label(count))
 
 
 def restored_words(count: int) -> str:

@@ -14,8 +14,8 @@ from memory_app.edges.pages import describe_edges
 from memory_app.edges.selectors import list_edges_of
 from memory_app.memories.core import MEMORY_KIND, MEMORY_ORIGIN, State
 from memory_app.memories.forms import ReasonForm
-from memory_app.memories.listed import ListedMemory, restorable_words, shape_row, with_deletions, with_unconfirmed
 from memory_app.memories.models import Memory
+from memory_app.memories.pages.rows import MemoryView, restorable_label, shape_row, with_deletions, with_unconfirmed
 from memory_app.memories.prompt_use import PromptUse, load_prompt_use, prompt_line
 from memory_app.memories.selectors import HistoryEntry, find_reasoning, get_history, open_memory
 from memory_app.memories.services import Batch, delete_memories, restore_memories, revert_memory
@@ -143,7 +143,7 @@ def render_one(
         "read_since": reading.since if row.in_prompt else None,
         "mentions": describe_edges(list_edges_of(memory)),
         "owner_name": "" if row.is_own else memory.owner.username,
-        "consequence": sentences(consequence_words(row, reading), restorable_words(1)),
+        "consequence": sentences(consequence_words(row, reading), restorable_label(1)),
         "author": names[memory.actor],
         "reasoning": find_reasoning(memory),
         "corrects": parse_number(memory.origin, after=MEMORY_ORIGIN),
@@ -161,7 +161,7 @@ def find_hold(memory: Memory) -> dict[str, Any] | None:
     return {"sentence": SENTENCES[hold.reason], "url": reverse("held:one", args=[hold.pk])} if hold else None
 
 
-def consequence_words(row: ListedMemory, reading: PromptUse) -> str:
+def consequence_words(row: MemoryView, reading: PromptUse) -> str:
     """Return what deleting changes for the agent."""
     if row.memory.state is State.RETIRED:
         return _("Nothing changes for the agent: a retired fact is not read.")

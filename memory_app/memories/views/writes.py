@@ -11,8 +11,8 @@ from django.utils.translation import gettext as _
 
 from memory_app.memories.core import MAX_CONTENT_CHARS, MEMORY_KIND, MEMORY_ORIGIN, guarded_text, merge_texts
 from memory_app.memories.forms import EditForm, MemoryForm, TickersField
-from memory_app.memories.listing import MEMORIES
 from memory_app.memories.models import Memory
+from memory_app.memories.pages.lists import MEMORIES
 from memory_app.memories.selectors import find_version, no_such_memory, open_memory
 from memory_app.memories.services import Draft, check_editable, edit_memory, write_memory
 from memory_app.memories.views.notices import show_held

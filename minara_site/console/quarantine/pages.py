@@ -1,6 +1,5 @@
 """How the queue looks: its list, and one hold as its reader sees it."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,14 +17,14 @@ from minara_site.kernel.core.diff import Segment as Change
 from minara_site.kernel.core.diff import word_diff
 from minara_site.kernel.core.excerpt import Segment, cut
 from minara_site.kernel.core.hidden import HiddenChar, find_hidden
-from minara_site.kernel.counts import MAX_COUNTED
 from minara_site.kernel.guard.core import Finding, Reason
 from minara_site.kernel.guard.kinds import HeldText, StoredKind, stored_kinds
 from minara_site.kernel.guard.labels import REASONS, SENTENCES, NamedRule, name_rules
 from minara_site.kernel.guard.masking import mask, mask_secrets
 from minara_site.kernel.guard.models import Hold
-from minara_site.kernel.ownership import EVERYBODY, Owner
-from minara_site.shell.owners import owner_filter
+from minara_site.kernel.guard.selectors import list_holds
+from minara_site.kernel.ownership import Owner
+from minara_site.shell.lists import OwnedList
 from minara_site.web.filters import Filter, FilterKind, Rows, Text
 from minara_site.web.keyset import Order
 from minara_site.web.lists import BulkAction, Empty, ListSpec, Sort
@@ -49,7 +48,7 @@ REASON = Filter(
     apply=for_reason,
 )
 DISCARD = BulkAction("discard", _("Discard"), icon="trash", key="r")
-RELEASE = BulkAction("release", _("Release"), icon="check", key="a")
+RELEASE = BulkAction("release", _("Release"), icon="check", key="a", act=Act.HOLD_RELEASE)
 HOLDS = ListSpec(
     name="held",
     caption=_("Held texts"),
@@ -60,8 +59,7 @@ HOLDS = ListSpec(
         Sort("newest", _("newest first"), Order("held_at")),
     ),
     filters=(REASON,),
-    bulk=(DISCARD,),
-    bulk_url="held:bulk",
+    bulk=(DISCARD, RELEASE),
     has_actions=False,
     empty=Empty(
         "held",
@@ -73,25 +71,31 @@ HOLDS = ListSpec(
 )
 
 
-def asked_owner(principal: Principal, name: str | None) -> str:
-    """Return the name that chooses whose holds are listed: an operator begins with everybody's."""
-    return name or (EVERYBODY if principal.is_operator else "")
+def hold_tabs(owner: Owner) -> dict[str, Rows]:
+    """Return the open holds behind each reason."""
+    rows = list_holds(owner=owner)
+    return {ANY_REASON: rows, **{reason: rows.filter(reason=reason) for reason in REASONS}}
 
 
-def spec_for(principal: Principal, owner: Owner, *, asked: str) -> ListSpec:
-    """Return the queue as this reader gets it: operators choose the owner and may release."""
-    if not principal.may(Act.HOLD_RELEASE):
-        return HOLDS
-    whose = replace(owner_filter(principal.owner, owner, asked), default=EVERYBODY)
-    return replace(HOLDS, filters=(REASON, whose), bulk=(DISCARD, RELEASE))
-
-
-def count_reasons(rows: Rows) -> dict[str, int]:
-    """Return how many holds wait for each reason; none when they are too many to count. One query."""
-    reasons = list(rows.order_by().values_list("reason", flat=True)[: MAX_COUNTED + 1])
-    if len(reasons) > MAX_COUNTED:
-        return {}
-    return {**dict.fromkeys(REASONS, 0), **Counter(reasons), ANY_REASON: len(reasons)}
+HELD_LIST = OwnedList(
+    spec=replace(HOLDS, bulk_url="held:bulk"),
+    act=Act.HOLDS_READ,
+    kind="holds",
+    rows=lambda owner: list_holds(owner=owner).filter(owner__isnull=False),
+    own=_("Held texts"),
+    of=_("Held texts"),
+    tabs=hold_tabs,
+    begins_with_all=True,
+)
+REVIEW_LIST = replace(
+    HELD_LIST,
+    spec=replace(HOLDS, bulk_url="quarantine:bulk"),
+    act=Act.REVIEW,
+    rows=lambda owner: list_holds(owner=owner),
+    own=_("Queue"),
+    of=_("Queue"),
+)
+"""Everything that waits: the holds of the instance, which have no owner, too."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +110,7 @@ class HoldView:
     author: str
     decider: str
     is_own: bool
-    room: str = "held"
+    queue: str = "held"
     query: str = ""
     unconfirmed: tuple[Destination, ...] = ()
 
@@ -121,7 +125,7 @@ class HoldView:
     @property
     def url(self) -> str:
         """Return the address of its own page, the filters of the list kept."""
-        return reverse(f"{self.room}:one", args=[self.pk]) + (f"?{self.query}" if self.query else "")
+        return reverse(f"{self.queue}:one", args=[self.pk]) + (f"?{self.query}" if self.query else "")
 
     @property
     def title(self) -> str:
@@ -195,8 +199,8 @@ class HoldView:
         return replace(self, unconfirmed=found.get(self.pk, ()))
 
 
-def view_holds(holds: Sequence[Hold], *, principal: Principal, room: str, query: str) -> list[HoldView]:
-    """Return holds as this reader sees them; `room` is the name of the queue they are shown in."""
+def view_holds(holds: Sequence[Hold], *, principal: Principal, queue: str, query: str) -> list[HoldView]:
+    """Return holds as this reader sees them; `queue` is where they are shown: `held` or `quarantine`."""
     texts = load_texts(holds)
     names = name_actors({hold.actor for hold in holds} | {hold.decided_by for hold in holds}, reader=principal.owner)
     return [
@@ -206,7 +210,7 @@ def view_holds(holds: Sequence[Hold], *, principal: Principal, room: str, query:
             author=names[hold.actor],
             decider=names[hold.decided_by],
             is_own=hold.owner_id == principal.owner.pk,
-            room=room,
+            queue=queue,
             query=query,
         )
         for hold in holds

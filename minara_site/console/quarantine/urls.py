@@ -13,5 +13,6 @@ held: list[URLPattern] = [
 ]
 review: list[URLPattern] = [
     path("", views.review, name="list"),
+    path("bulk/", views.review_bulk, name="bulk"),
     path("<int:hold_id>/", views.review_one, name="one"),
 ]

@@ -4,61 +4,79 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from django.http import HttpResponse, QueryDict
+from django.http import HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from minara_site.access.access_log import log_access
-from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.console.quarantine.forms import DecisionForm
-from minara_site.console.quarantine.pages import HoldView, asked_owner, count_reasons, spec_for, view_holds
+from minara_site.console.quarantine.pages import HELD_LIST, REVIEW_LIST, HoldView, view_holds
 from minara_site.console.quarantine.selectors import get_hold
 from minara_site.console.quarantine.services import discard_holds, release_holds
-from minara_site.kernel.errors import Invalid, NotFound
+from minara_site.kernel.errors import Invalid
 from minara_site.kernel.guard.kinds import stored_kinds
 from minara_site.kernel.guard.models import Decision, Hold
-from minara_site.kernel.guard.selectors import list_holds
 from minara_site.kernel.ownership import Owner
-from minara_site.kernel.plain_text import parse_number
 from minara_site.shell.pages import PageRequest, page
-from minara_site.web.filters import Rows
-from minara_site.web.lists import ListPage, ListSpec, load_page
+from minara_site.web.lists import ListPage
 from minara_site.web.moments import number_words
 from minara_site.web.responses import back, render_page, toast, wants_fragment
 from minara_site.web.words import sentences
 
 PANE = "hold"
-HELD, REVIEW = "held", "quarantine"  # the held texts of owners; everything, for operators
+QUEUES = {"held": HELD_LIST, "quarantine": REVIEW_LIST}  # by the namespace of their addresses
 DECIDED = "holds_decided"  # in the browser session: the day, and how many this person decided on it
 
 
-def show_queue(request: PageRequest) -> HttpResponse:
+def show_queue(request: PageRequest, queue: str) -> HttpResponse:
     """List the open holds; a wide window shows the first of them beside the list."""
-    page, owner = load_queue(request)
-    record_access(request, page.rows)
-    views = view_holds(page.rows, principal=request.principal, room=room_of(request), query=page.query)
-    return render_queue(
-        request, page.with_rows(views), owner, views[0].with_unconfirmed() if views else None, is_list=True
-    )
+    found, owner = QUEUES[queue].load(request)
+    views = view_holds(found.rows, principal=request.principal, queue=queue, query=found.query)
+    chosen = views[0].with_unconfirmed() if views else None
+    return render_queue(request, queue, found.with_rows(views), owner, chosen, is_list=True)
 
 
-def show_one(request: PageRequest, hold_id: int) -> HttpResponse:
+def show_one(request: PageRequest, queue: str, hold_id: int) -> HttpResponse:
     """Show one held text beside the list; HTMX asks for it alone. Opening another owner's is logged."""
-    hold = get_hold(owner=request.principal.reaches(Act.HOLDS_READ), hold_id=hold_id)
-    page, owner = load_queue(request)
-    record_access(request, [hold], object_id=str(hold.pk))
+    principal = request.principal
+    hold = get_hold(owner=principal.reaches(Act.HOLDS_READ), hold_id=hold_id)
+    if hold.owner_id is not None:
+        log_access(
+            principal=principal, owner_ids=[hold.owner_id], kind="hold", object_id=str(hold.pk), now=timezone.now()
+        )
+    page, owner = QUEUES[queue].load(request, is_logged=False)
+    page = replace(page, path=reverse(f"{queue}:list"))
     rows = page.rows if any(row.pk == hold.pk for row in page.rows) else [*page.rows, hold]
-    found = view_holds(rows, principal=request.principal, room=room_of(request), query=page.query)
-    views = {each.pk: each for each in found}
+    views = {each.pk: each for each in view_holds(rows, principal=principal, queue=queue, query=page.query)}
     shown = page.with_rows([views[row.pk] for row in page.rows])
-    return render_queue(request, shown, owner, views[hold.pk].with_unconfirmed(), is_list=False)
+    return render_queue(request, queue, shown, owner, views[hold.pk].with_unconfirmed(), is_list=False)
 
 
-queue, one = page(Act.HOLDS_READ)(show_queue), page(Act.HOLDS_READ)(show_one)
-review, review_one = page(Act.REVIEW)(show_queue), page(Act.REVIEW)(show_one)
+@page(Act.HOLDS_READ)
+def queue(request: PageRequest) -> HttpResponse:
+    """List the held texts of owners."""
+    return show_queue(request, "held")
+
+
+@page(Act.HOLDS_READ)
+def one(request: PageRequest, hold_id: int) -> HttpResponse:
+    """Show one of them."""
+    return show_one(request, "held", hold_id)
+
+
+@page(Act.REVIEW)
+def review(request: PageRequest) -> HttpResponse:
+    """List everything that waits for a decision."""
+    return show_queue(request, "quarantine")
+
+
+@page(Act.REVIEW)
+def review_one(request: PageRequest, hold_id: int) -> HttpResponse:
+    """Show one of them."""
+    return show_one(request, "quarantine", hold_id)
 
 
 @page(Act.HOLD_RELEASE, methods=("POST",))
@@ -76,7 +94,13 @@ def discard(request: PageRequest, hold_id: int) -> HttpResponse:
 @page(Act.HOLD_DISCARD, methods=("POST",))
 def bulk(request: PageRequest) -> HttpResponse:
     """Release or discard the chosen texts, all of them or none."""
-    return decide(request, request.POST.get("action", ""), choose_holds(request))
+    return decide(request, request.POST.get("action", ""), HELD_LIST.chosen_ids(request)[0])
+
+
+@page(Act.REVIEW, methods=("POST",))
+def review_bulk(request: PageRequest) -> HttpResponse:
+    """Release or discard the chosen texts of the review queue, all of them or none."""
+    return decide(request, request.POST.get("action", ""), REVIEW_LIST.chosen_ids(request)[0])
 
 
 def decide(request: PageRequest, action: str, hold_ids: Sequence[int]) -> HttpResponse:
@@ -115,65 +139,18 @@ def report_decision(request: PageRequest, holds: Sequence[Hold]) -> None:
     toast(request, sentences(done, how_long) if how_long else done, undo_url or None)
 
 
-def choose_holds(request: PageRequest) -> list[int]:
-    """Return the ids of the checked rows, or of all that match. Raises Invalid and NotFound."""
-    if not request.POST.get("all"):
-        return [read_id(text) for text in request.POST.getlist("ids")]
-    asked = QueryDict(request.POST.get("filter", ""))
-    spec, owner = read_queue(request, asked)
-    return spec.matching_ids(rows_of(request, owner), asked)
-
-
-def read_id(text: str) -> int:
-    """Return the id of a checked row. Raises NotFound for what can be none."""
-    hold_id = parse_number(text)
-    if hold_id is None:
-        raise NotFound(_("There is no such hold."))
-    return hold_id
-
-
-def read_queue(request: PageRequest, params: QueryDict) -> tuple[ListSpec, Owner]:
-    """Return the list that these parameters ask for, and whose it is. Raises NotFound."""
-    principal = request.principal
-    asked = asked_owner(principal, params.get("owner"))
-    owner = principal.reads(Act.HOLDS_READ, asked)
-    return spec_for(principal, owner, asked=asked), owner
-
-
-def room_of(request: PageRequest) -> str:
-    """Return the name of the queue that this address belongs to."""
-    match = request.resolver_match
-    return REVIEW if match and match.namespace == REVIEW else HELD
-
-
-def rows_of(request: PageRequest, owner: Owner) -> Rows:
-    """Return the open holds of a queue; those of the instance are in the review queue alone."""
-    rows = list_holds(owner=owner)
-    return rows if room_of(request) == REVIEW else rows.filter(owner__isnull=False)
-
-
-def load_queue(request: PageRequest) -> tuple[ListPage, Owner]:
-    """Return the list that the address asks for, its holds as they are stored."""
-    spec, owner = read_queue(request, request.GET)
-    rows = rows_of(request, owner).select_related("owner")
-    page = replace(load_page(spec, request, rows, ignore=("owner",)), path=reverse(f"{room_of(request)}:list"))
-    return page.with_tab_counts(count_reasons(rows)), owner
-
-
 def render_queue(
-    request: PageRequest, page: ListPage, owner: Owner, chosen: HoldView | None, *, is_list: bool
+    request: PageRequest, queue: str, page: ListPage, owner: Owner, chosen: HoldView | None, *, is_list: bool
 ) -> HttpResponse:
     """Answer the page; to HTMX the text alone, the list, or its next rows."""
     context: dict[str, Any] = {
-        "title": _("Held texts") if room_of(request) == HELD else _("Queue"),
+        **QUEUES[queue].context(request, owner),
         "page": page,
         "spec": page.spec,
-        "owner": owner,
         "chosen": chosen,
         "is_list": is_list,
         "next_url": next_url(page, chosen),
         "done": decided_today(request),
-        "is_shared": not isinstance(owner, User),
         "may_release": request.principal.may(Act.HOLD_RELEASE),
     }
     fragment = "console/quarantine/_queue.html"
@@ -190,17 +167,6 @@ def next_url(page: ListPage, chosen: HoldView | None) -> str:
     place = ids.index(chosen.pk) + 1 if chosen and chosen.pk in ids else 0
     others = [row for row in [*page.rows[place:], *page.rows[:place]] if chosen is None or row.pk != chosen.pk]
     return others[0].url if others else page.start_url
-
-
-def record_access(request: PageRequest, holds: Sequence[Hold], *, object_id: str = "") -> None:
-    """Log whose held texts an operator read: one of them, or a list."""
-    owner_ids = {hold.owner_id for hold in holds if hold.owner_id is not None}
-    for owner_id in owner_ids if object_id else ():
-        log_access(
-            principal=request.principal, owner_ids=[owner_id], kind="hold", object_id=object_id, now=timezone.now()
-        )
-    if not object_id:
-        log_access(principal=request.principal, owner_ids=owner_ids, kind="holds", now=timezone.now())
 
 
 def today() -> str:

@@ -36,12 +36,16 @@ def by_time(field: str) -> tuple[Sort, Sort]:
 
 @dataclass(frozen=True, slots=True)
 class BulkAction:
-    """A button of the bulk bar; its name arrives as `action`. `e` presses the one called delete, `key` this one."""
+    """A button of the bulk bar; its name arrives as `action`. `e` presses the one called delete, `key` this one.
+
+    Who may not do `act`, of the permission table, does not get it.
+    """
 
     name: str
     label: Text
     icon: str = ""
     key: str = ""
+    act: str = ""
 
 
 @dataclass(frozen=True, slots=True)

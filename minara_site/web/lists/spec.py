@@ -11,7 +11,7 @@ from minara_site.kernel.errors import Invalid
 from minara_site.web.filters import Filter, Rows, Text, UnusableValueError
 from minara_site.web.lists.pieces import BulkAction, Column, Empty, Reading, Sort
 
-MOST_SELECTED = 5_000
+MAX_SELECTED = 5_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +53,7 @@ class ListSpec:
                 value = item.default or None
             if value is not None:
                 values[item.name] = value
+                notices += item.remarks(value)
         asked = params.get("sort", self.sorts[0].name)
         sort = next((one for one in self.sorts if one.name == asked), None)
         if sort is None:
@@ -69,10 +70,10 @@ class ListSpec:
     def matching_ids(self, queryset: Rows, params: QueryDict) -> list[int]:
         """Return the ids of all rows that these filters keep. Raises Invalid when these are none or more than 5 000."""
         matching = self.narrow(queryset, self.read(params)).order_by("id")
-        ids = list(matching.values_list("id", flat=True)[: MOST_SELECTED + 1])
+        ids = list(matching.values_list("id", flat=True)[: MAX_SELECTED + 1])
         if not ids:
             raise Invalid(_("Choose at least one row."), code="nothing_chosen")
-        if len(ids) > MOST_SELECTED:
-            most = _("Choose at most %(most)d rows at a time.") % {"most": MOST_SELECTED}
+        if len(ids) > MAX_SELECTED:
+            most = _("Choose at most %(most)d rows at a time.") % {"most": MAX_SELECTED}
             raise Invalid(most, code="too_many_chosen")
         return ids

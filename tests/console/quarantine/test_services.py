@@ -43,7 +43,7 @@ from minara_site.kernel.guard.models import Decision, Hold
 from minara_site.kernel.guard.rescan import rescan
 from minara_site.kernel.guard.selectors import list_holds
 from minara_site.kernel.ownership import EVERYONE
-from minara_site.web.lists.spec import MOST_SELECTED
+from minara_site.web.lists.spec import MAX_SELECTED
 from profile_app.prompt.selectors import load_next_prompt
 from tests.kit.api import agent_of
 from tests.kit.clock import NOON
@@ -121,7 +121,7 @@ def test_no_write_path_lets_an_attack_be_read(path, ana):
 
 
 def test_all_that_a_list_lets_a_person_choose_is_decided_at_once():
-    assert MAX_BULK == MOST_SELECTED
+    assert MAX_BULK == MAX_SELECTED
 
 
 def assert_unread(ana, text):

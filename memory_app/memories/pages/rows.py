@@ -27,7 +27,7 @@ DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True)
-class ListedMemory:
+class MemoryView:
     """A memory as a row: what it costs in a prompt, whether it is read there, and what this reader may do with it.
 
     `memory` is as this reader may see it: secrets of somebody else are masked.
@@ -72,7 +72,7 @@ def shape_rows(
     reading: PromptUse,
     now: datetime,
     query: str = "",
-) -> list[ListedMemory]:
+) -> list[MemoryView]:
     """Return memories as rows of the list of this owner, with what `query` found in them marked."""
     rows = [shape_row(memory, principal=principal, reading=reading, now=now) for memory in memories]
     if isinstance(owner, Everyone):
@@ -81,7 +81,7 @@ def shape_rows(
     return mark_hits(rows, query) if query else rows
 
 
-def with_unconfirmed(rows: Sequence[ListedMemory], *, owner: Owner) -> list[ListedMemory]:
+def with_unconfirmed(rows: Sequence[MemoryView], *, owner: Owner) -> list[MemoryView]:
     """Return rows with the addresses that nobody but an agent wrote. No query unless there is one, then two."""
     by_agents = {
         row.pk: row.memory.content for row in rows if not is_by_person(source=row.memory.source, actor=row.memory.actor)
@@ -90,17 +90,17 @@ def with_unconfirmed(rows: Sequence[ListedMemory], *, owner: Owner) -> list[List
     return [replace(row, unconfirmed=found[row.pk]) if row.pk in found else row for row in rows]
 
 
-def mark_hits(rows: Iterable[ListedMemory], query: str) -> list[ListedMemory]:
+def mark_hits(rows: Iterable[MemoryView], query: str) -> list[MemoryView]:
     """Return rows with the words that a query found."""
     parsed = read_query(query)
     highlighter = Highlighter(parsed.node, parsed.literal)
     return [replace(row, segments=highlighter.mark(row.memory.content).segments) for row in rows]
 
 
-def shape_row(memory: Memory, *, principal: Principal, reading: PromptUse, now: datetime) -> ListedMemory:
+def shape_row(memory: Memory, *, principal: Principal, reading: PromptUse, now: datetime) -> MemoryView:
     """Return one memory as this reader sees it."""
     is_own = memory.owner_id == principal.owner.pk
-    return ListedMemory(
+    return MemoryView(
         memory=masked_for(principal.owner, memory),
         tokens=estimate_tokens(prompt_line(memory)),
         in_prompt=memory.pk in reading.ids,
@@ -120,20 +120,20 @@ def time_left(memory: Memory, now: datetime) -> str:
     return span_words(DAY * -(-left // DAY) if left > DAY else left)
 
 
-def with_deletions(rows: Sequence[ListedMemory], *, reader: User) -> list[ListedMemory]:
+def with_deletions(rows: Sequence[MemoryView], *, reader: User) -> list[MemoryView]:
     """Return rows with who deleted them and why. Two queries."""
     deletions = find_deletions(row.memory for row in rows)
     names = name_actors((deletion.actor for deletion in deletions.values()), reader=reader)
     return [with_deletion(row, deletions, names) for row in rows]
 
 
-def with_deletion(row: ListedMemory, deletions: Mapping[str, Deletion], names: Mapping[str, str]) -> ListedMemory:
+def with_deletion(row: MemoryView, deletions: Mapping[str, Deletion], names: Mapping[str, str]) -> MemoryView:
     """Return one row with who deleted it and why."""
     deletion = deletions.get(row.memory.batch or "")
     return replace(row, deleted_by=names[deletion.actor], reason=deletion.reason) if deletion else row
 
 
-def restorable_words(count: int) -> str:
+def restorable_label(count: int) -> str:
     """Return for how long that many deleted memories can be restored."""
     words = ngettext("It can be restored for %(days)d days.", "They can be restored for %(days)d days.", count)
     return words % {"days": retention().days}

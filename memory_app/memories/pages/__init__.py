@@ -1,0 +1,1 @@
+"""How memories look: their lists, and one memory as its reader sees it."""
