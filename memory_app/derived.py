@@ -1,8 +1,8 @@
-"""The app's tables whose texts get vectors and links."""
+"""The app's tables whose texts are found and linked."""
 
 from django.db.models import Q
 
-from memory_app.index.core.document import Kind
+from memory_app.index.core.document import Kind, entry_document, memory_document
 from memory_app.index.derived import DerivedTable
 from memory_app.memories.kinds import MemoryKind
 from memory_app.memories.models import Memory
@@ -13,17 +13,28 @@ from memory_app.roles.selectors import find_refused as find_refused_decisions
 
 DERIVED = (
     DerivedTable(
-        Kind.MEMORY,
-        Memory,
-        "memories",
+        kind=Kind.MEMORY,
+        model=Memory,
+        called="memory",
+        counted="memories",
+        columns="m.id, m.owner_id, m.content, m.category",
+        document=memory_document,
+        text=("content",),
         needs_vector=Q(deleted_at__isnull=True, retired_at__isnull=True),
         find_refused=find_refused_memories,
         publish=MemoryKind().publish_changes,
     ),
     DerivedTable(
-        Kind.ROLE_MEMORY,
-        RoleMemory,
-        "decisions",
+        kind=Kind.ROLE_MEMORY,
+        model=RoleMemory,
+        called="role memory entry",
+        counted="decisions",
+        columns="m.id, m.owner_id, m.asset, m.decision, "
+        "CASE WHEN m.lesson_held_at IS NULL THEN m.narrative ELSE '' END, "
+        "CASE WHEN m.lesson_held_at IS NULL THEN m.lesson ELSE '' END",
+        document=entry_document,
+        text=("asset", "decision", "narrative", "lesson"),
+        hides="lesson_held_at",
         needs_vector=Q(),
         find_refused=find_refused_decisions,
         publish=DecisionKind().publish_changes,

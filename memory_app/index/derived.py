@@ -1,4 +1,4 @@
-"""The tables whose texts get vectors and links; `memory_app/derived.py` lists them."""
+"""The tables whose texts are found and linked: documents, vectors, edges; `memory_app/derived.py` lists them."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -6,21 +6,29 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
-from memory_app.index.core.document import Kind
+from memory_app.index.core.document import Document, Kind
 from minara_site.kernel.registry import load
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DerivedTable:
-    """A table. `needs_vector` are the rows that have, or should have, an embedding state of their own.
+    """A table. `called` is what reports call one row, `counted` many.
 
+    `columns` are what `document` takes, the id first, as SQL over the table `m`. `text` are the columns of what is
+    said: a vector goes when one of them changes, or when `hides`, the moment since which some of it is hidden, is set
+    or cleared. `needs_vector` are the rows that have, or should have, an embedding state of their own.
     `find_refused(rows)` returns the ids that today's rules of the guard refuse; `publish(owner_id, ids)` says after
-    commit that rows changed. `counted` is what reports call its rows.
+    commit that rows changed.
     """
 
     kind: Kind
     model: Any
+    called: str
     counted: str
+    columns: str
+    document: Callable[..., Document]
+    text: tuple[str, ...]
+    hides: str = ""
     needs_vector: Q
     find_refused: Callable[[Iterable[Any]], set[int]]
     publish: Callable[[int, Sequence[int]], None]
@@ -29,6 +37,12 @@ class DerivedTable:
     def name(self) -> str:
         """Return the name by which it is registered."""
         return self.kind.value
+
+    @property
+    def table(self) -> str:
+        """Return its name in the database."""
+        name: str = self.model._meta.db_table  # noqa: SLF001 documented by Django
+        return name
 
     @property
     def rows(self) -> "QuerySet[Any]":

@@ -1,69 +1,24 @@
-"""Keeps `search_document` and the index over it in step with memories and entries of role memory (trust R-26).
+"""Keeps `search_document` and the index over it in step with the tables of `derived.py` (trust R-26).
 
 Rows are read as plain SQL here: the rooms call this module from their models.
 """
 
 # ruff: noqa: S608 statements are put together from constants of this room; values are parameters
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 from django.db import DEFAULT_DB_ALIAS, connections, transaction
 
 from memory_app.index import schema
 from memory_app.index.adapters import backend
-from memory_app.index.core.document import Document, Kind, entry_document, memory_document
+from memory_app.index.core.document import Document, Kind
+from memory_app.index.derived import DerivedTable, derived_table, derived_tables
 
 SLICE = 500
 NEWEST = 200  # ids that a look at the index goes back
 INDEXED_FIELDS = frozenset({"content", "category", "owner", "owner_id"})
 INDEXED_ENTRY_FIELDS = frozenset({"asset", "decision", "narrative", "lesson", "lesson_held_at", "owner", "owner_id"})
-
-
-@dataclass(frozen=True, slots=True)
-class Indexed:
-    """A table whose rows have a document each. `columns` are what `document` takes, of the table `m`, its id first."""
-
-    kind: Kind
-    table: str
-    name: str
-    columns: str
-    document: Callable[..., Document]
-
-    @property
-    def rows(self) -> str:
-        """Return the query for what documents are made of."""
-        return f"SELECT {self.columns} FROM {self.table} m"
-
-    @property
-    def pairs(self) -> str:
-        """Return the query for a slice of that, beside the documents that are stored."""
-        return f"""
-            SELECT {self.columns}, d.owner_id, d.owner, d.body, d.category
-            FROM {self.table} m LEFT JOIN search_document d ON d.kind = '{self.kind}' AND d.object_id = m.id
-            WHERE m.id > %s ORDER BY m.id LIMIT %s
-        """
-
-    @property
-    def orphans(self) -> str:
-        """Return where the documents are whose row is gone."""
-        return f"FROM search_document WHERE kind = '{self.kind}' AND object_id NOT IN (SELECT id FROM {self.table})"
-
-
-MEMORIES = Indexed(Kind.MEMORY, "memories", "memory", "m.id, m.owner_id, m.content, m.category", memory_document)
-ENTRIES = Indexed(
-    Kind.ROLE_MEMORY,
-    "role_memory",
-    "role memory entry",
-    "m.id, m.owner_id, m.asset, m.decision, "
-    "CASE WHEN m.lesson_held_at IS NULL THEN m.narrative ELSE '' END, "
-    "CASE WHEN m.lesson_held_at IS NULL THEN m.lesson ELSE '' END",
-    entry_document,
-)
-INDEXED = (MEMORIES, ENTRIES)
-
-_NEWEST = f"SELECT {', '.join(f'(SELECT MAX(id) FROM {each.table})' for each in INDEXED)}"
 
 
 class Indexable(Protocol):
@@ -81,13 +36,14 @@ def index_rows(rows: Iterable[Indexable], *, using: str = DEFAULT_DB_ALIAS) -> N
     write([each.search_document for each in rows], using=using)
 
 
-def reindex_rows(table: Indexed, ids: Sequence[int], *, using: str = DEFAULT_DB_ALIAS) -> None:
-    """Read the rows again and write their documents; unknown ids are left out."""
+def reindex_rows(kind: Kind, ids: Sequence[int], *, using: str = DEFAULT_DB_ALIAS) -> None:
+    """Read the rows of a table again and write their documents; unknown ids are left out."""
+    table = derived_table(kind)
     for start in range(0, len(ids), SLICE):
         chosen = list(ids[start : start + SLICE])
         places = ", ".join(["%s"] * len(chosen))
         with connections[using].cursor() as cursor:
-            cursor.execute(f"{table.rows} WHERE m.id IN ({places})", chosen)
+            cursor.execute(f"SELECT {table.columns} FROM {table.table} m WHERE m.id IN ({places})", chosen)
             write([table.document(*row) for row in cursor.fetchall()], using=using)
 
 
@@ -100,20 +56,21 @@ def write(documents: Sequence[Document], *, using: str) -> None:
 def index_problems(*, using: str = DEFAULT_DB_ALIAS) -> list[str]:
     """Return what is out of step, one line each, empty when all is well. Reads every row."""
     problems = list(trigger_problems(using))
-    for table in INDEXED:
+    for table in derived_tables():
         problems += document_problems(table, using)
-    for table in INDEXED:
-        problems += [f"the search document {object_id} has no {table.name}" for object_id in orphans(table, using)]
+    for table in derived_tables():
+        problems += [f"the search document {object_id} has no {table.called}" for object_id in orphans(table, using)]
     return problems + backend(using).index_problems()
 
 
 def newest_index_problems(*, using: str = DEFAULT_DB_ALIAS) -> list[str]:
     """Return what is out of step with the triggers and the newest rows; cheap enough for a page."""
     problems = list(trigger_problems(using))
+    tables = derived_tables()
     with connections[using].cursor() as cursor:
-        cursor.execute(_NEWEST)
+        cursor.execute(f"SELECT {', '.join(f'(SELECT MAX(id) FROM {each.table})' for each in tables)}")
         newest = cursor.fetchone()
-    for table, last_id in zip(INDEXED, newest, strict=True):
+    for table, last_id in zip(tables, newest, strict=True):
         problems += document_problems(table, using, after=(last_id or 0) - NEWEST)
     return problems
 
@@ -124,14 +81,14 @@ def trigger_problems(using: str) -> Iterator[str]:
         yield f"the trigger {name} is missing"
 
 
-def document_problems(table: Indexed, using: str, *, after: int = 0) -> Iterator[str]:
+def document_problems(table: DerivedTable, using: str, *, after: int = 0) -> Iterator[str]:
     """Yield what is wrong with the documents of the rows whose id lies above `after`."""
     for pairs in documents(table, using, after=after):
         for expected, stored in pairs:
             if stored is None:
-                yield f"{table.name} {expected.object_id} has no search document"
+                yield f"{table.called} {expected.object_id} has no search document"
             elif stored != expected:
-                yield f"the search document of {table.name} {expected.object_id} is out of date"
+                yield f"the search document of {table.called} {expected.object_id} is out of date"
 
 
 def rebuild_index(*, using: str = DEFAULT_DB_ALIAS) -> None:
@@ -139,9 +96,9 @@ def rebuild_index(*, using: str = DEFAULT_DB_ALIAS) -> None:
     with transaction.atomic(using=using):
         schema.restore_triggers(connections[using])
         backend(using).rebuild()  # first: a damaged index refuses changes of its documents
-        for table in INDEXED:
+        for table in derived_tables():
             with connections[using].cursor() as cursor:
-                cursor.execute(f"DELETE {table.orphans}")
+                cursor.execute(f"DELETE {without_row(table)}")
             for pairs in documents(table, using):
                 write([expected for expected, stored in pairs if stored != expected], using=using)
 
@@ -151,19 +108,29 @@ def optimize_index(*, using: str = DEFAULT_DB_ALIAS) -> None:
     backend(using).optimize()
 
 
-def orphans(table: Indexed, using: str = DEFAULT_DB_ALIAS) -> list[int]:
+def without_row(table: DerivedTable) -> str:
+    """Return where the documents are whose row is gone."""
+    return f"FROM search_document WHERE kind = '{table.kind}' AND object_id NOT IN (SELECT id FROM {table.table})"
+
+
+def orphans(table: DerivedTable, using: str = DEFAULT_DB_ALIAS) -> list[int]:
     """Return the ids of the rows that are gone and still have a document."""
     with connections[using].cursor() as cursor:
-        cursor.execute(f"SELECT object_id {table.orphans} ORDER BY object_id")
+        cursor.execute(f"SELECT object_id {without_row(table)} ORDER BY object_id")
         return [object_id for (object_id,) in cursor.fetchall()]
 
 
-def documents(table: Indexed, using: str, *, after: int = 0) -> Iterator[list[tuple[Document, Document | None]]]:
+def documents(table: DerivedTable, using: str, *, after: int = 0) -> Iterator[list[tuple[Document, Document | None]]]:
     """Yield, slice by slice, the document that each row above this id should have beside the one it has."""
     last_id = after
+    pairs = f"""
+        SELECT {table.columns}, d.owner_id, d.owner, d.body, d.category
+        FROM {table.table} m LEFT JOIN search_document d ON d.kind = '{table.kind}' AND d.object_id = m.id
+        WHERE m.id > %s ORDER BY m.id LIMIT %s
+    """
     while True:
         with connections[using].cursor() as cursor:
-            cursor.execute(table.pairs, [last_id, SLICE])
+            cursor.execute(pairs, [last_id, SLICE])
             rows = cursor.fetchall()
         if not rows:
             return
@@ -173,7 +140,7 @@ def documents(table: Indexed, using: str, *, after: int = 0) -> Iterator[list[tu
             return
 
 
-def pair(table: Indexed, row_id: int, *columns: Any) -> tuple[Document, Document | None]:
+def pair(table: DerivedTable, row_id: int, *columns: Any) -> tuple[Document, Document | None]:
     """Return the document that a row should have and the one it has; the latter's four columns are the last."""
     expected, stored = table.document(row_id, *columns[:-4]), columns[-4:]
     return expected, None if stored[0] is None else Document(expected.kind, row_id, *stored)

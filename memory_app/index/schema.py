@@ -17,6 +17,7 @@ from typing import Any
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from memory_app.index.core.document import Kind
+from memory_app.index.derived import DerivedTable, derived_tables
 
 INDEX = "search_index"
 
@@ -40,54 +41,49 @@ POSTGRESQL_TABLE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """A table from whose rows something is derived: documents, vectors, edges.
+class TableTriggers:
+    """The triggers of a table whose texts are found and linked.
 
-    `text` are the columns of what is said; while the column `hides` is set, some of that is hidden. The triggers take
-    along what is derived from a row that is deleted, and the vector of a text that is replaced: no search compares a
-    vector with another text. Vectors and edges have theirs once their tables are there.
+    They take along what is derived from a row that is deleted, and the vector of a text that is replaced: no search
+    compares a vector with another text. Vectors and edges have theirs once their tables are there.
     """
 
-    table: str
-    kind: Kind
-    text: tuple[str, ...]
-    hides: str = ""
+    table: DerivedTable
 
     @property
     def document(self) -> str:
         """The trigger that takes the document of a deleted row along."""
-        return f"{self.table}_purge_document"
+        return f"{self.table.table}_purge_document"
 
     @property
     def derived(self) -> str:
         """The trigger that takes vectors and edges of a deleted row along."""
-        return f"{self.table}_purge_derived"
+        return f"{self.table.table}_purge_derived"
 
     @property
     def new_text(self) -> str:
         """The trigger that drops the vector of a text that is replaced."""
-        return f"{self.table}_text_vector"
+        return f"{self.table.table}_text_vector"
 
     @property
     def bodies(self) -> dict[str, str]:
         """What each trigger does."""
-        drop_vector = f"DELETE FROM memory_vectors WHERE kind = '{self.kind}' AND object_id = old.id;"
+        kind, name = self.table.kind, self.table.table
+        drop_vector = f"DELETE FROM memory_vectors WHERE kind = '{kind}' AND object_id = old.id;"
         return {
-            self.document: f"DELETE FROM search_document WHERE kind = '{self.kind}' AND object_id = old.id;",
-            self.derived: (
-                f"{drop_vector} DELETE FROM memory_edges WHERE src_table = '{self.table}' AND src_id = old.id;"
-            ),
+            self.document: f"DELETE FROM search_document WHERE kind = '{kind}' AND object_id = old.id;",
+            self.derived: f"{drop_vector} DELETE FROM memory_edges WHERE src_table = '{name}' AND src_id = old.id;",
             self.new_text: drop_vector,
         }
 
-    def triggers(self, *, is_sqlite: bool) -> dict[str, str]:
+    def statements(self, *, is_sqlite: bool) -> dict[str, str]:
         """Return the triggers by name, as the engine writes them."""
-        columns = (*self.text, self.hides) if self.hides else self.text
-        changes = [f"old.{column} <> new.{column}" for column in self.text]
-        if self.hides:
-            changes.append(f"(old.{self.hides} IS NULL) <> (new.{self.hides} IS NULL)")
-        when = dict.fromkeys((self.document, self.derived), f"AFTER DELETE ON {self.table}")
-        when[self.new_text] = f"AFTER UPDATE OF {', '.join(columns)} ON {self.table}"
+        name, text, hides = self.table.table, self.table.text, self.table.hides
+        changes = [f"old.{column} <> new.{column}" for column in text]
+        if hides:
+            changes.append(f"(old.{hides} IS NULL) <> (new.{hides} IS NULL)")
+        when = dict.fromkeys((self.document, self.derived), f"AFTER DELETE ON {name}")
+        when[self.new_text] = f"AFTER UPDATE OF {', '.join((*text, hides) if hides else text)} ON {name}"
         only = {self.new_text: f"WHEN ({' OR '.join(changes)}) "}
         if is_sqlite:
             bodies = self.bodies
@@ -95,18 +91,9 @@ class Kept:
         return {name: f"{on} FOR EACH ROW {only.get(name, '')}EXECUTE FUNCTION {name}()" for name, on in when.items()}
 
 
-KEPT = (
-    Kept("memories", Kind.MEMORY, ("content",)),
-    Kept("role_memory", Kind.ROLE_MEMORY, ("asset", "decision", "narrative", "lesson"), "lesson_held_at"),
-)
-SQLITE_DROP = (
-    *(f"DROP TRIGGER IF EXISTS {name}" for name in (*SQLITE_TRIGGERS, *(kept.document for kept in KEPT))),
-    f"DROP TABLE {INDEX}",
-)
-POSTGRESQL_DROP = (
-    *(f"DROP FUNCTION IF EXISTS {kept.document}() CASCADE" for kept in KEPT),
-    "ALTER TABLE search_document DROP COLUMN words",
-)
+def table_triggers() -> list[TableTriggers]:
+    """Return the triggers of every table."""
+    return [TableTriggers(table) for table in derived_tables()]
 
 
 def install(connection: BaseDatabaseWrapper) -> None:
@@ -117,14 +104,20 @@ def install(connection: BaseDatabaseWrapper) -> None:
 
 def remove(connection: BaseDatabaseWrapper) -> None:
     """Drop the index and its triggers."""
-    run(connection, SQLITE_DROP if connection.vendor == "sqlite" else POSTGRESQL_DROP)
+    documents = [each.document for each in table_triggers()]
+    if connection.vendor == "sqlite":
+        run(connection, [f"DROP TRIGGER IF EXISTS {name}" for name in (*SQLITE_TRIGGERS, *documents)])
+        run(connection, [f"DROP TABLE {INDEX}"])
+    else:
+        run(connection, [f"DROP FUNCTION IF EXISTS {name}() CASCADE" for name in documents])
+        run(connection, ["ALTER TABLE search_document DROP COLUMN words"])
 
 
 def restore_triggers(connection: BaseDatabaseWrapper) -> None:
     """Create the triggers that are missing."""
     missing = missing_triggers(connection)
     if connection.vendor != "sqlite":
-        bodies = {name: body for kept in KEPT for name, body in kept.bodies.items() if name in missing}
+        bodies = {name: body for each in table_triggers() for name, body in each.bodies.items() if name in missing}
         run(connection, [function(name, body) for name, body in bodies.items()])
     run(connection, [f"CREATE TRIGGER {name} {body}" for name, body in triggers(connection).items() if name in missing])
 
@@ -148,9 +141,9 @@ def triggers(connection: BaseDatabaseWrapper) -> dict[str, str]:
     is_sqlite = connection.vendor == "sqlite"
     tables = set(connection.introspection.table_names())
     found = dict(SQLITE_TRIGGERS) if is_sqlite else {}
-    for kept in KEPT:
-        own = kept.triggers(is_sqlite=is_sqlite) if kept.table in tables else {}
-        found |= {name: body for name, body in own.items() if name == kept.document or "memory_edges" in tables}
+    for each in table_triggers():
+        own = each.statements(is_sqlite=is_sqlite) if each.table.table in tables else {}
+        found |= {name: body for name, body in own.items() if name == each.document or "memory_edges" in tables}
     return found
 
 
@@ -184,7 +177,7 @@ def create_derived(apps: object, schema_editor: Any) -> None:
 def drop_derived(apps: object, schema_editor: Any) -> None:
     """Remove the triggers over vectors and edges in a migration."""
     connection = schema_editor.connection
-    names = [name for kept in KEPT for name in (kept.derived, kept.new_text)]
+    names = [name for each in table_triggers() for name in (each.derived, each.new_text)]
     if connection.vendor == "sqlite":
         run(connection, [f"DROP TRIGGER IF EXISTS {name}" for name in names])
     elif has_table(connection, "memory_edges"):
@@ -195,7 +188,7 @@ def drop_on_rows(apps: object, schema_editor: Any) -> None:
     """Take away, in a migration that rebuilds what they name, triggers that SQLite would trip over."""
     connection = schema_editor.connection
     if connection.vendor == "sqlite":
-        run(connection, [f"DROP TRIGGER IF EXISTS {name}" for kept in KEPT for name in kept.bodies])
+        run(connection, [f"DROP TRIGGER IF EXISTS {name}" for each in table_triggers() for name in each.bodies])
 
 
 def forget_entries(apps: object, schema_editor: Any) -> None:

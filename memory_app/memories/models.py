@@ -9,8 +9,8 @@ from django.db.models import Q
 
 from memory_app.edges.core import Edge, SourceTable, extract_edges
 from memory_app.edges.index import LINKED_FIELDS, insert_edges, write_edges
-from memory_app.index.core.document import Document, memory_document
-from memory_app.index.documents import INDEXED_FIELDS, MEMORIES, SLICE, index_rows, reindex_rows
+from memory_app.index.core.document import Document, Kind, memory_document
+from memory_app.index.documents import INDEXED_FIELDS, SLICE, index_rows, reindex_rows
 from memory_app.memories.core import EmbeddingState, FactState, State, guarded_text, is_editable
 from minara_site.kernel.core.vocabulary import Category, Source, provenance_label
 from minara_site.kernel.guard.masking import mask
@@ -87,7 +87,7 @@ class MemoryQuerySet(OwnedQuerySet):
             for start in range(0, len(ids), SLICE):
                 chosen = ids[start : start + SLICE]
                 changed += models.QuerySet.update(self.filter(pk__in=chosen), **fields)
-                reindex_rows(MEMORIES, chosen, using=self.db)
+                reindex_rows(Kind.MEMORY, chosen, using=self.db)
                 write_edges(self.model.objects.using(self.db).filter(pk__in=chosen), using=self.db)
         return changed
 

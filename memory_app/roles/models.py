@@ -11,8 +11,8 @@ from django.db.models import Q
 
 from memory_app.edges.core import Edge, SourceTable, extract_edges
 from memory_app.edges.index import LINKED_ENTRY_FIELDS, insert_edges, write_edges
-from memory_app.index.core.document import Document, entry_document, entry_text
-from memory_app.index.documents import ENTRIES, INDEXED_ENTRY_FIELDS, SLICE, index_rows, reindex_rows
+from memory_app.index.core.document import Document, Kind, entry_document, entry_text
+from memory_app.index.documents import INDEXED_ENTRY_FIELDS, SLICE, index_rows, reindex_rows
 from memory_app.memories.core import EmbeddingState
 from memory_app.roles.core import Classification, SkipReason, Status
 from minara_site.kernel.core.nested import leaves
@@ -57,7 +57,7 @@ class RoleMemoryQuerySet(OwnedQuerySet):
             for start in range(0, len(ids), SLICE):
                 chosen = ids[start : start + SLICE]
                 changed += models.QuerySet.update(self.filter(pk__in=chosen), **fields)
-                reindex_rows(ENTRIES, chosen, using=self.db)
+                reindex_rows(Kind.ROLE_MEMORY, chosen, using=self.db)
                 if not LINKED_ENTRY_FIELDS.isdisjoint(fields):
                     write_edges(self.model.objects.using(self.db).filter(pk__in=chosen), using=self.db)
         return changed

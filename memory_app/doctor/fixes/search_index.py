@@ -12,7 +12,8 @@ from memory_app.doctor.fixes.names import FixName
 from memory_app.index import schema
 from memory_app.index.adapters import backend
 from memory_app.index.core.document import Document, Kind
-from memory_app.index.documents import INDEXED, documents, write
+from memory_app.index.derived import derived_tables
+from memory_app.index.documents import documents, write
 from minara_site.kernel.doctor.fixes import SAMPLE, DryRun, Fix, FixAudit
 from minara_site.kernel.jobs.services import Claim
 
@@ -44,7 +45,7 @@ def apply(audit: FixAudit, claim: Claim | None) -> dict[str, int]:
 
 def stale_documents() -> Iterator[Document]:
     """Yield the documents as they should be where they are missing or otherwise."""
-    for table in INDEXED:
+    for table in derived_tables():
         for pairs in documents(table, USING):
             yield from (expected for expected, stored in pairs if stored != expected)
 

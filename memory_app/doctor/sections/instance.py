@@ -8,7 +8,8 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.migrations.executor import MigrationExecutor
 from django.utils.translation import gettext as _
 
-from memory_app.index.documents import INDEXED, index_problems, newest_index_problems, orphans
+from memory_app.index.derived import derived_tables
+from memory_app.index.documents import index_problems, newest_index_problems, orphans
 from minara_site.kernel.audit_log.verification import verify_newest
 from minara_site.kernel.doctor.core import HealthState, Line, Section
 from minara_site.kernel.doctor.scope import ReportScope, line_of
@@ -141,7 +142,7 @@ def index_line(scope: ReportScope) -> Line:
 
 def index_hint() -> str:
     """Return which command mends the index: a fix deletes no row, so it leaves a document without its row."""
-    if any(orphans(table) for table in INDEXED):
+    if any(orphans(table) for table in derived_tables()):
         return _("Texts of purged memories are still indexed. Run: minara search rebuild")
     return _("Run: minara doctor --fix --apply --only search_index")
 
