@@ -6,6 +6,7 @@ from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections, transaction
+from django.db.migrations.executor import MigrationExecutor
 
 READ_ONLY_SQL_TRANSACTION = "25006"
 
@@ -72,6 +73,12 @@ def sqlite_only_queries(using: str) -> Iterator[None]:
     finally:
         connection.transaction_mode = mode
         raw.execute(f"PRAGMA query_only = {was_on}")
+
+
+def count_waiting_migrations() -> int:
+    """Return how many migrations of this version the database has not seen."""
+    executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
+    return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 
 
 def is_refused_write(error: DatabaseError) -> bool:
