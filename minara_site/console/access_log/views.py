@@ -10,14 +10,7 @@ from minara_site.access.policy import Act
 from minara_site.access.users import find_user_id
 from minara_site.console.access_log.selectors import SUBJECTS, describe_access
 from minara_site.shell.pages import PageRequest, page
-from minara_site.web.keyset import Order
-from minara_site.web.lists import Column, Empty, Filter, FilterKind, ListSpec, Sort, load_page, render_list
-
-NEWEST = (
-    Sort("newest", gettext_lazy("newest first"), Order("at")),
-    Sort("oldest", gettext_lazy("oldest first"), Order("at", descending=False)),
-)
-
+from minara_site.web.lists import Column, Empty, Filter, FilterKind, ListSpec, by_time, load_page, render_list
 
 KIND = Filter(
     "kind",
@@ -40,7 +33,7 @@ LOOKS = ListSpec(
         Column(gettext_lazy("What")),
         Column(gettext_lazy("When"), sorts=("newest", "oldest"), numeric=True),
     ),
-    sorts=NEWEST,
+    sorts=by_time("at"),
     filters=(
         Filter(
             "viewer",
@@ -73,7 +66,7 @@ OWN_LOOKS = ListSpec(
         Column(gettext_lazy("What")),
         Column(gettext_lazy("When"), sorts=("newest", "oldest"), numeric=True),
     ),
-    sorts=NEWEST,
+    sorts=by_time("at"),
     filters=(KIND, *DATES),
     empty=Empty(
         "eye",

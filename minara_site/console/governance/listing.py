@@ -5,8 +5,7 @@ from django.utils.translation import gettext_lazy as _
 from minara_site.access.users import find_user_id
 from minara_site.kernel.governance.table import load_capabilities
 from minara_site.web.filters import Filter, FilterKind
-from minara_site.web.keyset import Order
-from minara_site.web.lists import Column, Empty, ListSpec, Sort
+from minara_site.web.lists import Column, Empty, ListSpec, by_time
 
 SHADOWS = ListSpec(
     name="shadows",
@@ -18,10 +17,7 @@ SHADOWS = ListSpec(
         Column(_("Cost"), numeric=True),
         Column(_("When"), sorts=("newest", "oldest"), numeric=True),
     ),
-    sorts=(
-        Sort("newest", _("newest first"), Order("at")),
-        Sort("oldest", _("oldest first"), Order("at", descending=False)),
-    ),
+    sorts=by_time("at"),
     filters=(
         Filter(
             "capability",
