@@ -17,7 +17,7 @@ from minara_site.console.settings.forms import PreferencesForm
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.responses import form_status, render_page, see_other, toast
 
-MOST_LOOKS = 20
+MAX_LOOKS = 20
 
 
 @page(Act.OWN_SETTINGS, methods=("GET", "POST"))
@@ -36,7 +36,7 @@ def settings(request: PageRequest) -> HttpResponse:
 def show(request: PageRequest, form: PreferencesForm) -> HttpResponse:
     """Answer the page; a form with errors makes it 422."""
     owns_memory = request.principal.may(Act.MEMORY_READ)
-    looks = list_access(request.user).order_by("-at", "-pk")[:MOST_LOOKS]
+    looks = list_access(request.user).order_by("-at", "-pk")[:MAX_LOOKS]
     context: dict[str, Any] = {
         "title": _("Settings"),
         "preferences": form,

@@ -33,7 +33,7 @@ from minara_site.web.forms import show_refusal
 from minara_site.web.lists import load_page, render_list
 from minara_site.web.responses import render_form, render_page, see_other, toast
 
-MOST_KEYS = 50
+MAX_KEYS = 50
 
 
 @page(Act.USERS_READ)
@@ -57,7 +57,7 @@ def one(request: PageRequest, user_id: int) -> HttpResponse:
         "role": ROLE_NAMES[user.role],
         "standing": standing_of(user),
         "sign_ins": list_sign_ins(user, current_key=request.session.session_key or "", now=now),
-        "keys": [(key, key.state(now), key.state(now) is KeyState.ACTIVE) for key in list_keys(user)[:MOST_KEYS]],
+        "keys": [(key, key.state(now), key.state(now) is KeyState.ACTIVE) for key in list_keys(user)[:MAX_KEYS]],
         "owns_memory": user.role is not Role.SUPPORT,
     }
     return render_page(request, "console/users/one.html", context)
