@@ -39,8 +39,8 @@ def scan_rules(request: PageRequest) -> HttpResponse:
         "freshness": freshness,
         "outdated": total_words(freshness.outdated),
     }
-    page_of, test = "console/scan_rules/page.html", "console/scan_rules/_test.html"
-    return render_page(request, page_of, context, fragment=test, status=form_status(form))
+    fragment = "console/scan_rules/_test.html"
+    return render_page(request, "console/scan_rules/page.html", context, fragment=fragment, status=form_status(form))
 
 
 @page(Act.SCAN_RULES, methods=("POST",))
