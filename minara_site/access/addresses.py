@@ -14,20 +14,16 @@ def client_address(request: HttpRequest) -> str:
 
     A socket file has none. Without trusted proxies X-Forwarded-For says nothing (trust W-10).
     """
-    address = read_address(request.META.get("REMOTE_ADDR", ""))
-    if settings.MINARA.minara_trusted_proxies and address is not None:
-        address = follow_back(address, request.META.get("HTTP_X_FORWARDED_FOR", ""))
-    return "" if address is None else address.compressed
-
-
-def follow_back(address: Address, forwarded_for: str) -> Address:
-    """Go from the connection's address to the left, as long as each who says so is a trusted proxy."""
-    for said in reversed(forwarded_for.split(",")[-LONGEST_WAY:]):
+    address, proxies = read_address(request.META.get("REMOTE_ADDR", "")), settings.MINARA.minara_trusted_proxies
+    if address is None:
+        return ""
+    forwarded_for = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")[-LONGEST_WAY:] if proxies else []
+    for said in reversed(forwarded_for):  # to the left, as long as each who says so is a trusted proxy
         before = read_address(said.strip())
-        if before is None or not is_trusted(address):
+        if before is None or not any(address in network for network in proxies):
             break
         address = before
-    return address
+    return address.compressed
 
 
 def read_address(text: str) -> Address | None:
@@ -38,8 +34,3 @@ def read_address(text: str) -> Address | None:
         return None
     mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
     return mapped or address
-
-
-def is_trusted(address: Address) -> bool:
-    """Say whether a trusted proxy has this address."""
-    return any(address in network for network in settings.MINARA.minara_trusted_proxies)

@@ -22,7 +22,7 @@ from minara_site.access.addresses import client_address
 from minara_site.access.keys.services import authenticate_key
 from minara_site.access.limits import SAFE_METHODS, count_call
 from minara_site.access.middleware import browser_principal
-from minara_site.access.only_once import begin_once
+from minara_site.access.only_once import OnlyOnce
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.kernel.errors import Refused, Unauthenticated
@@ -40,13 +40,15 @@ class BearerKey:
         self.act = act
 
     def __call__(self, request: HttpRequest) -> Principal:
-        """Return the caller. Raises Unauthenticated, Throttled or Refused."""
+        """Return the caller. Raises Unauthenticated, Throttled or Refused, and what `OnlyOnce.begin` raises."""
         principal = find_caller(request)
         request.principal = principal  # type: ignore[attr-defined]
         count_call(request, principal)
         if self.act is not None:
             principal.require(self.act)
-        begin_once(request, principal)
+        once: OnlyOnce | None = getattr(request, "only_once", None)
+        if once is not None:
+            once.begin(principal)
         return principal
 
 

@@ -12,5 +12,4 @@ class AccessConfig(AppConfig):
     label = "access"
 
     def ready(self) -> None:
-        """Start what needs every app's tables; they are there from here on."""
         import_module("minara_site.access.startup").start()

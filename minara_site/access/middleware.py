@@ -51,7 +51,6 @@ class PrincipalMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Attach the caller."""
         request.user = SimpleLazyObject(lambda: living_user(request))  # type: ignore[assignment]
         request.principal = SimpleLazyObject(lambda: browser_principal(request))  # type: ignore[attr-defined]
         return self.get_response(request)

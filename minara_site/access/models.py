@@ -105,12 +105,7 @@ class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
     """API keys."""
 
     def for_owner(self, user: User) -> Self:
-        """Keep the keys of this user."""
         return self.filter(user=user)
-
-    def with_user(self) -> Self:
-        """Read the user and their role in the same query; `ApiKey.owner` returns them."""
-        return self.select_related("user").annotate(**role_columns("user_id"))
 
 
 class ApiKey(models.Model):
@@ -135,14 +130,13 @@ class ApiKey(models.Model):
 
     @property
     def owner(self) -> User:
-        """The user, with the role that `with_user` read along."""
+        """The user, with the role when it was read along."""
         user: User = self.user
         if "in_operators" in vars(self):
             user.in_operators, user.in_support = vars(self)["in_operators"], vars(self)["in_support"]
         return user
 
     def state(self, now: datetime) -> KeyState:
-        """Say whether the key opens anything now."""
         return decide_state(expires_at=self.expires_at, revoked_at=self.revoked_at, now=now)
 
 

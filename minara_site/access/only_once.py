@@ -34,7 +34,6 @@ class AnsweredBefore(Exception):
         self.call = call
 
     def response(self) -> HttpResponse:
-        """Return the stored answer."""
         headers = {**self.call.headers, REPLAYED: "true"}
         return HttpResponse(bytes(self.call.body), status=self.call.status, headers=headers)
 
@@ -52,7 +51,9 @@ class OnlyOnce:
         key = self.request.headers[HEADER]
         if KEY.fullmatch(key) is None:
             raise Malformed(_("An Idempotency-Key has 1 to 255 printable ASCII characters."))
-        fingerprint = hash_request(self.request)  # the body has arrived before any lock is taken
+        place = f"{self.request.method} {self.request.get_full_path()}\n"
+        said = place.encode() + self.request.body  # the body has arrived before any lock is taken
+        fingerprint = hashlib.sha256(said).hexdigest()
         self.until_answered.enter_context(transaction.atomic())
         call, is_new = claim_call(caller=principal.actor, key=key, request_sha256=fingerprint, now=timezone.now())
         if not is_new:
@@ -67,12 +68,6 @@ class OnlyOnce:
             keep_answer(self.call, status=response.status_code, headers=dict(response.items()), body=response.content)
         else:
             transaction.set_rollback(True)
-
-
-def hash_request(request: HttpRequest) -> str:
-    """Return what tells one request from another."""
-    place = f"{request.method} {request.get_full_path()}\n"
-    return hashlib.sha256(place.encode() + request.body).hexdigest()
 
 
 def only_once(run: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -90,10 +85,3 @@ def only_once(run: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         return response
 
     return running
-
-
-def begin_once(request: HttpRequest, principal: Principal) -> None:
-    """Begin a call that names a key; called by the guard. Raises what `OnlyOnce.begin` raises."""
-    once: OnlyOnce | None = getattr(request, "only_once", None)
-    if once is not None:
-        once.begin(principal)

@@ -48,7 +48,6 @@ class Principal:
 
     @property
     def is_support(self) -> bool:
-        """Whether this is support staff."""
         return self.role is Role.SUPPORT
 
     @property

@@ -118,6 +118,12 @@ def get_user(name: str) -> User:
     return user
 
 
+def find_user_id(name: str) -> int | None:
+    """Return the id of the user of this name."""
+    found: int | None = User.objects.named(name).values_list("pk", flat=True).first()
+    return found
+
+
 def change_role(*, username: str, role: Role, now: datetime, actor: str) -> User:
     """Give somebody another role; the same again changes nothing. Raises NotFound; Conflict for the last operator."""
     with transaction.atomic():

@@ -27,7 +27,10 @@ def call_tool(principal: Principal, name: str, arguments: dict[str, Any]) -> dic
         raise NotFound(_("There is no such tool."))
     principal.require(tool.act)
     given = dict(arguments)
-    reasoning = take_reasoning(given)
+    reasoning = given.pop("reasoning", None)  # why it is called, where the agent says so
+    if reasoning is not None and not (isinstance(reasoning, str) and len(reasoning) <= MAX_REASONING_CHARS):
+        problem = _("Give the reasoning as text of at most %(most)d characters.") % {"most": MAX_REASONING_CHARS}
+        raise Invalid(problem, errors=(FieldError("reasoning", problem),))
     parsed = parse_arguments(tool, given)
     if reasoning and tool.is_read_only:  # a write keeps it in the audit row of what it wrote
         record_audit(
@@ -37,18 +40,7 @@ def call_tool(principal: Principal, name: str, arguments: dict[str, Any]) -> dic
             owner_id=principal.owner.pk,
             reasoning=reasoning,
         )
-    return tool.run(principal, parsed, reasoning=reasoning)
-
-
-def take_reasoning(given: dict[str, Any]) -> str:
-    """Take out of a call's arguments why it is made, empty when nobody says. Raises Invalid."""
-    reasoning = given.pop("reasoning", None)
-    if reasoning is None:
-        return ""
-    if isinstance(reasoning, str) and len(reasoning) <= MAX_REASONING_CHARS:
-        return reasoning
-    problem = _("Give the reasoning as text of at most %(most)d characters.") % {"most": MAX_REASONING_CHARS}
-    raise Invalid(problem, errors=(FieldError("reasoning", problem),))
+    return tool.run(principal, parsed, reasoning=reasoning or "")
 
 
 def parse_arguments(tool: Tool, given: dict[str, Any]) -> BaseModel:

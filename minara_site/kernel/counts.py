@@ -1,6 +1,6 @@
 """Counts that stop at a bound, so that none of them reads a whole table."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Self
@@ -22,6 +22,12 @@ class RowCount:
     def of(cls, number: int, limit: int = MAX_COUNTED) -> Self:
         """Return what was counted up to one more than the limit."""
         return cls(min(number, limit), number <= limit)
+
+    @classmethod
+    def together(cls, counts: Iterable["RowCount"]) -> Self:
+        """Return the sum, exact when each of them is."""
+        counts = list(counts)
+        return cls(sum(each.number for each in counts), all(each.is_exact for each in counts))
 
 
 class CountOf(Subquery):

@@ -6,6 +6,7 @@ from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections, transaction
+from django.db.migrations.executor import MigrationExecutor
 
 READ_ONLY_SQL_TRANSACTION = "25006"
 
@@ -53,7 +54,9 @@ def read_only(using: str = DEFAULT_DB_ALIAS) -> Iterator[None]:
                     cursor.execute("SET TRANSACTION READ ONLY")  # of a savepoint it ends with the savepoint
             yield
     except DatabaseError as error:
-        if is_refused_write(error):
+        cause = error.__cause__
+        is_sqlites = getattr(cause, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_READONLY  # the byte without details
+        if is_sqlites or getattr(cause, "sqlstate", "") == READ_ONLY_SQL_TRANSACTION:
             raise WriteRefused("Only reading is allowed here.") from error
         raise
 
@@ -74,8 +77,7 @@ def sqlite_only_queries(using: str) -> Iterator[None]:
         raw.execute(f"PRAGMA query_only = {was_on}")
 
 
-def is_refused_write(error: DatabaseError) -> bool:
-    """Say whether a statement failed because it would have written."""
-    cause = error.__cause__
-    is_sqlites = getattr(cause, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_READONLY  # the byte without details
-    return is_sqlites or getattr(cause, "sqlstate", "") == READ_ONLY_SQL_TRANSACTION
+def count_waiting_migrations() -> int:
+    """Return how many migrations of this version the database has not seen."""
+    executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
+    return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))

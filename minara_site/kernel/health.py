@@ -3,12 +3,12 @@
 from http import HTTPStatus
 
 from django.db import DEFAULT_DB_ALIAS, Error, connections
-from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from minara_site.kernel.db import count_waiting_migrations
 from minara_site.kernel.jobs.selectors import is_worker_seen
 
 RETRY_AFTER_SECONDS = 5
@@ -27,7 +27,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
     """Answer 200 when the database answers, its tables are this version's, and a worker was seen; else 503."""
     parts = {"database": is_database_answering(), "migrations": False, "worker": False}
     if parts["database"]:
-        parts["migrations"] = is_migrated()
+        parts["migrations"] = not count_waiting_migrations()
         parts["worker"] = parts["migrations"] and is_worker_seen(now=timezone.now())
     if all(parts.values()):
         return JsonResponse({"ok": True, **parts})
@@ -43,9 +43,3 @@ def is_database_answering() -> bool:
     except Error:
         return False
     return True
-
-
-def is_migrated() -> bool:
-    """Say whether no migration of this version waits."""
-    executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
-    return not executor.migration_plan(executor.loader.graph.leaf_nodes())

@@ -42,24 +42,15 @@ class Storage:
 
 
 def read_versions() -> Versions:
-    """Return the versions."""
-    return Versions(minara_version(), platform.python_version(), django.get_version(), database_version())
-
-
-def minara_version() -> str:
-    """Return the version of the installed package; a bare checkout has none."""
+    """Return the versions; a bare checkout of Minara has none."""
     try:
-        return version("minara")
+        minara = version("minara")
     except PackageNotFoundError:
-        return "unknown"
-
-
-def database_version() -> str:
-    """Return the engine and its version."""
+        minara = "unknown"
     connection = connections[DEFAULT_DB_ALIAS]
     connection.ensure_connection()
     number = ".".join(str(part) for part in connection.get_database_version())
-    return f"{connection.display_name} {number}"
+    return Versions(minara, platform.python_version(), django.get_version(), f"{connection.display_name} {number}")
 
 
 def read_storage() -> Storage:

@@ -30,7 +30,6 @@ class Shell:
 
     @cached_property
     def entries(self) -> list[EntryLink]:
-        """Return the side bar."""
         return load_entries(self.principal)
 
     @cached_property
@@ -78,7 +77,6 @@ class Shell:
 
     @property
     def theme(self) -> str:
-        """Return light, dark or system."""
         return str(getattr(self.principal.user, "theme", "system"))
 
     @property
@@ -93,17 +91,14 @@ class Shell:
 
     @property
     def theme_label(self) -> str:
-        """Return what the button of the top bar says now."""
         return self.theme_labels[self.theme]
 
     @property
     def theme_labels_json(self) -> str:
-        """Return the labels for the script."""
         return json.dumps(self.theme_labels)
 
     @property
     def density(self) -> str:
-        """Return compact, standard or comfortable."""
         return str(getattr(self.principal.user, "density", "standard"))
 
     @property

@@ -15,14 +15,15 @@ from django.contrib.sessions.exceptions import SessionInterrupted
 from django.core.exceptions import RequestDataTooBig
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import InterfaceError, OperationalError
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import resolve_url
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 
 from minara_site.access.principal import NotFresh, SecondFactorDue
 from minara_site.kernel.errors import FieldError, MinaraError, Unauthenticated
 from minara_site.shell.context import shell
-from minara_site.shell.pages import ask_to_confirm, ask_to_enrol, ask_to_sign_in
+from minara_site.shell.pages import ask_to_sign_in, send_via
 from minara_site.web.responses import wants_fragment
 
 DATABASE_RETRY_SECONDS = 5
@@ -125,9 +126,9 @@ def domain_error(request: HttpRequest, error: MinaraError) -> HttpResponse:
         if isinstance(error, Unauthenticated):
             return ask_to_sign_in(request)
         if isinstance(error, NotFresh):
-            return ask_to_confirm(request)
+            return send_via("account_reauthenticate", request)
         if isinstance(error, SecondFactorDue):
-            return ask_to_enrol()
+            return HttpResponseRedirect(resolve_url("access:security"))
     return problem_response(request, problem_of(error))
 
 

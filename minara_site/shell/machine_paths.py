@@ -16,7 +16,6 @@ class MachineProblemMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Pass the request on and look at what comes back."""
         response = self.get_response(request)
         is_bare = response.status_code >= HTTPStatus.BAD_REQUEST and "json" not in response.get("Content-Type", "")
         if not (is_bare and is_machine_path(request.path)):

@@ -70,7 +70,6 @@ class UploadMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Answer 413, as everywhere else."""
         act, _limit = UPLOADS.get(request.path, (None, 0))
         limit, declared = settings.DATA_UPLOAD_MAX_MEMORY_SIZE, int(request.META.get("CONTENT_LENGTH") or "0")
         if act is None or limit is None or declared <= limit:
@@ -113,19 +112,13 @@ class PreferencesMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Activate both for this request only."""
         if is_machine_path(request.path):
             return self.get_response(request)
-        with translation.override(reader_language(request)), timezone.override(reader_zone(request)):
+        language = getattr(request.user, "language", "") or translation.get_language_from_request(request)
+        with translation.override(language), timezone.override(reader_zone(request)):
             response = self.get_response(request)
             response.headers.setdefault("Content-Language", translation.get_language() or settings.LANGUAGE_CODE)
         return response
-
-
-def reader_language(request: HttpRequest) -> str:
-    """Return the language that the reader chose, else what the browser asks for."""
-    chosen = getattr(request.user, "language", "")
-    return chosen or translation.get_language_from_request(request)
 
 
 def reader_zone(request: HttpRequest) -> ZoneInfo:
@@ -143,7 +136,6 @@ class PersonalPageMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Set the headers that Django does not."""
         response = self.get_response(request)
         if wants_fragment(request) and 300 <= response.status_code < 400 and response.has_header("Location"):  # noqa: PLR2004
             cookies, location = response.cookies, response["Location"]
@@ -168,5 +160,4 @@ class DomainErrorMiddleware:
         return not_allowed(request, response["Allow"]) if is_bare else response
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        """Answer domain errors only."""
         return domain_error(request, exception) if isinstance(exception, MinaraError) else None

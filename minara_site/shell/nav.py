@@ -137,7 +137,6 @@ class EntryLink:
 
     @property
     def url(self) -> str:
-        """Return the address of its first tab."""
         return self.tabs[0].url
 
     @property
@@ -182,15 +181,15 @@ def link_to(page: NavPage) -> TabLink:
 
 
 def find_place(entries: Sequence[EntryLink], path: str) -> Place | None:
-    """Return the tab that `path` belongs to: the one with the longest address that `path` begins with."""
+    """Return the tab that `path` belongs to: the one with the longest address that `path` begins with.
+
+    Nothing is below the home page.
+    """
     places = (Place(entry, tab, address) for entry in entries for tab in entry.tabs for address in tab.addresses)
-    fitting = [place for place in places if is_below(path, place.address)]
+    fitting = [
+        each for each in places if path == each.address or (each.address != "/" and path.startswith(each.address))
+    ]
     return max(fitting, key=lambda place: len(place.address), default=None)
-
-
-def is_below(path: str, address: str) -> bool:
-    """Say whether `path` is this address or below it; nothing is below the home page."""
-    return path == address or (address != "/" and path.startswith(address))
 
 
 def crumbs_to(place: Place | None, below: Sequence[Crumb], *, back_url: str = "") -> list[Crumb]:

@@ -74,16 +74,6 @@ def ask_to_sign_in(request: HttpRequest) -> HttpResponse:
     return send_via("account_login", request)
 
 
-def ask_to_confirm(request: HttpRequest) -> HttpResponse:
-    """Send somebody whose sign-in is too long ago to the page that asks again, and from there back."""
-    return send_via("account_reauthenticate", request)
-
-
-def ask_to_enrol() -> HttpResponse:
-    """Send an operator who needs a second factor to where one is added."""
-    return HttpResponseRedirect(resolve_url("access:security"))
-
-
 def send_via(url_name: str, request: HttpRequest) -> HttpResponse:
     """Redirect to a page that leads back to where the person is."""
     came_from = return_address(request)

@@ -264,7 +264,9 @@ def draw(
     low, high = bounds
     places = spread(len(points), left, right - 8) if points else []
     spots = [
-        None if point.value is None else Spot(x, scale(point.value, low, high, top, bottom), says(point))
+        None
+        if point.value is None
+        else Spot(x, scale(point.value, low, high, top, bottom), f"{point.label}: {point.value:,.6g}")
         for x, point in zip(places, points, strict=True)
     ]
     runs = split_runs(spots)
@@ -282,11 +284,6 @@ def draw(
         y_ticks=[Tick(scale(mark, low, high, top, bottom), f"{mark:,.6g}") for mark in marks],
         has_words=width - right > BAND_WORD_WIDTH,
     )
-
-
-def says(point: Point) -> str:
-    """Return what a point says when pointed at."""
-    return f"{point.label}: {point.value:,.6g}"
 
 
 def split_runs(spots: Sequence[Spot | None]) -> list[list[Spot]]:

@@ -38,7 +38,6 @@ class Column:
 
     @property
     def middle(self) -> float:
-        """Return the middle of the column, where its words stand."""
         return self.x + self.width / 2
 
     @property

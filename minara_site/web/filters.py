@@ -83,12 +83,13 @@ class Filter:
         return READERS[self.kind](self, raw)
 
     def narrow(self, rows: Rows, value: Any) -> Rows:
-        """Keep the rows that this value asks for."""
         if self.apply is not None:
             return self.apply(rows, value)
         if self.kind is FilterKind.CHOICE:
             return rows.filter(**{f"{self.lookup}__in": value})
-        return rows.filter(**{self.lookup: start_of_day(value) if self.kind is FilterKind.DATE else value})
+        if self.kind is FilterKind.DATE:
+            value = timezone.make_aware(datetime.combine(value, time.min))
+        return rows.filter(**{self.lookup: value})
 
     def chips(self, params: QueryDict, value: Any) -> list[Chip]:
         """Return a chip for each value that can be taken away; tabs and the search box show theirs themselves."""
@@ -99,7 +100,6 @@ class Filter:
         return [Chip(self.label, self.words(one), without_value(params, self.name, one)) for one in value]
 
     def words(self, value: Any) -> Text:
-        """Return a value as people read it."""
         if isinstance(value, date):
             return date_format(value, _("j M Y"))
         return dict(self.choices).get(value, str(value))
@@ -160,11 +160,6 @@ READERS: dict[FilterKind, Callable[[Filter, list[str]], Any]] = {
     FilterKind.DATE: read_date,
     FilterKind.NUMBER: read_number,
 }
-
-
-def start_of_day(day: date) -> datetime:
-    """Return the first moment of a day in the reader's zone."""
-    return timezone.make_aware(datetime.combine(day, time.min))
 
 
 def changed_query(params: QueryDict, **changes: str | None) -> str:

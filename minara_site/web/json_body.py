@@ -31,16 +31,12 @@ def parse_json(body: bytes) -> Any:
     except UnicodeDecodeError:
         raise Malformed(_("The body is not UTF-8.")) from None
     except json.JSONDecodeError as error:
-        raise Malformed(_("This is not JSON: line %(line)d, column %(column)d.") % error_place(error)) from None
+        place = {"line": error.lineno, "column": error.colno}
+        raise Malformed(_("This is not JSON: line %(line)d, column %(column)d.") % place) from None
     except RecursionError:
         raise Malformed(_("The body is nested deeper than %(depth)d levels.") % {"depth": MAX_DEPTH}) from None
     except ValueError:  # an integer of thousands of digits
         raise Malformed(_("The body has a number that is too long.")) from None
-
-
-def error_place(error: json.JSONDecodeError) -> dict[str, int]:
-    """Return where the text stopped being JSON."""
-    return {"line": error.lineno, "column": error.colno}
 
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -68,14 +68,11 @@ def paginate(
         queryset = queryset.filter(order.after(value, pk))
     rows = list(queryset.order_by(*order.columns)[: limit + 1])
     items = rows[:limit]
-    more = len(rows) > limit
-    return Page(items, write_place(items[-1], offset + limit, signer, order) if more else None, offset)
-
-
-def write_place(row: Model, offset: int, signer: signing.Signer, order: Order) -> str:
-    """Return the cursor that continues behind `row`."""
-    value = getattr(row, order.field)
-    return signer.sign_object([value.isoformat() if isinstance(value, datetime) else value, row.pk, offset])
+    if len(rows) <= limit:
+        return Page(items, None, offset)
+    value = getattr(items[-1], order.field)
+    written = value.isoformat() if isinstance(value, datetime) else value
+    return Page(items, signer.sign_object([written, items[-1].pk, offset + limit]), offset)
 
 
 def read_place(cursor: str, signer: signing.Signer, model: type[Model], order: Order) -> tuple[Any, Any, int]:

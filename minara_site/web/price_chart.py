@@ -27,7 +27,6 @@ class PricePlace:
 
     @property
     def number(self) -> str:
-        """Return the price in words."""
         return price_words(self.price)
 
 
@@ -62,7 +61,6 @@ class DrawnMark:
 
     @property
     def baseline(self) -> float:
-        """Return the base line of the letter."""
         return self.y + 3.6
 
 
@@ -86,12 +84,10 @@ class PriceDrawing:
 
     @property
     def window_width(self) -> float:
-        """Return how wide the window is."""
         return self.edges[-1].x - self.edges[0].x
 
     @property
     def field_height(self) -> float:
-        """Return how high the field is."""
         return self.bottom - self.top
 
     @property

@@ -26,23 +26,14 @@ class RequestLogMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Pass the request on under its id."""
-        request_id = choose_id(request)
+        """Take the caller's own id, so that their log and ours meet; a fresh one when it is none."""
+        given = request.headers.get("X-Request-ID", "")
+        request_id = given if CALLERS_ID.fullmatch(given) else uuid4().hex
         with structlog.contextvars.bound_contextvars(request_id=request_id):
             response = self.get_response(request)
-            if response.status_code >= HTTPStatus.BAD_REQUEST:
-                log_failure(request, int(response.status_code))
+            status = int(response.status_code)
+            if status >= HTTPStatus.BAD_REQUEST:  # only a fault of ours, not one of the caller, calls for a look
+                log = logger.warning if status >= HTTPStatus.INTERNAL_SERVER_ERROR else logger.info
+                log("request_failed", method=request.method, path=visible(request.path), status=status)
         response["X-Request-ID"] = request_id
         return response
-
-
-def log_failure(request: HttpRequest, status: int) -> None:
-    """Log the request; only a fault of ours, not one of the caller, calls for a look."""
-    log = logger.warning if status >= HTTPStatus.INTERNAL_SERVER_ERROR else logger.info
-    log("request_failed", method=request.method, path=visible(request.path), status=status)
-
-
-def choose_id(request: HttpRequest) -> str:
-    """Return the caller's own id, so that their log and ours meet, or a fresh one when it is none."""
-    given = request.headers.get("X-Request-ID", "")
-    return given if CALLERS_ID.fullmatch(given) else uuid4().hex

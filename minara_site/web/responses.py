@@ -5,6 +5,7 @@ from http import HTTPStatus
 from typing import Any
 
 from django.contrib import messages
+from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseRedirectBase
 from django.shortcuts import resolve_url
@@ -41,6 +42,16 @@ def render_page(
     if fragment is None or not wants_fragment(request):
         return HttpResponse(render_to_string(template, inputs, request), status=status)
     return HttpResponse(render_to_string(fragment, inputs, request) + toasts_out_of_band(request), status=status)
+
+
+def form_status(form: BaseForm | None) -> int:
+    """Return 422 for a form with errors."""
+    return HTTPStatus.UNPROCESSABLE_ENTITY if form is not None and form.errors else HTTPStatus.OK
+
+
+def render_form(request: HttpRequest, template: str, form: BaseForm | None, context: Mapping[str, Any]) -> HttpResponse:
+    """Answer the page of a form; errors in it make it 422."""
+    return render_page(request, template, {**context, "form": form}, status=form_status(form))
 
 
 def toasts_out_of_band(request: HttpRequest) -> str:

@@ -31,12 +31,8 @@ def hidden_span(hidden: HiddenChar) -> SafeString:
 
 def highlighted_html(segments: Iterable[tuple[str, bool]]) -> SafeString:
     """Return segments of (text, is a hit), the hits in `<mark>`."""
-    return joined(marked(visible_html(text)) if hit else visible_html(text) for text, hit in segments)
-
-
-def marked(html: SafeString) -> SafeString:
-    """Return a hit."""
-    return format_html("<mark>{}</mark>", html)
+    shown = ((visible_html(text), hit) for text, hit in segments)
+    return joined(format_html("<mark>{}</mark>", html) if hit else html for html, hit in shown)
 
 
 DIFF_TAGS = {"insert": "ins", "delete": "del"}

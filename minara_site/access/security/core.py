@@ -38,16 +38,6 @@ class Life:
         return now - seen_at >= self.idle or now - begun_at >= self.absolute
 
 
-def browser_name(user_agent: str) -> str:
-    """Return the name of the browser; empty when it is none that we know."""
-    return first_named(BROWSERS, user_agent)
-
-
-def system_name(user_agent: str) -> str:
-    """Return the name of the system that the browser runs on; empty when it is unknown."""
-    return first_named(SYSTEMS, user_agent)
-
-
 def first_named(names: tuple[tuple[str, str], ...], user_agent: str) -> str:
     """Return the first name whose mark stands in the text."""
     return next((name for mark, name in names if mark in user_agent), "")

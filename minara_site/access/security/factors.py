@@ -50,7 +50,6 @@ class Factors:
 
     @property
     def count(self) -> int:
-        """Return how many factors there are."""
         return len(self.passkeys) + (self.app is not None)
 
 
@@ -86,14 +85,13 @@ def list_factors(user: User) -> Factors:
     codes = next((row for row in rows if row.type == CODES), None)
     return Factors(
         app=next((row for row in rows if row.type == APP), None),
-        passkeys=[describe(row) for row in rows if row.type == PASSKEY],
+        passkeys=[
+            Passkey(row.pk, str(row.data.get("name", "")), row.created_at, row.last_used_at)
+            for row in rows
+            if row.type == PASSKEY
+        ],
         codes_left=len(codes.wrap().get_unused_codes()) if codes else None,
     )
-
-
-def describe(row: Authenticator) -> Passkey:
-    """Return a passkey in words."""
-    return Passkey(row.pk, str(row.data.get("name", "")), row.created_at, row.last_used_at)
 
 
 def add_app(*, user: User, secret: str, session_key: str, now: datetime, actor: str) -> list[str]:

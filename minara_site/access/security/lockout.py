@@ -47,19 +47,14 @@ class Door:
         if until is not None:
             refuse(timedelta(seconds=until - now.timestamp()))
         allowance = count(self.key, limit=self.most, seconds=int(WINDOW.total_seconds()), now=now, fails_open=False)
-        if allowance.remaining == 0:
-            self.shut(now)
+        if allowance.remaining == 0:  # nobody may try for a window, up to the second in `window`
+            until_second, ends_at = ceil((now + WINDOW).timestamp()), now + 2 * WINDOW  # as long as the tries behind it
+            values = {"window": until_second, "hits": 1, "earlier_hits": 0, "ends_at": ends_at}
+            RateCount.objects.update_or_create(key=self.lock, defaults=values)
         if not allowance.is_allowed:
             refuse(timedelta(seconds=allowance.retry_after_seconds))
 
-    def shut(self, now: datetime) -> None:
-        """Let nobody try for a window, up to the second in `window`; the row stays as long as the tries behind it."""
-        until = now + WINDOW
-        values = {"window": ceil(until.timestamp()), "hits": 1, "earlier_hits": 0, "ends_at": until + WINDOW}
-        RateCount.objects.update_or_create(key=self.lock, defaults=values)
-
     def forgive(self) -> None:
-        """Forget every try."""
         forget(self.key)
         forget(self.lock)
 
@@ -103,18 +98,6 @@ def neighbourhood(address: str) -> str:
 def code_door(user_id: int) -> Door:
     """Return the door of one person's codes, wherever they are typed."""
     return Door(f"code:{user_id}", MOST_TRIES)
-
-
-def knock_to_sign_in(*, name: str, address: str, now: datetime) -> None:
-    """Count a try of a password. Raises Throttled."""
-    address_door(address).knock(now)
-    name_door(name, address).knock(now)
-
-
-def forgive_sign_in(*, name: str, address: str) -> None:
-    """Forget the tries of somebody who knew the password."""
-    name_door(name, address).forgive()
-    address_door(address).give_back()
 
 
 def is_first_use(*, user_id: int, code: str, now: datetime) -> bool:

@@ -26,7 +26,7 @@ from django.utils.translation import gettext as _
 from minara_site.access.addresses import client_address
 from minara_site.access.models import User
 from minara_site.access.policy import Role
-from minara_site.access.security.core import FRESH_FOR, NOTE_VISIT_AFTER, Life, browser_name, system_name
+from minara_site.access.security.core import BROWSERS, FRESH_FOR, NOTE_VISIT_AFTER, SYSTEMS, Life, first_named
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.errors import NotFound
 
@@ -51,15 +51,10 @@ class SignIn:
 
 def life_of(role: Role) -> Life:
     """Return how long a session of this role lives; a new role counts from the next request on."""
-    if role is Role.OPERATOR:
-        return Life(operator_idle(), operator_life())
     config = settings.MINARA
+    if role is Role.OPERATOR:
+        return Life(timedelta(minutes=config.minara_operator_idle_minutes), operator_life())
     return Life(timedelta(days=config.minara_user_idle_days), timedelta(days=config.minara_user_sign_in_days))
-
-
-def operator_idle() -> timedelta:
-    """Return how long an operator may be away."""
-    return timedelta(minutes=settings.MINARA.minara_operator_idle_minutes)
 
 
 def operator_life() -> timedelta:
@@ -138,32 +133,25 @@ def is_fresh(request: HttpRequest, user: User, *, now: datetime) -> bool:
     return timedelta() <= now - datetime.fromtimestamp(latest, UTC) < FRESH_FOR
 
 
-def live_sessions(user: User, *, now: datetime) -> "QuerySet[UserSession]":
-    """Return the sessions that still open something, newest visit first."""
+def list_sign_ins(user: User, *, current_key: str, now: datetime) -> list[SignIn]:
+    """Return the sessions of somebody that still open something, newest visit first."""
     life = life_of(user.role)
     stored = Session.objects.filter(pk=OuterRef("session_key"), expire_date__gt=now)
     sessions: QuerySet[UserSession] = UserSession.objects.filter(
         Exists(stored), user=user, last_seen_at__gt=now - life.idle, created_at__gt=now - life.absolute
     )
-    return sessions.order_by("-last_seen_at", "-pk")
-
-
-def list_sign_ins(user: User, *, current_key: str, now: datetime) -> list[SignIn]:
-    """Return where somebody is signed in."""
-    return [describe(row, current_key) for row in live_sessions(user, now=now)]
-
-
-def describe(row: UserSession, current_key: str) -> SignIn:
-    """Return a session in words."""
-    return SignIn(
-        id=row.pk,
-        browser=browser_name(row.user_agent),
-        system=system_name(row.user_agent),
-        address="" if row.ip == NO_ADDRESS else row.ip,
-        begun_at=row.created_at,
-        seen_at=row.last_seen_at,
-        is_this=row.session_key == current_key,
-    )
+    return [
+        SignIn(
+            id=row.pk,
+            browser=first_named(BROWSERS, row.user_agent),
+            system=first_named(SYSTEMS, row.user_agent),
+            address="" if row.ip == NO_ADDRESS else row.ip,
+            begun_at=row.created_at,
+            seen_at=row.last_seen_at,
+            is_this=row.session_key == current_key,
+        )
+        for row in sessions.order_by("-last_seen_at", "-pk")
+    ]
 
 
 def end_sign_in(*, user: User, sign_in_id: int, now: datetime, actor: str) -> None:
@@ -191,10 +179,3 @@ def delete_sessions(rows: "QuerySet[UserSession]") -> int:
     Session.objects.filter(pk__in=keys).delete()
     rows.filter(session_key__in=keys).delete()
     return len(keys)
-
-
-def delete_traces() -> int:
-    """Delete what is kept about sessions that are gone; return how many."""
-    stored = Session.objects.filter(pk=OuterRef("session_key"))
-    deleted: int = UserSession.objects.exclude(Exists(stored)).delete()[0]
-    return deleted

@@ -4,15 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from minara_site.access.access_log import list_access
 from minara_site.access.models import AccessEntry, User
 
-MAX_ROWS = 20
 SUBJECTS: dict[str, str | Promise] = {
     "memory": _("a memory"),
     "memories": _("memories in a list or a search"),
@@ -44,24 +41,12 @@ class AccessLogRow:
     reason: str = ""
 
 
-def list_own_access(owner: User) -> list[AccessLogRow]:
-    """Return the newest rows about this owner's data."""
-    return describe_access(list_access(owner).order_by("-at", "-pk")[:MAX_ROWS])
-
-
-def list_all_access() -> "QuerySet[AccessEntry]":
-    """Return every row with viewer and owner; the list gives the order."""
-    return AccessEntry.objects.select_related("viewer", "owner")
-
-
 def describe_access(entries: Iterable[AccessEntry]) -> list[AccessLogRow]:
-    """Return entries as rows."""
-    return [AccessLogRow(e.pk, e.at, e.viewer, e.owner, subject_of(e.kind), address_of(e), e.reason) for e in entries]
-
-
-def subject_of(kind: str) -> str | Promise:
-    """Return what was looked at; a kind that this version does not know keeps its own word."""
-    return SUBJECTS.get(kind, kind)
+    """Return entries as rows; a kind that this version does not know keeps its own word."""
+    return [
+        AccessLogRow(e.pk, e.at, e.viewer, e.owner, SUBJECTS.get(e.kind, e.kind), address_of(e), e.reason)
+        for e in entries
+    ]
 
 
 def address_of(entry: AccessEntry) -> str:

@@ -5,35 +5,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from minara_site.access.access_log import list_access
-from minara_site.access.models import User
+from minara_site.access.models import AccessEntry
 from minara_site.access.policy import Act
-from minara_site.console.access_log.selectors import SUBJECTS, describe_access, list_all_access
+from minara_site.access.users import find_user_id
+from minara_site.console.access_log.selectors import SUBJECTS, describe_access
 from minara_site.shell.pages import PageRequest, page
-from minara_site.web.filters import Rows
-from minara_site.web.keyset import Order
-from minara_site.web.lists import Column, Empty, Filter, FilterKind, ListSpec, Sort, load_page, render_list
-
-NEWEST = (
-    Sort("newest", gettext_lazy("newest first"), Order("at")),
-    Sort("oldest", gettext_lazy("oldest first"), Order("at", descending=False)),
-)
-
-
-def user_id(name: str) -> int | None:
-    """Return the id of the user of this name."""
-    found: int | None = User.objects.named(name).values_list("pk", flat=True).first()
-    return found
-
-
-def narrow_by_viewer(rows: Rows, name: str) -> Rows:
-    """Keep what this user looked at."""
-    return rows.filter(viewer_id=user_id(name))
-
-
-def narrow_by_owner(rows: Rows, name: str) -> Rows:
-    """Keep looks at this user's data."""
-    return rows.filter(owner_id=user_id(name))
-
+from minara_site.web.lists import Column, Empty, Filter, FilterKind, ListSpec, by_time, load_page, render_list
 
 KIND = Filter(
     "kind",
@@ -56,10 +33,20 @@ LOOKS = ListSpec(
         Column(gettext_lazy("What")),
         Column(gettext_lazy("When"), sorts=("newest", "oldest"), numeric=True),
     ),
-    sorts=NEWEST,
+    sorts=by_time("at"),
     filters=(
-        Filter("viewer", gettext_lazy("Who (user name)"), FilterKind.TEXT, apply=narrow_by_viewer),
-        Filter("owner", gettext_lazy("Whose (user name)"), FilterKind.TEXT, apply=narrow_by_owner),
+        Filter(
+            "viewer",
+            gettext_lazy("Who (user name)"),
+            FilterKind.TEXT,
+            apply=lambda rows, name: rows.filter(viewer_id=find_user_id(name)),
+        ),
+        Filter(
+            "owner",
+            gettext_lazy("Whose (user name)"),
+            FilterKind.TEXT,
+            apply=lambda rows, name: rows.filter(owner_id=find_user_id(name)),
+        ),
         KIND,
         *DATES,
     ),
@@ -79,7 +66,7 @@ OWN_LOOKS = ListSpec(
         Column(gettext_lazy("What")),
         Column(gettext_lazy("When"), sorts=("newest", "oldest"), numeric=True),
     ),
-    sorts=NEWEST,
+    sorts=by_time("at"),
     filters=(KIND, *DATES),
     empty=Empty(
         "eye",
@@ -93,7 +80,7 @@ OWN_LOOKS = ListSpec(
 @page(Act.ACCESS_LOG)
 def access_log(request: PageRequest) -> HttpResponse:
     """List every look."""
-    found = load_page(LOOKS, request, list_all_access())
+    found = load_page(LOOKS, request, AccessEntry.objects.select_related("viewer", "owner"))
     shown = found.with_rows(describe_access(found.rows))
     return render_list(request, "console/access_log/list.html", shown, {"title": _("Access log")})
 

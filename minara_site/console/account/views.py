@@ -16,7 +16,7 @@ from minara_site.console.account.security.entry import enter
 from minara_site.kernel.errors import Gone, Invalid
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.forms import show_refusal
-from minara_site.web.responses import render_page
+from minara_site.web.responses import render_form, render_page
 
 
 class SignInView(LoginView):  # type: ignore[misc]
@@ -27,7 +27,6 @@ class SignInView(LoginView):  # type: ignore[misc]
     extra_context = {"title": gettext_lazy("Sign in")}
 
     def form_invalid(self, form: SignInForm) -> HttpResponse:
-        """Show the form again."""
         response: HttpResponse = super().form_invalid(form)
         response.status_code = HTTPStatus.UNPROCESSABLE_ENTITY
         return response
@@ -66,9 +65,8 @@ def claim(request: PageRequest) -> HttpResponse:
 def first_run_page(request: PageRequest, token: str, form: FirstRunForm) -> HttpResponse:
     """Answer the form of the first run."""
     form.focus_first()
-    context = {"title": _("Welcome to Minara"), "form": form, "token": token}
-    status = HTTPStatus.UNPROCESSABLE_ENTITY if form.errors else HTTPStatus.OK
-    return render_page(request, "console/account/first_run.html", context, status=status)
+    context = {"title": _("Welcome to Minara"), "token": token}
+    return render_form(request, "console/account/first_run.html", form, context)
 
 
 def link_used_page(request: PageRequest, used: Gone) -> HttpResponse:

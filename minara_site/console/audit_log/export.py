@@ -29,13 +29,15 @@ class Echo:
     """A file that hands back what is written to it."""
 
     def write(self, text: str) -> str:
-        """Return the text."""
         return text
 
 
 def export_response(entries: "QuerySet[AuditEntry]", kind: Format, *, order: Order) -> StreamingHttpResponse:
     """Return the file, times in UTC, newest first."""
-    records = map(record_of, walk(entries, order))
+    records = (
+        {name: getattr(entry, name) for name in COLUMNS} | {"at": entry.at.astimezone(UTC).isoformat()}
+        for entry in walk(entries, order)
+    )
     lines, media = (csv_lines(records), "text/csv") if kind is Format.CSV else (json_lines(records), "application/json")
     response = StreamingHttpResponse(lines, content_type=f"{media}; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="audit-log.{kind}"'
@@ -51,12 +53,6 @@ def walk(entries: "QuerySet[AuditEntry]", order: Order) -> Iterator[AuditEntry]:
         cursor = slice_.next_cursor
         if cursor is None:
             return
-
-
-def record_of(entry: AuditEntry) -> dict[str, Any]:
-    """Return an entry column by column."""
-    record = {name: getattr(entry, name) for name in COLUMNS}
-    return record | {"at": entry.at.astimezone(UTC).isoformat()}
 
 
 def csv_lines(records: Iterator[dict[str, Any]]) -> Iterator[str]:

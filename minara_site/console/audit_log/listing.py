@@ -15,6 +15,7 @@ from memory_app.memories.selectors import reason_words
 from memory_app.snapshot.selectors import count_rows_of
 from minara_site.access.actors import name_actors
 from minara_site.access.models import User
+from minara_site.access.users import find_user_id
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.audit_log.table import load_acts
 from minara_site.web.filters import Rows
@@ -34,12 +35,6 @@ def by_actor(rows: Rows, value: str) -> Rows:
 def by_owner(rows: Rows, value: str) -> Rows:
     """Keep what was done to the data of the user of this name."""
     return rows.filter(owner_id=find_user_id(value) or 0)
-
-
-def find_user_id(name: str) -> int | None:
-    """Return the id of the user of this name."""
-    found: int | None = User.objects.named(name).values_list("pk", flat=True).first()
-    return found
 
 
 def by_request(rows: Rows, value: str) -> Rows:

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from django.utils.translation import gettext as _
 
+from minara_site.console.jobs.selectors import UNDER_WAY
 from minara_site.kernel.audit_log.chain import newest_seal, unsealed_entries
 from minara_site.kernel.audit_log.models import AuditEntry, AuditSeal
 from minara_site.kernel.audit_log.tasks import VERIFY
@@ -14,7 +15,6 @@ from minara_site.kernel.errors import NotFound
 from minara_site.kernel.jobs.models import JobRun, RunState
 
 SEALED_WITHIN = timedelta(minutes=15)  # the job runs every five
-UNDER_WAY = (RunState.QUEUED, RunState.RUNNING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,10 @@ class Chain:
     @property
     def found(self) -> Finding | None:
         """Return what the last check found; None when it did not get that far."""
-        return read_finding(self.last) if self.last else None
+        known = {field.name for field in fields(Finding)}
+        said = (self.last.result if self.last else None) or {}
+        result = {name: value for name, value in said.items() if name in known}
+        return Finding(**result) if {"seals", "entries", "sha256"} <= result.keys() else None
 
     @property
     def broken(self) -> Finding | None:
@@ -58,21 +61,9 @@ def load_chain(*, now: datetime) -> Chain:
     )
 
 
-def read_finding(run: JobRun) -> Finding | None:
-    """Return what a check found, out of its run; None when it failed before it found anything."""
-    known = {field.name for field in fields(Finding)}
-    result = {name: value for name, value in (run.result or {}).items() if name in known}
-    return Finding(**result) if {"seals", "entries", "sha256"} <= result.keys() else None
-
-
 def get_entry(entry_id: int) -> AuditEntry:
     """Return an act. Raises NotFound."""
     entry = AuditEntry.objects.select_related("owner").filter(pk=entry_id).first()
     if entry is None:
         raise NotFound(_("There is no such entry."))
     return entry
-
-
-def find_seal(entry_id: int) -> AuditSeal | None:
-    """Return the seal that an entry is under; None while it waits for one."""
-    return AuditSeal.objects.filter(last_id__gte=entry_id).order_by("last_id").first()

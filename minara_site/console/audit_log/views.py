@@ -11,10 +11,10 @@ from django.utils.translation import gettext as _
 from minara_site.access.policy import Act
 from minara_site.console.audit_log.export import Format, export_response
 from minara_site.console.audit_log.listing import ENTRIES, shape_entries
-from minara_site.console.audit_log.selectors import find_seal, get_entry, load_chain
+from minara_site.console.audit_log.selectors import get_entry, load_chain
 from minara_site.console.jobs.listing import shape_runs
 from minara_site.console.jobs.services import start_job
-from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.audit_log.models import AuditEntry, AuditSeal
 from minara_site.kernel.audit_log.tasks import VERIFY
 from minara_site.kernel.errors import NotFound
 from minara_site.shell.pages import PageRequest, page
@@ -49,7 +49,7 @@ def entry(request: PageRequest, audit_entry_id: int) -> HttpResponse:
     context = {
         "title": row.words or found.tool_call,
         "row": row,
-        "seal": find_seal(audit_entry_id),
+        "seal": AuditSeal.objects.filter(last_id__gte=audit_entry_id).order_by("last_id").first(),
         "details": json.dumps(found.details, indent=2, ensure_ascii=False, sort_keys=True) if found.details else "",
     }
     return render_page(request, "console/audit_log/entry.html", context)

@@ -27,7 +27,6 @@ class RaiseForm(forms.Form):
     )
 
     def clean_reason(self) -> str:
-        """Refuse what cannot be stored."""
         reason: str = self.cleaned_data["reason"]
         if problem := storable_problem(reason):
             raise forms.ValidationError(problem)

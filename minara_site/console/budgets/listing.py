@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, time, timedelta
 
 from django.utils.translation import gettext_lazy
 
-from minara_site.access.models import User
+from minara_site.access.users import find_user_id
 from minara_site.kernel.llm.core import Category
 from minara_site.kernel.llm.core.windows import EVERY, Window
 from minara_site.web.filters import Rows
@@ -29,11 +29,6 @@ def by_month(rows: Rows, value: str) -> Rows:
     month = Window(EVERY, value)
     counted = rows.filter(date__gte=month.first_day, date__lt=month.day_after)
     return counted.filter(ts__gte=month.begins_at, ts__lt=month.ends_at + SETTLES_WITHIN)
-
-
-def by_owner(rows: Rows, value: str) -> Rows:
-    """Keep what was about the data of the user of this name."""
-    return rows.filter(owner_id=User.objects.named(value).values_list("pk", flat=True).first() or 0)
 
 
 CALLS = ListSpec(
@@ -60,7 +55,12 @@ CALLS = ListSpec(
         ),
         Filter("task", gettext_lazy("Task"), FilterKind.TEXT, lookup="task"),
         Filter("model", gettext_lazy("Model"), FilterKind.TEXT, lookup="model"),
-        Filter("owner", gettext_lazy("Owner"), FilterKind.TEXT, apply=by_owner),
+        Filter(
+            "owner",
+            gettext_lazy("Owner"),
+            FilterKind.TEXT,
+            apply=lambda rows, name: rows.filter(owner_id=find_user_id(name) or 0),
+        ),
         Filter("month", gettext_lazy("Month (UTC)"), FilterKind.TEXT, apply=by_month),
         Filter("day", gettext_lazy("Day (UTC)"), FilterKind.DATE, apply=by_day),
     ),

@@ -87,18 +87,7 @@ class ShownWindow:
 
     @property
     def name(self) -> str:
-        """Return the window's name."""
         return self.standing.window.name
-
-    @property
-    def is_exhausted(self) -> bool:
-        """Whether nothing fits any more."""
-        return self.standing.totals.is_exhausted
-
-    @property
-    def is_beyond_soft(self) -> bool:
-        """Whether a warning was due."""
-        return self.standing.is_beyond_soft
 
 
 def show_window(standing: Standing, *, now: datetime, actors: Mapping[str, str]) -> ShownWindow:

@@ -1,7 +1,6 @@
 """The pages of the budget."""
 
 from datetime import datetime
-from http import HTTPStatus
 from typing import Any
 
 from django.http import HttpResponse
@@ -22,7 +21,7 @@ from minara_site.kernel.llm.gateway import what_is_missing
 from minara_site.kernel.llm.selectors import list_calls, list_spenders, load_budget
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.lists import load_page, render_list
-from minara_site.web.responses import render_page, see_other, toast, wants_fragment
+from minara_site.web.responses import render_form, see_other, toast, wants_fragment
 
 
 @page(Act.BUDGET_READ)
@@ -68,12 +67,10 @@ def raise_cap(request: PageRequest, category: str, window: str) -> HttpResponse:
             return see_other("budgets:list")
     context = {
         "title": _("Raise the cap of %(category)s for %(window)s") % {"category": category, "window": window},
-        "form": form,
         "shown": show_window(standing, now=now, actors={}),
         "end": end_words(asked),
     }
-    status = HTTPStatus.UNPROCESSABLE_ENTITY if form.errors else HTTPStatus.OK
-    return render_page(request, "console/budgets/raise.html", context, status=status)
+    return render_form(request, "console/budgets/raise.html", form, context)
 
 
 @page(Act.BUDGET_CHANGE, methods=("POST",))

@@ -2,7 +2,6 @@
 
 import os
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
@@ -36,20 +35,17 @@ class Variable:
 
     @property
     def is_set(self) -> bool:
-        """Whether somebody gave it."""
         return self.origin is not Origin.DEFAULT
 
 
 def list_variables(config: Config) -> list[tuple[str, list[Variable]]]:
     """Return the variables by their reader, readers by name."""
-    found = sorted(read_variables(config), key=lambda each: each.reader)
+    variables = (
+        describe(name.upper(), field, getattr(config, name), origin_of(name, config))
+        for name, field in Config.model_fields.items()
+    )
+    found = sorted(variables, key=lambda each: each.reader)
     return [(reader, list(group)) for reader, group in groupby(found, key=lambda each: each.reader)]
-
-
-def read_variables(config: Config) -> Iterator[Variable]:
-    """Yield every variable in the order of the declaration."""
-    for name, field in Config.model_fields.items():
-        yield describe(name.upper(), field, getattr(config, name), origin_of(name, config))
 
 
 def describe(name: str, field: FieldInfo, value: object, origin: Origin) -> Variable:

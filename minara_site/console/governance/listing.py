@@ -2,17 +2,10 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from minara_site.access.models import User
+from minara_site.access.users import find_user_id
 from minara_site.kernel.governance.table import load_capabilities
-from minara_site.web.filters import Filter, FilterKind, Rows
-from minara_site.web.keyset import Order
-from minara_site.web.lists import Column, Empty, ListSpec, Sort
-
-
-def narrow_by_owner(rows: Rows, name: str) -> Rows:
-    """Keep what is about this user's data."""
-    return rows.filter(owner_id=User.objects.named(name).values_list("pk", flat=True).first())
-
+from minara_site.web.filters import Filter, FilterKind
+from minara_site.web.lists import Column, Empty, ListSpec, by_time
 
 SHADOWS = ListSpec(
     name="shadows",
@@ -24,10 +17,7 @@ SHADOWS = ListSpec(
         Column(_("Cost"), numeric=True),
         Column(_("When"), sorts=("newest", "oldest"), numeric=True),
     ),
-    sorts=(
-        Sort("newest", _("newest first"), Order("at")),
-        Sort("oldest", _("oldest first"), Order("at", descending=False)),
-    ),
+    sorts=by_time("at"),
     filters=(
         Filter(
             "capability",
@@ -36,7 +26,12 @@ SHADOWS = ListSpec(
             lookup="capability",
             choices=[(each.name, each.label) for each in load_capabilities().values() if each.has_shadow],
         ),
-        Filter("owner", _("Whose (user name)"), FilterKind.TEXT, apply=narrow_by_owner),
+        Filter(
+            "owner",
+            _("Whose (user name)"),
+            FilterKind.TEXT,
+            apply=lambda rows, name: rows.filter(owner_id=find_user_id(name)),
+        ),
     ),
     has_actions=False,
     page_size=25,

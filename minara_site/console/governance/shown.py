@@ -1,6 +1,6 @@
 """What the page shows: capabilities, breakers, the model, and shadow decisions as their reader may see them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import urlsplit
@@ -15,9 +15,9 @@ from memory_app.subjects import CONFLICT
 from minara_site.access.actors import name_actors
 from minara_site.access.models import User
 from minara_site.console.governance.words import MODE_BADGES, MODES, PARTS, VERDICTS
-from minara_site.kernel.governance.core import Mode, Phase
+from minara_site.kernel.governance.core import Phase
 from minara_site.kernel.governance.models import CircuitBreaker, ShadowDecision
-from minara_site.kernel.governance.selectors import Standing, circuit_of, list_breakers, list_standings
+from minara_site.kernel.governance.selectors import Standing, circuit_of, list_standings
 from minara_site.kernel.governance.subjects import read_subject, subject_label, subject_url
 from minara_site.kernel.governance.table import Capability, load_capabilities
 from minara_site.kernel.guard.masking import mask
@@ -37,12 +37,10 @@ class ShownCapability:
 
     @property
     def mode(self) -> Text:
-        """How it stands, in a word."""
         return MODES[self.standing.mode]
 
     @property
     def badge(self) -> str:
-        """The badge of how it stands."""
         return MODE_BADGES[self.standing.mode]
 
 
@@ -110,8 +108,8 @@ def setting_of(capability: Capability) -> Text:
 
 
 def show_breakers(*, now: datetime) -> list[ShownBreaker]:
-    """Return every breaker that ever met a failure. One query."""
-    shown = [(row, circuit_of(row)) for row in list_breakers()]
+    """Return every breaker that ever met a failure, by name. One query."""
+    shown = [(row, circuit_of(row)) for row in CircuitBreaker.objects.order_by("name")]
     return [ShownBreaker(row, circuit.phase(now), circuit.tries_again_at(now)) for row, circuit in shown]
 
 
@@ -120,12 +118,6 @@ def show_model() -> ShownModel:
     config = settings.MINARA
     host = urlsplit(config.anthropic_base_url).hostname if config.anthropic_base_url else ANTHROPIC
     return ShownModel(what_is_missing(), config.minara_model_fast, config.minara_model_main, host or "")
-
-
-def is_normal(capabilities: Iterable[ShownCapability], breakers: Iterable[ShownBreaker], model: ShownModel) -> bool:
-    """Say whether nothing is switched, broken or missing."""
-    all_on = all(each.standing.mode is Mode.ON for each in capabilities)
-    return all_on and all(each.is_closed for each in breakers) and not model.missing
 
 
 def show_shadows(rows: Sequence[ShadowDecision], *, reader: User) -> list[ShownShadow]:

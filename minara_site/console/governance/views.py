@@ -1,9 +1,5 @@
 """The pages of `/ops/governance/`."""
 
-from http import HTTPStatus
-from typing import Any
-
-from django.forms import BaseForm
 from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -13,7 +9,6 @@ from minara_site.access.policy import Act
 from minara_site.console.governance.forms import ReasonForm, SwitchForm
 from minara_site.console.governance.listing import SHADOWS
 from minara_site.console.governance.shown import (
-    is_normal,
     show_breakers,
     show_capabilities,
     show_model,
@@ -27,7 +22,7 @@ from minara_site.kernel.governance.services import switch
 from minara_site.kernel.governance.table import Capability
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.lists import load_page, render_list
-from minara_site.web.responses import render_page, see_other, toast
+from minara_site.web.responses import render_form, see_other, toast
 
 
 @page(Act.GOVERNANCE_READ)
@@ -43,7 +38,9 @@ def governance(request: PageRequest) -> HttpResponse:
         "capabilities": capabilities,
         "breakers": breakers,
         "model": model,
-        "is_normal": is_normal(capabilities, breakers, model),
+        "is_normal": all(each.standing.mode is Mode.ON for each in capabilities)
+        and all(each.is_closed for each in breakers)
+        and not model.missing,
     }
     shown = found.with_rows(show_shadows(found.rows, reader=reader))
     return render_list(request, "console/governance/page.html", shown, context)
@@ -60,7 +57,7 @@ def change(request: PageRequest, capability: Capability) -> HttpResponse:
         toast(request, _("%(name)s: %(mode)s.") % {"name": capability.label, "mode": MODES[mode]})
         return see_other("governance:page")
     context = {"title": capability.label, "text": capability.text, "button": _("Switch")}
-    return form_page(request, form, context)
+    return render_form(request, "console/governance/change.html", form, context)
 
 
 @page(Act.GOVERNANCE_CHANGE, methods=("GET", "POST"))
@@ -73,12 +70,5 @@ def close_breaker(request: PageRequest) -> HttpResponse:
         toast(request, _("The breaker is closed: calls go through again."))
         return see_other("governance:page")
     text = _("Calls to it go through at once. If they still fail, it opens again after five failures.")
-    return form_page(
-        request, form, {"title": _("Close the breaker"), "text": text, "button": _("Close it"), "name": name}
-    )
-
-
-def form_page(request: PageRequest, form: BaseForm, context: dict[str, Any]) -> HttpResponse:
-    """Answer a form; errors make it 422."""
-    status = HTTPStatus.UNPROCESSABLE_ENTITY if form.errors else HTTPStatus.OK
-    return render_page(request, "console/governance/change.html", {**context, "form": form}, status=status)
+    context = {"title": _("Close the breaker"), "text": text, "button": _("Close it"), "name": name}
+    return render_form(request, "console/governance/change.html", form, context)

@@ -63,7 +63,9 @@ def load_feed(*, owner: Owner, reader: User, since: datetime | None) -> Feed:
     newer = [entry for entry in entries if since and entry.at > since]
     is_cut = len(entries) == MOST_READ
     lines = {act.name: act.feed for act in load_acts().values() if act.feed}
-    groups = [list(group) for _key, group in groupby((e for e in entries if act_of(e) in lines), key=same_act)]
+    told = [entry for entry in entries if act_of(entry) in lines]
+    acts = groupby(told, key=lambda entry: (act_of(entry), entry.actor, entry.owner_id, entry.reasoning))
+    groups = [list(group) for _key, group in acts]
     shown = groups[:MOST_SHOWN]
     names = name_actors({group[0].actor for group in shown}, reader=reader)
     return Feed(
@@ -74,11 +76,6 @@ def load_feed(*, owner: Owner, reader: User, since: datetime | None) -> Feed:
         since=words_since(newer),
         is_more=len(newer) == MOST_READ,
     )
-
-
-def same_act(entry: AuditEntry) -> tuple[Any, ...]:
-    """Return what entries have in common that stand on one line."""
-    return act_of(entry), entry.actor, entry.owner_id, entry.reasoning
 
 
 def act_of(entry: AuditEntry) -> str:

@@ -6,7 +6,7 @@ from datetime import datetime, time, timedelta
 from itertools import pairwise
 from typing import Any
 
-from django.db.models import Exists, F, Q, QuerySet
+from django.db.models import Exists, F, Q
 from django.utils import timezone
 
 from memory_app.memories.models import Memory
@@ -15,8 +15,8 @@ from minara_site.access.models import ApiKey, User
 from minara_site.console.models import DemoObject, FirstStep, Step
 from minara_site.kernel.counts import CountOf, RowCount
 from minara_site.kernel.guard.selectors import list_holds
-from minara_site.kernel.jobs.models import JobRun, RunState, WorkerSeen
-from minara_site.kernel.jobs.selectors import SEEN_WITHIN
+from minara_site.kernel.jobs.models import JobRun, WorkerSeen
+from minara_site.kernel.jobs.selectors import SEEN_WITHIN, failed_runs
 from minara_site.kernel.llm.selectors import windows_to_look_at
 from minara_site.kernel.ownership import EVERYONE, Owner
 
@@ -24,7 +24,6 @@ DAYS = 14
 NEWEST = 6
 MOST_PEOPLE = 8
 MOST_FAILED = 3
-FAILED_WITHIN = timedelta(days=7)
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,7 @@ def load_own_and_instance(user: User, *, now: datetime) -> tuple[Own, Instance]:
         has_demo=row["has_demo"],
         has_tight_budget=row["has_tight_budget"],
         days=[Day(begin, RowCount.of(row[f"day_{place}"])) for place, begin in enumerate(begins)],
-        newest_failed=list(failed_runs(now).order_by("-created_at", "-pk")[:MOST_FAILED]),
+        newest_failed=list(failed_runs(now=now).order_by("-created_at", "-pk")[:MOST_FAILED]),
         newest_people=list(people[:MOST_PEOPLE]),
     )
     return read_own(row), instance
@@ -131,7 +130,7 @@ def instance_columns(now: datetime) -> dict[str, Any]:
     return {
         "all_memories": CountOf(Memory.objects.live()),
         "people": CountOf(User.objects.filter(is_active=True)),
-        "failed": CountOf(failed_runs(now)),
+        "failed": CountOf(failed_runs(now=now)),
         "held": CountOf(list_holds(owner=EVERYONE)),
         "all_outcomes_due": CountOf(list_manual_due(owner=EVERYONE, now=now)),
         "has_worker": Exists(WorkerSeen.objects.filter(seen_at__gte=now - SEEN_WITHIN)),
@@ -154,11 +153,6 @@ def days_before(now: datetime) -> Iterator[datetime]:
     today = timezone.localtime(now).date()
     for back in reversed(range(DAYS)):
         yield timezone.make_aware(datetime.combine(today - timedelta(days=back), time.min))
-
-
-def failed_runs(now: datetime) -> "QuerySet[JobRun]":
-    """Return the runs of the last seven days that failed for good."""
-    return JobRun.objects.filter(state=RunState.FAILED, created_at__gte=now - FAILED_WITHIN)
 
 
 def list_newest_memories(*, owner: Owner) -> list[Memory]:

@@ -8,8 +8,9 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from minara_site.access.actors import name_actors
 from minara_site.access.models import User
-from minara_site.console.jobs.selectors import UNDER_WAY, name_requesters
+from minara_site.console.jobs.selectors import UNDER_WAY
 from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.kernel.jobs.services import OVER
 from minara_site.kernel.jobs.table import Job, find_job, load_jobs
@@ -73,7 +74,6 @@ class ListedRun:
 
     @property
     def is_under_way(self) -> bool:
-        """Whether it waits or runs."""
         return self.run.state in UNDER_WAY
 
     @property
@@ -89,7 +89,6 @@ class ListedRun:
 
     @property
     def can_retry(self) -> bool:
-        """Whether it can be tried again."""
         return self.run.state in OVER and self.run.state != RunState.SUCCEEDED
 
     @property
@@ -123,7 +122,7 @@ class ListedRun:
 def shape_runs(runs: Iterable[JobRun], *, reader: User) -> list[ListedRun]:
     """Return runs as the pages show them. Two queries at most."""
     runs = list(runs)
-    names = name_requesters(runs, reader=reader)
+    names = name_actors({run.requested_by for run in runs}, reader=reader) | {"schedule": _("the schedule")}
     return [ListedRun(run, names[run.requested_by]) for run in runs]
 
 

@@ -7,8 +7,6 @@ from datetime import datetime, timedelta
 from django.db.models import Q, Subquery
 from django.utils.translation import gettext as _
 
-from minara_site.access.actors import name_actors
-from minara_site.access.models import User
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.kernel.jobs.schedule import find_slot
@@ -76,9 +74,3 @@ def get_run(run_id: int) -> JobRun:
     if run is None:
         raise NotFound(_("There is no such run."))
     return run
-
-
-def name_requesters(runs: Iterable[JobRun], *, reader: User) -> dict[str, str]:
-    """Return in words who asked for these runs. Two queries at most."""
-    names = name_actors({run.requested_by for run in runs}, reader=reader)
-    return names | {"schedule": _("the schedule")}

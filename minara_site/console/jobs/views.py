@@ -1,6 +1,5 @@
 """The pages of jobs. A run that is under way asks every two seconds how far it is, and stops asking when it is over."""
 
-from datetime import datetime
 from typing import Any
 
 from django.http import HttpResponse
@@ -10,7 +9,7 @@ from django.utils.translation import gettext as _
 from minara_site.access.policy import Act
 from minara_site.console.jobs import services
 from minara_site.console.jobs.listing import ListedRun, runs_spec, shape_runs
-from minara_site.console.jobs.selectors import Planned, get_run, load_plan
+from minara_site.console.jobs.selectors import get_run, load_plan
 from minara_site.kernel.errors import Conflict
 from minara_site.kernel.jobs.models import JobRun
 from minara_site.kernel.jobs.selectors import is_worker_seen
@@ -27,29 +26,18 @@ def run_list(request: PageRequest) -> HttpResponse:
     found = load_page(runs_spec(), request, JobRun.objects.all())
     context: dict[str, Any] = {"title": _("Jobs")}
     if not wants_fragment(request):
-        context |= schedule_context(request, now=timezone.now())
-    return render_list(
-        request, "console/jobs/list.html", found.with_rows(shape_runs(found.rows, reader=request.user)), context
-    )
-
-
-def schedule_context(request: PageRequest, *, now: datetime) -> dict[str, Any]:
-    """Return what stands above the runs."""
-    return {
-        "has_worker": is_worker_seen(now=now),
-        "plan": [shape_planned(planned) for planned in load_plan(now=now)],
-        "may_run": request.principal.may(Act.JOBS_RUN),
-    }
-
-
-def shape_planned(planned: Planned) -> dict[str, Any]:
-    """Return a line of the schedule with its spans in words."""
-    every = planned.job.every
-    return {
-        "planned": planned,
-        "every": span_words(every) if every else "",
-        "late": span_words(planned.late) if planned.is_late else "",
-    }
+        now = timezone.now()
+        plan = [
+            {
+                "planned": planned,
+                "every": span_words(planned.job.every) if planned.job.every else "",
+                "late": span_words(planned.late) if planned.is_late else "",
+            }
+            for planned in load_plan(now=now)
+        ]
+        context |= {"has_worker": is_worker_seen(now=now), "plan": plan, "may_run": request.principal.may(Act.JOBS_RUN)}
+    shown = found.with_rows(shape_runs(found.rows, reader=request.user))
+    return render_list(request, "console/jobs/list.html", shown, context)
 
 
 @page(Act.JOBS_READ)

@@ -54,14 +54,11 @@ class NewPrice(Strict):
     ts: Moment
 
 
-def as_list(value: Any) -> Any:
-    """Return one price as a list of one."""
-    return [value] if isinstance(value, dict) else value
-
-
 NewPrices = Annotated[
     list[NewPrice],
-    BeforeValidator(as_list, json_schema_input_type=NewPrice | list[NewPrice]),
+    BeforeValidator(
+        lambda value: [value] if isinstance(value, dict) else value, json_schema_input_type=NewPrice | list[NewPrice]
+    ),
     Field(min_length=1, max_length=MOST_POINTS),
 ]
 

@@ -48,7 +48,6 @@ class Freshness:
 
     @property
     def is_under_way(self) -> bool:
-        """Whether a re-scan waits or runs."""
         return self.last_run is not None and self.last_run.state in {RunState.QUEUED, RunState.RUNNING}
 
 
@@ -74,6 +73,5 @@ def list_rules(*, now: datetime) -> Sequence[RuleRow]:
 def load_freshness() -> Freshness:
     """Return how far the stored verdicts are from the rules in force. Five queries."""
     tables = (Memory.objects.all(), UserProfileEntry.objects.all())
-    counts = [count_rows(rows.filter(**lookup)) for rows in tables for lookup in out_of_date()]
-    outdated = RowCount(sum(each.number for each in counts), all(each.is_exact for each in counts))
+    outdated = RowCount.together(count_rows(rows.filter(**lookup)) for rows in tables for lookup in out_of_date())
     return Freshness(outdated, JobRun.objects.filter(job=RESCAN).order_by("-created_at").first())

@@ -1,6 +1,5 @@
 """`/ops/scan-rules/`: the rules in force, what they found, a text to try, a re-scan on request (screens)."""
 
-from http import HTTPStatus
 from typing import Any
 
 from django.db import transaction
@@ -20,7 +19,7 @@ from minara_site.kernel.guard.labels import name_rules
 from minara_site.kernel.jobs.services import request_run
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.lists import total_words
-from minara_site.web.responses import render_page, see_other, toast
+from minara_site.web.responses import form_status, render_page, see_other, toast
 
 
 @page(Act.SCAN_RULES, methods=("GET", "POST"))
@@ -40,10 +39,8 @@ def scan_rules(request: PageRequest) -> HttpResponse:
         "freshness": freshness,
         "outdated": total_words(freshness.outdated),
     }
-    status = HTTPStatus.UNPROCESSABLE_ENTITY if form.errors else HTTPStatus.OK
-    return render_page(
-        request, "console/scan_rules/page.html", context, fragment="console/scan_rules/_test.html", status=status
-    )
+    fragment = "console/scan_rules/_test.html"
+    return render_page(request, "console/scan_rules/page.html", context, fragment=fragment, status=form_status(form))
 
 
 @page(Act.SCAN_RULES, methods=("POST",))

@@ -1,6 +1,5 @@
 """The settings page."""
 
-from http import HTTPStatus
 from typing import Any
 
 from django.http import HttpResponse
@@ -8,14 +7,17 @@ from django.utils import timezone
 from django.utils.translation import get_language_from_request, override
 from django.utils.translation import gettext as _
 
+from minara_site.access.access_log import list_access
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.access.preferences import change_preferences
-from minara_site.console.access_log.selectors import list_own_access
+from minara_site.console.access_log.selectors import describe_access
 from minara_site.console.models import FirstStep, Step
 from minara_site.console.settings.forms import PreferencesForm
 from minara_site.shell.pages import PageRequest, page
-from minara_site.web.responses import render_page, see_other, toast
+from minara_site.web.responses import form_status, render_page, see_other, toast
+
+MAX_LOOKS = 20
 
 
 @page(Act.OWN_SETTINGS, methods=("GET", "POST"))
@@ -34,12 +36,12 @@ def settings(request: PageRequest) -> HttpResponse:
 def show(request: PageRequest, form: PreferencesForm) -> HttpResponse:
     """Answer the page; a form with errors makes it 422."""
     owns_memory = request.principal.may(Act.MEMORY_READ)
+    looks = list_access(request.user).order_by("-at", "-pk")[:MAX_LOOKS]
     context: dict[str, Any] = {
         "title": _("Settings"),
         "preferences": form,
         "owns_memory": owns_memory,
-        "looks": list_own_access(request.user) if owns_memory else [],
+        "looks": describe_access(looks) if owns_memory else [],
         "steps_hidden": FirstStep.objects.filter(user=request.user, step=Step.HIDDEN).exists(),
     }
-    status = HTTPStatus.UNPROCESSABLE_ENTITY if form.errors else HTTPStatus.OK
-    return render_page(request, "console/settings.html", context, status=status)
+    return render_page(request, "console/settings.html", context, status=form_status(form))

@@ -10,7 +10,7 @@ from minara_site.console.status.selectors import Judged, Queue, Ran, Status
 from minara_site.kernel.db import is_sqlite
 from minara_site.kernel.jobs.models import RunState
 from minara_site.kernel.llm.endpoint import Models
-from minara_site.kernel.machine import Storage, Versions
+from minara_site.kernel.machine import Storage
 from minara_site.web.filters import Text
 from minara_site.web.lists import total_words
 
@@ -42,11 +42,18 @@ class Section:
 
 def sections_of(status: Status, *, now: datetime) -> list[Section]:
     """Return the page."""
+    runs = status.versions
+    versions = (
+        ("Minara", runs.minara),
+        ("Python", runs.python),
+        ("Django", runs.django),
+        (_("Database"), runs.database),
+    )
     return [
         Section("work", _("Work"), [*work_facts(status.queue, now), models_fact(status.models)]),
         Section("memory", _("Memory"), memory_facts(status.judged, status.index_problems)),
         Section("storage", _("Storage"), storage_facts(status.storage, status.waiting_migrations)),
-        Section("versions", _("Versions"), version_facts(status.versions)),
+        Section("versions", _("Versions"), [Fact(label, value) for label, value in versions]),
     ]
 
 
@@ -141,16 +148,6 @@ def file_facts(storage: Storage) -> list[Fact]:
 def size_words(size: int | None) -> str:
     """Return bytes as people read them."""
     return _("unknown") if size is None else filesizeformat(size)
-
-
-def version_facts(versions: Versions) -> list[Fact]:
-    """Return which version of what runs."""
-    return [
-        Fact("Minara", versions.minara),
-        Fact("Python", versions.python),
-        Fact("Django", versions.django),
-        Fact(_("Database"), versions.database),
-    ]
 
 
 def tone_of(ran: Ran) -> str:

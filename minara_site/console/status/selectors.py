@@ -1,26 +1,24 @@
 """What the status page and the metrics know. Every count is bounded; nothing here reads a whole table."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
-from django.db import DEFAULT_DB_ALIAS, connections
-from django.db.migrations.executor import MigrationExecutor
 from django.db.models import QuerySet, Subquery
 
 from memory_app.index.documents import newest_index_problems
 from memory_app.memories.models import Memory
 from minara_site.kernel.counts import RowCount, count_rows
+from minara_site.kernel.db import count_waiting_migrations
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.models import Hold
+from minara_site.kernel.guard.selectors import out_of_date
 from minara_site.kernel.jobs.models import JobRun, RunState, WorkerSeen
-from minara_site.kernel.jobs.selectors import SEEN_WITHIN
+from minara_site.kernel.jobs.selectors import SEEN_WITHIN, failed_runs
+from minara_site.kernel.jobs.services import OVER
 from minara_site.kernel.jobs.table import Job, load_jobs
 from minara_site.kernel.llm.endpoint import Models, read_models
 from minara_site.kernel.machine import Storage, Versions, read_storage, read_versions
-
-FAILED_WITHIN = timedelta(days=7)
-OVER = (RunState.SUCCEEDED, RunState.FAILED, RunState.CANCELLED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +67,7 @@ class Status:
 
 def load_status(*, now: datetime) -> Status:
     """Return the state of the instance."""
+    stale = (count_rows(Memory.objects.filter(**lookup)) for lookup in out_of_date())
     return Status(
         versions=read_versions(),
         storage=read_storage(),
@@ -76,21 +75,14 @@ def load_status(*, now: datetime) -> Status:
         queue=load_queue(now=now),
         models=read_models(),
         jobs=load_jobs_that_ran(),
-        judged=load_judged(),
+        judged=Judged(guard.RULES.version, RowCount.together(stale), count_rows(Hold.objects.open())),
         index_problems=newest_index_problems(),
     )
-
-
-def count_waiting_migrations() -> int:
-    """Return how many migrations of this version the database has not seen."""
-    executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
-    return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 
 
 def load_queue(*, now: datetime) -> Queue:
     """Return who works, and what waits."""
     waiting = JobRun.objects.filter(state=RunState.QUEUED).exclude(not_before__gt=now)
-    failed = JobRun.objects.filter(state=RunState.FAILED, created_at__gte=now - FAILED_WITHIN)
     newest_worker = WorkerSeen.objects.order_by("-seen_at").values_list("seen_at", flat=True)
     return Queue(
         workers=count_rows(WorkerSeen.objects.filter(seen_at__gte=now - SEEN_WITHIN)),
@@ -98,7 +90,7 @@ def load_queue(*, now: datetime) -> Queue:
         waiting=count_rows(waiting),
         running=count_rows(JobRun.objects.filter(state=RunState.RUNNING)),
         waiting_since=waiting.order_by("created_at", "pk").values_list("created_at", flat=True).first(),
-        failed=count_rows(failed),
+        failed=count_rows(failed_runs(now=now)),
     )
 
 
@@ -119,16 +111,3 @@ def ran(job: Job, runs: list[JobRun]) -> Ran:
     """Return a job beside its newest runs."""
     succeeded = next((run.finished_at for run in runs if run.state == RunState.SUCCEEDED), None)
     return Ran(job, runs[0] if runs else None, succeeded)
-
-
-def load_judged() -> Judged:
-    """Return the state of the guard."""
-    return Judged(guard.RULES.version, count_stale(), count_rows(Hold.objects.open()))
-
-
-def count_stale() -> RowCount:
-    """Return how many memories another rule set judged: two ranges, each of which walks an index."""
-    sides = [
-        count_rows(Memory.objects.filter(**{f"rules_version__{side}": guard.RULES.version})) for side in ("lt", "gt")
-    ]
-    return RowCount(sum(side.number for side in sides), all(side.is_exact for side in sides))

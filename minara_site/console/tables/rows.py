@@ -89,15 +89,12 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[type-arg]
     change_form_template = "console/tables/row.html"
 
     def get_fields(self, request: HttpRequest, obj: Model | None = None) -> list[Any]:
-        """Return the columns of a row."""
         return [field.name for field in open_fields(self.model)]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> list[Any]:
-        """Return the same: none can be changed."""
         return self.get_fields(request, obj)
 
     def get_list_display(self, request: HttpRequest) -> list[Any]:
-        """Return the columns of the list."""
         return [field.name for field in short_fields(self.model)]
 
     def get_list_select_related(self, request: HttpRequest) -> list[str]:
@@ -105,7 +102,6 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[type-arg]
         return [field.name for field in short_fields(self.model) if isinstance(field, ForeignKey)]
 
     def get_urls(self) -> list[URLPattern]:
-        """Return the list and the row."""
         name, guard = f"{self.opts.app_label}_{self.opts.model_name}", self.admin_site.admin_view
         return [
             path("", guard(self.changelist_view), name=f"{name}_changelist"),
@@ -117,23 +113,18 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[type-arg]
         return False
 
     def has_module_permission(self, request: HttpRequest) -> bool:
-        """Show the table to whom the policy lets in."""
         return self.has_view_permission(request)
 
     def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Let read whom the policy lets in."""
         return request.principal.may(Act.TABLES)  # type: ignore[attr-defined,no-any-return]
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Let nobody add."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Let nobody change."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Let nobody delete."""
         return False
 
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:

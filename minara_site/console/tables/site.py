@@ -30,7 +30,6 @@ class Tables(AdminSite):
     enable_nav_sidebar = False
 
     def has_permission(self, request: HttpRequest) -> bool:
-        """Let in whom the policy lets in."""
         return request.principal.may(Act.TABLES)  # type: ignore[attr-defined,no-any-return]
 
     def admin_view(self, view: Callable[..., Any], cacheable: bool = False) -> Any:  # noqa: FBT001, FBT002 - as Django
@@ -51,7 +50,6 @@ class Tables(AdminSite):
         return found
 
     def get_urls(self) -> list[URLResolver | URLPattern]:
-        """Return the index, the tables of an app, and those of each row."""
         labels = "|".join(dict.fromkeys(model._meta.app_label for model in self._registry))  # noqa: SLF001 - public Meta
         return [
             path("", self.admin_view(self.index), name="index"),

@@ -36,7 +36,6 @@ class InviteForm(forms.Form):
     role = forms.ChoiceField(label=_("Role"), choices=ROLES, initial=Role.USER.value, widget=forms.RadioSelect)
 
     def clean_username(self) -> str:
-        """Refuse a name that cannot be given."""
         with as_field_error():
             return check_username(self.cleaned_data["username"])
 

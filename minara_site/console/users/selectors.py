@@ -19,7 +19,6 @@ from minara_site.access.security.sessions import life_of
 from minara_site.kernel.errors import NotFound
 
 NO_PASSWORD = Q(password__startswith=UNUSABLE_PASSWORD_PREFIX)
-MOST_KEYS = 50
 
 
 class Standing(StrEnum):
@@ -93,7 +92,7 @@ def any_of(conditions: Iterable[Q]) -> Q:
 def describe_people(users: Sequence[User], *, now: datetime) -> list[Person]:
     """Return the rows of one page. Two queries."""
     sessions = count_by_user(live_sessions_of(users, now=now))
-    keys = count_by_user(open_keys(now).filter(user__in=users))
+    keys = count_by_user(ApiKey.objects.filter(user__in=users, revoked_at=None).exclude(expires_at__lte=now))
     return [Person(user, standing_of(user), sessions.get(user.pk, 0), keys.get(user.pk, 0)) for user in users]
 
 
@@ -113,17 +112,6 @@ def live_sessions_of(users: Sequence[User], *, now: datetime) -> "QuerySet[UserS
     return sessions
 
 
-def open_keys(now: datetime) -> "QuerySet[ApiKey]":
-    """Return the keys that open something."""
-    keys: QuerySet[ApiKey] = ApiKey.objects.filter(revoked_at=None).exclude(expires_at__lte=now)
-    return keys
-
-
 def count_by_user(rows: "QuerySet[Any]") -> dict[int, int]:
     """Return how many rows each user has."""
     return dict(rows.order_by().values_list("user_id").annotate(Count("pk")))
-
-
-def newest_keys(user: User) -> list[ApiKey]:
-    """Return the keys of somebody, newest first."""
-    return list(ApiKey.objects.for_owner(user).order_by("-created_at", "-id")[:MOST_KEYS])

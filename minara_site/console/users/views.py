@@ -1,10 +1,8 @@
 """The pages of `/ops/users/`."""
 
 from http import HTTPStatus
-from typing import Any
 
 from django.conf import settings
-from django.forms import BaseForm
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils import timezone
@@ -14,7 +12,7 @@ from minara_site.access.access_log import log_access
 from minara_site.access.invitations.services import NewLink, renew_link
 from minara_site.access.invitations.services import invite as invite_user
 from minara_site.access.keys.core import KeyState
-from minara_site.access.keys.services import get_key, revoke_key
+from minara_site.access.keys.services import get_key, list_keys, revoke_key
 from minara_site.access.models import User
 from minara_site.access.policy import Act, Role
 from minara_site.access.security.sessions import list_sign_ins
@@ -27,14 +25,15 @@ from minara_site.console.users.selectors import (
     describe_people,
     get_person,
     list_people,
-    newest_keys,
     standing_of,
 )
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.forms import show_refusal
 from minara_site.web.lists import load_page, render_list
-from minara_site.web.responses import render_page, see_other, toast
+from minara_site.web.responses import render_form, render_page, see_other, toast
+
+MAX_KEYS = 50
 
 
 @page(Act.USERS_READ)
@@ -58,7 +57,7 @@ def one(request: PageRequest, user_id: int) -> HttpResponse:
         "role": ROLE_NAMES[user.role],
         "standing": standing_of(user),
         "sign_ins": list_sign_ins(user, current_key=request.session.session_key or "", now=now),
-        "keys": [(key, key.state(now), key.state(now) is KeyState.ACTIVE) for key in newest_keys(user)],
+        "keys": [(key, key.state(now), key.state(now) is KeyState.ACTIVE) for key in list_keys(user)[:MAX_KEYS]],
         "owns_memory": user.role is not Role.SUPPORT,
     }
     return render_page(request, "console/users/one.html", context)
@@ -75,7 +74,7 @@ def invite(request: PageRequest) -> HttpResponse:
             show_refusal(form, refusal)
         else:
             return link_page(request, link)
-    return form_page(request, "console/users/invite.html", form, {"title": _("Invite somebody")})
+    return render_form(request, "console/users/invite.html", form, {"title": _("Invite somebody")})
 
 
 @page(Act.USERS_CHANGE, methods=("GET", "POST"))
@@ -107,7 +106,7 @@ def role(request: PageRequest, user_id: int) -> HttpResponse:
         toast(request, _("%(name)s: %(role)s.") % {"name": user.username, "role": ROLE_NAMES[chosen]})
         return see_other("home") if is_own else see_other("users:one", user.pk)
     context = {"title": _("Role of %(name)s") % {"name": user.username}, "person": user}
-    return form_page(request, "console/users/role.html", form, context)
+    return render_form(request, "console/users/role.html", form, context)
 
 
 @page(Act.USERS_CHANGE, methods=("GET", "POST"))
@@ -121,7 +120,7 @@ def change(request: PageRequest, user_id: int, name: str) -> HttpResponse:
         toast(request, asked.done % words)
         return see_other("users:one", user.pk)
     context = {"title": asked.title % words, "person": user, "change": asked}
-    return form_page(request, "console/users/change.html", form, context)
+    return render_form(request, "console/users/change.html", form, context)
 
 
 @page(Act.USERS_CHANGE, methods=("GET", "POST"))
@@ -137,10 +136,4 @@ def key_revoke(request: PageRequest, user_id: int, prefix: str) -> HttpResponse:
         toast(request, _("Revoked the key %(key)s. Nothing can use it any more.") % {"key": prefix})
         return see_other("users:one", user.pk)
     context = {"title": _("Revoke this key?"), "key": key, "cancel_url": reverse("users:one", args=[user.pk])}
-    return form_page(request, "console/account/keys/revoke.html", form, context)
-
-
-def form_page(request: PageRequest, template: str, form: BaseForm | None, context: dict[str, Any]) -> HttpResponse:
-    """Answer a form; errors make it 422."""
-    status = HTTPStatus.UNPROCESSABLE_ENTITY if form is not None and form.errors else HTTPStatus.OK
-    return render_page(request, template, {**context, "form": form}, status=status)
+    return render_form(request, "console/account/keys/revoke.html", form, context)

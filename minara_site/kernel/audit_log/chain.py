@@ -8,7 +8,6 @@ chain anew: that shows only beside a digest that was noted elsewhere. Source: de
 
 import hashlib
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC
 from typing import Any
@@ -40,15 +39,9 @@ def link_of(seal: AuditSeal | None) -> Link:
 
 
 def digest(before: str, entries: "QuerySet[AuditEntry]") -> Link:
-    """Return the link that these entries make, reading few at a time."""
-    rows = entries.values_list(*COLUMNS).iterator(chunk_size=READ_AT_ONCE)
-    return digest_rows(before, rows)
-
-
-def digest_rows(before: str, rows: Iterable[tuple[Any, ...]]) -> Link:
-    """Return the link that these rows make after the digest `before`."""
+    """Return the link that these entries make after the digest `before`, reading few at a time."""
     sha, count, last_id = hashlib.sha256(before.encode()), 0, 0
-    for row in rows:
+    for row in entries.values_list(*COLUMNS).iterator(chunk_size=READ_AT_ONCE):
         sha.update(canonical(row))
         count, last_id = count + 1, row[0]
     return Link(count, last_id, sha.hexdigest())

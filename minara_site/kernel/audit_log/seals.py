@@ -41,17 +41,12 @@ def find_settled_id() -> int | None:
     """Return the newest id below which nothing is in flight; None when a write took too long to wait for."""
     try:
         with transaction.atomic():
-            close_to_writers()
+            if connection.vendor == "postgresql":  # wait for the writes in flight, and let no other begin meanwhile
+                with connection.cursor() as cursor:
+                    cursor.execute(f"SET LOCAL lock_timeout = {MOST_WAIT_MILLISECONDS}")
+                    cursor.execute("LOCK TABLE audit_log IN SHARE MODE")
             return AuditEntry.objects.aggregate(newest=Max("id"))["newest"] or 0
     except OperationalError as error:
         if getattr(error.__cause__, "sqlstate", "") == LOCK_NOT_AVAILABLE:  # the next run seals it
             return None
         raise
-
-
-def close_to_writers() -> None:
-    """Wait for the writes in flight, and let no other begin before the transaction ends; SQLite has one writer."""
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute(f"SET LOCAL lock_timeout = {MOST_WAIT_MILLISECONDS}")
-            cursor.execute("LOCK TABLE audit_log IN SHARE MODE")

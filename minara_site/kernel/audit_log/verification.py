@@ -49,7 +49,6 @@ class Finding:
 
     @property
     def sentence(self) -> str:
-        """Return the result in words."""
         if self.broken is None:
             counts = {"entries": f"{self.entries:,}", "seals": f"{self.seals:,}"}
             return _("Every seal fits (entries: %(entries)s, seals: %(seals)s).") % counts
@@ -97,18 +96,14 @@ def find_break(seal: AuditSeal, before: Link) -> Break | None:
 
 def explain(seal: AuditSeal, before: Link, found: Link) -> Break:
     """Name how a seal that does not fit came to be so."""
-    if found.sha256 == seal.sha256 or digest_first(seal, before).sha256 == seal.sha256:
+    first = entries_after(before.last_id)[: seal.entries]  # as many as the seal counts, wherever it says that they end
+    if found.sha256 == seal.sha256 or digest(before.sha256, first).sha256 == seal.sha256:
         return Break.SEAL_CHANGED  # its entries are there, it counts or ends otherwise than it did
     if found.entries < seal.entries:
         return Break.ENTRY_MISSING
     if found.entries > seal.entries:
         return Break.SEAL_MISSING if fits_after_a_lost_seal(seal, before, found) else Break.ENTRY_ADDED
     return Break.SEAL_CHANGED if fits_the_next_seal(seal, found) else Break.ENTRY_CHANGED
-
-
-def digest_first(seal: AuditSeal, before: Link) -> Link:
-    """Return the link of as many entries as the seal counts, wherever it says that they end."""
-    return digest(before.sha256, entries_after(before.last_id)[: seal.entries])
 
 
 def fits_after_a_lost_seal(seal: AuditSeal, before: Link, found: Link) -> bool:

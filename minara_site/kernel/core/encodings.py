@@ -58,7 +58,8 @@ class Part(NamedTuple):
 def decoded_parts(text: str) -> Iterator[Part]:
     """Yield what decodes to another plain text, kind by kind. Linear in the length of the text."""
     yield from _joined([(_plain(_from_base64(found.group())), found.span()) for found in _BASE64.finditer(text)])
-    yield from _joined([(_plain(_from_hex(found["digits"])), found.span()) for found in _HEX.finditer(text)])
+    hexed = ((bytes.fromhex(_BETWEEN_BYTES.sub("", found["digits"])), found.span()) for found in _HEX.finditer(text))
+    yield from _joined([(_plain(raw), span) for raw, span in hexed])
     yield from _joined(_unescaped(text))
     yield from _joined(_disguised(text))
 
@@ -86,10 +87,6 @@ def _from_base64(text: str) -> bytes | None:
         return base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
     except binascii.Error:
         return None
-
-
-def _from_hex(digits: str) -> bytes:
-    return bytes.fromhex(_BETWEEN_BYTES.sub("", digits))
 
 
 def _unescaped(text: str) -> Iterator[tuple[str, tuple[int, int]]]:

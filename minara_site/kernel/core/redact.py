@@ -130,11 +130,16 @@ def _redact_text(text: str, context: str, wraps: int) -> str:
     text = PEM_KEY.sub(REDACTED, text)
     text = _replaced(text, find_named_values(text))
     text = _replaced(text, find_said_values(text))
-    text = _URL_PASSWORD.sub(rf"\1{REDACTED}", _BASIC.sub(_without_user_and_password, _BEARER.sub(REDACTED, text)))
+    text = _BASIC.sub(
+        lambda hit: REDACTED if ":" in (_unwrapped(hit.group().strip()) or "") else hit.group(),
+        _BEARER.sub(REDACTED, text),
+    )
+    text = _URL_PASSWORD.sub(rf"\1{REDACTED}", text)
     text = SERVICE_KEY.sub(REDACTED, text)
     text = _replaced(text, find_service_keys(text))
     text = WALLET_IMPORT_KEY.sub(lambda hit: REDACTED if is_wallet_import_key(hit.group()) else hit.group(), text)
-    text = _replaced(text, _bare_keys(text, context))
+    keys = [hit for hit in BARE_KEY.finditer(text) if is_key_after(f"{context} {text[: hit.start()][-64:]}")]
+    text = _replaced(text, [hit.span() for hit in keys])  # only the words before them tell them from a hash
     text = _replaced(text, find_phrases(text))
     return _BASE64.sub(lambda hit: _without_wrapped_secret(hit.group(), context, wraps), text)
 
@@ -196,15 +201,6 @@ def _value_span(text: str, start: int, *, whole_line: bool) -> tuple[int, int]:
     while stop > quote.end() and text[stop - 1] == "\\":
         stop = text.find(quote.group(), stop + 1)
     return quote.end(), len(text) if stop < 0 else stop
-
-
-def _bare_keys(text: str, context: str) -> Iterable[tuple[int, int]]:
-    """Yield the private keys that only the words before them tell from a hash."""
-    return (hit.span() for hit in BARE_KEY.finditer(text) if is_key_after(f"{context} {text[: hit.start()][-64:]}"))
-
-
-def _without_user_and_password(hit: re.Match[str]) -> str:
-    return REDACTED if ":" in (_unwrapped(hit.group().strip()) or "") else hit.group()
 
 
 def _without_wrapped_secret(wrapped: str, context: str, wraps: int) -> str:

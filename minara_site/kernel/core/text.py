@@ -98,7 +98,8 @@ def _fold(word: str) -> str:
     if word.isascii():
         return _fold_ascii(word)
     plain = normalize("NFC", _DROPPED.sub("", normalize("NFKD", word.replace("\u2019", "'")))).casefold()
-    return _APOSTROPHE.sub("", "".join([char if _is_known(char) else " " for char in plain]))
+    # FTS5's `unicode61` knows Unicode 6.1; Python keeps a table of 3.2, and what is not in it ends a word.
+    return _APOSTROPHE.sub("", "".join([char if ucd_3_2_0.category(char) != "Cn" else " " for char in plain]))
 
 
 def _fold_ascii(text: str) -> str:
@@ -106,8 +107,3 @@ def _fold_ascii(text: str) -> str:
     if "," in folded:
         folded = _ASCII_THOUSANDS.sub(lambda number: number.group().replace(",", ""), folded)
     return _APOSTROPHE.sub("", folded) if "'" in folded else folded
-
-
-def _is_known(char: str) -> bool:
-    """Say whether FTS5's `unicode61` knows the character too: it knows Unicode 6.1, Python keeps a table of 3.2."""
-    return ucd_3_2_0.category(char) != "Cn"

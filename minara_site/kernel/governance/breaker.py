@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.errors import Conflict, Invalid, Unavailable
-from minara_site.kernel.governance.core import LONGEST_WAIT, Circuit, Phase
+from minara_site.kernel.governance.core import LONGEST_WAIT, Phase
 from minara_site.kernel.governance.models import CircuitBreaker
 from minara_site.kernel.governance.selectors import circuit_of
 from minara_site.kernel.governance.services import checked_reason
@@ -79,19 +79,14 @@ def record_failure(name: str, *, error: str, now: datetime) -> None:
         row = CircuitBreaker.objects.select_for_update().get(pk=name)
         before = circuit_of(row)
         after = before.failed(now)
-        apply(row, after)
+        row.failures, row.trips = after.failures, after.trips
+        row.open_until, row.probe_until = after.open_until, after.probe_until
         row.last_error, row.last_failed_at = error[:80], now
         if after.trips > before.trips:
             row.opened_at = now
         row.save()
     if after.trips > before.trips:
         log.error("circuit_opened", breaker=name, error=error[:80], failures=after.failures, trips=after.trips)
-
-
-def apply(row: CircuitBreaker, circuit: Circuit) -> None:
-    """Write what the rule says onto the row."""
-    row.failures, row.trips = circuit.failures, circuit.trips
-    row.open_until, row.probe_until = circuit.open_until, circuit.probe_until
 
 
 def record_success(name: str, *, now: datetime) -> None:

@@ -47,11 +47,6 @@ def list_shadows(*, owner: Owner = EVERYONE) -> "QuerySet[ShadowDecision]":
     return decisions
 
 
-def list_breakers() -> list[CircuitBreaker]:
-    """Return the breakers that ever met a failure, by name."""
-    return list(CircuitBreaker.objects.order_by("name"))
-
-
 def circuit_of(row: CircuitBreaker | None) -> Circuit:
     """Return what a breaker's row says to its rule; without a row nothing ever failed."""
     return Circuit(row.failures, row.trips, row.open_until, row.probe_until) if row else Circuit()

@@ -63,7 +63,6 @@ class Verdict:
 
     @property
     def is_held(self) -> bool:
-        """Whether the text waits for a person."""
         return bool(self.findings)
 
 
@@ -85,7 +84,9 @@ class RuleSet:
 
     def __init__(self, rules: Iterable[Rule]) -> None:
         self.rules = tuple(rules)
-        self.version = _version_of(self.rules)
+        made_of = [(rule.id, rule.reason.value, rule.pattern) for rule in self.rules]
+        digest = hashlib.sha256(repr((made_of, sorted(CONCEPTS.items()))).encode()).hexdigest()
+        self.version = f"{ENGINE}-{digest[:12]}"
         self._by_id = {rule.id: rule for rule in self.rules}
         self._scanner = Scanner([rule.pattern for rule in self.rules if rule.pattern])
 
@@ -125,13 +126,6 @@ class RuleSet:
 def judge(text: str) -> Verdict:
     """Return the verdict of the rule set in force on a text. Linear in its length."""
     return RULES.judge(text)
-
-
-def _version_of(rules: Iterable[Rule]) -> str:
-    """Return the name of a rule set: the engine's number and a digest of everything that the rules are made of."""
-    made_of = [(rule.id, rule.reason.value, rule.pattern) for rule in rules]
-    digest = hashlib.sha256(repr((made_of, sorted(CONCEPTS.items()))).encode()).hexdigest()
-    return f"{ENGINE}-{digest[:12]}"
 
 
 def _described(descriptions: Mapping[str, str]) -> Iterator[Rule]:

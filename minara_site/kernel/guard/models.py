@@ -22,7 +22,6 @@ class HoldQuerySet(OwnedQuerySet):
     """Holds."""
 
     def open(self) -> Self:
-        """Keep what waits for a decision."""
         return self.filter(decision__isnull=True)
 
 

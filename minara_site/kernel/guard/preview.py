@@ -8,7 +8,6 @@ from django.utils.functional import Promise
 from minara_site.kernel.audit_log.services import content_digest
 from minara_site.kernel.core.excerpt import Segment, cut, excerpt
 from minara_site.kernel.guard import core as guard
-from minara_site.kernel.guard.core import Verdict
 from minara_site.kernel.guard.labels import SENTENCES, NamedRule, name_rules
 from minara_site.kernel.guard.selectors import judge_stored
 
@@ -28,13 +27,8 @@ class GuardPreview:
 def preview_text(text: str, *, kind: str, object_id: int | None = None) -> GuardPreview | None:
     """Return why the guard would hold this text, None when it accepts it; `object_id` is a row that exists already."""
     verdict = guard.judge(text) if object_id is None else judge_stored(kind, {object_id: text})[object_id]
-    return explain_verdict(text, verdict) if verdict.is_held else None
-
-
-def explain_verdict(text: str, verdict: Verdict) -> GuardPreview:
-    """Return a refusal in words, around the first finding."""
+    if not verdict.is_held:
+        return None
     marked = cut(text, [(found.start, found.end) for found in verdict.findings])
-    sentence = SENTENCES[verdict.findings[0].reason]
-    return GuardPreview(
-        sentence, name_rules(verdict.findings), excerpt(marked, limit=EXCERPT_CHARS), content_digest(text)
-    )
+    sentence, rules = SENTENCES[verdict.findings[0].reason], name_rules(verdict.findings)
+    return GuardPreview(sentence, rules, excerpt(marked, limit=EXCERPT_CHARS), content_digest(text))

@@ -31,7 +31,8 @@ def judge_stored(kind: str, texts: Mapping[int, str]) -> dict[int, Verdict]:
         cleared = find_cleared(kind, found)
         for object_id in found:
             rules = cleared.get((object_id, content_digest(texts[object_id])), frozenset())
-            verdicts[object_id] = without_rules(verdicts[object_id], rules)
+            findings = tuple(each for each in verdicts[object_id].findings if each.rule not in rules)
+            verdicts[object_id] = replace(verdicts[object_id], findings=findings)
     return verdicts
 
 
@@ -42,11 +43,6 @@ def find_cleared(kind: str, object_ids: Collection[int]) -> Cleared:
     for object_id, digest, findings in released.values_list("object_id", "content_sha256", "findings"):
         cleared[object_id, digest] |= {finding["rule"] for finding in findings}
     return cleared
-
-
-def without_rules(verdict: Verdict, rules: Collection[str]) -> Verdict:
-    """Return the verdict without what these rules found."""
-    return replace(verdict, findings=tuple(each for each in verdict.findings if each.rule not in rules))
 
 
 def out_of_date() -> tuple[dict[str, str], dict[str, str]]:

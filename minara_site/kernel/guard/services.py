@@ -94,15 +94,10 @@ def settle_holds(holds: Sequence[Hold], *, decision: Decision, actor: str, now: 
     """
     decided = {"decision": decision, "decided_at": now, "decided_by": actor, "note": note[:MAX_NOTE_CHARS]}
     if Hold.objects.open().filter(pk__in=[hold.pk for hold in holds]).update(**decided) != len(holds):
-        raise already_decided()
+        raise Conflict(_("This was decided meanwhile; look at the queue again."), code="decided")
     for hold in holds:
         for field, value in decided.items():
             setattr(hold, field, value)
-
-
-def already_decided() -> Conflict:
-    """Return the refusal of a second decision."""
-    return Conflict(_("This was decided meanwhile; look at the queue again."), code="decided")
 
 
 def delete_holds(*, kind: str, object_ids: Collection[int]) -> None:

@@ -41,8 +41,3 @@ def keep_answer(call: IdempotentCall, *, status: int, headers: Mapping[str, str]
     call.status, call.headers = status, dict(headers)
     call.body = body if len(body) <= LARGEST_ANSWER else b""
     call.save(update_fields=["status", "headers", "body"])
-
-
-def forget_calls(*, now: datetime) -> int:
-    """Delete the calls that are a day old; return how many."""
-    return IdempotentCall.objects.filter(created_at__lte=now - KEPT_FOR).delete()[0]

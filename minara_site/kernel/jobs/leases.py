@@ -85,14 +85,9 @@ def kept_lease(name: str, *, seconds: float, now: datetime) -> Iterator[KeptLeas
         if holder is None:
             yield None
             return
-        renew = partial(renew_now, name, holder, seconds)
-        with renewed(renew, every=seconds / RENEWALS) as lost:
+        renew = partial(renew_lease, name, holder=holder, seconds=seconds)
+        with renewed(lambda: renew(now=timezone.now()), every=seconds / RENEWALS) as lost:
             yield KeptLease(name, holder, lost)
-
-
-def renew_now(name: str, holder: str, seconds: float) -> bool:
-    """Renew the holder's lease at the clock's time."""
-    return renew_lease(name, holder=holder, seconds=seconds, now=timezone.now())
 
 
 @contextmanager

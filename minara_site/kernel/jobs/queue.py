@@ -68,7 +68,6 @@ class TimerLock:
         return True
 
     def release(self) -> None:
-        """Give the lock back."""
         self.lock.release()
 
     def __enter__(self) -> bool:

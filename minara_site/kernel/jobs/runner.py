@@ -7,10 +7,8 @@ content and is neither stored nor logged.
 import os
 import socket
 from contextlib import AbstractContextManager
-from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import structlog
 from django.db import InterfaceError, OperationalError
@@ -21,7 +19,7 @@ from minara_site.kernel.errors import MinaraError, Unavailable
 from minara_site.kernel.jobs import services
 from minara_site.kernel.jobs.leases import RENEWALS, renewed
 from minara_site.kernel.jobs.services import Cancelled, Claim, ClaimLost
-from minara_site.kernel.jobs.table import Job, find_job
+from minara_site.kernel.jobs.table import find_job
 
 HOST = socket.gethostname()[:40]
 cluster_name = f"{HOST}:{os.getpid()}"
@@ -64,7 +62,8 @@ def run_claimed(claim: Claim) -> None:
         services.fail_run(claim, error=error, now=timezone.now())
         return
     try:
-        result = call_job(job, claim, now=timezone.now())
+        extra = {"claim": claim} if job.settles or job.reports else {}
+        result = job.function(now=timezone.now(), **claim.arguments, **extra)
         if not job.settles:
             services.settle_run(claim, result=result, now=timezone.now())
     except ClaimLost:
@@ -84,12 +83,6 @@ def run_claimed(claim: Claim) -> None:
         services.give_back_run(claim, error=late, now=timezone.now())
         log.warning("job_timed_out", attempt=claim.attempt)
         raise
-
-
-def call_job(job: Job, claim: Claim, *, now: datetime) -> dict[str, Any] | None:
-    """Call the job's function with the clock, its arguments, and its claim when it settles or reports by itself."""
-    extra = {"claim": claim} if job.settles or job.reports else {}
-    return job.function(now=now, **claim.arguments, **extra)
 
 
 def give_back(claim: Claim, error: Exception) -> None:

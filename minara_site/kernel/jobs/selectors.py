@@ -2,11 +2,19 @@
 
 from datetime import datetime, timedelta
 
-from minara_site.kernel.jobs.models import WorkerSeen
+from django.db.models import QuerySet
+
+from minara_site.kernel.jobs.models import JobRun, RunState, WorkerSeen
 
 SEEN_WITHIN = timedelta(seconds=60)
+FAILED_WITHIN = timedelta(days=7)
 
 
 def is_worker_seen(*, now: datetime) -> bool:
     """Say whether a worker ran something that the queue carried within the last minute."""
     return WorkerSeen.objects.filter(seen_at__gte=now - SEEN_WITHIN).exists()
+
+
+def failed_runs(*, now: datetime) -> "QuerySet[JobRun]":
+    """Return the runs of the last seven days that failed for good."""
+    return JobRun.objects.filter(state=RunState.FAILED, created_at__gte=now - FAILED_WITHIN)

@@ -32,10 +32,6 @@ class Window:
     def find_wait(self, *, hits: int, earlier_hits: int, limit: int) -> int:
         """Return in how many whole seconds the next try is free, at least 1."""
         if hits < limit:  # enough of the earlier window passes out of sight in this one
-            return self.until_share(earlier_hits, limit - 1 - hits)
+            share = min((limit - 1 - hits) / earlier_hits, 1.0) if earlier_hits else 1.0
+            return max(math.ceil(self.seconds_left - self.seconds * share), 1)
         return math.ceil(self.seconds_left) + max(self.seconds - math.floor(self.seconds * (limit - 1) / hits), 1)
-
-    def until_share(self, earlier_hits: int, most: int) -> int:
-        """Return the seconds until the earlier hits count for `most` or fewer."""
-        share = min(most / earlier_hits, 1.0) if earlier_hits else 1.0
-        return max(math.ceil(self.seconds_left - self.seconds * share), 1)

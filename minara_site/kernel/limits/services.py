@@ -103,11 +103,6 @@ def forget(key: str) -> None:
     RateCount.objects.filter(pk=fit_key(key)).delete()
 
 
-def delete_ended_counts(*, now: datetime) -> int:
-    """Delete the rows that say nothing any more; return how many."""
-    return RateCount.objects.filter(ends_at__lte=now).delete()[0]
-
-
 def fit_key(key: str) -> str:
     """Return the key as the column holds it."""
     return key if len(key) <= KEY_CHARS else hashlib.sha256(key.encode()).hexdigest()

@@ -2,9 +2,9 @@
 
 from datetime import datetime
 
-from minara_site.kernel.limits.services import delete_ended_counts
+from minara_site.kernel.limits.models import RateCount
 
 
 def delete_ended(*, now: datetime) -> dict[str, int]:
     """Delete what says nothing any more; running it again deletes nothing more."""
-    return {"deleted": delete_ended_counts(now=now)}
+    return {"deleted": RateCount.objects.filter(ends_at__lte=now).delete()[0]}

@@ -26,7 +26,6 @@ from minara_site.kernel.errors import Throttled
 from minara_site.kernel.llm.core import Category, Span
 from minara_site.kernel.llm.core.budget import Decision, Totals, decide, effective_cap
 from minara_site.kernel.llm.core.windows import EVERY, Window, utc_day, windows_of
-from minara_site.kernel.llm.models import BudgetReservation
 
 log = structlog.get_logger(__name__)
 
@@ -95,7 +94,8 @@ def reserve(*, category: Category, task: str, model: str, amount_usd: Decimal, n
             decision = decide_for(windows, rows, amount_usd, now)
             reservation = take(wanted, decision, now)
     if rows is None:  # the first call of a day; rows are begun alone, because what is locked here has an order
-        begin_windows(windows)
+        with connection.cursor() as cursor:
+            cursor.execute(BEGIN, names(windows))
         return reserve(category=category, task=task, model=model, amount_usd=amount_usd, now=now)
     warn(decision, reservation)
     return reservation
@@ -127,7 +127,8 @@ def settle(
     day, at = ops.adapt_datefield_value(reservation.day), ops.adapt_datetimefield_value(now)
     called = (reservation.category.value, reservation.task, reservation.model)
     users = get_user_model()._meta.db_table  # noqa: SLF001 - Django documents it
-    use = USE.format(users=users, lock=for_key_share())
+    # No owner is deleted until the transaction ends; SQLite has the whole file already.
+    use = USE.format(users=users, lock="" if connection.vendor == "sqlite" else "FOR KEY SHARE")
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(use, (*called, *tokens, cost, day, at, *about))
         made = cursor.fetchone()
@@ -140,20 +141,10 @@ def settle(
     return int(made[0])
 
 
-def for_key_share() -> str:
-    """Return what keeps a row from being deleted until the transaction ends; SQLite has the whole file already."""
-    return "" if connection.vendor == "sqlite" else "FOR KEY SHARE"
-
-
 def release(reservation: Reservation) -> None:
     """Give back what was reserved for a call that cost nothing; doing it twice is doing it once."""
     with connection.cursor() as cursor:
         cursor.execute(FREE, (reservation.id,))
-
-
-def delete_expired_reservations(*, now: datetime) -> int:
-    """Delete what counts no more; return how many."""
-    return int(BudgetReservation.objects.filter(expires_at__lte=now).delete()[0])
 
 
 def lock_windows(windows: Sequence[Window]) -> dict[Window, Sequence[Any]] | None:
@@ -162,12 +153,6 @@ def lock_windows(windows: Sequence[Window]) -> dict[Window, Sequence[Any]] | Non
         cursor.execute(LOCK.format(lock="" if connection.vendor == "sqlite" else "FOR UPDATE"), names(windows))
         rows = {Window(category, name): rest for category, name, *rest in cursor.fetchall()}
     return rows if len(rows) == len(windows) else None
-
-
-def begin_windows(windows: Sequence[Window]) -> None:
-    """Write the rows of these windows that are not there yet."""
-    with connection.cursor() as cursor:
-        cursor.execute(BEGIN, names(windows))
 
 
 def names(windows: Sequence[Window]) -> list[str]:

@@ -35,11 +35,11 @@ from minara_site.kernel.llm.core.questions import Question, T
 from minara_site.kernel.llm.endpoint import model_of, require_endpoint, require_price, switched_off
 from minara_site.kernel.llm.tries import (
     MOST_SECONDS,
+    REQUEST_ID,
     ForcedToolRefused,
     ModelUnavailable,
     QuestionRefused,
     Target,
-    request_id_of,
     send,
     strict_schema,
 )
@@ -161,7 +161,9 @@ def settle(
 ) -> Paid:
     """Record what a call used, and what that costs."""
     tokens, now = message.usage.tokens, timezone.now()
-    cost_usd, request_id = cost_of(require_price(reservation.model), tokens), request_id_of(received)
+    cost_usd = cost_of(require_price(reservation.model), tokens)
+    named = REQUEST_ID.fullmatch(received.headers.get("request-id", ""))
+    request_id = named[0] if named else ""  # empty when the endpoint gave none that can be kept
     used = {
         "input_tokens": tokens.input,
         "output_tokens": tokens.output,

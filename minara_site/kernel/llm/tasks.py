@@ -2,9 +2,9 @@
 
 from datetime import datetime
 
-from minara_site.kernel.llm.budget import delete_expired_reservations
+from minara_site.kernel.llm.models import BudgetReservation
 
 
 def delete_expired(*, now: datetime) -> dict[str, int]:
     """Delete what calls left that never ended; running it again deletes nothing more."""
-    return {"deleted": delete_expired_reservations(now=now)}
+    return {"deleted": BudgetReservation.objects.filter(expires_at__lte=now).delete()[0]}

@@ -168,9 +168,3 @@ def pause_after(error: ModelUnavailable, tries_left: int) -> float:
     tried = settings.MINARA.minara_model_retries - tries_left
     pause: float = min(FIRST_PAUSE * 2**tried, LONGEST_PAUSE)
     return pause * random.uniform(0.5, 1)  # noqa: S311 - it spreads callers, it keeps no secret
-
-
-def request_id_of(received: HttpAnswer) -> str:
-    """Return the id that the endpoint gave the request, empty when it gave none that can be kept."""
-    found = REQUEST_ID.fullmatch(received.headers.get("request-id", ""))
-    return found[0] if found else ""

@@ -48,7 +48,6 @@ class OutcomeWindow:
 
     @property
     def length(self) -> timedelta:
-        """How long it lasts."""
         return self.ends_at - self.starts_at
 
 

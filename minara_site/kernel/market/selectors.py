@@ -32,7 +32,6 @@ class Newest:
     quote: Quote
 
     def age(self, now: datetime) -> timedelta:
-        """Return how old it is."""
         return now - self.quote.at
 
 

@@ -44,7 +44,6 @@ class Counts:
 
     @property
     def written(self) -> int:
-        """How many rows were written."""
         return self.new + self.corrected
 
 
@@ -142,17 +141,12 @@ def import_bars(
     total = Counts()
     try:
         for some in slices(bars):
-            total += store_bars(series, some, now=now) if apply else count_bars(series, some)
+            total += store_bars(series, some, now=now) if apply else compare_bars(series, some)[0]
     finally:
         if apply and total.written:
             send_after_commit(prices_recorded, symbols=(series.symbol,), owner_id=series.owner_id)
             log.info("prices_stored", symbol=series.symbol, new=total.new, corrected=total.corrected)
     return total
-
-
-def count_bars(series: Series, bars: Sequence[Bar]) -> Counts:
-    """Return what storing these would do."""
-    return compare_bars(series, bars)[0]
 
 
 def store_bars(series: Series, bars: Sequence[Bar], *, now: datetime) -> Counts:

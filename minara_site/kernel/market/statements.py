@@ -102,7 +102,7 @@ def read_thinned(symbol: str, *, owner_id: int | None, slots: Sequence[Span]) ->
     """Return for each slot, without `after` and with `until`, the newest row of each part. At most five statements."""
     parts = parts_for(owner_id)
     asked = [value for part in parts for value in ([owner_id, symbol] if part.is_owners else [symbol])]
-    bounds = [adapted(moment) for slot in slots for moment in slot]
+    bounds = [connection.ops.adapt_datetimefield_value(moment) for slot in slots for moment in slot]
     with connection.cursor() as cursor:
         cursor.execute(thinned_statement(parts, len(slots)), [*bounds, *asked])
         ids = cursor.fetchall()
@@ -155,11 +155,6 @@ def moment_of(value: Any) -> datetime:
     """Return a stored moment; SQLite keeps it as text in UTC."""
     moment = value if isinstance(value, datetime) else datetime.fromisoformat(value)
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-
-
-def adapted(moment: datetime) -> Any:
-    """Return a moment as this engine compares it."""
-    return connection.ops.adapt_datetimefield_value(moment)
 
 
 def slots_between(since: datetime, until: datetime, most: int) -> list[Span]:

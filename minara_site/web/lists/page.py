@@ -70,7 +70,6 @@ class ListPage:
         return replace(self, note=note)
 
     def with_tab_counts(self, counts: Mapping[str, int]) -> "ListPage":
-        """Return the page with the number of rows behind each tab."""
         return replace(self, tab_counts=counts)
 
     @property
@@ -106,7 +105,6 @@ class ListPage:
 
     @property
     def heads(self) -> list[Head]:
-        """Return the head cells."""
         return [self._head(column) for column in self.spec.columns]
 
     @property
@@ -131,7 +129,6 @@ class ListPage:
 
     @property
     def search_text(self) -> str:
-        """Return what the search box holds."""
         return self.reading.values.get(self.search_filter.name, "") if self.search_filter else ""
 
     @property
@@ -177,7 +174,6 @@ class ListPage:
 
     @property
     def clear_url(self) -> str:
-        """Return the address of the list without filters."""
         return self.link(**dict.fromkeys((item.name for item in self.spec.filters), None))
 
     @property

@@ -61,7 +61,6 @@ class ListSpec:
         return Reading(values, sort or self.sorts[0], tuple(notices))
 
     def narrow(self, queryset: Rows, reading: Reading) -> Rows:
-        """Keep the rows that the filters in use ask for."""
         for item in self.filters:
             if item.name in reading.values:
                 queryset = item.narrow(queryset, reading.values[item.name])

@@ -1,8 +1,6 @@
 """Template tags of the console, built in: no template loads them. Each escapes what it is given."""
 
-from collections.abc import Iterable
 from datetime import UTC, datetime
-from decimal import Decimal
 from typing import Any
 
 from django import template
@@ -37,6 +35,11 @@ ICON_SIZES = {"": "i", "s": "i i-s", "l": "i i-l"}
 
 
 register.filter("declared", declared_words)
+register.simple_tag(texts.highlighted_html, name="highlight")
+register.simple_tag(texts.diff_html, name="worddiff")
+register.simple_tag(number_words, name="number")
+register.simple_tag(money_words, name="money")
+register.simple_tag(cost_words, name="cost")
 
 
 @register.simple_tag
@@ -82,18 +85,6 @@ def visible(text: str | None) -> SafeString:
 
 
 @register.simple_tag
-def highlight(segments: Iterable[tuple[str, bool]]) -> SafeString:
-    """Return text with its hits marked."""
-    return texts.highlighted_html(segments)
-
-
-@register.simple_tag
-def worddiff(segments: Iterable[tuple[str, str]]) -> SafeString:
-    """Return a word diff."""
-    return texts.diff_html(segments)
-
-
-@register.simple_tag
 def cjk(text: str | None) -> SafeString:
     """Return a `lang` attribute when the text is Chinese, Japanese or Korean."""
     language = texts.language_of(text or "")
@@ -133,27 +124,9 @@ def dash() -> SafeString:
 
 
 @register.simple_tag
-def number(value: float | Decimal | None, places: int = 0) -> str:
-    """Return a number with thousands separated."""
-    return number_words(value, places)
-
-
-@register.simple_tag
 def score(value: float | None) -> str:
     """Return a score with one decimal."""
     return number_words(value, 1)
-
-
-@register.simple_tag
-def money(value: Decimal | None) -> str:
-    """Return dollars and cents."""
-    return money_words(value)
-
-
-@register.simple_tag
-def cost(value: Decimal) -> str:
-    """Return what a model call cost, in dollars."""
-    return cost_words(value)
 
 
 @register.inclusion_tag("parts/field.html")

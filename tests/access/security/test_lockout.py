@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from minara_site.access.security.lockout import name_door, neighbourhood
 from minara_site.kernel.errors import Throttled
-from minara_site.kernel.limits.services import delete_ended_counts
+from minara_site.kernel.limits.tasks import delete_ended
 from tests.access.security.conftest import HOME, code_of, sign_in
 from tests.access.security.test_factors import enrol
 from tests.kit.tables import table
@@ -49,7 +49,7 @@ class TestOneName:
         with time_machine.travel(START, tick=False) as clock:
             statuses(client, 5)
             clock.shift(timedelta(minutes=15, seconds=1))
-            delete_ended_counts(now=timezone.now())
+            delete_ended(now=timezone.now())
             assert statuses(client, 4) == [422] * 4
             assert sign_in(client).status_code == 302
 

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from minara_site.access.adapters import ClosedAccountAdapter
-from minara_site.access.security.core import browser_name, system_name
+from minara_site.access.security.core import BROWSERS, SYSTEMS, first_named
 from minara_site.access.security.sessions import BEGUN
 from minara_site.access.tasks import clear_expired_sessions
 from minara_site.access.users import disable_user, end_sessions_of
@@ -156,7 +156,7 @@ class TestList:
         ],
     )
     def test_says_it_in_plain_words(self, agent, words):
-        assert (browser_name(agent), system_name(agent)) == words
+        assert (first_named(BROWSERS, agent), first_named(SYSTEMS, agent)) == words
 
 
 class TestEnding:

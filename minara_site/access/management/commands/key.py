@@ -32,7 +32,6 @@ class Command(MinaraCommand):
     help = "Make, list and revoke API keys."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the three acts."""
         acts = parser.add_subparsers(dest="act", required=True)
         create = acts.add_parser("create", help="Make a key; its text is the last line of the output and is not kept.")
         create.add_argument("--user", default=DEFAULT_USERNAME, metavar="NAME")
@@ -52,7 +51,6 @@ class Command(MinaraCommand):
             raise CommandError(error.detail) from None
 
     def run_create(self, options: dict[str, Any]) -> None:
-        """Make a key and print it."""
         user = get_user(options["user"])
         key = create_key(
             user=user,
@@ -69,7 +67,6 @@ class Command(MinaraCommand):
         self.stdout.write(key.text)
 
     def run_list(self, options: dict[str, Any]) -> None:
-        """Print one line for each key."""
         owner = get_user(options["user"]) if options["user"] else None
         now = timezone.now()
         for key in list_keys(owner):
@@ -85,7 +82,6 @@ class Command(MinaraCommand):
             self.stdout.write("  ".join(words))
 
     def run_revoke(self, options: dict[str, Any]) -> None:
-        """Close a key."""
         key = revoke_key(prefix=options["prefix"], now=timezone.now(), actor=ACTOR)
         self.stdout.write(_("Revoked %(prefix)s. Nothing can use it any more.") % {"prefix": key.prefix})
 

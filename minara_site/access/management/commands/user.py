@@ -26,7 +26,6 @@ class Command(MinaraCommand):
     help = "Make, list, disable and enable the people of this instance."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the acts."""
         acts = parser.add_subparsers(dest="act", required=True)
         create = acts.add_parser("create", help="Make somebody; asks for a password when a person is there to type it.")
         create.add_argument("name")
@@ -50,7 +49,6 @@ class Command(MinaraCommand):
             raise CommandError(error.detail) from None
 
     def run_create(self, options: dict[str, Any]) -> None:
-        """Make somebody."""
         user = create_user(
             username=options["name"],
             role=Role(options["role"]),
@@ -69,7 +67,6 @@ class Command(MinaraCommand):
         self.stdout.write(made % {"name": user.username, "role": options["role"]})
 
     def run_list(self, options: dict[str, Any]) -> None:
-        """Print one line for each person."""
         for user in list_users():
             state = _("active") if user.is_active else _("disabled")
             seen = f"{user.last_login:%Y-%m-%d %H:%M} UTC" if user.last_login else _("never")
@@ -78,12 +75,10 @@ class Command(MinaraCommand):
             self.stdout.write(f"{user.username:<24} {user.role:<9} {state:<9} {seen}{default}")
 
     def run_disable(self, options: dict[str, Any]) -> None:
-        """Shut somebody out."""
         user = disable_user(username=options["name"], now=timezone.now(), actor=ACTOR)
         self.stdout.write(_("Disabled %(name)s. Sessions and keys have ended.") % {"name": user.username})
 
     def run_enable(self, options: dict[str, Any]) -> None:
-        """Let somebody in again."""
         user = enable_user(username=options["name"], now=timezone.now(), actor=ACTOR)
         self.stdout.write(_("Enabled %(name)s.") % {"name": user.username})
 

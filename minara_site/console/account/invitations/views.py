@@ -4,8 +4,6 @@ The form posts to an address without the token, and the page sends no address of
 that neither a log nor a `Referer` ever names a live link.
 """
 
-from http import HTTPStatus
-
 from django.contrib.auth import logout
 from django.http import HttpResponse
 from django.utils import timezone
@@ -19,7 +17,7 @@ from minara_site.console.account.invitations.forms import InvitationForm
 from minara_site.kernel.errors import Gone, Invalid
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.forms import show_refusal
-from minara_site.web.responses import render_page, see_other, toast
+from minara_site.web.responses import render_form, render_page, see_other, toast
 
 
 @page(Act.ACCEPT_INVITATION)
@@ -56,9 +54,8 @@ def accept(request: PageRequest) -> HttpResponse:
 def invitation_page(request: PageRequest, token: str, user: User, form: InvitationForm) -> HttpResponse:
     """Answer the form."""
     form.focus_first()
-    context = {"title": _("Choose your password"), "form": form, "token": token, "username": user.username}
-    status = HTTPStatus.UNPROCESSABLE_ENTITY if form.errors else HTTPStatus.OK
-    return hide_address(render_page(request, "console/account/invitations/accept.html", context, status=status))
+    context = {"title": _("Choose your password"), "token": token, "username": user.username}
+    return hide_address(render_form(request, "console/account/invitations/accept.html", form, context))
 
 
 def link_over_page(request: PageRequest, over: Gone) -> HttpResponse:

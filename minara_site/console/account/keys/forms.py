@@ -7,7 +7,6 @@ from django import forms
 from django.conf import settings
 from django.http import QueryDict
 from django.utils.html import format_html
-from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
@@ -25,15 +24,12 @@ LIVES_DAYS = (7, 30, 90, 365)
 NEVER = 0
 
 
-def new_mark() -> str:
-    """Return what tells one opened form from another."""
-    return secrets.token_urlsafe(16)
-
-
 class NewKeyForm(forms.Form):
     """What a key is for, what it may do, how long and from where; `once` tells a form that was sent before."""
 
-    once = forms.CharField(widget=forms.HiddenInput, initial=new_mark, required=False, max_length=64)
+    once = forms.CharField(
+        widget=forms.HiddenInput, initial=lambda: secrets.token_urlsafe(16), required=False, max_length=64
+    )
     label = forms.CharField(
         label=_("Label"), max_length=80, help_text=_("Where the key will live, such as “Claude on my laptop”.")
     )
@@ -54,8 +50,9 @@ class NewKeyForm(forms.Form):
     def __init__(self, role: Role, data: QueryDict | None = None) -> None:
         super().__init__(data, initial={"scopes": [Scope.MEMORY_READ], "expires_days": configured_life()})
         offered = SCOPES_IN_USE if role is Role.OPERATOR else SCOPES_IN_USE - {Scope.OPERATOR}
-        scopes = [scope for scope in Scope if scope in offered]
-        self.fields["scopes"].choices = [(scope.value, scope_label(scope)) for scope in scopes]  # type: ignore[attr-defined]
+        label = '<span class="mono">{}</span> <span class="ink-2">{}</span>'
+        scopes = [(s.value, format_html(label, s.value, SCOPE_WORDS[s])) for s in Scope if s in offered]
+        self.fields["scopes"].choices = scopes  # type: ignore[attr-defined]
         lives = sorted({*LIVES_DAYS, configured_life()})
         days = [(life, ngettext("%(days)d day", "%(days)d days", life) % {"days": life}) for life in lives]
         self.fields["expires_days"].choices = [*days, (NEVER, _("Never"))]  # type: ignore[attr-defined]
@@ -64,11 +61,6 @@ class NewKeyForm(forms.Form):
     def chosen(self) -> dict[str, Any]:
         """Return what the key is made from."""
         return {name: value for name, value in self.cleaned_data.items() if name != "once"}
-
-
-def scope_label(scope: Scope) -> SafeString:
-    """Return a scope with what it opens."""
-    return format_html('<span class="mono">{}</span> <span class="ink-2">{}</span>', scope.value, SCOPE_WORDS[scope])
 
 
 class RevokeForm(forms.Form):

@@ -19,7 +19,7 @@ from minara_site.shell.pages import PageRequest, page
 from minara_site.web.forms import show_refusal
 from minara_site.web.keyset import Order
 from minara_site.web.lists import Column, Empty, ListSpec, Sort, load_page, render_list
-from minara_site.web.responses import render_page, see_other, toast
+from minara_site.web.responses import render_form, render_page, see_other, toast
 
 SENT_FORMS = "sent_key_forms"  # in the session: the marks of the forms that made a key lately
 MOST_SENT_FORMS = 20
@@ -67,10 +67,7 @@ def key_new(request: PageRequest) -> HttpResponse:
             return show_once(request, make(request, form))
         except Invalid as refusal:
             show_refusal(form, refusal)
-    status = HTTPStatus.UNPROCESSABLE_ENTITY if form.errors else HTTPStatus.OK
-    return render_page(
-        request, "console/account/keys/new.html", {"title": _("Make a key"), "form": form}, status=status
-    )
+    return render_form(request, "console/account/keys/new.html", form, {"title": _("Make a key")})
 
 
 def make(request: PageRequest, form: NewKeyForm) -> NewKey:
@@ -90,20 +87,15 @@ def show_once(request: PageRequest, key: NewKey) -> HttpResponse:
     """Answer the page with the text of the key, and calls and settings of clients that are ready to paste."""
     reads_memory = Scope.MEMORY_READ in request.POST.getlist("scopes")
     console = settings.MINARA.minara_public_url
+    server = {"type": "http", "url": f"{console}/mcp", "headers": {"Authorization": f"Bearer {key.text}"}}
     context = {
         "title": _("Your new key"),
         "key": key.text,
         "address": console + ("/v1/memory" if reads_memory else "/v1/tools"),
         "mcp_address": f"{console}/mcp",
-        "mcp_settings": mcp_settings(f"{console}/mcp", key.text),
+        "mcp_settings": json.dumps({"mcpServers": {"minara": server}}, indent=2),  # of clients such as Cursor
     }
     return render_page(request, "console/account/keys/created.html", context, status=HTTPStatus.CREATED)
-
-
-def mcp_settings(address: str, key: str) -> str:
-    """Return what MCP clients such as Cursor read from their settings file, as JSON."""
-    server = {"type": "http", "url": address, "headers": {"Authorization": f"Bearer {key}"}}
-    return json.dumps({"mcpServers": {"minara": server}}, indent=2)
 
 
 @page(Act.KEYS, methods=("GET", "POST"))
@@ -117,6 +109,5 @@ def key_revoke(request: PageRequest, prefix: str) -> HttpResponse:
         revoke_key(prefix=prefix, user=request.user, now=timezone.now(), actor=request.principal.actor)
         toast(request, _("Revoked the key %(key)s. Nothing can use it any more.") % {"key": prefix})
         return see_other("access:keys")
-    status = HTTPStatus.UNPROCESSABLE_ENTITY if form.errors else HTTPStatus.OK
-    context = {"title": _("Revoke this key?"), "form": form, "key": key}
-    return render_page(request, "console/account/keys/revoke.html", context, status=status)
+    context = {"title": _("Revoke this key?"), "key": key}
+    return render_form(request, "console/account/keys/revoke.html", form, context)

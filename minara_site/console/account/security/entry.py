@@ -1,6 +1,5 @@
 """The ways in beside name and password: the second step, passkeys, confirming that it is you."""
 
-from http import HTTPStatus
 from typing import Any
 
 from allauth.account.internal.decorators import login_stage_required
@@ -28,7 +27,7 @@ from minara_site.access.security.lockout import passkey_door
 from minara_site.access.security.sessions import is_half_way, renew_session
 from minara_site.console.account.security.forms import CodeForm, PasskeyForm, PasswordForm
 from minara_site.shell.pages import PageRequest, page
-from minara_site.web.responses import render_page, safe_path, see_other
+from minara_site.web.responses import form_status, render_page, safe_path, see_other
 
 
 def enter(request: HttpRequest, user: User, to: str = "home") -> HttpResponse:
@@ -79,8 +78,8 @@ def second_step(request: HttpRequest) -> HttpResponse:
         post_authentication(request, proven_by(sent))
         answer: HttpResponse = stage.exit()
         return answer
-    context = {"title": _("Second step"), "form": forms["code"], "passkey_form": forms["credential"]}
-    context["factors"] = list_factors(stage.login.user)
+    context = {"title": _("Second step"), "factors": list_factors(stage.login.user)}
+    context |= {"form": forms["code"], "passkey_form": forms["credential"]}
     return render_page(request, "console/account/security/second_step.html", context, status=form_status(sent))
 
 
@@ -93,7 +92,11 @@ def reauthenticate(request: PageRequest) -> HttpResponse:
     sent = bind(request, forms)
     next_path = safe_path(request, request.POST.get("next") or request.GET.get("next"))
     if sent is not None and sent.is_valid():
-        keep_proof(request, sent)
+        if isinstance(sent, PasswordForm):
+            record_authentication(request, user, method="password", reauthenticated=True)
+        else:
+            post_authentication(request, proven_by(sent), reauthenticated=True)
+        renew_session(request)
         return see_other(next_path or "access:security")
     context = {"title": _("Confirm that it is you"), "next": next_path or "", "factors": list_factors(user)}
     context |= {"form": forms["password"], "code_form": forms["code"], "passkey_form": forms["credential"]}
@@ -114,17 +117,3 @@ def bind(request: HttpRequest, forms: dict[str, Any]) -> Form | None:
 def proven_by(form: Form) -> Any:
     """Return what a valid form of a code or passkey was signed with."""
     return form.authenticator if isinstance(form, CodeForm) else form.cleaned_data["credential"]
-
-
-def keep_proof(request: PageRequest, form: Form) -> None:
-    """Keep in the session how somebody has just shown who they are."""
-    if isinstance(form, PasswordForm):
-        record_authentication(request, request.user, method="password", reauthenticated=True)
-    else:
-        post_authentication(request, proven_by(form), reauthenticated=True)
-    renew_session(request)
-
-
-def form_status(form: Form | None) -> int:
-    """Return 422 for a form with errors."""
-    return HTTPStatus.UNPROCESSABLE_ENTITY if form is not None and form.errors else HTTPStatus.OK

@@ -127,7 +127,6 @@ class NewPasswordForm(PasswordChangeForm):
         self.label("new_password2", _("New password again"))
 
     def label(self, name: str, label: str | Promise, hint: str | Promise = "") -> None:
-        """Give a field its words."""
         field = self.fields[name]
         field.label, field.help_text = str(label), str(hint)
 

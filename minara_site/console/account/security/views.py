@@ -23,7 +23,7 @@ from minara_site.access.security.passwords import change_password
 from minara_site.console.account.security.forms import AppForm, NewPasskeyForm, NewPasswordForm
 from minara_site.kernel.errors import Conflict
 from minara_site.shell.pages import PageRequest, page
-from minara_site.web.responses import render_page, see_other, toast
+from minara_site.web.responses import render_form, render_page, see_other, toast
 
 HERE = "access:security"
 
@@ -58,8 +58,8 @@ def password(request: PageRequest) -> HttpResponse:
         sessions.renew_session(request)
         toast(request, _("Changed the password. Everywhere else you are signed out."))
         return see_other(HERE)
-    context = {"title": _("Change the password"), "form": form}
-    return render_page(request, "console/account/security/password.html", context, status=form_status(form))
+    context = {"title": _("Change the password")}
+    return render_form(request, "console/account/security/password.html", form, context)
 
 
 @page(Act.SECURITY_CHANGE, methods=("GET", "POST"))
@@ -72,9 +72,9 @@ def app(request: PageRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         return show_codes(request, factors.add_app(secret=form.secret, **by(request)))
     address = get_adapter().build_totp_url(request.user, form.secret)
-    context = {"title": _("Set up an authenticator app"), "form": form, "picture": draw_code(address)}
+    context = {"title": _("Set up an authenticator app"), "picture": draw_code(address)}
     context["secret"] = " ".join(form.secret[start : start + 4] for start in range(0, len(form.secret), 4))
-    return render_page(request, "console/account/security/app.html", context, status=form_status(form))
+    return render_form(request, "console/account/security/app.html", form, context)
 
 
 def draw_code(text: str) -> str:
@@ -90,8 +90,8 @@ def passkey_new(request: PageRequest) -> HttpResponse:
     form = NewPasskeyForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         return show_codes(request, factors.add_passkey(**form.cleaned_data, **by(request)))
-    context = {"title": _("Add a passkey"), "form": form, "is_named": is_named(request)}
-    return render_page(request, "console/account/security/passkey_new.html", context, status=form_status(form))
+    context = {"title": _("Add a passkey"), "is_named": is_named(request)}
+    return render_form(request, "console/account/security/passkey_new.html", form, context)
 
 
 def is_named(request: PageRequest) -> bool:
@@ -166,8 +166,3 @@ def sign_ins_end(request: PageRequest) -> HttpResponse:
     words = ngettext("Ended %(count)d other sign-in.", "Ended %(count)d other sign-ins.", ended)
     toast(request, words % {"count": ended})
     return see_other(HERE)
-
-
-def form_status(form: AppForm | NewPasskeyForm | NewPasswordForm) -> int:
-    """Return 422 for a form with errors."""
-    return HTTPStatus.UNPROCESSABLE_ENTITY if form.errors else HTTPStatus.OK

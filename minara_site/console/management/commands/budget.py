@@ -21,7 +21,6 @@ class Command(MinaraCommand):
     help = "Print what model calls have cost today and this month, what is reserved, and the caps, in USD."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the machine's form."""
         parser.add_argument("--json", action="store_true", help="print it as GET /v1/budget answers it")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -31,14 +30,10 @@ class Command(MinaraCommand):
         if options["json"]:
             self.stdout.write(json.dumps(budget_record(standings)))
             return
-        rows = [HEADS, *(cells_of(each, each.forecast(now)) for each in standings if is_shown(each))]
+        shown = [each for each in standings if each.window.category != EVERY or each.totals.cap is not None]
+        rows = [HEADS, *(cells_of(each, each.forecast(now)) for each in shown)]
         for row in rows:
             self.stdout.write("".join(f"{cell:<12}" for cell in row[:2]) + "".join(f"{cell:>14}" for cell in row[2:]))
-
-
-def is_shown(standing: Standing) -> bool:
-    """Say whether a window is printed: that of all categories only where it has a cap."""
-    return standing.window.category != EVERY or standing.totals.cap is not None
 
 
 def cells_of(standing: Standing, coming: Any) -> tuple[str, ...]:

@@ -19,11 +19,9 @@ class Command(MinaraCommand):
     help = "Load realistic demo data, marked as such, or remove exactly that."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Declare the two acts."""
         parser.add_argument("act", choices=("load", "remove"))
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Do it and say how much."""
         if options["act"] == "load":
             count = load_demo(now=timezone.now(), actor=ACTOR)
             said = _("Loaded a demo of %(count)d memories.") if count else _("The demo is loaded already.")

@@ -35,7 +35,6 @@ class Command(MinaraCommand):
     help = "Import candles from a CSV file, or fetch them from MARKET_SOURCE."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the two acts."""
         acts = parser.add_subparsers(dest="act", required=True)
         bring = acts.add_parser("import", help="Import candles from a CSV file: ts, open, high, low, close, volume.")
         bring.add_argument("path", type=Path)
@@ -49,7 +48,6 @@ class Command(MinaraCommand):
         fetch.add_argument("--since", type=moment_of, help="begin at this time, to fill what is missing")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run the act."""
         try:
             self.bring(options) if options["act"] == "import" else self.fetch(options)
         except MinaraError as error:

@@ -5,7 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from minara_site.console.effective_settings.selectors import Variable, list_variables
+from minara_site.console.effective_settings.selectors import list_variables
 from minara_site.kernel.command import MinaraCommand
 
 
@@ -19,11 +19,6 @@ class Command(MinaraCommand):
         for reader, variables in list_variables(settings.MINARA):
             self.stdout.write(f"# {reader}")
             for variable in variables:
-                self.stdout.write(f"{variable.name}={value_of(variable)}  ({variable.origin})")
-
-
-def value_of(variable: Variable) -> str:
-    """Return the value, or whether a secret is set."""
-    if variable.is_secret:
-        return _("set") if variable.is_set else _("not set")
-    return variable.value
+                is_set = _("set") if variable.is_set else _("not set")
+                value = is_set if variable.is_secret else variable.value
+                self.stdout.write(f"{variable.name}={value}  ({variable.origin})")

@@ -46,21 +46,17 @@ def worker_count(text: str) -> int:
     return int(text)
 
 
-def default_workers() -> int:
-    """Return one web worker per core, at least 2 and at most 8."""
-    return max(2, min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2))
-
-
 class Command(MinaraCommand):
     """Migrates, collects static files, then runs the web server and the job worker until SIGTERM."""
 
     help = "Migrate, collect static files, then run the web server and a job worker until stopped."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Declare the flags of the contract."""
         parser.add_argument("--port", type=port_number, default=8000)
         parser.add_argument("--host", default="127.0.0.1")
-        parser.add_argument("--workers", type=worker_count, default=default_workers(), help="web server processes")
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2
+        workers = max(2, min(8, cores))
+        parser.add_argument("--workers", type=worker_count, default=workers, help="web server processes")
         parser.add_argument("--demo", action="store_true", help="load the demo data first")
         parser.add_argument("--no-worker", action="store_true", help="run no job worker beside the web server")
 
@@ -69,7 +65,10 @@ class Command(MinaraCommand):
         stop = StopRequest()
         with hold_data_folder(settings.DATA_DIR):
             address = find_address(options["host"], options["port"])
-            self.prepare(with_demo=options["demo"])
+            migrate_databases()
+            collect_static_files()
+            if options["demo"]:
+                call_command("demo", "load")
             site = Site(self, address, options["port"])
             site.announce()
             children = [site.web_server(options["workers"])]
@@ -79,13 +78,6 @@ class Command(MinaraCommand):
             supervise(children, is_over=lambda: stop.is_asked, step=lambda: site.watch(children[0], stop))
             self.stdout.write(_("Stopped."))
 
-    def prepare(self, *, with_demo: bool) -> None:
-        """Bring tables, static files and, when asked, the demo data up to date."""
-        migrate_databases()
-        collect_static_files()
-        if with_demo:
-            call_command("demo", "load")
-
 
 class Site:
     """The address of this start, what is said about it, and the children that serve it."""
@@ -94,14 +86,10 @@ class Site:
         self.out = command.stdout
         self.address, self.port = address, port
         self.is_ready = False
-        self.local_url = f"http://{self.bracket(ANY_ADDRESS.get(address, address))}:{port}"
+        local = ANY_ADDRESS.get(address, address)
+        self.local_url = f"http://[{local}]:{port}" if ":" in local else f"http://{local}:{port}"
         is_named = "minara_public_url" in settings.MINARA.model_fields_set
         self.url = settings.MINARA.minara_public_url if is_named else self.local_url
-
-    @staticmethod
-    def bracket(address: str) -> str:
-        """Write an address as URLs want it."""
-        return f"[{address}]" if ":" in address else address
 
     @property
     def environment(self) -> dict[str, str]:
@@ -124,12 +112,9 @@ class Site:
             self.out.write(_("Other machines are refused until MINARA_PUBLIC_URL or MINARA_ALLOWED_HOSTS names them."))
         token = issue_setup_link(now=timezone.now())
         if token:
-            self.out.write(_("Become the operator through this link, once: %(url)s") % {"url": self.setup_url(token)})
+            url = f"{self.url}/welcome/{token}/"
+            self.out.write(_("Become the operator through this link, once: %(url)s") % {"url": url})
         self.out.flush()
-
-    def setup_url(self, token: str) -> str:
-        """Return the one-time link."""
-        return f"{self.url}/welcome/{token}/"
 
     def watch(self, web: Child, stop: StopRequest) -> None:
         """Say once that the console answers; give up when the web server never starts."""

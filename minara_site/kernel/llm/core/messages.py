@@ -181,17 +181,12 @@ def read_answer(message: Message, answer: type[T], *, max_tokens: int) -> T:
     try:
         value = answer.model_validate(calls[0].get("input"))
     except ValidationError as error:
-        raise Unfit(f"This input does not fit the schema of `{name}`:\n{problems_of(error)}") from None
+        found = error.errors(include_url=False, include_context=False, include_input=False)
+        lines = [f"- {'.'.join(map(str, each['loc'])) or 'input'}: {each['msg']}" for each in found[:MOST_PROBLEMS]]
+        raise Unfit("\n".join([f"This input does not fit the schema of `{name}`:", *lines])) from None
     if not is_storable(calls[0].get("input")):
         raise Unfit("Leave out NUL characters, lone surrogates, and numbers that are not finite.")
     return value
-
-
-def problems_of(error: ValidationError) -> str:
-    """Return what is wrong with an input, a line for each place, without the input itself."""
-    found = error.errors(include_url=False, include_context=False, include_input=False)
-    lines = [f"- {'.'.join(map(str, each['loc'])) or 'input'}: {each['msg']}" for each in found[:MOST_PROBLEMS]]
-    return "\n".join(lines)
 
 
 def is_storable(value: Any) -> bool:

@@ -98,17 +98,16 @@ PRICES: Mapping[str, Price] = {
 
 
 def price_of(model: str, further: Mapping[str, PriceSetting]) -> Price | None:
-    """Return what a model costs, None when nobody knows. What is set wins; a name may end in its date."""
-    if model in further:
-        return price_from(further[model])
+    """Return what a model costs, None when nobody knows. What is set wins; a name may end in its date.
+
+    Caching costs what Anthropic's does unless it is said.
+    """
+    setting = further.get(model)
+    if setting is not None:
+        write = setting.input * CACHE_WRITE if setting.cache_write is None else setting.cache_write
+        read = setting.input * CACHE_READ if setting.cache_read is None else setting.cache_read
+        return Price(Rates(setting.input, setting.output, write, read))
     return PRICES.get(model) or PRICES.get(DATED.sub("", model))
-
-
-def price_from(setting: PriceSetting) -> Price:
-    """Return the price of a setting; caching costs what Anthropic's does unless it is said."""
-    write = setting.input * CACHE_WRITE if setting.cache_write is None else setting.cache_write
-    read = setting.input * CACHE_READ if setting.cache_read is None else setting.cache_read
-    return Price(Rates(setting.input, setting.output, write, read))
 
 
 def cost_of(price: Price, tokens: Tokens) -> Decimal:

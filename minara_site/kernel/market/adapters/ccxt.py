@@ -31,7 +31,6 @@ class CcxtSource:
         return f"ccxt:{self.exchange}"
 
     def fetch_bars(self, pair: str, *, interval_seconds: int, since: datetime, most: int) -> Sequence[Bar]:
-        """Return one page of candles."""
         ccxt = load_ccxt()
         client = self._client(ccxt)
         try:

@@ -41,7 +41,6 @@ class HttpSource:
     seconds: float = SECONDS
 
     def fetch_bars(self, pair: str, *, interval_seconds: int, since: datetime, most: int) -> Sequence[Bar]:
-        """Return one page of candles."""
         url = self.base_url.rstrip("/").removesuffix("/klines") + "/klines"
         params = {
             "symbol": _SEPARATORS.sub("", pair).upper(),

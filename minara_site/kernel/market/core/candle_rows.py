@@ -59,7 +59,8 @@ def parse_rows(lines: Iterable[str], *, interval: timedelta, now: datetime) -> I
         cells = split_line(text)
         if places is None and (places := find_places(cells or ())) is not None:
             continue
-        places = places or in_usual_order(cells or ())
+        if not places:  # a file without a header
+            places = {column: place for place, column in enumerate(COLUMNS) if place < len(cells or ())}
         yield judge(cells, line, places, seen, latest=now - interval)
     if places is None:
         raise BadHeaderError(NEEDED)
@@ -73,11 +74,6 @@ def split_line(text: str) -> list[str] | None:
         return next(csv.reader((text,), strict=True))
     except csv.Error:
         return None
-
-
-def in_usual_order(cells: Sequence[str]) -> Mapping[str, int]:
-    """Return where each column stands in a file without a header."""
-    return {column: place for place, column in enumerate(COLUMNS) if place < len(cells)}
 
 
 def find_places(header: Sequence[str]) -> Mapping[str, int] | None:
