@@ -1,6 +1,10 @@
 """What every `minara` command has in common."""
 
-from django.core.management.base import BaseCommand
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from minara_site.kernel.errors import MinaraError
 
 SETUP = "setup"
 
@@ -12,3 +16,10 @@ class MinaraCommand(BaseCommand):
     """
 
     requires_system_checks = (SETUP,)
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        """Run it. Raises CommandError with the one line of a domain error, which says what to do."""
+        try:
+            return super().execute(*args, **options)
+        except MinaraError as error:
+            raise CommandError(error.detail) from None

@@ -4,19 +4,16 @@ from argparse import ArgumentParser
 from datetime import datetime
 from typing import Any
 
-from django.core.management.base import CommandError
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from minara_site.access.keys.core import KeyState
 from minara_site.access.keys.services import create_key, list_keys, revoke_key
-from minara_site.access.models import DEFAULT_USERNAME
+from minara_site.access.owner_command import OwnerCommand
 from minara_site.access.policy import Scope
 from minara_site.access.users import get_user
-from minara_site.kernel.command import MinaraCommand
 from minara_site.kernel.core.hidden import visible
-from minara_site.kernel.errors import MinaraError
 
 ACTOR = "command:key"
 STATES = {
@@ -26,7 +23,7 @@ STATES = {
 }
 
 
-class Command(MinaraCommand):
+class Command(OwnerCommand):
     """Make, list and revoke API keys."""
 
     help = "Make, list and revoke API keys."
@@ -34,7 +31,7 @@ class Command(MinaraCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         acts = parser.add_subparsers(dest="act", required=True)
         create = acts.add_parser("create", help="Make a key; its text is the last line of the output and is not kept.")
-        create.add_argument("--user", default=DEFAULT_USERNAME, metavar="NAME")
+        self.add_user(create, "who uses it")
         create.add_argument("--scopes", required=True, metavar="A,B", help=f"Out of {', '.join(Scope)}.")
         create.add_argument("--label", default="")
         create.add_argument("--expires-days", type=int, metavar="N", help="0 means never.")
@@ -45,13 +42,10 @@ class Command(MinaraCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run the act. Raises CommandError with one line that says what to do."""
-        try:
-            getattr(self, f"run_{options['act']}")(options)
-        except MinaraError as error:
-            raise CommandError(error.detail) from None
+        getattr(self, f"run_{options['act']}")(options)
 
     def run_create(self, options: dict[str, Any]) -> None:
-        user = get_user(options["user"])
+        user = self.owner(options)
         key = create_key(
             user=user,
             scopes=[scope.strip() for scope in options["scopes"].split(",") if scope.strip()],

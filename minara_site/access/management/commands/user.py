@@ -14,7 +14,6 @@ from minara_site.access.policy import Role
 from minara_site.access.security.factors import reset_second_factor
 from minara_site.access.users import create_user, disable_user, enable_user, list_users
 from minara_site.kernel.command import MinaraCommand
-from minara_site.kernel.errors import MinaraError
 
 ACTOR = "command:user"
 ROLES = (Role.USER, Role.OPERATOR, Role.SUPPORT)
@@ -43,10 +42,7 @@ class Command(MinaraCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run the act. Raises CommandError with one line that says what to do."""
-        try:
-            getattr(self, f"run_{options['act'].replace('-', '_')}")(options)
-        except MinaraError as error:
-            raise CommandError(error.detail) from None
+        getattr(self, f"run_{options['act'].replace('-', '_')}")(options)
 
     def run_create(self, options: dict[str, Any]) -> None:
         user = create_user(

@@ -13,7 +13,6 @@ from django.utils.translation import ngettext
 
 from minara_site.kernel.command import MinaraCommand
 from minara_site.kernel.core.hidden import visible
-from minara_site.kernel.errors import MinaraError
 from minara_site.kernel.market.core import UnusableError, normalise_symbol, parse_interval, read_moment
 from minara_site.kernel.market.core.candle_rows import Row
 from minara_site.kernel.market.fetching import fetch_pairs
@@ -48,10 +47,7 @@ class Command(MinaraCommand):
         fetch.add_argument("--since", type=moment_of, help="begin at this time, to fill what is missing")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            self.bring(options) if options["act"] == "import" else self.fetch(options)
-        except MinaraError as error:
-            raise CommandError(error.detail) from None
+        self.bring(options) if options["act"] == "import" else self.fetch(options)
 
     def bring(self, options: dict[str, Any]) -> None:
         """Import a file. Exit status 2 says that a row was refused."""
