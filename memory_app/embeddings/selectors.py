@@ -243,16 +243,11 @@ def count_work(label: str, *, failed: bool, most: int = MOST_COUNTED) -> int:
     return sum(count.number for count in count_each(*rows, limit=most))
 
 
-def count_states_to(most: int = MOST_COUNTED) -> dict[str, RowCount]:
-    """Return how many rows are in each state of S1, by its word, and how many vectors are `outdated`.
-
-    No count reads more than `most` rows of a table. Without a provider nothing is out of date.
-    """
-    return add_states(count_states_by_source(most).values())
-
-
 def count_states_by_source(most: int = MOST_COUNTED) -> dict[Kind, dict[str, RowCount]]:
-    """Return for each table what `count_states_to` returns of all. One statement."""
+    """Return for each table how many rows are in each state of S1, by its word, and how many vectors are `outdated`.
+
+    No count reads more than `most` rows of a table. Without a provider nothing is out of date. One statement.
+    """
     provider = current_provider()
     old = {source.kind: outdated(provider.label, source) if provider else [] for source in derived_tables()}
     asked = [

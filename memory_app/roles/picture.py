@@ -38,12 +38,12 @@ def load_picture(entry: RoleMemory, role: MemoryRole | None, now: datetime) -> P
     quotes = list_quotes(entry.asset, since=since, until=until, owner_id=entry.owner_id, most=MOST_PRICES)
     pattern = _("j M H:i") if span > ONE_DAY else _("H:i")
 
-    def words(at: datetime) -> str:
+    def time_label(at: datetime) -> str:
         return date_format(timezone.localtime(at), pattern)
 
-    places = [PricePlace(quote.at, float(quote.price), words(quote.at)) for quote in quotes]
-    entry_place = place_of(entry.entry_price, entry.entry_price_at, words)
-    leave_place = place_of(entry.exit_price, entry.exit_price_at, words)
+    places = [PricePlace(quote.at, float(quote.price), time_label(quote.at)) for quote in quotes]
+    entry_place = place_of(entry.entry_price, entry.entry_price_at, time_label)
+    leave_place = place_of(entry.exit_price, entry.exit_price_at, time_label)
     window = (
         Edge(begin, _("Decided")),
         Edge(end, _("Window ends"), is_ahead=end > now),
