@@ -18,7 +18,7 @@ from memory_app.bundle.selectors import plan_import
 from memory_app.bundle.services import apply_import, export_bundle
 from memory_app.bundle.transfers import TREE
 from memory_app.importers.adapters import Bundle, Format, open_bundle
-from memory_app.importers.services import Judgement, Verdict, run_import
+from memory_app.importers.services import Verdict, run_import
 from minara_site.access.models import User
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.kernel.jobs.services import Claim, report_progress
@@ -43,7 +43,7 @@ def write_export(
             include_constraints=options["include_constraints"],
             now=now,
             actor=transfer.actor,
-            reader=reader_of(transfer),
+            reader=User.objects.get(pk=transfer.actor.removeprefix("user:")),
             claim=claim,
         )
         stored = shelf.pack(bench / "tree")
@@ -53,12 +53,6 @@ def write_export(
         "is_signed": report.is_signed,
         "is_uploadable": is_uploadable(shelf.path_of(stored.name)),
     }
-
-
-def reader_of(transfer: BundleTransfer) -> User:
-    """Return who asked for an export."""
-    found: User = User.objects.get(pk=transfer.actor.removeprefix("user:"))
-    return found
 
 
 def is_tree(transfer: BundleTransfer) -> bool:
@@ -80,7 +74,8 @@ def preview_transfer(transfer: BundleTransfer, *, now: datetime) -> Preview:
     with open_upload(transfer) as bundle:
         tally = Tally((str(transfer.owner_id), transfer.sha256, transfer.format))
         for each in run_import(owner=transfer.owner, bundle=bundle, apply=False, now=now, actor=transfer.actor):
-            tally.add(row_of(each))
+            place = f"{each.file}:{each.place}" if each.place else each.file
+            tally.add(Row(place, SHOWN_AS[each.verdict], kind=each.kind, why=each.reason, text=each.text))
             if len(tally.letters) > MOST_ENTRIES:
                 problem = _("It holds more than %(most)d entries. Bring it in at a terminal, with minara import.")
                 raise Invalid(problem % {"most": MOST_ENTRIES})
@@ -104,12 +99,6 @@ def open_upload(transfer: BundleTransfer) -> Iterator[Bundle]:
         if not any(bench.iterdir()):
             raise Invalid(_("It holds no MEMORY.md, no USER.md and no daily note."))
         yield replace(open_bundle(bench, source_format), ignored=others)
-
-
-def row_of(judgement: Judgement) -> Row:
-    """Return the verdict on an entry as it is shown."""
-    place = f"{judgement.file}:{judgement.place}" if judgement.place else judgement.file
-    return Row(place, SHOWN_AS[judgement.verdict], kind=judgement.kind, why=judgement.reason, text=judgement.text)
 
 
 def apply_transfer(transfer: BundleTransfer, *, now: datetime, claim: Claim | None) -> dict[str, Any]:

@@ -15,7 +15,6 @@ from memory_app.bundle.models import BundleTransfer, Direction, TransferState
 from memory_app.bundle.words import REASONS
 from minara_site.access.models import User
 from minara_site.kernel.core.diff import Segment, word_diff
-from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard.masking import mask, mask_value
 from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.kernel.ownership import Owner
@@ -166,15 +165,6 @@ def list_transfers(owner: Owner, direction: Direction) -> "QuerySet[BundleTransf
     """Return transfers without their previews; the list gives the order."""
     found: QuerySet[BundleTransfer] = BundleTransfer.objects.for_owner(owner).filter(direction=direction)
     return found.defer("plan").select_related("owner")
-
-
-def get_transfer(*, owner: Owner, direction: Direction, transfer_id: int) -> BundleTransfer:
-    """Return one transfer. Raises NotFound, also for somebody else's."""
-    transfers = BundleTransfer.objects.for_owner(owner).filter(direction=direction, pk=transfer_id)
-    found: BundleTransfer | None = transfers.defer("plan").select_related("owner").first()
-    if found is None:
-        raise NotFound(_("There is no such transfer."))
-    return found
 
 
 def shape(transfers: Sequence[BundleTransfer]) -> list[Listed]:

@@ -92,16 +92,11 @@ def load_trust(bundle: Bundle, owner: User) -> Trust:
 def list_parts(bundle: Bundle) -> Iterator[Part]:
     """Yield what an import looks at: markdown files but for the index, banners and kinds that are exported only."""
     names = [name for name in bundle.names if name.endswith(".md") and name.split("/")[-1] not in NOT_IMPORTED]
-    for serialiser, group in groupby(names, key=find_serialiser):
+    for serialiser, group in groupby(names, lambda name: next((each for each in SERIALISERS if each.owns(name)), None)):
         if serialiser is None or serialiser.judge:
             same = list(group)
             for start in range(0, len(same), SLICE):
                 yield Part(serialiser, same[start : start + SLICE])
-
-
-def find_serialiser(name: str) -> Serialiser | None:
-    """Return the serialiser of the kind that lies at this path."""
-    return next((each for each in SERIALISERS if each.owns(name)), None)
 
 
 def judge_part(part: Part, bundle: Bundle, trust: Trust, reading: Reading) -> list[Judged]:
@@ -125,12 +120,6 @@ def read_file(name: str, serialiser: Serialiser | None, bundle: Bundle, trust: T
         is_ours = fields.instance_id() == trust.instance_id != ""
     except UnusableError as error:
         return FilePlan(name, Channel.UNSIGNED, Verdict.REJECTED, serialiser.kind, error.reason, error.about)
-    channel = find_channel(name, content, trust) if is_ours else Channel.UNSIGNED
-    return InFile(name, channel, fields, document.body, is_ours)
-
-
-def find_channel(name: str, content: bytes, trust: Trust) -> Channel:
-    """Return how far a file that names this instance is trusted."""
     digests = trust.signatures.get(name, ())
-    is_known = trust.key and is_signed(trust.key, trust.owner_id, name, content, digests)
-    return Channel.SIGNED if is_known else Channel.UNSIGNED
+    is_known = is_ours and trust.key and is_signed(trust.key, trust.owner_id, name, content, digests)
+    return InFile(name, Channel.SIGNED if is_known else Channel.UNSIGNED, fields, document.body, is_ours)

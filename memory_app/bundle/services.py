@@ -1,10 +1,9 @@
 """Export a tree, and apply an import exactly as it was shown. Source: S1 (markdown round-trip)."""
 
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 
 from django.db import transaction
@@ -18,7 +17,6 @@ from memory_app.bundle.core.plan import (
     MARK_CHARS,
     WRITTEN,
     ExportReport,
-    FilePlan,
     ImportReport,
     Tally,
     Verdict,
@@ -26,9 +24,9 @@ from memory_app.bundle.core.plan import (
 )
 from memory_app.bundle.core.signature import render_line, sign_file
 from memory_app.bundle.cover import render_banner, render_index
-from memory_app.bundle.selectors import Part, Trust, judge_part, list_parts, load_trust, new_reading
+from memory_app.bundle.selectors import Part, judge_part, list_parts, load_trust, new_reading, plan_import
 from memory_app.bundle.serialisers import SERIALISERS
-from memory_app.bundle.serialisers.base import Judged, OutFile, Reading, Wanted, Writing
+from memory_app.bundle.serialisers.base import Judged, OutFile, Wanted, Writing
 from memory_app.user_profile.services import take_turns
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.services import record_audit, record_audits
@@ -75,15 +73,6 @@ class Shown:
         return self.marks[place * MARK_CHARS : (place + 1) * MARK_CHARS]
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
-    """A bundle with what it is trusted by, in parts."""
-
-    bundle: Bundle
-    trust: Trust
-    parts: tuple[Part, ...]
-
-
 def export_bundle(
     *,
     owner: User,
@@ -106,7 +95,8 @@ def export_bundle(
     is_signed = sign and not wanted.is_masked
     with new_tree(folder, now=now) as tree:
         packing = Packing(tree, key if is_signed else None, owner.pk)
-        for done, (kind, file) in enumerate(list_files(wanted)):
+        files = ((each.kind, file) for each in SERIALISERS for file in each.export(wanted))
+        for done, (kind, file) in enumerate(files):
             packing.add(kind, file)
             if done % TOLD_EVERY == 0:
                 report_progress(claim, done, done)
@@ -115,13 +105,6 @@ def export_bundle(
         left_out = {reason.value: count for reason, count in wanted.left_out.items() if count}
         record_export(wanted, counts, left_out, is_signed=is_signed, actor=actor)
     return ExportReport(str(tree.root), counts, left_out, wanted.instance_id, is_signed)
-
-
-def list_files(wanted: Wanted) -> Iterator[tuple[str, OutFile]]:
-    """Yield every file of an export with its kind."""
-    for serialiser in SERIALISERS:
-        for file in serialiser.export(wanted):
-            yield serialiser.kind, file
 
 
 def add_signposts(packing: Packing, wanted: Wanted) -> None:
@@ -168,39 +151,22 @@ def apply_import(
     shown it is not written, and the import ends there with Conflict. Who passes the `marks` of the plan, as a job does
     that takes over a broken `run`, goes by them alone: what is stored by now counts as done, all else must be as shown.
     """
-    work = Work(bundle, load_trust(bundle, owner), tuple(list_parts(bundle)))
-    begin = partial(new_reading, owner=owner, now=now, approves=approve_hard_constraints)
-    shown = Shown(marks, may_be_stored=True) if marks else check_plan(survey(work, begin()), owner, plan_sha256)
-    writing, reading, done = Writing(owner, actor, now, run or new_run()), begin(), Tally()
-    for part in work.parts:
+    shown, approves = Shown(marks, may_be_stored=True), approve_hard_constraints
+    if not marks:
+        plan = plan_import(owner=owner, bundle=bundle, now=now, approve_hard_constraints=approves, most_files=0)
+        if plan.sha256 != plan_sha256:
+            raise plan_changed(0)
+        shown = Shown(plan.marks)
+    trust, reading = load_trust(bundle, owner), new_reading(owner=owner, now=now, approves=approves)
+    writing, done = Writing(owner, actor, now, run or secrets.token_hex(8)), Tally()
+    for part in list_parts(bundle):
         report_progress(claim, len(done.digests), shown.count)
         with transaction.atomic():
             take_turns(owner)
-            judged = judge_part(part, bundle, work.trust, reading)
+            judged = judge_part(part, bundle, trust, reading)
             check_shown(judged, shown, done)
             apply_part(part, judged, writing)
     return ImportReport(writing.run, done.verdicts, done.channels)
-
-
-def new_run() -> str:
-    """Return a name for an import, by which roll-back finds it."""
-    return secrets.token_hex(8)
-
-
-def survey(work: Work, reading: Reading) -> Tally:
-    """Return what every file comes to by now."""
-    tally = Tally()
-    for part in work.parts:
-        for judged in judge_part(part, work.bundle, work.trust, reading):
-            tally.add(judged.plan)
-    return tally
-
-
-def check_plan(now_stands: Tally, owner: User, plan_sha256: str) -> Shown:
-    """Return what was shown. Raises Conflict when it comes to something else by now."""
-    if now_stands.sha256(str(owner.pk)) != plan_sha256:
-        raise plan_changed(0)
-    return Shown(now_stands.marks)
 
 
 def check_shown(judged: Sequence[Judged], shown: Shown, done: Tally) -> None:
@@ -223,22 +189,15 @@ def plan_changed(written: int) -> Conflict:
 
 
 def apply_part(part: Part, judged: Sequence[Judged], writing: Writing) -> None:
-    """Write the files of a part with an audit row each."""
+    """Write the files of a part with an audit row each: where it lay and what became of it, never what it says."""
     chosen = [each for each in judged if each.plan.verdict in WRITTEN]
     store = part.serialiser and part.serialiser.store
     stored = store(chosen, writing) if store and chosen else []
     added = {each.plan.path: details for each, details in zip(chosen, stored, strict=True)}
-    plans = [each.plan for each in judged if each.plan.verdict is not Verdict.KNOWN]
-    record_audits(
-        ((f"{AUDIT}.{plan.channel}", audit_details(plan, writing) | dict(added.get(plan.path, {}))) for plan in plans),
-        now=writing.now,
-        actor=writing.actor,
-        owner_id=writing.owner.pk,
-    )
-
-
-def audit_details(plan: FilePlan, writing: Writing) -> dict[str, object]:
-    """Return what the log keeps of a file: where it lay and what became of it, never what it says."""
-    reason = {"reason": plan.reason.value} if plan.reason else {}
-    constraint = {"constraint": True} if plan.is_constraint else {}
-    return {"run": writing.run, "file": plan.path, "verdict": plan.verdict.value, "count": 0, **reason, **constraint}
+    acts: list[tuple[str, dict[str, object]]] = []
+    for plan in (each.plan for each in judged if each.plan.verdict is not Verdict.KNOWN):
+        details = {"run": writing.run, "file": plan.path, "verdict": plan.verdict.value, "count": 0}
+        details |= {"reason": plan.reason.value} if plan.reason else {}
+        details |= {"constraint": True} if plan.is_constraint else {}
+        acts.append((f"{AUDIT}.{plan.channel}", details | dict(added.get(plan.path, {}))))
+    record_audits(acts, now=writing.now, actor=writing.actor, owner_id=writing.owner.pk)

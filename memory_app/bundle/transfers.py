@@ -179,7 +179,8 @@ def forget_transfers(*, now: datetime) -> dict[str, int]:
 def last_word(transfer: BundleTransfer) -> dict[str, Any]:
     """Return how a transfer ends whose day is over; one that stored something before it stopped says how much."""
     state = EXPIRED_AS.get((Direction(transfer.direction), TransferState(transfer.state)), TransferState.EXPIRED)
-    stored = 0 if state == transfer.state else count_stored(transfer)
+    run = transfer.options.get("run") if state != transfer.state else None
+    stored = sum(count_ids(entry.details) for entry in entries_of(f"{IMPORT}{run}")) if run else 0
     if not stored:
         return {"state": state}
     with translation.override(transfer.options["language"]):
@@ -187,9 +188,3 @@ def last_word(transfer: BundleTransfer) -> dict[str, Any]:
             "It stopped halfway and was not finished within a day. %(count)d entries were stored before it stopped."
         )
         return {"state": TransferState.FAILED, "error": told % {"count": stored}}
-
-
-def count_stored(transfer: BundleTransfer) -> int:
-    """Return how many memories and values of the user profile the run of an import stored, as the audit log says."""
-    run = transfer.options.get("run")
-    return sum(count_ids(entry.details) for entry in entries_of(f"{IMPORT}{run}")) if run else 0

@@ -33,17 +33,12 @@ def choose_fixes(names: Iterable[str]) -> list[str]:
     if not wanted:
         return [name for name, fix in fixes().items() if fix.is_default]
     if unknown := sorted(wanted - set(fixes())):
-        raise unknown_fix(unknown[0])
+        known = {"name": unknown[0], "names": ", ".join(fixes())}
+        problem = _("There is no fix %(name)s. Choose from: %(names)s.") % known
+        if unknown[0] in LATER:
+            problem = _("The fix %(name)s comes with its tables, which this version does not have: %(names)s.") % known
+        raise Invalid(problem, errors=(FieldError("only", problem),), code="unknown_fix")
     return [name for name in fixes() if name in wanted]
-
-
-def unknown_fix(name: str) -> Invalid:
-    """Return what is wrong with a name, and the names that there are."""
-    known = {"name": name, "names": ", ".join(fixes())}
-    problem = _("There is no fix %(name)s. Choose from: %(names)s.") % known
-    if name in LATER:
-        problem = _("The fix %(name)s comes with its tables, which this version does not have: %(names)s.") % known
-    return Invalid(problem, errors=(FieldError("only", problem),), code="unknown_fix")
 
 
 def dry_run_fixes(names: Sequence[str], *, claim: Claim | None = None) -> dict[str, DryRun]:
@@ -60,18 +55,12 @@ def apply_fixes(
 
 def apply_fix(name: str, *, actor: str, now: datetime, claim: Claim | None = None) -> dict[str, int]:
     """Carry one fix out, with its line in the audit log; return what it changed. Raises ProviderDown."""
-    audit = open_audit(name, actor=actor, now=now, claim=claim)
+    audit = FixAudit(name, actor, claim.run_id if claim else uuid4().hex, now)
+    if claim and claim.attempt > 1:  # a run that is taken up again may have written the line
+        audit.find(since=JobRun.objects.values_list("created_at", flat=True).get(pk=claim.run_id))
     done = fixes()[name].apply(audit, claim)
     audit.close()
     return done
-
-
-def open_audit(name: str, *, actor: str, now: datetime, claim: Claim | None) -> FixAudit:
-    """Return the line-to-be of a fix; a run that is taken up again may have written it."""
-    audit = FixAudit(name, actor, claim.run_id if claim else uuid4().hex, now)
-    if claim and claim.attempt > 1:
-        audit.find(since=JobRun.objects.values_list("created_at", flat=True).get(pk=claim.run_id))
-    return audit
 
 
 def ask_for_fixes(*, principal: Principal, names: Sequence[str], apply: bool, now: datetime) -> JobRun:

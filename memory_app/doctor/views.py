@@ -12,7 +12,7 @@ from memory_app.doctor.services import ask_for_fixes, choose_fixes, fixes
 from memory_app.doctor.shown import STATE_WORDS, TONES, shown_run
 from minara_site.access.policy import Act
 from minara_site.kernel.counts import RowCount
-from minara_site.kernel.doctor.core import HOLDS_OPEN, Line, Section, anonymous_record
+from minara_site.kernel.doctor.core import HOLDS_OPEN, Section, anonymous_record
 from minara_site.kernel.doctor.scope import MOST_ON_A_PAGE
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.kernel.jobs.selectors import is_worker_seen
@@ -50,20 +50,16 @@ def render_report(request: PageRequest, *, problem: str = "", status: HTTPStatus
 
 def shown_section(section: Section) -> dict[str, object]:
     """Return a section with its state and lines in words."""
-    lines = [(line, value_of(line), TONES[line.state]) for line in section.lines]
+    lines = []
+    for line in section.lines:
+        found = str(line.words) if line.count is None else total_words(RowCount(line.count, line.is_exact))
+        lines.append((line, found, TONES[line.state]))
     return {
         "section": section,
         "words": STATE_WORDS[section.state],
         "tone": TONES[section.state],
         "lines": lines,
     }
-
-
-def value_of(line: Line) -> str:
-    """Return what was found, in words."""
-    if line.count is None:
-        return str(line.words)
-    return total_words(RowCount(line.count, line.is_exact))
 
 
 @page(Act.DOCTOR)

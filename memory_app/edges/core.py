@@ -76,14 +76,12 @@ def extract_edges(content: str, scenario_id: str = "", tickers: Iterable[str] = 
     `tickers` are those that its writer declared: the memory mentions them, whether its content does or not.
     """
     mentions = find_mentions(content)
-    edges = [*scenario_edges(scenario_id), *entity_edges(content, mentions, tickers), *pair_edges(mentions)]
+    edges = [Edge(EdgeType.BELONGS_TO_SCENARIO, NodeKind.SCENARIO, scenario_id)] if scenario_id else []
+    edges += entity_edges(content, mentions, tickers)
+    keys = dict.fromkeys(each.entity.key for each in mentions if each.entity.kind is EntityKind.TICKER)
+    pairs = combinations(list(keys)[:MAX_PAIRED_TICKERS], 2)
+    edges += [Edge(EdgeType.CO_OCCURS_WITH, NodeKind.PAIR, pair_key(*pair)) for pair in pairs]
     return tuple(sorted(edges, key=lambda edge: RANK.index(edge.edge_type))[:MAX_EDGES_PER_CONTENT])
-
-
-def scenario_edges(scenario_id: str) -> Iterator[Edge]:
-    """Yield the edge to the scenario that the system named."""
-    if scenario_id:
-        yield Edge(EdgeType.BELONGS_TO_SCENARIO, NodeKind.SCENARIO, scenario_id)
 
 
 def entity_edges(content: str, mentions: Sequence[Mention], tickers: Iterable[str]) -> Iterator[Edge]:
@@ -96,13 +94,6 @@ def entity_edges(content: str, mentions: Sequence[Mention], tickers: Iterable[st
     for entity, said in verbs.items():
         for verb in sorted(said) or [EdgeType.MENTIONS]:
             yield Edge(EdgeType(verb), NodeKind(entity.kind), entity.key)
-
-
-def pair_edges(mentions: Sequence[Mention]) -> Iterator[Edge]:
-    """Yield an edge for every two of the first tickers."""
-    keys = dict.fromkeys(each.entity.key for each in mentions if each.entity.kind is EntityKind.TICKER)
-    for pair in combinations(list(keys)[:MAX_PAIRED_TICKERS], 2):
-        yield Edge(EdgeType.CO_OCCURS_WITH, NodeKind.PAIR, pair_key(*pair))
 
 
 def pair_key(one: str, other: str) -> str:
@@ -136,16 +127,11 @@ def parse_pair(text: str) -> str | None:
     return pair_key(one, other) if one and other and one != other else None
 
 
-def parse_scenario(text: str) -> str | None:
-    """Return the id of a scenario as it is, None for what is none."""
-    return text if len(text) <= MAX_SCENARIO_CHARS and text.isprintable() else None
-
-
 PARSERS: dict[NodeKind, Callable[[str], str | None]] = {
     NodeKind.TICKER: normalise_asset,
     NodeKind.CHAIN: lambda text: CHAIN_OF.get(text.casefold()),
     NodeKind.ADDRESS: normalise_address,
     NodeKind.PAIR: parse_pair,
-    NodeKind.SCENARIO: parse_scenario,
+    NodeKind.SCENARIO: lambda text: text if len(text) <= MAX_SCENARIO_CHARS and text.isprintable() else None,
 }
 """How each kind of entity is read."""

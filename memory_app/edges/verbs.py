@@ -64,12 +64,8 @@ def english_pattern() -> re.Pattern[str]:
     return re.compile(rf"(?<![A-Za-z$])(?={initials})(?:{either}|{forward})(?![A-Za-z])", re.IGNORECASE)
 
 
-def chinese_pattern() -> re.Pattern[str]:
-    """Return the Chinese verbs in one pattern, a group each."""
-    return re.compile("|".join(f"(?P<{name}>{words})" for name, words in CHINESE.items()))
-
-
-_ENGLISH, _CHINESE = english_pattern(), chinese_pattern()
+_ENGLISH = english_pattern()
+_CHINESE = re.compile("|".join(f"(?P<{name}>{words})" for name, words in CHINESE.items()))
 _NEGATION = re.compile(
     r"(?<![A-Za-z])(?:not(?! only)|never|no|cannot|without|avoid(?:s|ed|ing)?|refus(?:e|es|ed|ing)|neither|nor|stop|"
     r"(?:do|does|did|wo|would|ca|could|is|are|was|were|have|has|had|should)n['\u2019]?t|instead of|rather than|"
@@ -218,8 +214,9 @@ def share_in_lists(text: str, clauses: Sequence[Clause], mentions: Sequence[Ment
     """Let entities in clauses without a verb share what is said of the list which they are in."""
     idle = [place for clause in clauses if not clause.verbs for place in clause.places]
     for place in idle:
-        if place and is_list(text, mentions[place - 1], mentions[place]) and goes_on(text, mentions[place]):
-            said[place] |= shared(said[place - 1], mentions[place])
+        before, here = mentions[place - 1], mentions[place]
+        if place and is_list(text, before, here) and _LIST_GOES_ON.match(text, here.end):
+            said[place] |= shared(said[place - 1], here)
     for place in reversed(idle):
         if place + 1 < len(mentions) and not said[place] and is_list(text, mentions[place], mentions[place + 1]):
             said[place] |= shared(said[place + 1], mentions[place])
@@ -234,26 +231,17 @@ def bind_exits(text: str, clauses: Sequence[Clause], said: list[set[str]]) -> No
     """Give an exit that begins a clause without entities what was held or traded in the last clause that has some."""
     last: Sequence[int] = ()
     for clause in clauses:
-        if not clause.places and begins_with_exit(text, clause):
+        first = clause.verbs[0] if clause.verbs else None
+        is_exit = first is not None and first.name == EXITED and not text[clause.start : first.start].strip()
+        if is_exit and not clause.places:
             for place in last:
                 said[place] |= {EXITED} if said[place] & {HOLDS, TRADED} else set()
         last = clause.places or last
 
 
-def begins_with_exit(text: str, clause: Clause) -> bool:
-    """Say whether the first words of a clause are an exit."""
-    first = clause.verbs[0] if clause.verbs else None
-    return first is not None and first.name == EXITED and not text[clause.start : first.start].strip()
-
-
 def is_list(text: str, one: Mention, other: Mention) -> bool:
     """Say whether nothing but a comma, an "and" or an amount stands between two mentions."""
     return other.start - one.end <= GLUE_CHARS and _GLUE.fullmatch(text, one.end, other.start) is not None
-
-
-def goes_on(text: str, mention: Mention) -> bool:
-    """Say whether what follows a mention does not begin a sentence about it."""
-    return _LIST_GOES_ON.match(text, mention.end) is not None
 
 
 def may_say(verb: str | None, mention: Mention) -> bool:

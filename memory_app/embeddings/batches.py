@@ -104,12 +104,10 @@ def decide_alone(rows: Sequence[Any], source: DerivedTable, *, label: str) -> di
 def outcomes_of(texts: Mapping[int, str], vectors: Sequence[Vector | None]) -> dict[int, Outcome]:
     """Return each text with what the provider gave for it."""
     pairs = zip(texts.items(), vectors, strict=True)
-    return {pk: Outcome(text, state_of(vector), vector) for (pk, text), vector in pairs}
-
-
-def state_of(vector: Vector | None) -> EmbeddingState:
-    """Return the state of a text that the provider was asked for."""
-    return EmbeddingState.FAILED if vector is None else EmbeddingState.EMBEDDED
+    return {
+        pk: Outcome(text, EmbeddingState.FAILED if vector is None else EmbeddingState.EMBEDDED, vector)
+        for (pk, text), vector in pairs
+    }
 
 
 def embed_texts(provider: EmbeddingProvider, texts: Sequence[str]) -> list[Vector | None]:
@@ -119,7 +117,10 @@ def embed_texts(provider: EmbeddingProvider, texts: Sequence[str]) -> list[Vecto
     except TextsRefused:
         if len(texts) == 1:
             return [None]
-    check_takes_anything(provider)
+    try:
+        provider.embed_passages([PLAIN_WORD])
+    except TextsRefused:  # then the texts are not to blame
+        raise ProviderDown(_("The embedding provider gives no usable answer to any text.")) from None
     return embed_halves(provider, texts)
 
 
@@ -132,14 +133,6 @@ def embed_halves(provider: EmbeddingProvider, texts: Sequence[str]) -> list[Vect
         except TextsRefused:
             vectors += [None] if len(half) == 1 else embed_halves(provider, half)
     return vectors
-
-
-def check_takes_anything(provider: EmbeddingProvider) -> None:
-    """Raise ProviderDown when the provider refuses a plain word: then the texts are not to blame."""
-    try:
-        provider.embed_passages([PLAIN_WORD])
-    except TextsRefused:
-        raise ProviderDown(_("The embedding provider gives no usable answer to any text.")) from None
 
 
 def store(
@@ -155,7 +148,9 @@ def store(
         if also:
             also()
         rows = list(source.rows.filter(pk__in=outcomes).order_by("pk").select_for_update(of=("self",)))
-        lost = find_lost(outcomes, source, label=label)
+        right = {pk for pk, outcome in outcomes.items() if outcome.is_stored}
+        found = vectors_of(list(right), source).filter(model=label).values_list("object_id", flat=True)
+        lost = right - set(found)  # their text was edited meanwhile, and put back
         said = {row.pk: clean_text(row.searched_text) for row in rows}
         standing = [row for row in rows if said[row.pk] == outcomes[row.pk].text and row.pk not in lost]
         replace_vectors(standing, outcomes, source, label=label, now=now)
@@ -163,12 +158,6 @@ def store(
             chosen = [row.pk for row in standing if outcomes[row.pk].state == state]
             source.rows.filter(pk__in=chosen).update(embedding_state=state)
     return count_outcomes([outcomes[row.pk] for row in standing], of=len(outcomes))
-
-
-def find_lost(outcomes: Mapping[int, Outcome], source: DerivedTable, *, label: str) -> set[int]:
-    """Return the rows whose stored vector was right and is gone: their text was edited meanwhile, and put back."""
-    right = {pk for pk, outcome in outcomes.items() if outcome.is_stored}
-    return right - set(vectors_of(list(right), source).filter(model=label).values_list("object_id", flat=True))
 
 
 def replace_vectors(
@@ -181,24 +170,21 @@ def replace_vectors(
         if vector is not None or state == EmbeddingState.SKIPPED:
             replaced.append(row.pk)
         if vector is not None:
-            stored.append(vector_row(row, source, text, vector, label=label, now=now))
             vectors.append(vector)
+            stored.append(
+                MemoryVector(
+                    kind=source.kind,
+                    object_id=row.pk,
+                    owner_id=row.owner_id,
+                    model=label,
+                    dimensions=vector.size,
+                    vector=pack(vector),
+                    text_sha256=text_digest(text),
+                    embedded_at=now,
+                )
+            )
     vectors_of(replaced, source).delete()
     pgvector.fill(MemoryVector.objects.bulk_create(stored), vectors, using=DEFAULT_DB_ALIAS)
-
-
-def vector_row(row: Any, source: DerivedTable, text: str, vector: Vector, *, label: str, now: datetime) -> MemoryVector:
-    """Return the unsaved vector of a row."""
-    return MemoryVector(
-        kind=source.kind,
-        object_id=row.pk,
-        owner_id=row.owner_id,
-        model=label,
-        dimensions=vector.size,
-        vector=pack(vector),
-        text_sha256=text_digest(text),
-        embedded_at=now,
-    )
 
 
 def drop_unneeded(ids: Sequence[int], source: DerivedTable) -> None:

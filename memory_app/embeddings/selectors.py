@@ -28,7 +28,7 @@ from memory_app.embeddings.core import (
 from memory_app.embeddings.matrices import Matrix, fits, keep_matrix, recall_matrix
 from memory_app.embeddings.models import MemoryVector
 from memory_app.embeddings.providers import current_provider
-from memory_app.embeddings.slices import read_rows, read_slices, slice_of
+from memory_app.embeddings.slices import read_rows, slice_of
 from memory_app.index.core.document import Kind
 from memory_app.index.core.parser import MAX_QUERY_CHARS
 from memory_app.index.derived import DerivedTable, derived_tables
@@ -161,7 +161,8 @@ def find_nearest(
     found = load_matrix(vectors, query.size, (using, owner_id, provider.label))
     if found is None:
         wanted = vectors if live is None else vectors.filter(object_id__in=live.filter(owner_id=owner_id))
-        return nearest_of_slices(read_slices(wanted.filter(dimensions=query.size), query.size), query, limit)
+        rows = read_rows(wanted.filter(dimensions=query.size), query.size)
+        return nearest_of_slices((slice_of(each, query.size) for each in rows), query, limit)
     if live is None:
         return nearest_of(found.ids, found.rows, query, limit)
     if most < len(found.ids):
@@ -242,16 +243,11 @@ def count_work(label: str, *, failed: bool, most: int = MOST_COUNTED) -> int:
     return sum(count.number for count in count_each(*rows, limit=most))
 
 
-def count_states_to(most: int = MOST_COUNTED) -> dict[str, RowCount]:
-    """Return how many rows are in each state of S1, by its word, and how many vectors are `outdated`.
-
-    No count reads more than `most` rows of a table. Without a provider nothing is out of date.
-    """
-    return add_states(count_states_by_source(most).values())
-
-
 def count_states_by_source(most: int = MOST_COUNTED) -> dict[Kind, dict[str, RowCount]]:
-    """Return for each table what `count_states_to` returns of all. One statement."""
+    """Return for each table how many rows are in each state of S1, by its word, and how many vectors are `outdated`.
+
+    No count reads more than `most` rows of a table. Without a provider nothing is out of date. One statement.
+    """
     provider = current_provider()
     old = {source.kind: outdated(provider.label, source) if provider else [] for source in derived_tables()}
     asked = [

@@ -18,14 +18,8 @@ SLICE_BYTES = 8 * 1024 * 1024
 Row = tuple[int, bytes]
 
 
-def read_slices(vectors: "QuerySet[Any]", dimensions: int) -> Iterator[Slice]:
-    """Yield the vectors, all of this length, at most SLICE_BYTES at once. One query. Raises SearchTooSlow."""
-    for rows in read_rows(vectors, dimensions):
-        yield slice_of(rows, dimensions)
-
-
 def read_rows(vectors: "QuerySet[Any]", dimensions: int) -> Iterator[list[Row]]:
-    """Yield the ids and bytes of vectors as `read_slices` does.
+    """Yield the ids and bytes of vectors of this length, at most SLICE_BYTES at once. One query. Raises SearchTooSlow.
 
     PostgreSQL limits the time of each fetch, not of all, so the clock is looked at here.
     """

@@ -17,7 +17,7 @@ from minara_site.kernel.errors import Conflict
 from minara_site.kernel.jobs.models import JobRun
 from minara_site.kernel.jobs.selectors import is_worker_seen
 from minara_site.shell.pages import PageRequest, page
-from minara_site.web.charts import SegmentedBar, segmented_bar
+from minara_site.web.charts import segmented_bar
 from minara_site.web.filters import Text
 from minara_site.web.lists.page import total_words
 from minara_site.web.responses import render_page, see_other, toast
@@ -60,10 +60,11 @@ def show(request: PageRequest, context: dict[str, Any], *, status: int = HTTPSta
     """Answer the page."""
     found = load_overview()
     names = name_actors({run.requested_by for run in found.runs}, reader=request.user)
+    parts = [(str(words), found.states[state].number) for state, (words, _hint) in STATES.items()]
     context |= {
         "title": _("Semantic search"),
         "found": found,
-        "bar": bar_of(found),
+        "bar": segmented_bar(parts, _("Memories and decisions by the state of their vector")),
         "states": [shown_state(found, state, words, hint) for state, (words, hint) in STATES.items()],
         "outdated": total_words(found.states["outdated"]),
         "runs": [(run, requester_words(run, names)) for run in found.runs],
@@ -86,9 +87,3 @@ def requester_words(run: JobRun, names: dict[str, str]) -> str:
         case services.ON_WRITE:
             return _("what was written")
     return names[run.requested_by]
-
-
-def bar_of(found: Overview) -> SegmentedBar:
-    """Return the states as parts of a bar."""
-    parts = [(str(words), found.states[state].number) for state, (words, _hint) in STATES.items()]
-    return segmented_bar(parts, _("Memories and decisions by the state of their vector"))

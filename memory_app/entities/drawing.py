@@ -27,16 +27,13 @@ class Place:
 
 def place_neighbours(counts: Sequence[int]) -> list[Place]:
     """Return a place on the ring for each neighbour, from the top clockwise; its area follows its count."""
-    most = max(counts, default=1)
-    return [place(number, len(counts), count / most) for number, count in enumerate(counts)]
-
-
-def place(number: int, total: int, share: float) -> Place:
-    """Return the place of one neighbour; `share` is its count over the largest, 0 to 1."""
-    angle = 2 * math.pi * number / total - math.pi / 2
-    x, y = WIDTH / 2 + RING_X * math.cos(angle), HEIGHT / 2 + RING_Y * math.sin(angle)
-    radius = LEAST_RADIUS + (MOST_RADIUS - LEAST_RADIUS) * math.sqrt(share)
-    return Place(x, y, radius, y + radius + WORD_DROP, 1 + min(2, int(share * 3)))
+    most, places = max(counts, default=1), []
+    for number, count in enumerate(counts):
+        angle, share = 2 * math.pi * number / len(counts) - math.pi / 2, count / most
+        x, y = WIDTH / 2 + RING_X * math.cos(angle), HEIGHT / 2 + RING_Y * math.sin(angle)
+        radius = LEAST_RADIUS + (MOST_RADIUS - LEAST_RADIUS) * math.sqrt(share)
+        places.append(Place(x, y, radius, y + radius + WORD_DROP, 1 + min(2, int(share * 3))))
+    return places
 
 
 def short_name(name: str) -> str:

@@ -83,24 +83,14 @@ def list_entity_edges(*, owner: Owner, node: Node, edge_type: EdgeType | None = 
 
     For a ticker `CO_OCCURS_WITH` asks for its pairs with those that it stands with most.
     """
-    edges = live_edges(owner)
+    live = Memory.objects.for_owner(owner).live().filter(pk=OuterRef("src_id"))
+    edges: OwnedQuerySet = MemoryEdge.objects.for_owner(owner).filter(Exists(live), src_table=SourceTable.MEMORIES)
     if edge_type is EdgeType.CO_OCCURS_WITH and node.kind is NodeKind.TICKER:
-        return edges.filter(dst_entity_kind=NodeKind.PAIR, dst_entity_key__in=pairs_of(owner, node))
+        beside = get_entity_neighbourhood(owner=owner, node=node).neighbours
+        pairs = [pair_key(node.key, each.node.key) for each in beside if each.node.kind is NodeKind.TICKER]
+        return edges.filter(dst_entity_kind=NodeKind.PAIR, dst_entity_key__in=pairs)
     edges = edges.filter(dst_entity_kind=node.kind, dst_entity_key=node.key)
     return edges if edge_type is None else edges.filter(edge_type=edge_type)
-
-
-def pairs_of(owner: Owner, node: Node) -> list[str]:
-    """Return the keys of the pairs of a ticker and those that it stands with most."""
-    neighbours = get_entity_neighbourhood(owner=owner, node=node).neighbours
-    return [pair_key(node.key, each.node.key) for each in neighbours if each.node.kind is NodeKind.TICKER]
-
-
-def live_edges(owner: Owner) -> OwnedQuerySet:
-    """Return the edges of memories that are read."""
-    live = Memory.objects.for_owner(owner).live().filter(pk=OuterRef("src_id"))
-    edges: OwnedQuerySet = MemoryEdge.objects.for_owner(owner).filter(src_table=SourceTable.MEMORIES)
-    return edges.filter(Exists(live))
 
 
 def read_memories_of(edges: Iterable[MemoryEdge]) -> dict[int, Memory]:

@@ -10,14 +10,12 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
 from memory_app.edges.core import EdgeType
-from memory_app.edges.models import MemoryEdge
 from memory_app.edges.pages import EDGE_WORDS, words_of
 from memory_app.edges.selectors import Node, open_node
 from memory_app.entities.drawing import HEIGHT, WIDTH, Place, place_neighbours, short_name
 from memory_app.entities.selectors import (
     WINDOW,
     Counted,
-    Neighbourhood,
     get_entity_neighbourhood,
     list_decisions_about,
     list_entity_edges,
@@ -107,6 +105,7 @@ def node_context(request: PageRequest, owner: User, node: Node) -> dict[str, Any
     rows = list_entity_edges(owner=owner, node=node, edge_type=chosen)
     listed = paginate(rows, NEWEST, cursor=request.GET.get("cursor"), limit=MOST_ROWS, scope=f"graph/{node.name}")
     memories = read_memories_of(listed.items)
+    places = place_neighbours([each.memories for each in around.neighbours])
     everything = reverse("edges:graph") + changed_query(request.GET, entity=None, type=None, cursor=None)
     return {
         "title": short_name(node.key),
@@ -116,9 +115,13 @@ def node_context(request: PageRequest, owner: User, node: Node) -> dict[str, Any
         "around": around,
         "window": WINDOW,
         "chosen": chosen,
-        "types": type_links(around, chosen),
-        "neighbours": list_neighbours(around),
-        "rows": [list_edge(request, edge, memories[edge.src_id]) for edge in listed.items if edge.src_id in memories],
+        "types": [(each.value, EDGE_WORDS[each], count, each is chosen) for each, count in around.edge_counts.items()],
+        "neighbours": [ListedNode(each, place) for each, place in zip(around.neighbours, places, strict=True)],
+        "rows": [
+            ListedEdge(masked_for(request.user, memories[edge.src_id]), EDGE_WORDS[EdgeType(edge.edge_type)])
+            for edge in listed.items
+            if edge.src_id in memories
+        ],
         "decisions": [
             masked_for(request.user, each) for each in list_decisions_about(owner=owner, node=node, most=MOST_DECISIONS)
         ],
@@ -128,19 +131,3 @@ def node_context(request: PageRequest, owner: User, node: Node) -> dict[str, Any
         "width": WIDTH,
         "height": HEIGHT,
     }
-
-
-def type_links(around: Neighbourhood, chosen: EdgeType | None) -> list[tuple[str, str | Promise, int, bool]]:
-    """Return the edge types that stand in the list: value, words, count, whether it is chosen."""
-    return [(each.value, EDGE_WORDS[each], count, each is chosen) for each, count in around.edge_counts.items()]
-
-
-def list_neighbours(around: Neighbourhood) -> list[ListedNode]:
-    """Return what stands with an entity, each with its place in the picture."""
-    places = place_neighbours([each.memories for each in around.neighbours])
-    return [ListedNode(each, place) for each, place in zip(around.neighbours, places, strict=True)]
-
-
-def list_edge(request: PageRequest, edge: MemoryEdge, memory: Memory) -> ListedEdge:
-    """Return an edge with its memory, as this reader may see it."""
-    return ListedEdge(masked_for(request.user, memory), EDGE_WORDS[EdgeType(edge.edge_type)])

@@ -206,11 +206,12 @@ def store_verdict(
     now: datetime,
 ) -> None:
     """Keep what the model said, what it cost, and what came of it. Needs a transaction."""
+    reason = answer.value.reason  # in its place a code when it carries instructions, secrets or hidden text
     verdict = {
         "owner_id": conflict.owner_id,
         "at": now,
         "kind": answer.value.verdict,
-        "reason": guarded_reason(answer.value.reason),
+        "reason": HELD_BY_GUARD if guard.judge(reason).is_held else reason.strip(),
         "model": answer.model,
         "cost_usd": answer.cost_usd,
         "usage_id": answer.usage_ids[-1] if answer.usage_ids else None,
@@ -228,8 +229,3 @@ def store_verdict(
             cost_usd=answer.cost_usd,
             now=now,
         )
-
-
-def guarded_reason(reason: str) -> str:
-    """Return the model's sentence, or a code in its place when it carries instructions, secrets or hidden text."""
-    return HELD_BY_GUARD if guard.judge(reason).is_held else reason.strip()

@@ -10,7 +10,7 @@ from memory_app.facts.core import UNDOABLE, Decider, EventKind
 from memory_app.facts.core.decision import DecisionKind
 from memory_app.facts.core.judging import MOST_INVALID
 from memory_app.facts.models import ConsolidationEvent, FactConflict, FactVerdict
-from memory_app.facts.selectors import find_retirements, find_undone
+from memory_app.facts.selectors import find_retirements
 from memory_app.facts.services.rows import is_protected
 from memory_app.facts.words import EVENTS, VERDICTS, reason_words
 from memory_app.memories.core import FactState
@@ -202,7 +202,8 @@ def shape_events(events: Sequence[ConsolidationEvent], *, principal: Principal) 
     """Return events as rows. Five queries at most."""
     names = name_actors({event.actor for event in events}, reader=principal.owner)
     facts = load_facts((pk for event in events for pk in (event.fact_id, event.other_id)), principal=principal)
-    undone = find_undone([event.pk for event in events if event.kind in UNDOABLE])
+    later = ConsolidationEvent.objects.filter(undoes__in=[event.pk for event in events if event.kind in UNDOABLE])
+    undone = set(later.values_list("undoes", flat=True))
     verdicts = verdicts_of_events(events, reader=principal.owner)
     return [
         ListedEvent(

@@ -1,7 +1,5 @@
 """How facts, conflicts and events are listed, and the form that each reader gets of each list."""
 
-from collections.abc import Mapping
-
 from django.utils.translation import gettext_lazy as _
 
 from memory_app.facts.listed import shape_conflicts, shape_events, shape_facts
@@ -11,8 +9,6 @@ from memory_app.index.pages import search_filter
 from memory_app.index.selectors import limited, narrow
 from memory_app.memories.core import FactState
 from minara_site.access.policy import Act
-from minara_site.kernel.counts import count_tabs
-from minara_site.kernel.ownership import Owner
 from minara_site.shell.lists import OwnedList
 from minara_site.web.filters import Filter, FilterKind
 from minara_site.web.lists import Column, Empty, ListSpec, by_time
@@ -116,9 +112,3 @@ EVENT_LIST = OwnedList(
     shape=lambda rows, request: shape_events(rows, principal=request.principal),
     template="memory_app/facts/events.html",
 )
-
-
-def count_fact_tabs(owner: Owner) -> Mapping[str, int]:
-    """Return how many facts stand behind each state, and under `conflicts` how many pairs wait. One query."""
-    tabs = {state.value: list_facts(owner=owner, state=state) for state in FactState}
-    return count_tabs({**tabs, "conflicts": list_conflicts(owner=owner)})

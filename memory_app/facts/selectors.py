@@ -34,17 +34,6 @@ READ = {f"{side}__{column}__isnull": True for side in ("older", "newer") for col
 SETTLED = {f"{side}__fact_state": FactState.SETTLED for side in ("older", "newer")}
 
 
-def count_pending() -> int:
-    """Return how many pending facts of everybody are read."""
-    return int(Memory.objects.filter(fact_state=FactState.PENDING).live().count())
-
-
-def list_owners_with_pending() -> list[int]:
-    """Return the ids of the owners who have pending facts that are read."""
-    pending = Memory.objects.filter(fact_state=FactState.PENDING).live()
-    return list(pending.order_by("owner_id").values_list("owner_id", flat=True).distinct())
-
-
 def load_stated_keys(owner_id: int) -> dict[str, list[int]]:
     """Return by key the memories that the owner typed and that are read: a fact of the same words gives way."""
     typed = Memory.objects.filter(owner=owner_id, category=Category.PERSONALIZATION, source=Source.USER_MANUAL).live()
@@ -67,19 +56,6 @@ def list_uncompared() -> MemoryQuerySet:
     """Return the settled facts of everybody that are read and were not compared with the others, unordered."""
     facts: MemoryQuerySet = Memory.objects.filter(fact_state=FactState.SETTLED, compared_at__isnull=True).live()
     return facts
-
-
-def list_owners_with_uncompared() -> list[int]:
-    """Return the ids of the owners whose facts were not all compared."""
-    return list(list_uncompared().order_by("owner_id").values_list("owner_id", flat=True).distinct())
-
-
-def read_uncompared(owner_id: int, most: int) -> list[Memory]:
-    """Return facts of an owner that were not compared with the others, at most so many.
-
-    Their order is another each time, so that those whose look takes too long never stand before the others for good.
-    """
-    return list(list_uncompared().filter(owner=owner_id).order_by("?")[:most])
 
 
 def find_alike(fact: Memory) -> list[Memory]:
@@ -138,11 +114,6 @@ def find_repetitions(ids: Collection[int]) -> dict[int, int]:
     later = standing.filter(fact_id=OuterRef("fact_id"), pk__gt=OuterRef("pk"))
     events = standing.filter(~Exists(later), other_id__in=ids, kind=EventKind.DEDUPLICATED)
     return dict(events.values_list("fact_id", "pk"))
-
-
-def find_undone(ids: Collection[int]) -> set[int]:
-    """Return those of the events that were taken back. One query."""
-    return set(ConsolidationEvent.objects.filter(undoes__in=ids).values_list("undoes", flat=True))
 
 
 def fact_records(facts: Iterable[Memory]) -> list[dict[str, Any]]:

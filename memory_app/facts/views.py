@@ -7,12 +7,15 @@ from django.utils.translation import gettext as _
 
 from memory_app.facts.core import Decider, EventKind
 from memory_app.facts.core.decision import Decision, DecisionKind
-from memory_app.facts.listing import CONFLICT_LIST, EVENT_LIST, FACT_LIST, count_fact_tabs
+from memory_app.facts.listing import CONFLICT_LIST, EVENT_LIST, FACT_LIST
 from memory_app.facts.models import ConsolidationEvent
+from memory_app.facts.selectors import list_conflicts, list_facts
 from memory_app.facts.services import apply_decision, override_decision, undo_event
 from memory_app.facts.services.record import CONSOLIDATE
 from memory_app.facts.words import DONE, reason_words
+from memory_app.memories.core import FactState
 from minara_site.access.policy import Act
+from minara_site.kernel.counts import count_tabs
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.shell.lists import OwnedList
 from minara_site.shell.pages import PageRequest, page
@@ -41,7 +44,8 @@ def event_list(request: PageRequest) -> HttpResponse:
 def show_list(request: PageRequest, listed: OwnedList) -> HttpResponse:
     """Answer one of the three lists; each leads to the others and says how many pairs wait."""
     found, owner = listed.load(request)
-    counts = count_fact_tabs(owner)
+    tabs = {state.value: list_facts(owner=owner, state=state) for state in FactState}
+    counts = count_tabs({**tabs, "conflicts": list_conflicts(owner=owner)})
     more = {
         "conflict_count": counts.get("conflicts"),
         "job": CONSOLIDATE if request.principal.may(Act.JOBS_RUN) else "",

@@ -141,16 +141,11 @@ def prepare(found: Found, *, owner_id: int, now: datetime, actor: str) -> Prepar
             written_at=min(item.written_at, now) if item.written_at else None,
             changed_at=min(item.changed_at, now) if item.changed_at else None,
         )
-        return prepare_row(found, build_memory(owner_id=owner_id, draft=draft, now=now))
+        row = build_memory(owner_id=owner_id, draft=draft, now=now)
+        problem = _("a hard constraint comes only with an export of Minara, at its owner's word")
+        return Prepared(found, problem=problem) if is_hard_constraint(row.fact_type) else Prepared(found, row)
     except Invalid as error:
         return Prepared(found, problem=error.detail)
-
-
-def prepare_row(found: Found, row: Memory) -> Prepared:
-    """Return a built row, unless it is a hard constraint: only our own tree brings those, at a person's word."""
-    if is_hard_constraint(row.fact_type):
-        return Prepared(found, problem=_("a hard constraint comes only with an export of Minara, at its owner's word"))
-    return Prepared(found, row)
 
 
 def check_planned(judged: Sequence[Judgement], planned: Iterator[Verdict], written: int) -> None:
@@ -158,16 +153,12 @@ def check_planned(judged: Sequence[Judgement], planned: Iterator[Verdict], writt
     for one in judged:
         shown = next(planned, None)
         if one.verdict in STORED and one.verdict is not shown:
-            raise plan_changed(written)
-
-
-def plan_changed(written: int) -> Conflict:
-    """Return the refusal of a plan that is out of date."""
-    stopped = _("It changed meanwhile: look again.")
-    if written:
-        stopped = _("Something changed since the preview. %(count)d entries were imported before it; look at the rest.")
-        stopped %= {"count": written}
-    return Conflict(stopped, code="stale")
+            problem = _("It changed meanwhile: look again.")
+            if written:
+                problem = _(
+                    "Something changed since the preview. %(count)d entries were imported before it; look at the rest."
+                ) % {"count": written}
+            raise Conflict(problem, code="stale")
 
 
 def place_of(item: Item) -> str:

@@ -106,16 +106,13 @@ def find_asset(written: str) -> Asset | None:
 
 def render_page(asset: Asset, sections: Iterable[Section]) -> str:
     """Return the markdown of a page; head and note always stand."""
-    head = (
+    text = (
         f"# {asset.symbol}\n\n{SYSTEM_NOTE}\n"
         f"Asset class: {asset.asset_class.value}\nGroup: {asset.asset_class.group.value}\n"
     )
-    return head + "".join(render_section(section) for section in sections)
-
-
-def render_section(section: Section) -> str:
-    """Return a heading with its entries, a line each."""
-    return f"\n## {section.heading.value}\n\n" + "".join(f"{render_entry(entry)}\n" for entry in section.entries)
+    for section in sections:
+        text += f"\n## {section.heading.value}\n\n" + "".join(f"{render_entry(entry)}\n" for entry in section.entries)
+    return text
 
 
 def render_entry(entry: Entry) -> str:
@@ -148,11 +145,10 @@ def join_parts(parts: Sequence[Section]) -> tuple[Section, ...]:
 
     What has a date stands newest first, whichever part it came from; the rest keeps the order of the parts.
     """
-    sections = (Section(heading, in_order(parts, heading)) for heading in Heading)
-    return tuple(section for section in sections if section.entries)
-
-
-def in_order(parts: Sequence[Section], heading: Heading) -> tuple[Entry, ...]:
-    """Return what all parts have under a heading, newest first where it has dates."""
-    entries = [entry for part in parts if part.heading is heading for entry in part.entries]
-    return tuple(sorted(entries, key=lambda entry: entry.at or UNDATED, reverse=True))
+    sections = []
+    for heading in Heading:
+        entries = [entry for part in parts if part.heading is heading for entry in part.entries]
+        if entries:
+            entries.sort(key=lambda entry: entry.at or UNDATED, reverse=True)
+            sections.append(Section(heading, tuple(entries)))
+    return tuple(sections)

@@ -13,7 +13,6 @@ from memory_app.index.core.parser import MAX_QUERY_CHARS
 from memory_app.index.selectors import limited, narrow_entries
 from memory_app.roles.core import DECISION_KIND, Classification, SkipReason, Trigger
 from memory_app.roles.core import Status as EntryStatus
-from memory_app.roles.core.declarations import DeclaredRole
 from memory_app.roles.core.moments import as_utc
 from memory_app.roles.models import RoleMemory
 from memory_app.roles.records import entry_record, role_record
@@ -185,10 +184,12 @@ def lessons(request: PageRequest, role_id: str, query: Query[LessonQuery]) -> di
 
     A page is shorter by what the guard's newest rules refuse.
     """
-    role, now = open_role(role_id), timezone.now()
+    now = timezone.now()
+    if registry().find(role_id) is None:
+        raise NotFound(_("There is no such role. `GET /v1/roles` names them."))
     owner = request.principal.reads(Act.ROLES_READ, query.owner)
-    rows = list_lessons(owner=owner, role_id=role.id, as_of=min(query.as_of or now, now))
-    page = paginate(rows, NEWEST_OUTCOME, cursor=query.cursor, limit=query.limit, scope=f"v1/lessons/{role.id}")
+    rows = list_lessons(owner=owner, role_id=role_id, as_of=min(query.as_of or now, now))
+    page = paginate(rows, NEWEST_OUTCOME, cursor=query.cursor, limit=query.limit, scope=f"v1/lessons/{role_id}")
     return shown(request, page)
 
 
@@ -282,14 +283,6 @@ def mark(request: PageRequest, entry_id: int, payload: MarkedOutcome, query: Que
         now=timezone.now(),
     )
     return shown_alone(request, entry)
-
-
-def open_role(role_id: str) -> DeclaredRole:
-    """Return the role. Raises NotFound when no skill declares it."""
-    declared = registry().find(role_id)
-    if declared is None:
-        raise NotFound(_("There is no such role. `GET /v1/roles` names them."))
-    return declared
 
 
 def shown_alone(request: PageRequest, entry: RoleMemory) -> dict[str, Any]:

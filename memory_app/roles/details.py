@@ -13,6 +13,7 @@ from memory_app.capabilities import ROLE_REFLECTION
 from memory_app.roles.core import Status
 from memory_app.roles.core.declarations import Manual, MemoryRole, PriceDelta
 from memory_app.roles.models import RoleMemory
+from memory_app.roles.services.stages import subject_of
 from memory_app.roles.words import CLASSES, hours_words, pnl_words, probe_words, ready_at
 from minara_site.kernel.core.assets import group_of
 from minara_site.kernel.governance.models import ShadowDecision
@@ -109,18 +110,12 @@ def moment_of(text: object) -> datetime | None:
 def list_calls(entry: RoleMemory) -> list[CallRow]:
     """Return the model calls about a decision, the first one first, repairs and failed tries among them. One query."""
     usage = LlmUsage.objects.filter(subject=subject_of(entry)).order_by("ts", "id")[:MOST_CALLS]
-    return [CallRow(each, stage_words(each)) for each in usage]
-
-
-def subject_of(entry: RoleMemory) -> str:
-    """Return under which name usage and shadow decisions keep what is about an entry."""
-    return f"role_memory:{entry.pk}"
-
-
-def stage_words(usage: LlmUsage) -> str:
-    """Return which stage a call was for."""
-    stage = _("Stage 2, the lesson") if "lesson" in usage.task or "stage2" in usage.task else _("Stage 1, the class")
-    return _("%(stage)s, asked again") % {"stage": stage} if usage.is_repair else stage
+    calls = []
+    for each in usage:
+        is_second = "lesson" in each.task or "stage2" in each.task
+        stage = _("Stage 2, the lesson") if is_second else _("Stage 1, the class")
+        calls.append(CallRow(each, _("%(stage)s, asked again") % {"stage": stage} if each.is_repair else stage))
+    return calls
 
 
 def shadow_of(entry: RoleMemory) -> ShadowDecision | None:

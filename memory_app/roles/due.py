@@ -1,13 +1,13 @@
 """Which entries of a role wait, and which of them a sweep looks at now. Source: S0 (min and max age, triggers)."""
 
 from collections.abc import Collection
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db.models import F, Q
 
 from memory_app.roles.core import SkipReason, Trigger
 from memory_app.roles.core.declarations import DeclaredRole, Manual
-from memory_app.roles.core.schedule import judged_from, skipped_before
+from memory_app.roles.core.schedule import skipped_before
 from memory_app.roles.models import RoleMemory, RoleMemoryQuerySet
 
 
@@ -31,7 +31,8 @@ def is_due(declared: DeclaredRole, *, trigger: Trigger, now: datetime) -> Q:
     a manual role only what somebody marked counts.
     """
     policy = declared.policy
-    due = Q(decided_at__lte=judged_from(policy, now), decided_at__gte=skipped_before(policy, now))
+    old_enough = now - timedelta(hours=policy.min_age_hours)
+    due = Q(decided_at__lte=old_enough, decided_at__gte=skipped_before(policy, now))
     if isinstance(policy.outcome_probe, Manual):
         due &= Q(outcome__isnull=False)
     if trigger is Trigger.MANUAL:

@@ -72,19 +72,9 @@ def entries_of(owner: Owner, role_id: str) -> RoleMemoryQuerySet:
 def load_standings(owner: Owner, now: datetime) -> list[RoleStanding]:
     """Return how every role stands, those that are no longer declared last. Three queries."""
     declared = registry().all()
-    undeclared = list_undeclared(owner, [each.id for each in declared])
+    left = RoleMemory.objects.for_owner(owner).exclude(role_id__in=[each.id for each in declared])
+    undeclared = left.order_by("role_id").values_list("role_id", flat=True).distinct()[:MOST_UNDECLARED]
     return read_standings([(each.id, each) for each in declared] + [(pk, None) for pk in undeclared], owner, now)
-
-
-def load_standing(role_id: str, owner: Owner, now: datetime) -> RoleStanding:
-    """Return how one role stands, declared or not. Two queries."""
-    return read_standings([(role_id, registry().find(role_id))], owner, now)[0]
-
-
-def list_undeclared(owner: Owner, declared: Sequence[str]) -> list[str]:
-    """Return the roles that have entries and that no skill declares any more."""
-    left = RoleMemory.objects.for_owner(owner).exclude(role_id__in=declared)
-    return list(left.order_by("role_id").values_list("role_id", flat=True).distinct()[:MOST_UNDECLARED])
 
 
 def read_standings(roles: Sequence[tuple[str, DeclaredRole | None]], owner: Owner, now: datetime) -> list[RoleStanding]:

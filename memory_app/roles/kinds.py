@@ -12,10 +12,11 @@ from django.utils.translation import gettext_lazy
 from memory_app.roles.core import DECISION_KIND, LESSON_KIND, Status
 from memory_app.roles.models import RoleMemory
 from memory_app.roles.services.guarded import (
+    DECISIONS,
+    LESSONS,
     discard_decisions,
     lock_entries,
-    release_decisions,
-    release_lessons,
+    release,
     rescan_entries,
 )
 from minara_site.kernel.audit_log.services import record_audit
@@ -59,7 +60,7 @@ class DecisionKind(StoredKind):
 
     def release(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, now: datetime) -> None:
         """Let held decisions be read and judged."""
-        release_decisions(holds)
+        release(holds, DECISIONS)
 
     def discard(
         self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, actor: str, reason: str, now: datetime
@@ -98,7 +99,7 @@ class LessonKind(DecisionKind):
 
     def release(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, now: datetime) -> None:
         """Let held lessons be read."""
-        release_lessons(holds)
+        release(holds, LESSONS)
 
     def discard(
         self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, actor: str, reason: str, now: datetime

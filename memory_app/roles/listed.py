@@ -17,7 +17,6 @@ from memory_app.roles.words import (
     OUTCOME_SHAPES,
     OUTCOMES,
     STATUSES,
-    pnl_tone,
     pnl_words,
     why_no_lesson,
 )
@@ -88,8 +87,11 @@ class ListedEntry:
 
     @property
     def tone(self) -> str:
-        """Return whether that is a gain, a loss, or flat."""
-        return "" if self.entry.pnl_pct is None else pnl_tone(self.entry.pnl_pct)
+        """Return whether that is a gain, a loss, or flat at the precision in which it is shown."""
+        if self.entry.pnl_pct is None:
+            return ""
+        shown = round(self.entry.pnl_pct, 2)
+        return "gain" if shown > 0 else "loss" if shown < 0 else "flat"
 
     @property
     def entry_price(self) -> str:

@@ -27,31 +27,21 @@ from minara_site.web.words import declared_words
 ANY_STATUS = "all"
 
 
-def in_status(rows: Rows, status: str) -> Rows:
-    """Keep the entries of one status."""
-    return rows if status == ANY_STATUS else rows.filter(status=status)
-
-
-def about_asset(rows: Rows, text: str) -> Rows:
-    """Keep the decisions about an asset, however it is written."""
-    return rows.filter(asset=normalise_symbol(text) or text)
-
-
-def with_lesson(rows: Rows, _choice: str) -> Rows:
-    """Keep the decisions whose lesson agents may read."""
-    return cast(RoleMemoryQuerySet, rows).with_lesson()
-
-
 STATUS = Filter(
     "status",
     gettext_lazy("Status"),
     FilterKind.TABS,
     choices=((ANY_STATUS, gettext_lazy("All")), *STATUSES.items()),
     default=ANY_STATUS,
-    apply=in_status,
+    apply=lambda rows, status: rows if status == ANY_STATUS else rows.filter(status=status),
 )
 NARROWING = (
-    Filter("asset", gettext_lazy("Asset"), FilterKind.TEXT, apply=about_asset),
+    Filter(
+        "asset",
+        gettext_lazy("Asset"),
+        FilterKind.TEXT,
+        apply=lambda rows, text: rows.filter(asset=normalise_symbol(text) or text),
+    ),
     Filter(
         "class",
         gettext_lazy("Class"),
@@ -64,7 +54,7 @@ NARROWING = (
         gettext_lazy("Lesson"),
         FilterKind.ONE,
         choices=[("yes", gettext_lazy("with a lesson"))],
-        apply=with_lesson,
+        apply=lambda rows, _choice: cast(RoleMemoryQuerySet, rows).with_lesson(),
     ),
     Filter("outcome", gettext_lazy("Outcome"), FilterKind.CHOICE, lookup="outcome", choices=list(OUTCOMES.items())),
     Filter("after", gettext_lazy("Decided after"), FilterKind.DATE, lookup="decided_at__gte"),

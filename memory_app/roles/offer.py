@@ -39,7 +39,8 @@ class Offer:
 def load_offer(role_id: str, *, now: datetime) -> Offer:
     """Return what reflecting the due entries of all owners would take."""
     estimate = estimate_reflection(role_id, now=now)
-    left = learning_left(now)
+    windows = [standing.totals for standing in load_budget(now=now) if standing.window.category in (LEARNING, EVERY)]
+    left = min((each.left for each in windows if each.left is not None), default=None)  # the fullest one decides
     missing = what_is_missing()
     modes = {} if missing else {standing.capability: standing.mode for standing in list_standings()}
     return Offer(
@@ -58,9 +59,3 @@ def refusal_of(left: Decimal | None, modes: Mapping[Capability, Mode]) -> str:
     if left is not None and left <= 0:
         return _("The budget of learning is used up for now.")
     return ""
-
-
-def learning_left(now: datetime) -> Decimal | None:
-    """Return how much the windows that learning counts in leave, the fullest one's; None without a cap."""
-    windows = [standing.totals for standing in load_budget(now=now) if standing.window.category in (LEARNING, EVERY)]
-    return min((each.left for each in windows if each.left is not None), default=None)

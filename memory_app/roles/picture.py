@@ -36,10 +36,14 @@ def load_picture(entry: RoleMemory, role: MemoryRole | None, now: datetime) -> P
     span = end - begin
     since, until = begin - span / 3, min(end + span / 5, now)
     quotes = list_quotes(entry.asset, since=since, until=until, owner_id=entry.owner_id, most=MOST_PRICES)
-    words = day_words if span > ONE_DAY else hour_words
-    places = [PricePlace(quote.at, float(quote.price), words(quote.at)) for quote in quotes]
-    entry_place = place_of(entry.entry_price, entry.entry_price_at, words)
-    leave_place = place_of(entry.exit_price, entry.exit_price_at, words)
+    pattern = _("j M H:i") if span > ONE_DAY else _("H:i")
+
+    def time_label(at: datetime) -> str:
+        return date_format(timezone.localtime(at), pattern)
+
+    places = [PricePlace(quote.at, float(quote.price), time_label(quote.at)) for quote in quotes]
+    entry_place = place_of(entry.entry_price, entry.entry_price_at, time_label)
+    leave_place = place_of(entry.exit_price, entry.exit_price_at, time_label)
     window = (
         Edge(begin, _("Decided")),
         Edge(end, _("Window ends"), is_ahead=end > now),
@@ -59,13 +63,3 @@ def label_of(entry: RoleMemory, first: PricePlace | None, last: PricePlace | Non
         prices = {"asset": entry.asset, "before": price_words(first.price), "after": price_words(last.price)}
         return _("Price of %(asset)s: %(before)s at the decision, %(after)s at the outcome") % prices
     return _("Price of %(asset)s around the decision, its outcome not known yet") % {"asset": entry.asset}
-
-
-def day_words(at: datetime) -> str:
-    """Return the day and hour in the reader's zone: "19 May 04:00"."""
-    return date_format(timezone.localtime(at), _("j M H:i"))
-
-
-def hour_words(at: datetime) -> str:
-    """Return the time in the reader's zone: "04:00"."""
-    return date_format(timezone.localtime(at), _("H:i"))

@@ -11,7 +11,6 @@ from memory_app.roles.core.declarations import (
     PostHocProbe,
     PriceDelta,
     RefetchSource,
-    ReflectionPolicy,
 )
 from memory_app.roles.models import RoleMemory
 
@@ -51,25 +50,21 @@ def entry_record(entry: RoleMemory, *, is_refused: bool = False) -> dict[str, An
 
 def role_record(declared: DeclaredRole, *, pending: int) -> dict[str, Any]:
     """Return a role as it is answered; `pending` is how many decisions of the owner wait."""
+    policy = declared.policy
     return {
         "id": declared.id,
         "label": declared.role.label,
         "skill": {"id": declared.skill.id, "label": declared.skill.label},
         "failure_modes": list(declared.role.failure_modes),
-        "policy": policy_record(declared.policy),
+        "policy": {
+            "outcome_probe": probe_record(policy.outcome_probe),
+            "min_age_hours": policy.min_age_hours,
+            "max_age_hours": policy.max_age_hours,
+            "triggers": list(policy.triggers),
+            "cron_expr": policy.cron_expr or None,
+            "post_hoc_probes": [post_hoc_record(each) for each in policy.post_hoc_probes],
+        },
         "pending": pending,
-    }
-
-
-def policy_record(policy: ReflectionPolicy) -> dict[str, Any]:
-    """Return when a role's decisions are judged, by what, and with which evidence."""
-    return {
-        "outcome_probe": probe_record(policy.outcome_probe),
-        "min_age_hours": policy.min_age_hours,
-        "max_age_hours": policy.max_age_hours,
-        "triggers": list(policy.triggers),
-        "cron_expr": policy.cron_expr or None,
-        "post_hoc_probes": [post_hoc_record(each) for each in policy.post_hoc_probes],
     }
 
 

@@ -144,8 +144,11 @@ def install(roles: RoleRegistry | None) -> None:
 def load_skills() -> SkillRegistry:
     """Return the built-in skills and those of own modules. Raises RoleDeclarationError."""
     skills = SkillRegistry()
-    for module in (*builtin.modules(), *own_modules()):
-        for skill in skills_of(module):
+    for module in (*builtin.MODULES, *own_modules()):
+        found = getattr(module, "SKILLS", None)
+        if not isinstance(found, list | tuple) or not all(isinstance(each, DomainSkill) for each in found):
+            raise RoleDeclarationError(f"the module {module.__name__} needs a list SKILLS of DomainSkill")
+        for skill in found:
             skills.register(skill, module=module.__name__)
     return skills
 
@@ -165,11 +168,3 @@ def import_skills(name: str, *, named_by: str) -> ModuleType:
     except Exception as error:
         reason = f"{type(error).__name__}: {error}".partition("\n")[0]
         raise RoleDeclarationError(f"{named_by}: the module {name} cannot be imported: {reason}") from error
-
-
-def skills_of(module: ModuleType) -> tuple[DomainSkill, ...]:
-    """Return the `SKILLS` of a module. Raises RoleDeclarationError when it has none, or they are no skills."""
-    skills = getattr(module, "SKILLS", None)
-    if not isinstance(skills, list | tuple) or not all(isinstance(each, DomainSkill) for each in skills):
-        raise RoleDeclarationError(f"the module {module.__name__} needs a list SKILLS of DomainSkill")
-    return tuple(skills)

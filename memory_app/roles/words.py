@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, assert_never
 
-from cronsim import CronSim
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
@@ -27,7 +26,7 @@ from minara_site.kernel.market.outcome import Direction, Outcome
 from minara_site.web.badges import Badge
 from minara_site.web.filters import Text
 from minara_site.web.moments import MINUS, age, day_and_time
-from minara_site.web.words import enumeration, sentences
+from minara_site.web.words import sentences
 
 DAY_HOURS = 24
 DAYS_IN_WORDS = 2 * DAY_HOURS  # from here on hours are said as days
@@ -140,11 +139,6 @@ def evidence_words(probe: PostHocProbe) -> str:
             assert_never(probe)
 
 
-def trigger_words(role: MemoryRole) -> str:
-    """Return what makes a role reflect by itself."""
-    return enumeration(str(TRIGGERS[trigger]) for trigger in role.reflection_policy.triggers)
-
-
 def cron_words(expression: str) -> str:
     """Return when a schedule falls due, in words where that is short, else the expression; times are UTC."""
     minute, hour, *rest = expression.split()
@@ -160,11 +154,6 @@ def cron_words(expression: str) -> str:
     return expression
 
 
-def next_cron_at(expression: str, now: datetime) -> datetime:
-    """Return when a schedule falls due next."""
-    return next(CronSim(expression, now.astimezone(timezone.get_default_timezone())))
-
-
 def pnl_words(pnl_pct: float) -> str:
     """Return a change in percent with its sign: "+2.41%", with a true minus."""
     return f"{pnl_pct:+,.2f}%".replace("-", MINUS)
@@ -174,12 +163,6 @@ def decided_words(decision: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a reflection in shadow decided, its change in percent as people say it."""
     change = decision.get("pnl_pct")
     return {**decision, "pnl_pct": pnl_words(change)} if isinstance(change, int | float) else dict(decision)
-
-
-def pnl_tone(pnl_pct: float) -> str:
-    """Return whether a change is a gain, a loss, or neither at the precision in which it is shown."""
-    rounded = round(pnl_pct, 2)
-    return "gain" if rounded > 0 else "loss" if rounded < 0 else "flat"
 
 
 def ready_at(entry: RoleMemory, role: MemoryRole) -> datetime:
@@ -197,15 +180,10 @@ def why_no_lesson(entry: RoleMemory, role: MemoryRole | None, now: datetime) -> 
     if entry.status == Status.SKIPPED:
         return str(SKIPPED_WORDS.get(SkipReason(entry.skip_reason), "")) if entry.skip_reason else _("It was skipped.")
     if entry.status == Status.REFLECTED:
-        return why_closed(entry)
+        if entry.outcome == Outcome.RIGHT:
+            return _("It was right: there is nothing to mend, so no model was asked.")
+        return str(CLOSED_WORDS[Classification(entry.classification)]) if entry.classification else ""
     return why_pending(entry, role, now)
-
-
-def why_closed(entry: RoleMemory) -> str:
-    """Return why a reflected entry without a lesson has none."""
-    if entry.outcome == Outcome.RIGHT:
-        return _("It was right: there is nothing to mend, so no model was asked.")
-    return str(CLOSED_WORDS[Classification(entry.classification)]) if entry.classification else ""
 
 
 def why_pending(entry: RoleMemory, role: MemoryRole | None, now: datetime) -> str:
@@ -213,7 +191,13 @@ def why_pending(entry: RoleMemory, role: MemoryRole | None, now: datetime) -> st
     if role is None:
         return _("Its role is no longer declared, so nothing judges it any more.")
     if entry.last_error:
-        return sentences(failure_words(entry.last_error), retry_words(entry, now))
+        why = _("The last try failed: %(error)s.") % {"error": entry.last_error.rstrip(".")}
+        if entry.last_error == SkipReason.NO_PRICE:
+            why = str(SKIPPED_WORDS[SkipReason.NO_PRICE])
+        again = _("The next reflection tries again.")
+        if entry.next_try_at and entry.next_try_at > now:
+            again = _("The next try comes %(span)s.") % {"span": age(entry.next_try_at, now)}
+        return sentences(why, again)
     if (ready := ready_at(entry, role)) > now:
         waits = {"moment": day_and_time(ready, timezone.get_current_timezone()), "span": age(ready, now)}
         return _("Too young to be judged. It waits until %(moment)s, %(span)s.") % waits
@@ -222,17 +206,3 @@ def why_pending(entry: RoleMemory, role: MemoryRole | None, now: datetime) -> st
     if isinstance(role.reflection_policy.outcome_probe, Manual):
         return _("Somebody has to say what came of it.")
     return _("It is due. The next reflection of its role looks for its outcome.")
-
-
-def failure_words(error: str) -> str:
-    """Return why the last try came to nothing."""
-    if error == SkipReason.NO_PRICE:
-        return str(SKIPPED_WORDS[SkipReason.NO_PRICE])
-    return _("The last try failed: %(error)s.") % {"error": error.rstrip(".")}
-
-
-def retry_words(entry: RoleMemory, now: datetime) -> str:
-    """Return when a failed entry is tried again."""
-    if entry.next_try_at is None or entry.next_try_at <= now:
-        return _("The next reflection tries again.")
-    return _("The next try comes %(span)s.") % {"span": age(entry.next_try_at, now)}

@@ -94,10 +94,13 @@ def render_memory_block(
     profile: Iterable[ProfileEntry], observations: Sequence[MemoryRow], lessons: Sequence[LessonRow] = ()
 ) -> Block:
     """Return the block; a section without rows is left out, the fence and its note always stand."""
+    entries = sorted(profile, key=attrgetter("key"))  # by code points: the same on both engines
+    pairs = [f"- {fence_label(entry.key)}: {fence_text(entry.value)}" for entry in entries]
+    learned = [f"[{fence_label(row.role_id)}] {fence_text(row.lesson)}" for row in lessons]
     sections = (
-        profile_section(profile),
+        section_of(SectionName.USER_PROFILE, "User Profile", pairs, [entry.value for entry in entries]),
         memories_section(SectionName.OBSERVATIONS, "Observations", observations),
-        lessons_section(lessons),
+        section_of(SectionName.LESSONS, "Lessons", learned, [row.lesson for row in lessons]),
     )
     block = fenced_block(MEMORY_CONTEXT, SYSTEM_NOTE, sections, observations)
     return replace(block, lesson_ids=tuple(row.id for row in lessons))
@@ -111,27 +114,12 @@ def fenced_block(tag: str, note: str, sections: Iterable[Section], rows: Sequenc
     return Block((opening, *filled, closing), tuple(row.id for row in rows))
 
 
-def profile_section(profile: Iterable[ProfileEntry]) -> Section:
-    """Return `## User Profile`, ordered by the code points of the key: the same on both engines."""
-    entries = sorted(profile, key=attrgetter("key"))
-    lines = [f"- {fence_label(entry.key)}: {fence_text(entry.value)}" for entry in entries]
-    dropped = sum(count_dropped(entry.value) for entry in entries)
-    return Section(SectionName.USER_PROFILE, section_text("User Profile", lines), len(lines), dropped)
-
-
 def memories_section(name: SectionName, heading: str, rows: Sequence[MemoryRow]) -> Section:
     """Return memories under their heading, one line each."""
-    dropped = sum(count_dropped(row.content) for row in rows)
-    return Section(name, section_text(heading, map(memory_line, rows)), len(rows), dropped)
+    return section_of(name, heading, [memory_line(row) for row in rows], [row.content for row in rows])
 
 
-def lessons_section(rows: Sequence[LessonRow]) -> Section:
-    """Return `## Lessons`, one line each, the role in front (S0: lessons go back to the skill that owns the role)."""
-    lines = [f"[{fence_label(row.role_id)}] {fence_text(row.lesson)}" for row in rows]
-    dropped = sum(count_dropped(row.lesson) for row in rows)
-    return Section(SectionName.LESSONS, section_text("Lessons", lines), len(rows), dropped)
-
-
-def section_text(heading: str, lines: Iterable[str]) -> str:
-    """Return a heading with its lines, each ended by a line break."""
-    return "".join(f"{line}\n" for line in (f"## {heading}", *lines))
+def section_of(name: SectionName, heading: str, lines: Sequence[str], stored: Iterable[str]) -> Section:
+    """Return a heading with its lines, each ended by a line break; `stored` are the texts that they were made of."""
+    text = "".join(f"{line}\n" for line in (f"## {heading}", *lines))
+    return Section(name, text, len(lines), sum(map(count_dropped, stored)))

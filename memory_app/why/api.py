@@ -7,9 +7,9 @@ from ninja import Query, Router
 
 from memory_app.memories.prompt_use import explain
 from memory_app.memories.selectors import get_memory
+from memory_app.why.pages import report_record
 from memory_app.why.schemas import WhyOut
 from memory_app.why.selectors import load_report
-from memory_app.why.shown import report_record
 from minara_site.access.access_log import log_access
 from minara_site.access.actors import name_actors
 from minara_site.access.api_auth import allow

@@ -3,7 +3,7 @@
 Everything is bounded: the newest of each kind is shown, and counts stop.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -139,25 +139,20 @@ def load_report(memory: Memory, *, now: datetime) -> WhyReport:
     """Return why a memory is there. Ten queries, however much hangs on it."""
     decisions, conflicts = list_decisions(memory), list_conflicts(memory)
     corrected = parse_number(memory.origin, after=MEMORY_ORIGIN)
-    named = {each.other_id for each in decisions} | {*conflicts, corrected}
+    named = ({each.other_id for each in decisions} | {*conflicts, corrected}) - {None}
+    others = Memory.objects.for_owner(memory.owner).kept(retention_cutoff(now)).filter(pk__in=named)
+    holds = Hold.objects.filter(kind=MEMORY_KIND, object_id=memory.pk, owner_id=memory.owner_id)
     return WhyReport(
         reasoning=find_reasoning(memory),
-        hold=find_newest_hold(memory),
+        hold=holds.order_by("-pk").first(),
         decisions=decisions,
         conflicts=conflicts,
-        others=load_others(memory, named, now=now),
+        others={row.pk: row for row in others} if named else {},
         edges=list_edges_of(memory),
         carried=list_carried(memory),
         found=list_found(memory),
         change=find_prompt_change(owner=memory.owner, memory_id=memory.pk),
     )
-
-
-def find_newest_hold(memory: Memory) -> Hold | None:
-    """Return the newest hold of this memory's text, None when it never waited."""
-    holds = Hold.objects.filter(kind=MEMORY_KIND, object_id=memory.pk, owner_id=memory.owner_id)
-    hold: Hold | None = holds.order_by("-pk").first()
-    return hold
 
 
 def is_judged_today(memory: Memory) -> bool:
@@ -177,6 +172,7 @@ def list_decisions(memory: Memory) -> tuple[FactEvent, ...]:
 def decided(memory_id: int, row: Mapping[str, Any]) -> FactEvent:
     """Return an event as seen from this memory."""
     is_about_it = row["fact_id"] == memory_id
+    verdict = ModelVerdict(row["verdict__reason"], row["verdict__model"], row["verdict__cost_usd"])
     return FactEvent(
         at=row["at"],
         kind=row["kind"],
@@ -186,15 +182,8 @@ def decided(memory_id: int, row: Mapping[str, Any]) -> FactEvent:
         other_id=row["other_id" if is_about_it else "fact_id"],
         is_about_it=is_about_it,
         is_undone=row["undone_by"] is not None,
-        verdict=judged(row),
+        verdict=None if row["verdict__model"] is None else verdict,
     )
-
-
-def judged(row: Mapping[str, Any]) -> ModelVerdict | None:
-    """Return what a model said when it took this decision, None where somebody else did."""
-    if row["verdict__model"] is None:
-        return None
-    return ModelVerdict(row["verdict__reason"], row["verdict__model"], row["verdict__cost_usd"])
 
 
 def list_conflicts(memory: Memory) -> tuple[int, ...]:
@@ -204,13 +193,6 @@ def list_conflicts(memory: Memory) -> tuple[int, ...]:
     return tuple(
         newer if older == memory.pk else older for older, newer in pairs.values_list("older_id", "newer_id")[:SHOWN]
     )
-
-
-def load_others(memory: Memory, ids: Iterable[int | None], *, now: datetime) -> dict[int, Memory]:
-    """Return of these memories of the same owner those that can still be opened, by id. No query for none."""
-    wanted = set(ids) - {None}
-    rows = Memory.objects.for_owner(memory.owner).kept(retention_cutoff(now)).filter(pk__in=wanted)
-    return {row.pk: row for row in rows} if wanted else {}
 
 
 def list_carried(memory: Memory) -> NewestRows[SessionUse]:

@@ -8,8 +8,8 @@ from memory_app.edges.pages import describe_edges
 from memory_app.memories.core.prompt import memory_line
 from memory_app.memories.prompt_use import prompt_line
 from memory_app.memories.views.one import open_one
+from memory_app.why.pages import found_rows, mask_change, shown_other, steps_of
 from memory_app.why.selectors import load_report
-from memory_app.why.shown import conflict_rows, found_rows, mask_change, steps_of
 from minara_site.access.actors import name_actors
 from minara_site.access.policy import Act
 from minara_site.kernel.core.tokens import estimate_tokens
@@ -35,7 +35,7 @@ def show(request: PageRequest, memory_id: int) -> HttpResponse:
         "is_own": memory.owner_id == reader.pk,
         "report": report,
         "steps": steps_of(memory, report, names=names, reader=reader),
-        "conflicts": conflict_rows(report, reader=reader),
+        "conflicts": [(pk, shown_other(pk, report, reader)) for pk in report.conflicts],
         "found": found_rows(memory, report, names=names, principal=principal),
         "found_total": total_words(report.found.count),
         "carried_total": total_words(report.carried.count),

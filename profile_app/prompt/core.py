@@ -4,10 +4,9 @@ The three blocks are given to agents one by one; pages, download and hash use th
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from memory_app.memories.core.prompt import MemoryRow
 from memory_app.snapshot.core import Block, SectionName, fenced_block, memories_section
@@ -93,16 +92,14 @@ def assemble_prompt(*, personalization: Block | None, memory: Block) -> Prompt:
         prefix="",
         personalization=personalization.text if personalization else "",
         memory_context=memory.text,
-        sections=tuple(record for name, block in blocks if block for record in records_of(name, block)),
+        sections=tuple(
+            SectionRecord(name, each.name, len(each.text), each.rows, each.tokens, each.dropped)
+            for name, block in blocks
+            for each in (block.sections if block else ())
+        ),
         memory_ids=tuple(memory_id for _, block in blocks if block for memory_id in block.memory_ids),
         lesson_ids=memory.lesson_ids,
     )
-
-
-def records_of(name: BlockName, block: Block) -> Iterator[SectionRecord]:
-    """Yield the records of a block's sections."""
-    for section in block.sections:
-        yield SectionRecord(name, section.name, len(section.text), section.rows, section.tokens, section.dropped)
 
 
 def section_texts(prompt: Prompt) -> Iterator[tuple[SectionRecord, str]]:
@@ -113,16 +110,3 @@ def section_texts(prompt: Prompt) -> Iterator[tuple[SectionRecord, str]]:
         if following is not None and following.block is not record.block:
             end += len(BLOCK_SEPARATOR)
         yield record, text[start:end]
-
-
-def to_json(records: Iterable[SectionRecord]) -> list[dict[str, Any]]:
-    """Return the records as they are stored."""
-    return [asdict(record) for record in records]
-
-
-def from_json(stored: Iterable[dict[str, Any]]) -> tuple[SectionRecord, ...]:
-    """Return the records as they were."""
-    return tuple(
-        SectionRecord(**{**each, "block": BlockName(each["block"]), "name": SectionName(each["name"])})
-        for each in stored
-    )

@@ -5,10 +5,10 @@ from typing import Any, ClassVar, Self
 from django.db import models
 from django.db.models import Q
 
-from memory_app.snapshot.core import LeftOut, LeftOutReason
+from memory_app.snapshot.core import LeftOut, LeftOutReason, SectionName
 from minara_site.kernel.conversations.models import Session
 from minara_site.kernel.ownership import EVERYONE, Owner
-from profile_app.prompt.core import Prompt, from_json
+from profile_app.prompt.core import BlockName, Prompt, SectionRecord
 
 TEXTS = ("prefix", "personalization", "memory_context")
 
@@ -66,7 +66,10 @@ class SessionSnapshot(models.Model):
             prefix=self.prefix,
             personalization=self.personalization,
             memory_context=self.memory_context,
-            sections=from_json(self.sections),
+            sections=tuple(
+                SectionRecord(**{**each, "block": BlockName(each["block"]), "name": SectionName(each["name"])})
+                for each in self.sections
+            ),
             memory_ids=tuple(self.memory_ids),
             lesson_ids=tuple(self.lesson_ids),
         )

@@ -81,7 +81,7 @@ def parts_of(prompt: Prompt) -> list[Part]:
             SECTION_LABELS[record.name],
             record.rows,
             record.tokens,
-            bytes_html(record, text),
+            joined(line_html(record, place, line) for place, line in enumerate(LINES.findall(text))),
         )
         for record, text in section_texts(prompt)
     ]
@@ -95,19 +95,10 @@ def series_of(prompt: Prompt) -> dict[SectionName, int]:
 
 def bar_of(prompt: Prompt) -> SegmentedBar:
     """Return the bar of tokens by section, the fences last."""
-    names = [*series_of(prompt), SectionName.OPENING]
-    tokens = {name: sum(each.tokens for each in prompt.sections if is_same_part(each, name)) for name in names}
-    return segmented_bar([(str(SECTION_LABELS[name]), tokens[name]) for name in names], _("Tokens by section"))
-
-
-def is_same_part(record: SectionRecord, name: SectionName) -> bool:
-    """Say whether a section counts to the bar's part of this name."""
-    return SECTION_LABELS[record.name] is SECTION_LABELS[name]
-
-
-def bytes_html(record: SectionRecord, text: str) -> SafeString:
-    """Return the text of a section with its lines marked; without the tags it is the text."""
-    return joined(line_html(record, place, line) for place, line in enumerate(LINES.findall(text)))
+    labels = [SECTION_LABELS[name] for name in (*series_of(prompt), SectionName.OPENING)]
+    spent = [(SECTION_LABELS[each.name], each.tokens) for each in prompt.sections]
+    parts = [(str(label), sum(tokens for other, tokens in spent if other is label)) for label in labels]
+    return segmented_bar(parts, _("Tokens by section"))
 
 
 def line_html(record: SectionRecord, place: int, line: str) -> SafeString:
@@ -157,11 +148,6 @@ def count_defused(prompt: Prompt) -> int:
     """Return how many false fences were made harmless."""
     lines = [line for _record, text in section_texts(prompt) for line in text.splitlines()]
     return sum(line[place] == OPENING_MARK for line in lines for place in defused_places(line))
-
-
-def has_rows(prompt: Prompt) -> bool:
-    """Say whether anything that is stored stands in the prompt."""
-    return any(section.rows for section in prompt.sections)
 
 
 def left_out_rows(left_out: Iterable[LeftOut]) -> list[LeftOutRow]:

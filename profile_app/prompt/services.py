@@ -1,5 +1,6 @@
 """Writes of prompts: freeze one at the start of a session, wipe it after the end."""
 
+from dataclasses import asdict
 from datetime import datetime
 
 from django.db import transaction
@@ -10,7 +11,6 @@ from minara_site.kernel.conversations import services as conversations
 from minara_site.kernel.conversations.models import Session
 from minara_site.kernel.conversations.services import idle_after
 from minara_site.kernel.ownership import Owner
-from profile_app.prompt.core import to_json
 from profile_app.prompt.models import TEXTS, SessionSnapshot
 from profile_app.prompt.selectors import load_prompt
 
@@ -28,7 +28,7 @@ def start_session(*, owner: User, title: str, actor: str, now: datetime) -> Sess
             prefix=prompt.prefix,
             personalization=prompt.personalization,
             memory_context=prompt.memory_context,
-            sections=to_json(prompt.sections),
+            sections=[asdict(each) for each in prompt.sections],
             left_out=[[each.reason, each.count] for each in assembled.left_out],
             memory_ids=prompt.memory_ids,
             lesson_ids=prompt.lesson_ids,

@@ -24,7 +24,7 @@ from minara_site.web.lists import total_words
 from minara_site.web.responses import render_page
 from profile_app.prompt.core import Prompt
 from profile_app.prompt.models import SessionSnapshot
-from profile_app.prompt.screen import bar_of, compare, count_defused, has_rows, left_out_rows, parts_of
+from profile_app.prompt.screen import bar_of, compare, count_defused, left_out_rows, parts_of
 from profile_app.prompt.selectors import (
     find_current,
     find_previous,
@@ -149,7 +149,7 @@ def prompt_context(prompt: Prompt, left_out: Iterable[LeftOut]) -> dict[str, Any
     """Return a prompt section by section, what it costs, and what it leaves out."""
     return {
         "parts": parts_of(prompt),
-        "has_rows": has_rows(prompt),
+        "has_rows": any(section.rows for section in prompt.sections),
         "defused": count_defused(prompt),
         "dropped": prompt.dropped,
         "bar": bar_of(prompt),

@@ -43,19 +43,15 @@ def check_paths(names: Sequence[str]) -> list[str]:
     """Return the files as `check_names`, but under any names that stay in the archive. Raises BundleRefused."""
     if len(names) > MOST_MEMBERS:
         raise refused(Refusal.TOO_MANY, names[MOST_MEMBERS])
-    for name in filter(leads_out, names):
-        raise refused(Refusal.NAME, name)
+    for name in names:  # each a plain path below the archive, on whatever system
+        parts = name.removesuffix("/").split("/")
+        if name[1:2] == ":" or not NO_PATH.isdisjoint(parts) or not NO_PATH_CHARS.isdisjoint(name):
+            raise refused(Refusal.NAME, name)
     files = [name for name in names if not name.endswith("/") and not is_left_by_desktop(name)]
     for name, count in Counter(files).items():
         if count > 1:
             raise refused(Refusal.TWICE, name)
     return files
-
-
-def leads_out(name: str) -> bool:
-    """Say whether a name is no plain path below its archive, on whatever system."""
-    parts = name.removesuffix("/").split("/")
-    return name[1:2] == ":" or not NO_PATH.isdisjoint(parts) or not NO_PATH_CHARS.isdisjoint(name)
 
 
 def open_archive(path: Path, *, check: Check = check_exported) -> Bundle:
@@ -70,7 +66,10 @@ def open_archive(path: Path, *, check: Check = check_exported) -> Bundle:
     check_sizes(members, path.name)
     for member in members.values():
         check_content(archive, member)
-    top = find_top_folder(members)
+    tops = {PurePosixPath(name).parts[0] for name in members}
+    top = f"{next(iter(tops))}/" if len(tops) == 1 else ""
+    if f"{top}index.md" not in members:  # else a desktop packed one folder around everything
+        top = ""
     return Bundle(
         names=tuple(sorted(name.removeprefix(top) for name in members)),
         read=lambda name: archive.read(members[top + name]),
@@ -110,19 +109,14 @@ def list_members(archive: zipfile.ZipFile, check: Check) -> dict[str, zipfile.Zi
     members = archive.infolist()
     names = check([member.orig_filename for member in members])
     for member in members:
-        check_member(member)
+        name = member.orig_filename
+        check_mode(member.external_attr >> 16, name)  # Unix keeps the mode there, others nothing
+        if member.flag_bits & ENCRYPTED_FLAG:
+            raise refused(Refusal.ENCRYPTED, name)
+        if member.compress_type not in METHODS:  # no export is packed so
+            raise refused(Refusal.METHOD, name)
     by_name = {member.orig_filename: member for member in members}
     return {name: by_name[name] for name in names}
-
-
-def check_member(member: zipfile.ZipInfo) -> None:
-    """Raise BundleRefused for a member that is no plain file, or packed as no export is."""
-    name = member.orig_filename
-    check_mode(member.external_attr >> 16, name)  # Unix keeps the mode there, others nothing
-    if member.flag_bits & ENCRYPTED_FLAG:
-        raise refused(Refusal.ENCRYPTED, name)
-    if member.compress_type not in METHODS:
-        raise refused(Refusal.METHOD, name)
 
 
 def check_sizes(members: dict[str, zipfile.ZipInfo], name: str) -> None:
@@ -144,10 +138,3 @@ def check_content(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
                 pass
     except BROKEN:
         raise refused(Refusal.DAMAGED, member.filename) from None
-
-
-def find_top_folder(members: dict[str, zipfile.ZipInfo]) -> str:
-    """Return the one folder that a desktop packs around everything, with its slash; empty when there is none."""
-    tops = {PurePosixPath(name).parts[0] for name in members}
-    top = f"{next(iter(tops))}/" if len(tops) == 1 else ""
-    return top if top and f"{top}index.md" in members else ""

@@ -13,7 +13,6 @@ from memory_app.bundle.adapters.bundles import check_names
 
 NOTE = re.compile(r"\d{4}-\d{2}-\d{2}(?:-[\w-]+)?\.md")
 NAMES = ("MEMORY.md", "USER.md")
-Rank = tuple[bool, int, str]
 
 
 def lay_out(upload: Path, given_name: str, folder: Path, *, is_zip: bool) -> int:
@@ -34,11 +33,13 @@ def lay_out(upload: Path, given_name: str, folder: Path, *, is_zip: bool) -> int
 
 def choose_workspace(names: Iterable[str]) -> dict[str, str]:
     """Return the notes of one workspace with where each belongs: of the shallowest, of several the first by name."""
-    workspaces: dict[Rank, dict[str, str]] = defaultdict(dict)
+    workspaces: dict[tuple[bool, int, str], dict[str, str]] = defaultdict(dict)
     for name in names:
         path = PurePosixPath(name)
         if place := place_of(path):
-            workspaces[rank_of(path, place)][name] = place
+            is_loose = not path.match(place)  # daily notes in no folder `memory` come last
+            root = path.parent if is_loose else path.parents[place.count("/")]
+            workspaces[is_loose, len(root.parts), str(root)][name] = place
     return workspaces[min(workspaces)] if workspaces else {}
 
 
@@ -47,13 +48,6 @@ def place_of(path: PurePosixPath) -> str:
     if path.name in NAMES:
         return path.name
     return f"memory/{path.name}" if NOTE.fullmatch(path.name) else ""
-
-
-def rank_of(path: PurePosixPath, place: str) -> Rank:
-    """Return how the workspace of a note stands among others; daily notes in no folder `memory` come last."""
-    is_loose = not path.match(place)
-    root = path.parent if is_loose else path.parents[place.count("/")]
-    return is_loose, len(root.parts), str(root)
 
 
 def write(folder: Path, place: str, content: bytes) -> None:

@@ -164,12 +164,9 @@ def read_plain(text: str) -> Any:
         if len(text.lstrip("-")) > MAX_DIGITS:
             raise UnusableError(Reason.NOT_FINITE)
         return int(text)
-    return finite(text) if _NUMBER.fullmatch(text) else text
-
-
-def finite(digits: str) -> float:
-    """Return a number. Raises UnusableError when it is too large for one."""
-    number = float(digits)
+    if not _NUMBER.fullmatch(text):
+        return text
+    number = float(text)
     if not math.isfinite(number):
         raise UnusableError(Reason.NOT_FINITE)
     return number

@@ -10,11 +10,6 @@ KIND = "asset"
 FOLDER = "assets"
 
 
-def owns(path: str) -> bool:
-    """Say whether a path is a compiled page's."""
-    return path.startswith(f"{FOLDER}/")
-
-
 def export(wanted: Wanted) -> Iterator[OutFile]:
     """Yield the page of each asset that the owner knows something about, hard constraints only when asked for."""
     for known in (each for group in list_assets(owner=wanted.owner).values() for each in group):
@@ -26,4 +21,4 @@ def export(wanted: Wanted) -> Iterator[OutFile]:
             yield OutFile(f"{FOLDER}/{symbol}.md", render_document(head, page.markdown.removesuffix("\n")))
 
 
-ASSETS = Serialiser(KIND, owns, export)
+ASSETS = Serialiser(KIND, f"{FOLDER}/", export)

@@ -8,11 +8,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
+
+from django.db.models import Model, QuerySet
 
 from memory_app.bundle.core.fields import Fields
 from memory_app.bundle.core.plan import SCHEMA_VERSION, Channel, FilePlan, Reason, Verdict
 from minara_site.access.models import User
+
+SLICE = 500
+AnyRow = TypeVar("AnyRow", bound=Model)
 
 
 class LeftOut(StrEnum):
@@ -105,7 +110,7 @@ Details = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Serialiser:
-    """One kind of file.
+    """One kind of file. `place` is its one file, or with a slash at the end the folder of all of them.
 
     `judge` returns a plan for each file, in order; it writes nothing. `store` writes what these plans say, in the
     caller's transaction, and returns what the audit row of each file adds: ids and counts. Kinds without them are
@@ -113,7 +118,19 @@ class Serialiser:
     """
 
     kind: str
-    owns: Callable[[str], bool]
+    place: str
     export: Callable[[Wanted], Iterator[OutFile]]
     judge: Callable[[Sequence[InFile], Reading], list[Judged]] | None = None
     store: Callable[[Sequence[Judged], Writing], list[Details]] | None = None
+
+    def owns(self, path: str) -> bool:
+        """Say whether a path is one of this kind."""
+        return path.startswith(self.place) if self.place.endswith("/") else path == self.place
+
+
+def slices(rows: QuerySet[AnyRow]) -> Iterator[list[AnyRow]]:
+    """Yield the rows by id, a slice in memory at a time."""
+    last = 0
+    while chosen := list(rows.filter(pk__gt=last).order_by("pk")[:SLICE]):
+        last = chosen[-1].pk
+        yield chosen

@@ -24,12 +24,13 @@ from memory_app.bundle.serialisers.base import (
     Serialiser,
     Wanted,
     Writing,
+    slices,
 )
 from memory_app.facts.core.sameness import fact_key
 from memory_app.memories.core import MEMORY_ORIGIN, FactState, State, is_hard_constraint
 from memory_app.memories.models import Memory, MemoryQuerySet, MemoryRevision
 from memory_app.memories.selectors import find_refused, retention_cutoff
-from memory_app.memories.services import SLICE, Draft, build_memory, insert_memories
+from memory_app.memories.services import Draft, build_memory, insert_memories
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.services import content_digest
 from minara_site.kernel.core.redact import redact
@@ -77,11 +78,6 @@ class Stored:
     fact_keys: frozenset[str]
 
 
-def owns(path: str) -> bool:
-    """Say whether a path is a memory's."""
-    return path.startswith(f"{FOLDER}/")
-
-
 def export(wanted: Wanted) -> Iterator[OutFile]:
     """Yield every live memory, oldest first, a slice of rows in memory at a time."""
     mine: MemoryQuerySet = Memory.objects.for_owner(wanted.owner)
@@ -93,26 +89,13 @@ def export(wanted: Wanted) -> Iterator[OutFile]:
             elif is_hard_constraint(row.fact_type) and not wanted.include_constraints:
                 wanted.left_out[LeftOut.CONSTRAINTS] += 1
             else:
-                yield to_file(memory_of(row, wanted), wanted)
+                shown = masked_for(wanted.reader, row)
+                if wanted.is_masked:  # fields that no page shows
+                    shown.origin, shown.metadata = mask(row.origin), redact(row.metadata)
+                yield to_file(shown, wanted)
     wanted.left_out[LeftOut.HELD] += mine.held().count()
     wanted.left_out[LeftOut.RETIRED] += mine.retired().count()
     wanted.left_out[LeftOut.IN_TRASH] += mine.deleted().kept(retention_cutoff(wanted.now)).count()
-
-
-def slices(rows: MemoryQuerySet) -> Iterator[list[Memory]]:
-    """Yield the rows by id, some at a time."""
-    last = 0
-    while chosen := list(rows.filter(pk__gt=last).order_by("pk")[:SLICE]):
-        last = chosen[-1].pk
-        yield chosen
-
-
-def memory_of(row: Memory, wanted: Wanted) -> Memory:
-    """Return a memory as the reader of the export may see it, with the fields that no page shows."""
-    shown = masked_for(wanted.reader, row)
-    if wanted.is_masked:
-        shown.origin, shown.metadata = mask(row.origin), redact(row.metadata)
-    return shown
 
 
 def to_file(row: Memory, wanted: Wanted) -> OutFile:
@@ -304,4 +287,4 @@ def store(judged: Sequence[Judged], writing: Writing) -> list[Details]:
     ]
 
 
-MEMORIES = Serialiser(KIND, owns, export, judge, store)
+MEMORIES = Serialiser(KIND, f"{FOLDER}/", export, judge, store)

@@ -6,23 +6,16 @@ the preview counts them among the files that are left alone.
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any
 
 from memory_app.bundle.core.front_matter import render_document, render_json
-from memory_app.bundle.serialisers.base import LeftOut, OutFile, Serialiser, Wanted
+from memory_app.bundle.serialisers.base import LeftOut, OutFile, Serialiser, Wanted, slices
 from memory_app.roles.core import Status
-from memory_app.roles.models import RoleMemory, RoleMemoryQuerySet
+from memory_app.roles.models import RoleMemory
 from memory_app.roles.selectors import find_refused
 from minara_site.kernel.guard.masking import masked_for
 
 KIND = "trade_case"
 FOLDER = "trade-cases"
-SLICE = 500
-
-
-def owns(path: str) -> bool:
-    """Say whether a path is a trade case's."""
-    return path.startswith(f"{FOLDER}/")
 
 
 def export(wanted: Wanted) -> Iterator[OutFile]:
@@ -37,23 +30,9 @@ def export(wanted: Wanted) -> Iterator[OutFile]:
                 yield to_file(masked_for(wanted.reader, entry), wanted)
 
 
-def slices(rows: RoleMemoryQuerySet) -> Iterator[list[RoleMemory]]:
-    """Yield the rows by id, a slice in memory at a time."""
-    last = 0
-    while found := list(rows.filter(pk__gt=last).order_by("pk")[:SLICE]):
-        yield found
-        last = found[-1].pk
-
-
 def to_file(entry: RoleMemory, wanted: Wanted) -> OutFile:
-    """Return the file of a decision."""
-    fields = {name: value for name, value in fields_of(entry).items() if value not in (None, "")}
-    return OutFile(f"{FOLDER}/{entry.pk}.md", render_document(wanted.head(KIND) | fields, body_of(entry)))
-
-
-def fields_of(entry: RoleMemory) -> dict[str, Any]:
-    """Return what the front matter says of a decision: prices in text, the change in percent, times in UTC."""
-    return {
+    """Return the file of a decision: prices in text, the change in percent, times in UTC; what is empty is left out."""
+    fields = {
         "id": entry.pk,
         "role_id": entry.role_id,
         "skill_id": entry.skill_id,
@@ -69,6 +48,8 @@ def fields_of(entry: RoleMemory) -> dict[str, Any]:
         "class": entry.classification,
         "reflected_at": utc(entry.reflected_at),
     }
+    head = wanted.head(KIND) | {name: value for name, value in fields.items() if value not in (None, "")}
+    return OutFile(f"{FOLDER}/{entry.pk}.md", render_document(head, body_of(entry)))
 
 
 def utc(at: datetime | None) -> str | None:
@@ -88,4 +69,4 @@ def body_of(entry: RoleMemory) -> str:
     return "\n\n".join(f"## {heading}\n\n{text}" for heading, text in parts if text)
 
 
-TRADE_CASES = Serialiser(KIND, owns, export)
+TRADE_CASES = Serialiser(KIND, f"{FOLDER}/", export)

@@ -21,7 +21,6 @@ from memory_app.bundle.serialisers.base import (
 from memory_app.user_profile.models import UserProfileEntry, guarded_text
 from memory_app.user_profile.selectors import read_entries
 from memory_app.user_profile.services import MAX_ENTRIES, clean_key, clean_value, set_entry
-from minara_site.access.models import User
 from minara_site.kernel.errors import Invalid
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.masking import masked_for
@@ -29,11 +28,6 @@ from minara_site.kernel.guard.masking import masked_for
 KIND = "user_profile"
 PATH = "user-profile.md"
 BULLET = "- "
-
-
-def owns(path: str) -> bool:
-    """Say whether a path is the profile's."""
-    return path == PATH
 
 
 def export(wanted: Wanted) -> Iterator[OutFile]:
@@ -47,19 +41,15 @@ def export(wanted: Wanted) -> Iterator[OutFile]:
         yield OutFile(PATH, render_document(wanted.head(KIND), body))
 
 
-def judge(files: Sequence[InFile], reading: Reading) -> list[Judged]:
-    """Return the plan of the one file. One query."""
-    return [judge_file(file, reading) for file in files]
-
-
 def judge_file(file: InFile, reading: Reading) -> Judged:
-    """Return the plan of a file."""
+    """Return the plan of the one file, against what the profile says or would say once released. One query."""
     try:
         file.fields.check_names(())
         values = read_values(file.body)
     except UnusableError as error:
         return Judged(file.rejected(error.reason, error.about, kind=KIND))
-    known = load_known(reading.owner)
+    entries = UserProfileEntry.objects.for_owner(reading.owner).order_by("key")
+    known = {key: value or held for key, value, held in entries.values_list("key", "value", "held_value")}
     new = {key: value for key, value in values.items() if key not in known}
     other = {key: known[key] for key, value in values.items() if known.get(key, value) != value}
     if len(known) + len(new) > MAX_ENTRIES:
@@ -89,12 +79,6 @@ def read_values(body: str) -> dict[str, str]:
     return values
 
 
-def load_known(owner: User) -> dict[str, str]:
-    """Return what the profile says, or would say once an operator released it. One query."""
-    entries = UserProfileEntry.objects.for_owner(owner).order_by("key")
-    return {key: value or held for key, value, held in entries.values_list("key", "value", "held_value")}
-
-
 def decide(new: dict[str, str], other: dict[str, str], *, is_first: bool) -> tuple[Verdict, Reason]:
     """Return what becomes of a profile with these new values, where these others stay."""
     if any(guard.judge(guarded_text(key, value)).is_held for key, value in new.items()):
@@ -114,4 +98,6 @@ def store(judged: Sequence[Judged], writing: Writing) -> list[Details]:
     return [{"entries": len(each.payload), "count": 0} for each in judged]
 
 
-USER_PROFILE = Serialiser(KIND, owns, export, judge, store)
+USER_PROFILE = Serialiser(
+    KIND, PATH, export, lambda files, reading: [judge_file(file, reading) for file in files], store
+)

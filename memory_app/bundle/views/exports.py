@@ -1,7 +1,5 @@
 """`/ops/export/`: ask for a zip of everything that the agent reads, and take it away within a day (screens U-22)."""
 
-from datetime import datetime
-
 from django.http import FileResponse, HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
@@ -11,7 +9,7 @@ from django.utils.translation import gettext as _
 from memory_app.bundle.adapters.shelf import path_of
 from memory_app.bundle.forms import ExportForm
 from memory_app.bundle.listed import shape
-from memory_app.bundle.models import BundleTransfer, Direction, TransferState
+from memory_app.bundle.models import Direction, TransferState
 from memory_app.bundle.transfers import record_download, start_export
 from memory_app.bundle.views.shared import answer_progress, load_one, load_transfers, one_owner
 from memory_app.bundle.words import KINDS, LEFT_OUT
@@ -82,16 +80,12 @@ def download(request: PageRequest, export_id: int) -> HttpResponseBase:
         raise NotFound(_("There is no such transfer."))
     if transfer.options.get("include_constraints"):
         request.principal.require(Act.EXPORT_CONSTRAINTS)
-    path = path_of(transfer.file_name) if is_kept(transfer, now=now) else None
-    if path is None or not path.is_file():
+    path = path_of(transfer.file_name)
+    is_kept = transfer.state == TransferState.DONE and transfer.file_name and transfer.expires_at > now
+    if not is_kept or not path.is_file():
         raise Gone(_("An export is kept for a day. Ask for another."))
     record_download(principal=request.principal, transfer=transfer, now=now)
     name = transfer.created_at.strftime(FILE)
     response = FileResponse(path.open("rb"), as_attachment=True, filename=name, content_type="application/zip")
     response["Cache-Control"] = "no-store"
     return response
-
-
-def is_kept(transfer: BundleTransfer, *, now: datetime) -> bool:
-    """Say whether the file of an export is still there to be taken away."""
-    return transfer.state == TransferState.DONE and bool(transfer.file_name) and transfer.expires_at > now

@@ -124,7 +124,8 @@ def go_on(request: PageRequest, transfer: BundleTransfer, *, plan: str, is_const
 def show(request: PageRequest, transfer: BundleTransfer) -> HttpResponse:
     """Answer the page of an import."""
     (row,) = shape([transfer])
-    run = transfer.options.get("run", "")
+    run, is_own = transfer.options.get("run", ""), transfer.owner_id == request.user.pk
+    has_word = transfer.options.get("approve") or settings.MINARA.minara_non_interactive
     context: dict[str, Any] = {
         "title": _("Import %(name)s") % name_of(transfer),
         "row": row,
@@ -134,17 +135,11 @@ def show(request: PageRequest, transfer: BundleTransfer) -> HttpResponse:
         "shown": preview_of(request, transfer) if transfer.plan else None,
         "is_current": transfer.state == TransferState.SHOWN,
         "writer": f"import:{run}" if run and request.principal.may(Act.WRITES_READ) else "",
-        "is_own": transfer.owner_id == request.user.pk,
-        "may_apply": transfer.owner_id == request.user.pk or not transfer.options["approve"],
-        "may_approve": may_approve(request, transfer),
+        "is_own": is_own,
+        "may_apply": is_own or not transfer.options["approve"],
+        "may_approve": is_own and not has_word,
     }
     return render_page(request, "memory_app/bundle/import.html", context)
-
-
-def may_approve(request: PageRequest, transfer: BundleTransfer) -> bool:
-    """Say whether this person can still let hard constraints in: their own, where a person's word counts."""
-    is_own = transfer.owner_id == request.user.pk
-    return is_own and not (transfer.options.get("approve") or settings.MINARA.minara_non_interactive)
 
 
 def preview_of(request: PageRequest, transfer: BundleTransfer) -> Any:

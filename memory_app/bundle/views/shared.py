@@ -4,7 +4,7 @@ from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from memory_app.bundle.listed import Listed, get_transfer, list_transfers, shape, spec_for
+from memory_app.bundle.listed import Listed, list_transfers, shape, spec_for
 from memory_app.bundle.models import BundleTransfer, Direction
 from minara_site.access.access_log import log_access
 from minara_site.access.models import User
@@ -41,8 +41,9 @@ def load_transfers(request: PageRequest, act: Act, direction: Direction) -> tupl
 
 def load_one(request: PageRequest, act: Act, direction: Direction, transfer_id: int) -> BundleTransfer:
     """Return one transfer; who opens somebody else's leaves a line. Raises NotFound."""
-    owner = request.principal.reaches(act)
-    transfer = get_transfer(owner=owner, direction=direction, transfer_id=transfer_id)
+    transfer = list_transfers(request.principal.reaches(act), direction).filter(pk=transfer_id).first()
+    if transfer is None:
+        raise NotFound(_("There is no such transfer."))
     log_access(
         principal=request.principal,
         owner_ids=[transfer.owner_id],

@@ -60,17 +60,11 @@ def migration_line() -> Line:
 
 def worker_line(scope: ReportScope) -> Line:
     """Return whether a worker works."""
-    if is_worker_seen(now=scope.now):
-        return Line("worker", _("Worker"), words=_("seen within the last minute"), is_public=True)
-    hint = _("Start one: minara worker")
-    return Line(
-        "worker",
-        _("Worker"),
-        words=_("not seen within the last minute"),
-        state=HealthState.BAD,
-        hint=hint,
-        is_public=True,
-    )
+    words, state, hint = _("seen within the last minute"), HealthState.OK, ""
+    if not is_worker_seen(now=scope.now):
+        words, state = _("not seen within the last minute"), HealthState.BAD
+        hint = _("Start one: minara worker")
+    return Line("worker", _("Worker"), words=words, state=state, hint=hint, is_public=True)
 
 
 def models_line() -> Line:
@@ -136,15 +130,10 @@ def file_lines() -> tuple[Line, ...]:
 def index_line(scope: ReportScope) -> Line:
     """Return how far the search index and the triggers are out of step, for a page by the newest rows only."""
     problems = index_problems() if scope.most is None else newest_index_problems()
-    hint = index_hint() if problems else ""
+    hint = _("Run: minara doctor --fix --apply --only search_index")
+    if problems and any(orphans(table) for table in derived_tables()):  # a fix deletes no row
+        hint = _("Texts of purged memories are still indexed. Run: minara search rebuild")
     return line_of_problems("search_index_problems", _("Search index out of step"), len(problems), hint)
-
-
-def index_hint() -> str:
-    """Return which command mends the index: a fix deletes no row, so it leaves a document without its row."""
-    if any(orphans(table) for table in derived_tables()):
-        return _("Texts of purged memories are still indexed. Run: minara search rebuild")
-    return _("Run: minara doctor --fix --apply --only search_index")
 
 
 def audit_chain_line() -> Line:

@@ -95,7 +95,7 @@ def memory_section(scope: ReportScope) -> Section:
         *edge_lines(scope),
         *snapshot_lines(scope),
         line_of(HOLDS_OPEN, _("Texts on hold"), holds),
-        judged_line(judged),
+        judged_line("judged_by_other_rules", _("Judged by another rule set"), judged),
     )
     return Section("memory", _("Memory health"), lines)
 
@@ -206,8 +206,8 @@ def snapshot_lines(scope: ReportScope) -> tuple[Line, ...]:
     )
 
 
-def judged_line(judged: Sequence[RowCount]) -> Line:
-    """Return how many memories older and newer rule sets judged."""
+def judged_line(name: str, label: str, judged: Sequence[RowCount]) -> Line:
+    """Return how many texts older and newer rule sets judged."""
     together = RowCount(sum(each.number for each in judged), is_exact=all(each.is_exact for each in judged))
     hint = _("No prompt takes one before it is judged again; the job guard.rescan does that.")
-    return line_of("judged_by_other_rules", _("Judged by another rule set"), together, watched=True, hint=hint)
+    return line_of(name, label, together, watched=True, hint=hint)

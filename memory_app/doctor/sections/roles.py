@@ -9,6 +9,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from memory_app.doctor.sections.memory import DISABLED, judged_line
 from memory_app.memories.core import EmbeddingState
 from memory_app.roles.core import Status
 from memory_app.roles.core.declarations import Manual
@@ -22,7 +23,6 @@ from minara_site.kernel.guard.selectors import out_of_date
 from minara_site.kernel.ownership import EVERYONE
 
 BACKLOG = timedelta(hours=72)
-DISABLED = "disabled"
 VECTORS: Mapping[EmbeddingState, Promise] = {
     EmbeddingState.PENDING: gettext_lazy("Vectors of decisions: pending"),
     EmbeddingState.EMBEDDED: gettext_lazy("Vectors of decisions: embedded"),
@@ -58,7 +58,7 @@ def roles_section(scope: ReportScope) -> Section:
         line_of("role_memory_lessons", _("Lessons that agents read"), lessons),
         line_of("role_memory_held", _("Decisions and lessons that the guard holds"), held),
         *vector_lines(vectors),
-        judged_line(judged),
+        judged_line("role_memory_judged_by_other_rules", _("Decisions judged by another rule set"), judged),
     )
     return Section("role_memory", _("Decisions"), lines)
 
@@ -87,11 +87,3 @@ def vector_lines(counts: list[RowCount]) -> list[Line]:
         )
         for state, count in zip(EmbeddingState, counts, strict=True)
     ]
-
-
-def judged_line(judged: list[RowCount]) -> Line:
-    """Return how many decisions older and newer rule sets judged."""
-    together = RowCount(sum(each.number for each in judged), is_exact=all(each.is_exact for each in judged))
-    hint = _("No prompt takes one before it is judged again; the job guard.rescan does that.")
-    label = _("Decisions judged by another rule set")
-    return line_of("role_memory_judged_by_other_rules", label, together, watched=True, hint=hint)

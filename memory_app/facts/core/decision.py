@@ -84,8 +84,3 @@ def loser_of(decision: Decision, pair: Pair) -> Side | None:
         case DecisionKind.KEEP_OLDER:
             return pair.newer
     return None
-
-
-def survivor_of(decision: Decision, pair: Pair) -> Side:
-    """Return the fact that stays in its place."""
-    return pair.newer if decision.kind == DecisionKind.SUPERSEDE else pair.older

@@ -34,7 +34,9 @@ _ENDING = " .,;:!"  # a question is no statement, so its mark stays
 def normalize_fact(text: str) -> str:
     """Return what a statement says, however it is spelled; the same text again when it is normalised twice."""
     seen = text.translate(_UNSEEN)
-    folded = "".join(map(_fold, seen)) if any(map(_has_own_meaning, seen)) else _compatible(seen)
+    folded = _compatible(seen)
+    if any(map(_has_own_meaning, seen)):
+        folded = "".join(char if _has_own_meaning(char) else _compatible(char) for char in seen)
     plain = _QUOTES.sub("", folded.translate(_SPELLINGS))
     spaced = _SPACES_AT_CJK.sub("", _SPACES.sub(" ", plain).strip())
     return _SPACES_BEFORE_MARKS.sub("", spaced).rstrip(_ENDING)
@@ -47,10 +49,6 @@ def fact_key(text: str) -> str:
 
 def _compatible(text: str) -> str:
     return normalize("NFKC", normalize("NFKC", text).casefold())
-
-
-def _fold(char: str) -> str:
-    return char if _has_own_meaning(char) else _compatible(char)
 
 
 def _has_own_meaning(char: str) -> bool:

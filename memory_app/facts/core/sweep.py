@@ -37,20 +37,14 @@ def plan_sweep(pending: Iterable[Statement], standing: Iterable[Statement]) -> l
     Each settles as it is processed, so that a later one meets it. Of two that say the same the older stays; what the
     owner typed always stays.
     """
-    foremost = find_foremost(standing)
+    foremost: dict[str, Statement] = {}  # by key, what others give way to
+    for each in standing:
+        foremost[each.key] = foremost_of(each, foremost.get(each.key))
     steps: list[Step] = []
     for fact in sorted(pending, key=lambda each: each.age):
         steps += steps_for(fact, foremost.get(fact.key))
         foremost[fact.key] = foremost_of(fact, foremost.get(fact.key))
     return steps
-
-
-def find_foremost(standing: Iterable[Statement]) -> dict[str, Statement]:
-    """Return by key the statement that others give way to."""
-    foremost: dict[str, Statement] = {}
-    for each in standing:
-        foremost[each.key] = foremost_of(each, foremost.get(each.key))
-    return foremost
 
 
 def foremost_of(one: Statement, other: Statement | None) -> Statement:

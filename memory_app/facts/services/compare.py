@@ -13,7 +13,7 @@ from memory_app.facts.core import Decider, EventKind
 from memory_app.facts.core.contradiction import Topic
 from memory_app.facts.core.sweep import Step
 from memory_app.facts.models import FactConflict
-from memory_app.facts.selectors import find_alike, list_owners_with_uncompared, list_uncompared, read_uncompared
+from memory_app.facts.selectors import find_alike, list_uncompared
 from memory_app.facts.services.consolidate import ACTOR
 from memory_app.facts.services.rows import is_settled, lock_facts_of, lock_rows, note
 from memory_app.index.adapters.sql import SearchTooSlow
@@ -31,7 +31,7 @@ def find_conflicts(*, now: datetime, most: int = MOST_COMPARED, claim: Claim | N
     """Compare the settled facts that were not yet compared, at most so many; return how many conflicts were found."""
     found = done = 0
     total = min(most, list_uncompared().count())
-    for owner_id in list_owners_with_uncompared():
+    for owner_id in list(list_uncompared().order_by("owner_id").values_list("owner_id", flat=True).distinct()):
         for new in compare_owner(owner_id, most - done, now=now, run_id=claim.run_id if claim else None):
             found += new
             done += 1
@@ -45,7 +45,8 @@ def compare_owner(owner_id: int, most: int, *, now: datetime, run_id: int | None
     One whose look takes too long stays uncompared; after some of these the owner's others wait for the next run.
     """
     slow = 0
-    for fact in read_uncompared(owner_id, most):
+    # in another order each time, so that those whose look takes too long never stand before the others for good
+    for fact in list(list_uncompared().filter(owner=owner_id).order_by("?")[:most]):
         try:
             alike = find_alike(fact)
         except SearchTooSlow:
@@ -73,8 +74,11 @@ def store_conflicts(fact: Memory, alike: list[Memory], *, now: datetime, run_id:
     if fact.pk not in still:
         return 0
     Memory.objects.filter(pk=fact.pk).update(compared_at=now)
-    likest = [(similarity, other) for similarity, other in scored if other.pk in still][:MOST_CONFLICTS]
-    pairs = [conflict_of(fact, other, similarity, now=now) for similarity, other in likest]
+    pairs = []
+    for similarity, other in [pair for pair in scored if pair[1].pk in still][:MOST_CONFLICTS]:
+        older, newer = sorted((fact, other), key=lambda row: (row.created_at, row.pk))
+        fields = {"older": older, "newer": newer, "similarity": similarity, "found_at": now}
+        pairs.append(FactConflict(owner_id=fact.owner_id, **fields))
     stored = FactConflict.objects.filter(older__in=[pair.older_id for pair in pairs])
     known = set(stored.values_list("older_id", "newer_id"))
     new = [pair for pair in pairs if (pair.older_id, pair.newer_id) not in known]
@@ -82,9 +86,3 @@ def store_conflicts(fact: Memory, alike: list[Memory], *, now: datetime, run_id:
     steps = [Step(EventKind.CONFLICT_FOUND, pair.newer_id, pair.older_id) for pair in new]
     note(fact.owner_id, steps, decider=Decider.RULE, actor=ACTOR, now=now, run_id=run_id)
     return len(new)
-
-
-def conflict_of(one: Memory, other: Memory, similarity: float, *, now: datetime) -> FactConflict:
-    """Return the unsaved conflict of two facts."""
-    older, newer = sorted((one, other), key=lambda row: (row.created_at, row.pk))
-    return FactConflict(owner_id=one.owner_id, older=older, newer=newer, similarity=similarity, found_at=now)

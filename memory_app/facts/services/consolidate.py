@@ -13,7 +13,7 @@ from django.db.models import Q
 from memory_app.facts.core import Decider, EventKind
 from memory_app.facts.core.sameness import fact_key
 from memory_app.facts.core.sweep import Statement, Step, ids_of, plan_sweep
-from memory_app.facts.selectors import count_pending, find_settled, list_owners_with_pending, load_stated_keys
+from memory_app.facts.selectors import find_settled, load_stated_keys
 from memory_app.facts.services.rows import (
     is_protected,
     is_settled,
@@ -40,8 +40,9 @@ def consolidate_pending(*, now: datetime, slice_size: int = SLICE, claim: Claim 
     What is held, in the trash or refused by newer rules waits.
     """
     counts = {EventKind.SETTLED.value: 0, EventKind.DEDUPLICATED.value: 0}
-    done, total = 0, count_pending()
-    for owner_id in list_owners_with_pending():
+    pending = Memory.objects.filter(fact_state=FactState.PENDING).live()
+    done, total = 0, pending.count()
+    for owner_id in list(pending.order_by("owner_id").values_list("owner_id", flat=True).distinct()):
         for steps in sweep_owner(owner_id, now=now, slice_size=slice_size, run_id=claim.run_id if claim else None):
             for step in steps:
                 counts[step.kind] += 1
@@ -82,7 +83,8 @@ def sweep_slice(
     keys = {row.pk: fact_key(row.content) for row in rows if row.pk not in refused}
     if not keys:
         return []
-    others = find_same(owner_id, set(keys.values()), stated)
+    wanted = set(keys.values())
+    others = find_settled(owner_id, wanted) | {pk: key for key in wanted for pk in stated.get(key, ())}
     locked = lock_rows(owner_id, [*keys, *others])
     pending = [statement(row, keys[pk]) for pk, row in locked.items() if pk in keys and is_waiting(row)]
     standing = [statement(row, others[pk]) for pk, row in locked.items() if pk in others and stands(row, others[pk])]
@@ -92,12 +94,6 @@ def sweep_slice(
     note(owner_id, steps, decider=Decider.RULE, actor=ACTOR, now=now, run_id=run_id)
     tell(owner_id, [step.fact_id for step in steps])
     return steps
-
-
-def find_same(owner_id: int, keys: set[str], stated: StatedKeys) -> dict[int, str]:
-    """Return by id the keys of settled facts, and of what the owner typed, that say the same as one of these."""
-    typed = {pk: key for key in keys for pk in stated.get(key, ())}
-    return find_settled(owner_id, keys) | typed
 
 
 def is_waiting(row: Memory) -> bool:

@@ -15,7 +15,6 @@ from memory_app.facts.core.decision import (
     Side,
     find_problem,
     loser_of,
-    survivor_of,
 )
 from memory_app.facts.core.sweep import Step
 from memory_app.facts.models import ConsolidationEvent, FactConflict
@@ -76,7 +75,8 @@ def carry_out(conflict: FactConflict, decision: Decision, pair: Pair, *, now: da
         return Step(EventKind.KEPT_BOTH, pair.newer.id, pair.older.id)
     retire([goes.id], now=now)
     tell(conflict.owner_id, [goes.id])
-    return Step(EventKind.SUPERSEDED, goes.id, survivor_of(decision, pair).id)
+    stays = pair.newer if goes is pair.older else pair.older
+    return Step(EventKind.SUPERSEDED, goes.id, stays.id)
 
 
 def find_conflict(owner: Owner, conflict_id: int) -> FactConflict:

@@ -33,16 +33,12 @@ def retire_corrected(correction: Memory, corrects: int, *, now: datetime) -> Non
     """Retire the fact that a memory corrects, if it is one that may give way. Needs a transaction and the lock."""
     owner_id = correction.owner_id
     fact = lock_rows(owner_id, [corrects]).get(corrects)
-    if fact is None or not is_retirable(fact):
+    if fact is None or fact.fact_state not in {FactState.PENDING, FactState.SETTLED}:
+        return
+    if fact.deleted_at or is_protected(fact):
         return
     retire([fact.pk], now=now)
     step = Step(EventKind.SUPERSEDED, fact.pk, correction.pk)
     [event] = note(owner_id, [step], decider=Decider.PERSON, actor=correction.actor, now=now, reason=CORRECTED)
     audit(owner_id, "memory_retired", event, now=now)
     tell(owner_id, [fact.pk])
-
-
-def is_retirable(row: Memory) -> bool:
-    """Say whether it is a fact that may give way."""
-    is_fact = row.fact_state in (FactState.PENDING, FactState.SETTLED)
-    return is_fact and row.deleted_at is None and not is_protected(row)

@@ -30,8 +30,14 @@ def undo_event(*, principal: Principal, owner: Owner, event_id: int, now: dateti
             raise Conflict(_("This was taken back already."), code="undone")
         rows = lock_rows(undone.owner_id, [undone.fact_id])
         if undone.kind != EventKind.KEPT_BOTH:
-            bring_back(rows.get(undone.fact_id), owner_id=undone.owner_id)
-        reopen(undone)
+            fact = rows.get(undone.fact_id)
+            if fact is None or fact.deleted_at or fact.held_at or fact.fact_state != FactState.RETIRED:
+                raise Conflict(_("This fact is gone or is not retired any more."), code="not_retired")
+            settle([fact])
+            tell(undone.owner_id, [fact.pk])
+        ids = (undone.fact_id, undone.other_id)
+        pair = FactConflict.objects.filter(older__in=ids, newer__in=ids).exclude(state=ConflictState.OPEN)
+        pair.update(state=ConflictState.OPEN, decided_at=None)
         event = taken_back(undone, actor=principal.actor, now=now)
         event.save(force_insert=True)
         audit(event.owner_id, AUDIT_WORDS[EventKind(event.kind)], event, now=now)
@@ -62,21 +68,6 @@ def find_event(owner: Owner, event_id: int) -> ConsolidationEvent:
     if found is None:
         raise NotFound(_("There is no such decision."))
     return found
-
-
-def bring_back(fact: Memory | None, *, owner_id: int) -> None:
-    """Settle a retired fact again. Raises Conflict when it is not there to be read."""
-    if fact is None or fact.deleted_at or fact.held_at or fact.fact_state != FactState.RETIRED:
-        raise Conflict(_("This fact is gone or is not retired any more."), code="not_retired")
-    settle([fact])
-    tell(owner_id, [fact.pk])
-
-
-def reopen(undone: ConsolidationEvent) -> None:
-    """Open the pair again that this event decided, if it decided one."""
-    ids = (undone.fact_id, undone.other_id)
-    pair = FactConflict.objects.filter(older__in=ids, newer__in=ids).exclude(state=ConflictState.OPEN)
-    pair.update(state=ConflictState.OPEN, decided_at=None)
 
 
 def take_up_again(event_ids: Collection[int], *, actor: str, now: datetime) -> None:

@@ -49,7 +49,9 @@ def read_database(path: Path, name: str) -> Iterator[Found]:
             connection.set_authorizer(only_reads)
             connection.set_progress_handler(None, 0)
             for table, names in tables.items():
-                yield from (Found(name, item) for item in read_table(connection, table, names))
+                ids = connection.execute(f"SELECT rowid FROM {table} ORDER BY rowid")  # noqa: S608 - our names
+                for place, (rowid,) in enumerate(ids, start=1):
+                    yield from (Found(name, item) for item in read_row(connection, table, names, rowid, place))
     except OSError as error:
         yield unreadable(name, error)
     except MinaraError as error:
@@ -99,15 +101,10 @@ def find_tables(connection: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
         raise Invalid(_("it has no table memories"))
     tables = {table: names for table, names in columns.items() if names}
     for table in tables:
-        check_health(connection, table)
+        said = connection.execute(f"PRAGMA quick_check({table})").fetchone()  # would run what a table computes
+        if said != ("ok",):
+            raise Invalid(_("it is damaged: %(cause)s") % {"cause": said[0] if said else ""})
     return tables
-
-
-def check_health(connection: sqlite3.Connection, table: str) -> None:
-    """Raise Invalid for a damaged table. One that computes something must be refused before: this would run it."""
-    said = connection.execute(f"PRAGMA quick_check({table})").fetchone()
-    if said != ("ok",):
-        raise Invalid(_("it is damaged: %(cause)s") % {"cause": said[0] if said else ""})
 
 
 class Deadline:
@@ -145,12 +142,6 @@ def find_columns(connection: sqlite3.Connection, table: str) -> tuple[str, ...]:
     return tuple(column for column in minara.COLUMNS[table] if column in names)
 
 
-def read_table(connection: sqlite3.Connection, table: str, names: tuple[str, ...]) -> Iterator[Item]:
-    """Read the rows of a table in the order they were written."""
-    for place, (rowid,) in enumerate(connection.execute(f"SELECT rowid FROM {table} ORDER BY rowid"), start=1):  # noqa: S608 - our names
-        yield from read_row(connection, table, names, rowid, place)
-
-
 def read_row(
     connection: sqlite3.Connection, table: str, names: tuple[str, ...], rowid: int, place: int
 ) -> Iterator[Item]:
@@ -159,16 +150,12 @@ def read_row(
     try:
         query = f"SELECT {', '.join(names)} FROM {table} WHERE rowid = ?"  # noqa: S608 - our names
         row = connection.execute(query, (rowid,)).fetchone()
-        value = with_metadata(dict(zip(names, row or (), strict=True)))
+        value = dict(zip(names, row or (), strict=True))
+        if isinstance(text := value.get("metadata"), str):
+            value["metadata"] = read_json(text.encode()) if text else None
     except MinaraError as error:
         yield Refusal(place, error.detail, mark)
     except (sqlite3.Error, ValueError) as error:
         yield Refusal(place, _("this row cannot be read: %(cause)s") % {"cause": error}, mark)
     else:
         yield from parse_records([Record(place, value, mark)], READERS[table])
-
-
-def with_metadata(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row with the JSON of its metadata read. Raises Malformed, Invalid."""
-    text = row.get("metadata")
-    return row | {"metadata": read_json(text.encode()) if text else None} if isinstance(text, str) else row

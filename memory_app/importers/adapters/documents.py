@@ -126,15 +126,12 @@ def read_gzip_lines(stream: IO[bytes], name: str) -> Iterator[Found]:
         yield Found(name, Refusal(0, too_large(MAX_DOCUMENT_BYTES)))
         return
     for number, line in enumerate(body.splitlines(), start=1):
-        if line.strip():
-            yield from (Found(name, item) for item in read_line(number, line))
-
-
-def read_line(number: int, line: bytes) -> Iterator[Item]:
-    """Give what one JSON line says."""
-    try:
-        value = parse_json(line)
-    except MinaraError as error:
-        yield Refusal(number, error.detail)
-        return
-    yield from parse_records([Record(number, value, read_id(value))], openmemory.read_record)
+        if not line.strip():
+            continue
+        try:
+            value = parse_json(line)
+        except MinaraError as error:
+            yield Found(name, Refusal(number, error.detail))
+            continue
+        record = Record(number, value, read_id(value))
+        yield from (Found(name, item) for item in parse_records([record], openmemory.read_record))

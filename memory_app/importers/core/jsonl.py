@@ -18,23 +18,18 @@ def read_record(line: int, value: Any) -> Entry:
     value = read_object(value)
     metadata = read_field(value, "metadata", dict, {})
     source = read_choice(value, "source", Source)
+    given = [name for name in CONTENT_NAMES if value.get(name) is not None]
+    if len(given) != 1:
+        raise UnusableError(Expected.ONE_CONTENT, choices=CONTENT_NAMES)
     return Entry(
         line=line,
-        content=read_content(value),
+        content=str(read_field(value, given[0], str, "")),
         category=read_choice(value, "category", Category) or Category.OBSERVATION,
         written_at=read_time(value),
         fact_type=read_field(value, "fact_type", str, ""),
         tickers=read_tickers(value),
         metadata=({"source": source} if source else {}) | metadata or None,
     )
-
-
-def read_content(value: dict[str, Any]) -> str:
-    """Return the text under whichever of its names it stands. Raises UnusableError."""
-    given = [name for name in CONTENT_NAMES if value.get(name) is not None]
-    if len(given) != 1:
-        raise UnusableError(Expected.ONE_CONTENT, choices=CONTENT_NAMES)
-    return str(read_field(value, given[0], str, ""))
 
 
 def read_tickers(value: dict[str, Any]) -> tuple[str, ...]:

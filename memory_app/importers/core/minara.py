@@ -5,7 +5,6 @@ claims, because whoever imports is the one who says it. Times are `datetime('now
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from memory_app.importers.core.entries import Entry, LeftOut, ProfileValue, Record, Skip
 from memory_app.importers.core.fields import (
@@ -43,7 +42,9 @@ def read_memory(record: Record) -> Iterator[Entry | Skip]:
     if category is None:
         raise UnusableError(Expected.MEMBER, "category", Category)
     metadata = read_field(row, "metadata", dict, {})
-    source = read_choice_of(row, "source", tuple(Source)) or claimed_source(metadata)
+    claimed = metadata.get("source")
+    old = claimed if isinstance(claimed, str) and claimed in set(Source) else None
+    source = read_choice_of(row, "source", tuple(Source)) or old
     yield Entry(
         line=record.line,
         content=content,
@@ -53,12 +54,6 @@ def read_memory(record: Record) -> Iterator[Entry | Skip]:
         metadata=metadata | ({"source": str(source)} if source else {}) or None,
         id=record.id,
     )
-
-
-def claimed_source(metadata: dict[str, Any]) -> str | None:
-    """Return the source that old rows keep in their metadata, None when it is none of S1's."""
-    claimed = metadata.get("source")
-    return claimed if isinstance(claimed, str) and claimed in set(Source) else None
 
 
 def read_profile_value(record: Record) -> Iterator[ProfileValue]:

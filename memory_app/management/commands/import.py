@@ -69,15 +69,10 @@ class Command(MinaraCommand):
 def describe(judgement: Judgement) -> str:
     """Return one line about one entry; no control character of it reaches the terminal."""
     place = f"{judgement.file}:{judgement.place}" if judgement.place else judgement.file
-    said = shorten(f"{judgement.kind} {judgement.text}")
+    said = visible(" ".join(f"{judgement.kind} {judgement.text}".split()))
+    said = said if len(said) <= MOST_CHARS else f"{said[: MOST_CHARS - 1]}…"
     verdict = f"{VERDICTS[judgement.verdict]!s:<9}"
     return "  ".join(part for part in (verdict, place, visible(judgement.reason), said) if part)
-
-
-def shorten(text: str) -> str:
-    """Return the text on one line of bounded length, hidden characters written out."""
-    line = visible(" ".join(text.split()))
-    return line if len(line) <= MOST_CHARS else f"{line[: MOST_CHARS - 1]}…"
 
 
 def summarize(counts: Counter[Verdict], *, owner: str, ignored: int, apply: bool) -> str:

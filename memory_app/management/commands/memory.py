@@ -80,7 +80,8 @@ class Command(MinaraCommand):
 
     def bring(self, owner: User, options: Mapping[str, Any]) -> None:
         """Show what an import would do and, when asked, do it."""
-        approves = options["approve_hard_constraints"] and is_interactive()
+        # a person at the terminal is S1's condition, beside MINARA_NON_INTERACTIVE
+        approves = options["approve_hard_constraints"] and sys.stdin.isatty() and sys.stdout.isatty()
         bundle, now = read_bundle(options["folder"]), timezone.now()
         plan = plan_import(
             owner=owner, bundle=bundle, now=now, approve_hard_constraints=approves, most_files=MOST_LINES
@@ -109,11 +110,6 @@ class Command(MinaraCommand):
             return
         for line in said:
             self.stdout.write(line)
-
-
-def is_interactive() -> bool:
-    """Say whether a person is at the terminal; S1's condition, beside MINARA_NON_INTERACTIVE."""
-    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def export_lines(report: ExportReport) -> Iterator[str]:

@@ -31,15 +31,11 @@ def inputs_problem(inputs: object) -> Problem | None:
     """Return what is wrong with a decision's inputs, None when they can be kept."""
     if not isinstance(inputs, Mapping):
         return Problem.NO_OBJECT
-    return names_problem(inputs) or text_problem(inputs)
-
-
-def names_problem(inputs: Mapping[Any, Any]) -> Problem | None:
-    """Return what is wrong with the depth or the names of inputs."""
     if depth_of(inputs) > MAX_DEPTH:
         return Problem.TOO_DEEP
-    are_plain = all(isinstance(name, str) and NAME.fullmatch(name) for name in inputs)
-    return None if are_plain else Problem.NAMES
+    if not all(isinstance(name, str) and NAME.fullmatch(name) for name in inputs):
+        return Problem.NAMES
+    return text_problem(inputs)
 
 
 def text_problem(inputs: Mapping[Any, Any]) -> Problem | None:
@@ -65,9 +61,8 @@ def depth_of(value: object) -> int:
 
 def scalars_of(inputs: Mapping[str, Any]) -> dict[str, str]:
     """Return the scalars of a decision's inputs by name, as the text that a placeholder becomes."""
-    return {name: scalar_text(value) for name, value in inputs.items() if isinstance(value, str | int | float)}
-
-
-def scalar_text(value: str | float) -> str:
-    """Return a scalar as JSON spells it, a text as it is."""
-    return value if isinstance(value, str) else json.dumps(value)
+    return {
+        name: value if isinstance(value, str) else json.dumps(value)
+        for name, value in inputs.items()
+        if isinstance(value, str | int | float)
+    }

@@ -154,6 +154,7 @@ class Case:
 def stage_one_content(case: Case) -> str:
     """Return what Stage 1 reads of a decision."""
     band = f"{case.noise_band_pct:g}%"
+    inputs = list(scalars_of(case.inputs).items())[:MAX_INPUTS]
     lines = [
         f"Role: {case.role_label}",
         f"Decided at: {moment(case.decided_at)}",
@@ -163,7 +164,7 @@ def stage_one_content(case: Case) -> str:
         "",
         "What the agent knew and decided:",
         open_fence(MEMORY_CONTEXT),
-        *input_lines(case.inputs),
+        *(f"{fence_label(name)}: {fence_text(value[:MAX_INPUT_CHARS])}" for name, value in inputs),
         f"decision: {fence_text(case.decision[:MAX_DECISION_CHARS])}",
         close_fence(MEMORY_CONTEXT),
         "",
@@ -210,27 +211,19 @@ def fill_template(template: str, case: Case, classification: Classification) -> 
         name = match[1]
         if name in reserved:
             return reserved[name]()
-        return inline(scalars[name][:MAX_INPUT_CHARS]) if name in scalars else match[0]
+        if name not in scalars:
+            return match[0]
+        words = scalars[name][:MAX_INPUT_CHARS]
+        if _PLAIN_WORD.fullmatch(words):
+            return words
+        return f"{open_fence(MEMORY_CONTEXT)}{fence_text(words)}{close_fence(MEMORY_CONTEXT)}"
 
     return _PLACEHOLDER.sub(value_of, "\n".join(line.strip() for line in template.strip().splitlines()))
-
-
-def inline(words: str) -> str:
-    """Return a value inside a sentence of ours: a plain word or figure as it is, anything else between tags."""
-    if _PLAIN_WORD.fullmatch(words):
-        return words
-    return f"{open_fence(MEMORY_CONTEXT)}{fence_text(words)}{close_fence(MEMORY_CONTEXT)}"
 
 
 def block(lines: Iterable[str]) -> str:
     """Return lines that are safe already between the tags."""
     return "\n".join([open_fence(MEMORY_CONTEXT), *lines, close_fence(MEMORY_CONTEXT)])
-
-
-def input_lines(inputs: Mapping[str, Any]) -> list[str]:
-    """Return the scalars of a decision's inputs, one a line, at most twenty."""
-    scalars = list(scalars_of(inputs).items())[:MAX_INPUTS]
-    return [f"{fence_label(name)}: {fence_text(value[:MAX_INPUT_CHARS])}" for name, value in scalars]
 
 
 def evidence_block(evidence: Iterable[EvidenceItem]) -> str:

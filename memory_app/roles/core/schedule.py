@@ -22,11 +22,6 @@ def last_slot(expression: str, now: datetime) -> datetime | None:
     return next(CronSim(expression, begin, reverse=True), None)
 
 
-def judged_from(policy: ReflectionPolicy, now: datetime) -> datetime:
-    """Return the moment at or before which a decision must have been made to be judged now."""
-    return now - timedelta(hours=policy.min_age_hours)
-
-
 def skipped_before(policy: ReflectionPolicy, now: datetime) -> datetime:
     """Return the moment before which a decision was made too long ago to be judged."""
     return now - timedelta(hours=policy.max_age_hours)

@@ -26,16 +26,11 @@ def find_outcome(entry: RoleMemory, declared: DeclaredRole, *, now: datetime) ->
     probe = declared.role.reflection_policy.outcome_probe
     if isinstance(probe, PriceDelta):
         return find_price_delta(entry, probe, now=now)
-    if isinstance(probe, Custom):
-        return ask_custom(probe.probe_id, entry, now=now)
-    return None
-
-
-def ask_custom(probe_id: str, entry: RoleMemory, *, now: datetime) -> ProbeResult | SkipReason | None:
-    """Ask a custom probe. Raises ProbeFailed for whatever it raises."""
+    if not isinstance(probe, Custom):
+        return None
     try:
-        return custom_probes()[probe_id].ask(entry, now)
+        return custom_probes()[probe.probe_id].ask(entry, now)
     except Exception as error:
-        log.warning("role_probe_failed", probe=probe_id, entry_id=entry.pk, error=type(error).__name__)
-        failed = _("The probe %(id)s failed: %(error)s") % {"id": probe_id, "error": type(error).__name__}
-        raise ProbeFailed(failed) from error
+        kind = type(error).__name__
+        log.warning("role_probe_failed", probe=probe.probe_id, entry_id=entry.pk, error=kind)
+        raise ProbeFailed(_("The probe %(id)s failed: %(error)s") % {"id": probe.probe_id, "error": kind}) from error

@@ -22,7 +22,6 @@ from minara_site.kernel.events import role_memory_changed, send_after_commit
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.services import place_hold
 from minara_site.kernel.jobs.models import Lease
-from minara_site.kernel.market.outcome import Outcome
 
 ACTOR = "job:roles.reflect"
 SLICE = 500
@@ -167,8 +166,3 @@ def note_failure(run: Sweeping, entry: RoleMemory, error: str) -> Ended:
     next_try_at: datetime = run.clock.read() + backoff(attempts)
     open_entry(run, entry).update(attempts=attempts, next_try_at=next_try_at, last_error=error[:MAX_ERROR_CHARS])
     return Ended.FAILED
-
-
-def is_right(entry: RoleMemory) -> bool:
-    """Say whether the outcome of an entry in memory is that it was right."""
-    return entry.outcome == Outcome.RIGHT

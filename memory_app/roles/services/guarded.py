@@ -13,7 +13,6 @@ from memory_app.roles.core import DECISION_KIND, LESSON_KIND, Status
 from memory_app.roles.models import RoleMemory
 from minara_site.kernel.governance.services import forget_shadows
 from minara_site.kernel.guard import core as guard
-from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.guard.selectors import judge_stored
 from minara_site.kernel.guard.services import new_hold, place_holds
 
@@ -53,31 +52,26 @@ def hold_refused(rows: Sequence[RoleMemory], guarded: Guarded, *, now: datetime)
     refused = [row for row in rows if row.pk in verdicts and verdicts[row.pk].is_held]
     if refused:
         RoleMemory.objects.filter(pk__in=[row.pk for row in refused]).update(**{guarded.column: now})
-        place_holds([hold_of(row, guarded, verdicts[row.pk], now=now) for row in refused])
+        place_holds(
+            [
+                new_hold(
+                    kind=guarded.kind,
+                    object_id=row.pk,
+                    owner_id=row.owner_id,
+                    text=guarded.text(row),
+                    verdict=verdicts[row.pk],
+                    actor=row.actor,
+                    now=now,
+                )
+                for row in refused
+            ]
+        )
     return refused
 
 
-def hold_of(entry: RoleMemory, guarded: Guarded, verdict: guard.Verdict, *, now: datetime) -> Hold:
-    """Return the unsaved hold of a text of an entry."""
-    return new_hold(
-        kind=guarded.kind,
-        object_id=entry.pk,
-        owner_id=entry.owner_id,
-        text=guarded.text(entry),
-        verdict=verdict,
-        actor=entry.actor,
-        now=now,
-    )
-
-
-def release_decisions(ids: Iterable[int]) -> None:
-    """Let held decisions be read and judged from now on."""
-    RoleMemory.objects.filter(pk__in=list(ids)).update(held_at=None)
-
-
-def release_lessons(ids: Iterable[int]) -> None:
-    """Let held lessons be read from now on."""
-    RoleMemory.objects.filter(pk__in=list(ids)).update(lesson_held_at=None)
+def release(ids: Iterable[int], guarded: Guarded) -> None:
+    """Let this held text of the entries be read from now on, and a decision be judged."""
+    RoleMemory.objects.filter(pk__in=list(ids)).update(**{guarded.column: None})
 
 
 def discard_decisions(ids: Iterable[int]) -> None:

@@ -35,11 +35,6 @@ def set_outcome(entry: RoleMemory, result: ProbeResult) -> None:
         entry.exit_price, entry.exit_price_at = result.exit_quote.price, result.exit_quote.at
 
 
-def close_right(entry: RoleMemory, *, now: datetime) -> None:
-    """Close a right decision in memory: nothing is to be learned from it, so no class, no lesson, no model call."""
-    entry.status, entry.reflected_at = Status.REFLECTED, now
-
-
 def mark_outcome(
     *,
     owner: Owner,
@@ -62,7 +57,7 @@ def mark_outcome(
         set_outcome(entry, ProbeResult(outcome, at=now, pnl_pct=pnl_pct, by=actor))
         entry.outcome_note = note
         if correct:
-            close_right(entry, now=now)
+            entry.status, entry.reflected_at = Status.REFLECTED, now  # nothing is to be learned from it
         entry.save()
         record_audit(
             now=now,

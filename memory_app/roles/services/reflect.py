@@ -8,7 +8,6 @@ leaves entries that the next one takes up where they stand.
 import time
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Any
 
 import structlog
 from django.db.models import F, Q
@@ -34,6 +33,7 @@ from minara_site.kernel.jobs.leases import kept_lease
 from minara_site.kernel.jobs.services import Cancelled, Claim, report_progress, request_run
 from minara_site.kernel.jobs.time_budget import TimeBudget
 from minara_site.kernel.llm.gateway import AnswerInvalid
+from minara_site.kernel.market.outcome import Outcome
 
 LEASE_SECONDS = 30
 SLICE = 25
@@ -103,7 +103,8 @@ def count_drop(role_id: str) -> None:
 
 def sweep_noted(run: Sweeping, claim: Claim | None) -> Sweep:
     """Sweep, and keep of the role when and how. Raises what `report_progress` raises."""
-    dropped = note_begin(run)
+    begin = {"last_trigger": run.trigger.value, "last_triggered_at": run.clock.now}
+    state, _is_new = RoleState.objects.update_or_create(role_id=run.declared.id, defaults=begin)
     try:
         ended = sweep(run, claim)
     except LeaseLost:
@@ -113,16 +114,9 @@ def sweep_noted(run: Sweeping, claim: Claim | None) -> Sweep:
         raise
     finally:
         closing.tell(run)
-        make_up(run, dropped)
+        make_up(run, state.dropped)
     note_end(run, ended)
     return ended
-
-
-def note_begin(run: Sweeping) -> int:
-    """Keep what set the sweep off; return how many of the role were dropped before."""
-    fields = {"last_trigger": run.trigger.value, "last_triggered_at": run.clock.now}
-    state, _is_new = RoleState.objects.update_or_create(role_id=run.declared.id, defaults=fields)
-    return state.dropped
 
 
 def make_up(run: Sweeping, dropped: int) -> None:
@@ -187,13 +181,10 @@ def slices(run: Sweeping) -> Iterator[list[RoleMemory]]:
         if not found:
             return
         last = found[-1]
-        yield without_shadows(found) if run.is_shadow else found
-
-
-def without_shadows(rows: list[RoleMemory]) -> list[RoleMemory]:
-    """Return the entries that nothing was decided on in shadow yet."""
-    decided = has_shadow(ROLE_REFLECTION, [subject_of(entry) for entry in rows])
-    return [entry for entry in rows if subject_of(entry) not in decided]
+        if run.is_shadow:
+            decided = has_shadow(ROLE_REFLECTION, [subject_of(entry) for entry in found])
+            found = [entry for entry in found if subject_of(entry) not in decided]
+        yield found
 
 
 def take(run: Sweeping, entry: RoleMemory) -> Ended:
@@ -209,7 +200,7 @@ def take(run: Sweeping, entry: RoleMemory) -> Ended:
         if isinstance(found, SkipReason):
             return Ended.UNKNOWN if run.is_shadow else closing.skip_one(run, entry, found)
         set_outcome(entry, found)
-    if closing.is_right(entry):
+    if entry.outcome == Outcome.RIGHT:
         return keep_shadow(run, entry) if run.is_shadow else closing.close_right(run, entry)
     return Ended.LEFT if run.stopped else reflect(run, entry)
 
@@ -255,20 +246,15 @@ def keep_shadow(run: Sweeping, entry: RoleMemory, *replies: Reply) -> Ended:
         capability=ROLE_REFLECTION,
         subject=subject_of(entry),
         owner_id=entry.owner_id,
-        decision=shadow_of(entry),
+        decision={
+            "outcome": entry.outcome,
+            "pnl_pct": entry.pnl_pct,
+            "class": entry.classification,
+            "narrative": entry.narrative,
+            "lesson": entry.lesson,
+        },
         model=replies[-1].model if replies else "",
         cost_usd=sum((reply.cost_usd for reply in replies), start=stages.NOTHING),
         now=run.clock.read(),
     )
     return Ended.SHADOWED
-
-
-def shadow_of(entry: RoleMemory) -> dict[str, Any]:
-    """Return what would have been written."""
-    return {
-        "outcome": entry.outcome,
-        "pnl_pct": entry.pnl_pct,
-        "class": entry.classification,
-        "narrative": entry.narrative,
-        "lesson": entry.lesson,
-    }

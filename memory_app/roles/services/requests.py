@@ -1,6 +1,5 @@
 """Somebody asks for a reflection by hand, and first what it would cost. Source: S0 (/reflect)."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -75,24 +74,16 @@ def estimate_reflection(role_id: str, owner_id: int | None = None, *, now: datet
     waiting = due.count()
     if not waiting:
         return Estimate(0, Decimal(0), is_measured=True)
-    measured = [average_of(newest_costs(task)) for task in (stages.STAGE_ONE, stages.STAGE_TWO)]
-    known = [each for each in measured if each is not None]
-    if len(known) == len(measured):
-        return Estimate(waiting, waiting * sum(known, start=Decimal(0)), is_measured=True)
+    tasks, means = (stages.STAGE_ONE, stages.STAGE_TWO), []
+    for task in tasks:
+        calls = LlmUsage.objects.filter(task=task).order_by("-pk")
+        if costs := list(calls.values_list("cost_usd", flat=True)[:NEWEST_CALLS]):
+            means.append(sum(costs, start=Decimal(0)) / len(costs))
+    if len(means) == len(tasks):
+        return Estimate(waiting, waiting * sum(means, start=Decimal(0)), is_measured=True)
     entry: RoleMemory = due.select_related("owner").order_by("decided_at", "pk")[0]
     worst = worst_of(declared, entry, now=now)
     return Estimate(waiting, None if worst is None else waiting * worst, is_measured=False)
-
-
-def newest_costs(task: str) -> list[Decimal]:
-    """Return what the newest calls of a stage cost."""
-    return list(LlmUsage.objects.filter(task=task).order_by("-pk").values_list("cost_usd", flat=True)[:NEWEST_CALLS])
-
-
-def average_of(costs: Iterable[Decimal]) -> Decimal | None:
-    """Return the mean of some costs, None of none."""
-    known = list(costs)
-    return sum(known, start=Decimal(0)) / len(known) if known else None
 
 
 def worst_of(declared: DeclaredRole, entry: RoleMemory, *, now: datetime) -> Decimal | None:

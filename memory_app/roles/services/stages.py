@@ -64,7 +64,7 @@ def case_of(entry: RoleMemory, declared: DeclaredRole, evidence: tuple[EvidenceI
     return Case(
         role_label=declared.role.label,
         decision=entry.decision,
-        inputs=inputs_of(entry),
+        inputs=entry.inputs if isinstance(entry.inputs, Mapping) else {},
         decided_at=entry.decided_at,
         outcome=Outcome(str(entry.outcome)),
         pnl_pct=entry.pnl_pct,
@@ -78,11 +78,6 @@ def case_of(entry: RoleMemory, declared: DeclaredRole, evidence: tuple[EvidenceI
 def known_at(entry: RoleMemory, now: datetime) -> datetime:
     """Return when the outcome was known."""
     return entry.outcome_at or now
-
-
-def inputs_of(entry: RoleMemory) -> Mapping[str, Any]:
-    """Return what the decision was made from."""
-    return entry.inputs if isinstance(entry.inputs, Mapping) else {}
 
 
 def classify(entry: RoleMemory, case: Case) -> tuple[Classification, Reply]:

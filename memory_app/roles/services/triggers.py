@@ -130,16 +130,13 @@ def start_by_cron(declared: DeclaredRole, state: RoleState | None, *, now: datet
     earlier = Q(cron_slot_at__isnull=True) | Q(cron_slot_at__lt=slot)
     with transaction.atomic():
         is_ours = RoleState.objects.filter(earlier, pk=declared.id).update(cron_slot_at=slot)
-        if not is_ours or not has_work(declared, now=now):
+        if not is_ours:
+            return False
+        due = due_of(declared, trigger=Trigger.CRON, now=now)
+        if not (due.exists() or too_old_of(declared, now=now).exists()):
             return False
         start(declared.id, Trigger.CRON, now=now)
     return True
-
-
-def has_work(declared: DeclaredRole, *, now: datetime) -> bool:
-    """Say whether a sweep would find anything."""
-    due = due_of(declared, trigger=Trigger.CRON, now=now)
-    return due.exists() or too_old_of(declared, now=now).exists()
 
 
 def start(role_id: str, trigger: Trigger, *, now: datetime) -> None:

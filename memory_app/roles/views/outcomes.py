@@ -91,6 +91,7 @@ def render_queue(
     """Answer the page; to HTMX the decision alone, the list, or its next rows."""
     chosen: ListedEntry | None = context["chosen"]
     now = timezone.now()
+    names = name_actors({chosen.entry.actor}, reader=request.principal.owner) if chosen else {}
     context |= {
         "title": _("Outcomes to mark"),
         "page": listed,
@@ -99,7 +100,7 @@ def render_queue(
         "done": marked_today(request),
         "is_shared": not isinstance(owner, User),
         "inputs": list_inputs(chosen.entry.inputs) if chosen else [],
-        "author": author_of(request, chosen),
+        "author": names[chosen.entry.actor] if chosen else "",
         "may_mark": chosen is not None and is_waiting(chosen.entry, chosen.role, now),
     }
     fragment = "memory_app/roles/_queue.html"
@@ -108,13 +109,6 @@ def render_queue(
     elif wants_fragment(request) and request.htmx.target == PANE:
         fragment = "memory_app/roles/_judge.html"
     return render_page(request, "memory_app/roles/outcomes.html", context, fragment=fragment, status=status)
-
-
-def author_of(request: PageRequest, chosen: ListedEntry | None) -> str:
-    """Return in words who recorded the chosen decision. Two queries at most."""
-    if chosen is None:
-        return ""
-    return name_actors({chosen.entry.actor}, reader=request.principal.owner)[chosen.entry.actor]
 
 
 def next_url(listed: ListPage, chosen: ListedEntry | None) -> str:

@@ -5,13 +5,14 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
+from cronsim import CronSim
 from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from memory_app.roles.core import Trigger
 from memory_app.roles.core.declarations import Manual, MemoryRole, is_id
-from memory_app.roles.health import Ages, RoleStanding, entries_of, load_ages, load_standing, load_standings
+from memory_app.roles.health import Ages, RoleStanding, entries_of, load_ages, load_standings, read_standings
 from memory_app.roles.listed import ListedEntry, shape_entries
 from memory_app.roles.offer import load_offer
 from memory_app.roles.registry import registry
@@ -25,9 +26,7 @@ from memory_app.roles.words import (
     cron_words,
     evidence_words,
     hours_words,
-    next_cron_at,
     probe_words,
-    trigger_words,
 )
 from minara_site.access.access_log import log_access
 from minara_site.access.models import User
@@ -36,7 +35,7 @@ from minara_site.kernel.errors import NotFound
 from minara_site.kernel.llm.gateway import what_is_missing
 from minara_site.kernel.ownership import EVERYBODY, Owner
 from minara_site.shell.pages import PageRequest, page
-from minara_site.web.columns import ColumnChart, Stretch, column_chart
+from minara_site.web.columns import Stretch, column_chart
 from minara_site.web.filters import Text
 from minara_site.web.lists import total_words
 from minara_site.web.responses import render_page, see_other, toast
@@ -65,6 +64,7 @@ def role_page(request: PageRequest, role_id: str) -> HttpResponse:
     owner, now = read_owner(request), timezone.now()
     standing = find_standing(role_id, owner, now)
     declared = standing.declared
+    last_trigger = standing.state.last_trigger if standing.state else ""
     context = {
         "title": declared_words(declared.role.label) if declared else role_id,
         "standing": standing,
@@ -73,7 +73,7 @@ def role_page(request: PageRequest, role_id: str) -> HttpResponse:
         "query": query_of(request, owner),
         "missing": what_is_missing(),
         "last": last_words(standing) or _("none yet"),
-        "last_trigger": trigger_of(standing),
+        "last_trigger": TRIGGERS[Trigger(last_trigger)] if last_trigger in set(Trigger) else "",
         "is_shared": not isinstance(owner, User),
         "lessons": newest_lessons(request, role_id, owner, now),
         "as_of": now,
@@ -118,15 +118,10 @@ def find_standing(role_id: str, owner: Owner, now: datetime) -> RoleStanding:
     """Return how a role stands. Raises NotFound for one that was never declared, as far as this reader can tell."""
     if not is_id(role_id):
         raise NotFound(_("There is no such role."))
-    standing = load_standing(role_id, owner, now)
-    if standing.declared is None and not has_entries(role_id, owner):
+    standing = read_standings([(role_id, registry().find(role_id))], owner, now)[0]
+    if standing.declared is None and not entries_of(owner, role_id).exists():
         raise NotFound(_("There is no such role."))
     return standing
-
-
-def has_entries(role_id: str, owner: Owner) -> bool:
-    """Say whether any decision of this role was recorded."""
-    return bool(entries_of(owner, role_id).exists())
 
 
 def listed_words(standing: RoleStanding) -> dict[str, Text]:
@@ -134,7 +129,10 @@ def listed_words(standing: RoleStanding) -> dict[str, Text]:
     words: dict[str, Text] = {"last": last_words(standing)}
     if standing.declared:
         policy = standing.declared.role.reflection_policy
-        words |= {"probe": probe_words(policy.outcome_probe), "triggers": trigger_words(standing.declared.role)}
+        words |= {
+            "probe": probe_words(policy.outcome_probe),
+            "triggers": enumeration(str(TRIGGERS[each]) for each in policy.triggers),
+        }
     return words
 
 
@@ -154,12 +152,6 @@ def last_words(standing: RoleStanding) -> str:
     return enumeration(said) if said else str(RESULTS.get(str(counts.get("result")), _("nothing was due")))
 
 
-def trigger_of(standing: RoleStanding) -> Text:
-    """Return what made the role reflect last."""
-    state = standing.state
-    return TRIGGERS[Trigger(state.last_trigger)] if state and state.last_trigger in set(Trigger) else ""
-
-
 def newest_lessons(request: PageRequest, role_id: str, owner: Owner, now: datetime) -> Sequence[ListedEntry]:
     """Return the newest lessons of a role: of one owner those that their decisions may use now, else of everybody."""
     if isinstance(owner, User):
@@ -176,6 +168,12 @@ def declared_context(request: PageRequest, role: MemoryRole, owner: Owner, now: 
     policy = role.reflection_policy
     cron = policy.cron_expr if Trigger.CRON in policy.triggers else ""
     may_reflect = request.principal.may(Act.ROLES_REFLECT_ALL)
+    ages = load_ages(role, owner, now)
+    waiting = {
+        "count": sum(each.entries.number for each in ages),
+        "ready": sum(each.entries.number for each in ages if each.may_be_judged),
+    }
+    chart_label = _("Pending decisions by age: %(count)s, of which %(ready)s are old enough and not too old") % waiting
     return {
         "role": role,
         "probe": probe_words(policy.outcome_probe),
@@ -185,28 +183,11 @@ def declared_context(request: PageRequest, role: MemoryRole, owner: Owner, now: 
         "triggers": [TRIGGERS[each] for each in policy.triggers],
         "cron": cron,
         "cron_words": cron_words(cron) if cron else "",
-        "next_at": next_cron_at(cron, now) if cron else None,
+        "next_at": next(CronSim(cron, now.astimezone(timezone.get_default_timezone()))) if cron else None,
         "evidence": [evidence_words(each) for each in policy.post_hoc_probes],
-        "ages": ages_chart(load_ages(role, owner, now)),
+        "ages": column_chart([stretch_of(each) for each in ages], chart_label),
         "offer": load_offer(role.id, now=now) if may_reflect else None,
         "may_reflect": may_reflect,
-    }
-
-
-def ages_chart(ages: Sequence[Ages]) -> ColumnChart:
-    """Return the ages of what waits as columns."""
-    waiting = total_words_of(ages)
-    return column_chart(
-        [stretch_of(each) for each in ages],
-        _("Pending decisions by age: %(count)s, of which %(ready)s are old enough and not too old") % waiting,
-    )
-
-
-def total_words_of(ages: Sequence[Ages]) -> dict[str, int]:
-    """Return how many wait, and how many of them are of the right age."""
-    return {
-        "count": sum(each.entries.number for each in ages),
-        "ready": sum(each.entries.number for each in ages if each.may_be_judged),
     }
 
 

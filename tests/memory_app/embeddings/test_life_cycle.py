@@ -10,7 +10,7 @@ from memory_app.embeddings.adapters import Misconfigured, ProviderDown
 from memory_app.embeddings.adapters.http import HttpProvider
 from memory_app.embeddings.core import unpack
 from memory_app.embeddings.models import MemoryVector
-from memory_app.embeddings.selectors import count_states_to, embed_query, find_nearest
+from memory_app.embeddings.selectors import add_states, count_states_by_source, embed_query, find_nearest
 from memory_app.embeddings.services import BACKFILL, EMBED, backfill_embeddings, embed_pending
 from memory_app.memories.core import EmbeddingState as S
 from memory_app.memories.core import FactState
@@ -34,7 +34,7 @@ def state(memory):
 
 
 def count_states():
-    return {word: count.number for word, count in count_states_to().items()}
+    return {word: count.number for word, count in add_states(count_states_by_source().values()).items()}
 
 
 def in_state(owner, word, content="Trail BTC stops by 8%", **fields):
@@ -347,4 +347,4 @@ def test_counts_every_state_and_stops_where_it_is_told(ana, ben, endpoint):
     make_memory(ben, "new one")
     expected = {"pending": 1, "embedded": 2, "failed": 1, "skipped": 1, "outdated": 0}
     assert count_states() == expected
-    assert count_states_to(1)["embedded"].is_exact is False
+    assert add_states(count_states_by_source(1).values())["embedded"].is_exact is False

@@ -9,7 +9,6 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory_app.edges.models import MemoryEdge
 from memory_app.facts.core import Decider, EventKind
 from memory_app.facts.words import EVENTS, reason_words
 from memory_app.memories.core import MEMORY_ORIGIN, State
@@ -84,20 +83,15 @@ def steps_of(memory: Memory, report: WhyReport, *, names: Mapping[str, str], rea
     """Return what happened to a memory, the oldest first; those of one moment in the order of their cause."""
     corrects = parse_number(memory.origin, after=MEMORY_ORIGIN)
     other = shown_other(corrects, report, reader)
-    written = TimelineEvent(memory.created_at, written_words(memory, names), "t-person", corrects, other)
+    words, origin = _("Written by %(name)s") % {"name": names[memory.actor]}, origin_label(memory.origin)
+    words = f"{words}{_(', ')}{origin}" if origin else words
+    written = TimelineEvent(memory.created_at, words, "t-person", corrects, other)
     steps = [written, *guard_steps(memory, report, names)]
     steps += [decision_step(each, memory, report, names, reader) for each in reversed(report.decisions)]
     return sorted(steps, key=lambda step: step.at)
 
 
-def written_words(memory: Memory, names: Mapping[str, str]) -> str:
-    """Return who wrote a memory, and out of what."""
-    who = _("Written by %(name)s") % {"name": names[memory.actor]}
-    origin = origin_words(memory.origin)
-    return f"{who}{_(', ')}{origin}" if origin else who
-
-
-def origin_words(origin: str) -> str:
+def origin_label(origin: str) -> str:
     """Return out of what a memory was written; empty when nobody recorded it or it stands beside."""
     if origin.startswith(IMPORT_ORIGIN):
         return _("out of the file %(file)s") % {"file": origin.removeprefix(IMPORT_ORIGIN)}
@@ -111,7 +105,7 @@ def guard_steps(memory: Memory, report: WhyReport, names: Mapping[str, str]) -> 
     hold = report.hold
     if hold is None:
         is_held = memory.state is State.HELD
-        return [] if is_held else [TimelineEvent(memory.created_at, verdict_words(memory), "t-good")]
+        return [] if is_held else [TimelineEvent(memory.created_at, verdict_label(memory), "t-good")]
     steps = [TimelineEvent(hold.held_at, sentences(_("Held by the guard."), str(SENTENCES[hold.reason])), "t-bad")]
     if hold.decision and hold.decided_at:
         told = {
@@ -123,7 +117,7 @@ def guard_steps(memory: Memory, report: WhyReport, names: Mapping[str, str]) -> 
     return steps
 
 
-def verdict_words(memory: Memory) -> str:
+def verdict_label(memory: Memory) -> str:
     """Return what the guard says of a memory that it lets in."""
     if not memory.rules_version:
         return _("Not judged by the guard yet")
@@ -142,7 +136,10 @@ def decision_step(
     if each.is_undone:
         text += _(", since undone")
     other = shown_other(each.other_id, report, reader)
-    return TimelineEvent(each.at, text, "t-read", each.other_id, other, reason_of(each, memory, reader))
+    reason = reason_words(each.verdict.reason if each.verdict else each.reason)
+    if each.verdict and memory.owner_id != reader.pk:  # a model's sentence may hold secrets
+        reason = mask(reason)
+    return TimelineEvent(each.at, text, "t-read", each.other_id, other, reason)
 
 
 def decided_by(each: FactEvent, names: Mapping[str, str]) -> str:
@@ -153,23 +150,10 @@ def decided_by(each: FactEvent, names: Mapping[str, str]) -> str:
     return str(DECIDERS.get(each.decider) or _("by %(name)s") % {"name": names.get(each.actor, each.actor)})
 
 
-def reason_of(each: FactEvent, memory: Memory, reader: User) -> str:
-    """Return why something was decided; of somebody else's facts, secrets in a model's sentence are masked."""
-    if not each.verdict:
-        return reason_words(each.reason)
-    reason = reason_words(each.verdict.reason)
-    return reason if memory.owner_id == reader.pk else mask(reason)
-
-
 def shown_other(memory_id: int | None, report: WhyReport, reader: User) -> Memory | None:
     """Return another memory as this reader may see it, None when there is none to open."""
     other = report.others.get(memory_id or 0)
     return masked_for(reader, other) if other else None
-
-
-def conflict_rows(report: WhyReport, *, reader: User) -> list[tuple[int, Memory | None]]:
-    """Return the facts that may contradict it, each as this reader may see it, None when it is gone."""
-    return [(pk, shown_other(pk, report, reader)) for pk in report.conflicts]
 
 
 def found_rows(memory: Memory, report: WhyReport, *, names: Mapping[str, str], principal: Principal) -> list[FoundRow]:
@@ -197,7 +181,16 @@ def report_record(
 ) -> dict[str, Any]:
     """Return a report as the API answers it. What an agent reads passes the guard: what it refuses is left empty."""
     hold, change = report.hold, report.change
-    rows = found_rows(memory, report, names=names, principal=principal)
+    searches = [
+        {
+            "at": row.found.at,
+            "rank": row.found.rank,
+            "door": row.found.door,
+            "actor": row.found.actor,
+            "query": None if row.query is None else guarded(row.query),
+        }
+        for row in found_rows(memory, report, names=names, principal=principal)
+    ]
     return {
         "writer": names[memory.actor],
         "reasoning": guarded(report.reasoning),
@@ -205,11 +198,14 @@ def report_record(
         "released_by": names.get(hold.decided_by) if hold and hold.decision == Decision.RELEASED else None,
         "decisions": [decision_record(each) for each in report.decisions],
         "conflicts": report.conflicts,
-        "edges": [edge_record(each) for each in report.edges],
+        "edges": [
+            {"type": edge.edge_type, "kind": edge.dst_entity_kind, "key": edge.dst_entity_key, "weight": edge.weight}
+            for edge in report.edges
+        ],
         "carried_by": counted(
             report.carried, [{"session": each.session_id, "at": each.frozen_at} for each in report.carried.rows]
         ),
-        "found_by": counted(report.found, [found_record(row) for row in rows]),
+        "found_by": counted(report.found, searches),
         "without_it": {
             "prompt_changes": change is not None,
             "moves_up": [row.id for row in change.moves_up] if change else [],
@@ -235,28 +231,6 @@ def decision_record(each: FactEvent) -> dict[str, Any]:
         "is_about_it": each.is_about_it,
         "is_undone": each.is_undone,
         "reason": guarded(each.reason),
-    }
-
-
-def edge_record(edge: MemoryEdge) -> dict[str, Any]:
-    """Return an edge as the API answers it."""
-    return {
-        "type": edge.edge_type,
-        "kind": edge.dst_entity_kind,
-        "key": edge.dst_entity_key,
-        "weight": edge.weight,
-    }
-
-
-def found_record(row: FoundRow) -> dict[str, Any]:
-    """Return a search as the API answers it."""
-    query = None if row.query is None else guarded(row.query)
-    return {
-        "at": row.found.at,
-        "rank": row.found.rank,
-        "door": row.found.door,
-        "actor": row.found.actor,
-        "query": query,
     }
 
 
