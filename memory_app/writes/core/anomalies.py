@@ -1,6 +1,6 @@
-"""What stands out among the newest writes of agents. A light asks a person to look; it blocks nothing. Pure.
+"""What is unusual among the newest writes of agents. An anomaly asks a person to check; it blocks nothing. Pure.
 
-Source: trust P-09. A light is about one writer, so that it leads to that writer's rows and to their roll-back.
+Source: trust P-09. An anomaly is about one writer, so that it leads to that writer's rows and to their roll-back.
 """
 
 import re
@@ -14,13 +14,13 @@ from memory_app.memories.core.destinations import find_destinations
 from memory_app.writes.core.similar import group_similar
 
 AGENTS = ("key:", "job:")  # writers that are no person
-SPIKE_LEAST = 100  # writes within an hour
+SPIKE_MIN = 100  # writes within an hour
 SPIKE_TIMES = 5  # as many as in a usual hour
-BURST_LEAST = 20  # texts that say nearly the same
+BURST_MIN = 20  # texts that say nearly the same
 
 
-class Kind(StrEnum):
-    """What stands out, the worst first."""
+class AnomalyKind(StrEnum):
+    """What is unusual, the worst first."""
 
     SIMILAR = "similar"
     AUTHORITY = "authority"
@@ -29,10 +29,10 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Light:
-    """One thing that stands out: how many writes of a writer, since when, and which rows where these are known."""
+class Anomaly:
+    """One thing that is unusual: how many writes of a writer, since when, and which rows where these are known."""
 
-    kind: Kind
+    kind: AnomalyKind
     writer: str
     count: int
     since: datetime
@@ -40,8 +40,8 @@ class Light:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """One memory as the lights read it; of a long text its beginning."""
+class AnomalyInput:
+    """A memory to find anomalies in; of a long text its beginning."""
 
     id: int
     actor: str
@@ -50,8 +50,8 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
-    """How much a writer wrote in the last hour, and in the hours before it that were looked at."""
+class WriteRate:
+    """How much a writer wrote in the last hour, and in the hours before it that were read."""
 
     actor: str
     last_hour: int
@@ -78,7 +78,7 @@ ROOTS = (
     "limit",
     "leverage",
     *"批核转汇提解取忽放无加",
-)  # a text without any is quick to tell
+)  # a text without any is passed over
 
 
 def is_by_agent(actor: str) -> bool:
@@ -92,13 +92,13 @@ def speaks_of_authority(text: str) -> bool:
     return any(root in lowered for root in ROOTS) and AUTHORITY.search(text) is not None
 
 
-def find_lights(rows: Sequence[Written], paces: Iterable[Pace], *, since: datetime) -> list[Light]:
-    """Return what stands out since a moment, the worst first.
+def find_anomalies(rows: Sequence[AnomalyInput], rates: Iterable[WriteRate], *, since: datetime) -> list[Anomaly]:
+    """Return what is unusual since a moment, the worst first.
 
     `rows` are the newest memories, newest first; those from before `since` say which addresses are known.
     """
     new = [row for row in rows if row.at >= since and is_by_agent(row.actor)]
-    by_writer: defaultdict[str, list[Written]] = defaultdict(list)
+    by_writer: defaultdict[str, list[AnomalyInput]] = defaultdict(list)
     for row in new:
         by_writer[row.actor].append(row)
     known = {
@@ -107,28 +107,27 @@ def find_lights(rows: Sequence[Written], paces: Iterable[Pace], *, since: dateti
         if row.at < since or not is_by_agent(row.actor)
         for each in find_destinations(row.content)
     }
-    lights = [light for writer in sorted(by_writer) for light in find_in_texts(writer, by_writer[writer], known)]
-    lights += [Light(Kind.SPIKE, pace.actor, pace.last_hour, pace.since) for pace in paces if is_spike(pace)]
-    return sorted(lights, key=lambda light: (list(Kind).index(light.kind), -light.count, light.writer))
+    found = [each for writer in sorted(by_writer) for each in find_in_texts(writer, by_writer[writer], known)]
+    found += [Anomaly(AnomalyKind.SPIKE, rate.actor, rate.last_hour, rate.since) for rate in rates if is_spike(rate)]
+    return sorted(found, key=lambda each: (list(AnomalyKind).index(each.kind), -each.count, each.writer))
 
 
-def find_in_texts(writer: str, rows: Sequence[Written], known: set[str]) -> list[Light]:
-    """Return what stands out in the texts of one writer."""
+def find_in_texts(writer: str, rows: Sequence[AnomalyInput], known: set[str]) -> list[Anomaly]:
+    """Return what is unusual in the texts of one writer."""
     places = {row.id: row for row in rows}
     groups = group_similar({row.id: row.content for row in rows})
-    similar = [places[key] for group in groups if len(group) >= BURST_LEAST for key in group]
+    similar = [places[key] for group in groups if len(group) >= BURST_MIN for key in group]
     authority = [row for row in rows if speaks_of_authority(row.content)]
     leading = [row for row in rows if any(each.key not in known for each in find_destinations(row.content))]
-    found = ((Kind.SIMILAR, similar), (Kind.AUTHORITY, authority), (Kind.DESTINATION, leading))
-    return [light_of(kind, writer, chosen) for kind, chosen in found if chosen]
+    found = (AnomalyKind.SIMILAR, similar), (AnomalyKind.AUTHORITY, authority), (AnomalyKind.DESTINATION, leading)
+    return [
+        Anomaly(kind, writer, len(chosen), min(row.at for row in chosen), tuple(row.id for row in chosen))
+        for kind, chosen in found
+        if chosen
+    ]
 
 
-def light_of(kind: Kind, writer: str, rows: Sequence[Written]) -> Light:
-    """Return the light of some rows of one writer."""
-    return Light(kind, writer, len(rows), min(row.at for row in rows), tuple(row.id for row in rows))
-
-
-def is_spike(pace: Pace) -> bool:
+def is_spike(rate: WriteRate) -> bool:
     """Say whether an agent wrote far more in the last hour than it usually does."""
-    usual = pace.before / pace.hours_before if pace.hours_before else 0.0
-    return is_by_agent(pace.actor) and pace.last_hour >= max(SPIKE_LEAST, SPIKE_TIMES * usual)
+    usual = rate.before / rate.hours_before if rate.hours_before else 0.0
+    return is_by_agent(rate.actor) and rate.last_hour >= max(SPIKE_MIN, SPIKE_TIMES * usual)

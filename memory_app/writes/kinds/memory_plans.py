@@ -1,0 +1,151 @@
+"""Plans of a roll-back for memories. Sources of truth: the audit log and the rows' histories."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import Any, TypeVar
+
+from django.db.models import Q
+
+from memory_app.facts.selectors import find_repetitions
+from memory_app.memories.core import REVERT_REASON, ROLL_BACK_REASON, FactState
+from memory_app.memories.models import Memory, MemoryRevision
+from memory_app.memories.selectors import retention_cutoff
+from memory_app.writes.core.entries import id_runs
+from memory_app.writes.core.memories import (
+    MEMORY_WRITES,
+    UNRETIRED,
+    ChangedRow,
+    Repetition,
+    RollBackStep,
+    RowState,
+    WriteKind,
+)
+from memory_app.writes.models import RolledBackMemory
+from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.rollback import MAX_ROWS, KindPlan, UnchangedReason, UnchangedRow, too_many_rows
+
+SLICE = 500
+Item = TypeVar("Item")
+
+
+def slices(items: Iterable[Item]) -> Iterator[list[Item]]:
+    """Yield the items in lists of a size that both engines take as parameters."""
+    remaining = iter(items)
+    while chosen := list(islice(remaining, SLICE)):
+        yield chosen
+
+
+def find_changed_rows(entries: Iterable[AuditEntry]) -> dict[int, ChangedRow]:
+    """Return what these entries did to each memory. Raises Invalid when that is more than one roll-back takes."""
+    found: dict[int, ChangedRow] = {}
+    for entry in entries:
+        match MEMORY_WRITES[entry.tool_call]:
+            case WriteKind.CREATED:
+                ids = (pk for first, last in id_runs(entry.details) for pk in range(first, last + 1))
+                for pk in islice(ids, MAX_ROWS + 1):
+                    found.setdefault(pk, ChangedRow()).create()
+            case WriteKind.EDITED:
+                found.setdefault(entry.details["id"], ChangedRow()).versions.add(entry.details["version"])
+            case WriteKind.DELETED | WriteKind.RESTORED as done:
+                for row in entry.details["memories"]:
+                    changed = found.setdefault(row["id"], ChangedRow())
+                    changed.move(entry.details["batch"], done, row.get("deleted_at"))
+        if len(found) > MAX_ROWS:
+            raise too_many_rows()
+    return found
+
+
+def load_rows(ids: Iterable[int], *, lock: bool) -> dict[int, Memory]:
+    """Return these memories by id, whoever owns them; only operators get here."""
+    found: dict[int, Memory] = {}
+    for chosen in slices(sorted(ids)):
+        rows = Memory.objects.filter(pk__in=chosen).order_by("pk")
+        found |= {row.pk: row for row in (rows.select_for_update(of=("self",)) if lock else rows)}
+    return found
+
+
+def load_row_states(
+    rows: Mapping[int, Memory], changed: Mapping[int, ChangedRow], *, now: datetime
+) -> dict[int, RowState]:
+    """Return the state of each memory, with what led to its text."""
+    cutoff, first_actors = retention_cutoff(now), dict[int, str]()
+    edited = [pk for pk, row in rows.items() if row.version > 1]
+    reapplied = find_reapplied_versions(rows, edited)
+    for chosen in slices(pk for pk in edited if changed[pk].created):
+        first = MemoryRevision.objects.filter(memory__in=chosen, version=1)
+        first_actors |= dict(first.values_list("memory_id", "actor"))
+    return {
+        pk: RowState(
+            version=row.version,
+            batch=row.batch,
+            deleted_at=row.deleted_at,
+            is_kept=row.deleted_at is None or row.deleted_at > cutoff,
+            actor=row.actor,
+            first_actor=first_actors.get(pk, row.actor),
+            reapplied=reapplied.get(pk, {}),
+        )
+        for pk, row in rows.items()
+    }
+
+
+def find_reapplied_versions(rows: Mapping[int, Memory], ids: Iterable[int]) -> dict[int, dict[int, int]]:
+    """Return by memory the versions by which a roll-back, its undo or a discard gave an earlier one back, and which.
+
+    Such a version says the same, by the same writer, of the same moment.
+    """
+    found: dict[int, dict[int, int]] = {}
+    for chosen in slices(ids):
+        revisions = MemoryRevision.objects.filter(memory__in=chosen)
+        replaced = revisions.filter(Q(reason__startswith=ROLL_BACK_REASON) | Q(reason__startswith=REVERT_REASON))
+        copies = {(memory_id, version + 1) for memory_id, version in replaced.values_list("memory", "version")}
+        copied = sorted({memory_id for memory_id, _version in copies})
+        versions: dict[tuple[Any, ...], int] = {}
+        each: Any  # a revision, or the memory as its newest
+        for each in (*revisions.filter(memory__in=copied).order_by("memory", "version"), *(rows[pk] for pk in copied)):
+            pk = each.pk if isinstance(each, Memory) else each.memory_id
+            moment = each.updated_at or rows[pk].created_at
+            text = (pk, each.content, each.fact_type, tuple(each.tickers), each.actor, moment)
+            if (pk, each.version) in copies and text in versions:
+                found.setdefault(pk, {})[each.version] = versions[text]
+            versions[text] = each.version
+    return found
+
+
+def build_plan(
+    steps: Sequence[RollBackStep], unchanged: Sequence[UnchangedRow], rows: dict[int, Memory], *, lock: bool
+) -> KindPlan:
+    """Return the plan of these steps, with the facts that are retired as repetitions of what they take away.
+
+    What goes to the trash itself stays retired. Only facts, and what their owner typed, are repeated.
+    """
+    deleted = {step.memory_id for step in steps if step.is_deleted}
+    edited = {step.memory_id for step in steps if step.text is not None}
+    live = [rows[pk] for pk in sorted(deleted | edited) if rows[pk].deleted_at is None]
+    events: dict[int, int] = {}
+    for chosen in slices(row.pk for row in live if row.fact_state is not None or row.is_editable):
+        events |= find_repetitions(chosen)
+    found = load_rows(events.keys() - deleted, lock=lock)
+    retired = {pk: row for pk, row in found.items() if row.fact_state == FactState.RETIRED}
+    by_effect: dict[str, Sequence[Any]] = {done: [step for step in steps if step.done is done] for done in WriteKind}
+    by_effect[UNRETIRED] = [Repetition(pk, events[pk]) for pk in retired]
+    return KindPlan(by_effect, unchanged, retired | rows)
+
+
+def decide_undo(item: RolledBackMemory, row: Memory) -> RollBackStep | UnchangedRow:
+    """Return the step that gives a row its state before a roll-back back, or why it stays."""
+    if row.version != item.version_after:
+        return UnchangedRow(UnchangedReason.EDITED_SINCE, row.pk, by=row.actor)
+    if row.batch != item.batch_after:
+        return UnchangedRow(UnchangedReason.MOVED_SINCE, row.pk)
+    return RollBackStep(
+        memory_id=item.memory_id,
+        done=WriteKind(item.done),
+        version=item.version_after,
+        batch=item.batch_after,
+        text=item.version,
+        is_moved=item.is_moved,
+        is_deleted=item.deleted_at is not None,
+        deleted_at=item.deleted_at.isoformat() if item.deleted_at else "",
+        batch_back=item.batch,
+    )
