@@ -22,7 +22,6 @@ class SinceForm(forms.Form):
     )
 
     def clean_writer(self) -> str:
-        """Refuse what cannot be asked of a database."""
         with as_field_error():
             return clean_text(self.cleaned_data["writer"], field="writer", max_chars=80)
 
@@ -57,7 +56,6 @@ class ConfirmForm(forms.Form):
         self.fields[name].widget.attrs["autofocus"] = True
 
     def clean_word(self) -> str:
-        """Accept the name of the writer alone."""
         word: str = self.cleaned_data["word"]
         if word != self.writer:
             raise forms.ValidationError(_("Type %(word)s, exactly as it stands here.") % {"word": self.writer})

@@ -17,25 +17,14 @@ from memory_app.writes.selectors.plans import RollbackPlan
 from memory_app.writes.selectors.writers import Writer
 from minara_site.access.actors import name_actors
 from minara_site.access.models import User
-from minara_site.kernel.rollback import (
-    UNCHANGED,
-    Effect,
-    Label,
-    PlanRow,
-    RollbackKind,
-    UnchangedReason,
-    list_effects,
-    rollback_kinds,
-    written_acts,
-)
+from minara_site.kernel.rollback import UNCHANGED, Effect, Label, PlanRow, UnchangedReason, list_effects, rollback_kinds
 from minara_site.web.keyset import Order
 from minara_site.web.lists import Column, Empty, ListSpec, Sort
 from minara_site.web.moments import number_words
 
 MAX_SHOWN = 50  # rows of a plan or record at a time
 MAX_CHANGED = 200  # rows of a kind that the page of a record links
-STAYS = gettext_lazy("untouched; each says why")
-UNCHANGED_EFFECT = Effect(UNCHANGED, gettext_lazy("Left alone"), STAYS, STAYS)
+EffectCount = tuple[Effect, Label, int]
 ANOMALY_LABELS: Mapping[AnomalyKind, Any] = {
     AnomalyKind.SIMILAR: ngettext_lazy(
         "%(number)s memory that says nearly the same as others",
@@ -85,23 +74,13 @@ ROWS = ListSpec(
 
 
 @dataclass(frozen=True, slots=True)
-class EffectRow:
-    """How many rows have an effect, and what becomes of them."""
-
-    name: str
-    title: Label
-    result: Label
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
 class PlanView:
-    """A plan on a page: the effects that it has, and some rows of the current one, with owner and why they stay.
+    """A plan on a page: the effects that it has, and some rows of the current one, with owner and why each stays.
 
     `first` and `last` count from 1; `next` is where the next rows begin, None at the end.
     """
 
-    effects: Sequence[EffectRow]
+    effects: Sequence[EffectCount]
     current: str
     rows: Sequence[tuple[PlanRow, str, str]]
     first: int
@@ -121,19 +100,16 @@ class AnomalyRow:
     roll_back_url: str
 
 
-def list_counts(counts: Mapping[str, int], *, is_undo: bool) -> list[EffectRow]:
-    """Return the effects that have rows by the counts of a plan or a record, in the order of pages."""
-    return [
-        EffectRow(each.name, each.title, each.on_undo if is_undo else each.on_roll_back, counts[each.name])
-        for each in (*list_effects(), UNCHANGED_EFFECT)
-        if counts.get(each.name)
-    ]
+def list_counts(counts: Mapping[str, int], *, is_undo: bool) -> list[EffectCount]:
+    """Return the effects that have rows by the counts of a plan or a record, with what becomes of how many."""
+    found = [(effect, counts[effect.name]) for effect in list_effects() if counts.get(effect.name)]
+    return [(effect, effect.on_undo if is_undo else effect.on_roll_back, count) for effect, count in found]
 
 
 def show_plan(plan: RollbackPlan, *, effect: str, start: int, reader: User, is_undo: bool = False) -> PlanView:
     """Return a plan with some rows of an effect, or of the first that it has. Few queries, whatever its size."""
     effects = list_counts(plan.counts, is_undo=is_undo)
-    names = [each.name for each in effects]
+    names = [each.name for each, _result, _count in effects]
     current = effect if effect in names else next(iter(names), "")
     items = plan.items(current)
     start = min(start, len(items))
@@ -157,37 +133,32 @@ def label_reasons(reasons: Sequence[tuple[str, str]], *, reader: User) -> list[s
     return [_("%(what)s, by %(who)s") % {"what": label, "who": names[by]} if by else str(label) for label, by in labels]
 
 
-def show_unchanged(record: WriteRollback, *, reader: User) -> list[tuple[str, str, str]]:
-    """Return some rows that a roll-back left as they are: page, title and why."""
-    chosen = record.left[:MAX_SHOWN]
+def show_record(record: WriteRollback, *, reader: User) -> dict[str, Any]:
+    """Return what a roll-back did: effects, rows left unchanged as page, title and why, changed rows as id and page."""
+    kinds, chosen = rollback_kinds(), record.left[:MAX_SHOWN]
     reasons = label_reasons([(each["why"], each["by"]) for each in chosen], reader=reader)
-    return [
-        (kind.url(each[kind.record_key]), kind.title(each[kind.record_key]), reason)
-        for each, reason in zip(chosen, reasons, strict=True)
-        for kind in rollback_kinds()
-        if each.get(kind.record_key)
-    ]
+    return {
+        "effects": list_counts(record.counts, is_undo=record.undoes_id is not None),
+        "unchanged": [
+            (kind.url(each[kind.record_key]), kind.title(each[kind.record_key]), reason)
+            for each, reason in zip(chosen, reasons, strict=True)
+            for kind in kinds
+            if each.get(kind.record_key)
+        ],
+        "changed": [
+            (kind, [(pk, kind.url(pk)) for pk in kind.list_changed(record, limit=MAX_CHANGED)]) for kind in kinds
+        ],
+    }
 
 
-def show_changed(record: WriteRollback) -> list[tuple[RollbackKind, list[tuple[Any, str]]]]:
-    """Return some rows with a page that a roll-back changed, by kind: id and page."""
-    kinds = rollback_kinds()
-    return [(kind, [(pk, kind.url(pk)) for pk in kind.list_changed(record, limit=MAX_CHANGED)]) for kind in kinds]
-
-
-def show_writers(writers: Sequence[Writer], names: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return writers with what they are called, their roll-back, and a count for each effect that an act has."""
-    written = set(written_acts().values())
-    columns = [(effect.name, effect.column or effect.title) for effect in list_effects() if effect.name in written]
-    return [
-        {
-            "writer": row,
-            "who": names[row.name],
-            "roll_back_url": roll_back_url(row.name, row.first_at),
-            "counts": [(label, row.counts[name]) for name, label in columns],
-        }
-        for row in writers
-    ]
+def show_writers(writers: Sequence[Writer], names: Mapping[str, str]) -> list[tuple[Writer, str, str, list[Any]]]:
+    """Return writers with name, address of the roll-back, and a labelled count for each effect that acts have."""
+    columns = [(effect.name, effect.column or effect.title) for effect in list_effects() if not effect.follows]
+    found = []
+    for row in writers:
+        counts = [(label, row.counts[name]) for name, label in columns]
+        found.append((row, names[row.name], roll_back_url(row.name, row.first_at), counts))
+    return found
 
 
 def show_anomalies(anomalies: Sequence[Anomaly], names: Mapping[str, str]) -> list[AnomalyRow]:

@@ -15,12 +15,10 @@ from memory_app.writes.forms import ConfirmForm, SinceForm
 from memory_app.writes.models import WriteRollback
 from memory_app.writes.pages import (
     ROWS,
-    list_counts,
     roll_back_url,
     show_anomalies,
-    show_changed,
     show_plan,
-    show_unchanged,
+    show_record,
     show_writers,
     writer_label,
 )
@@ -40,7 +38,6 @@ from minara_site.web.responses import render_page, see_other, toast
 
 MAX_ROLLBACKS = 10
 DEFAULT_SPAN = timedelta(days=1)
-VIEWED = "memories"  # what the access log says was opened
 
 
 @page(Act.WRITES_READ)
@@ -49,16 +46,16 @@ def writes(request: PageRequest) -> HttpResponse:
     now = timezone.now()
     chosen = request.GET.get("window", "")
     period = Period(chosen) if chosen in set(Period) else Period.DAY
-    writers, anomalies = load_writers(period=period, now=now), load_anomalies(now=now)
+    (writers, read_since), anomalies = load_writers(period=period, now=now), load_anomalies(now=now)
     rollbacks = list(WriteRollback.objects.order_by("-at", "-pk")[:MAX_ROLLBACKS])
     actors = {each.writer: each.writer for each in anomalies}
-    actors |= {each.actor: each.actor for each in rollbacks} | {row.name: row.actor for row in writers.rows}
+    actors |= {each.actor: each.actor for each in rollbacks} | {row.name: row.actor for row in writers}
     names = name_writers(actors, reader=request.user)
     context = {
         "title": _("Writers"),
         "periods": [(each, each.label, each is period) for each in Period],
-        "writers": show_writers(writers.rows, names),
-        "read_since": writers.read_since,
+        "writers": show_writers(writers, names),
+        "read_since": read_since,
         "anomalies": show_anomalies(anomalies, names),
         "rollbacks": [(each, names[each.actor]) for each in rollbacks],
     }
@@ -79,7 +76,7 @@ def rows(request: PageRequest) -> HttpResponse:
     listed = load_page(ROWS, request, found, ignore=("writer", "light"))
     listed = listed.with_rows([masked_for(request.user, row) for row in listed.rows])
     owner_ids = {row.owner_id for row in listed.rows}
-    log_access(principal=request.principal, owner_ids=owner_ids, kind=VIEWED, now=now)
+    log_access(principal=request.principal, owner_ids=owner_ids, kind="memories", now=now)
     label = writer_label(writer, request.user)
     context = {
         "title": label,
@@ -96,7 +93,8 @@ def preview(request: PageRequest) -> HttpResponse:
     form = SinceForm({"writer": request.GET.get("writer"), "since": request.GET.get("since") or now - DEFAULT_SPAN})
     if form.is_valid():
         writer, since = form.cleaned_data["writer"], form.cleaned_data["since"]
-        context = {"title": title_of(request, writer), "writer": writer, "since": since}
+        title = _("Roll back %(writer)s") % {"writer": writer_label(writer, request.user)}
+        context = {"title": title, "writer": writer, "since": since}
         try:
             plan = preview_roll_back(writer=writer, since=since, now=now)
             context |= plan_context(request, plan) | {"form": SinceForm(initial={"writer": writer, "since": since})}
@@ -116,7 +114,7 @@ def apply(request: PageRequest) -> HttpResponse:
     return confirm(
         request,
         writer,
-        title=title_of(request, writer),
+        title=_("Roll back %(writer)s") % {"writer": writer_label(writer, request.user)},
         load_plan=partial(preview_roll_back, writer=writer, since=since, now=now),
         act=partial(roll_back, principal=request.principal, writer=writer, since=since, now=now),
         shown=request.GET.get("plan", ""),
@@ -192,10 +190,8 @@ def rollback(request: PageRequest, rollback_id: int) -> HttpResponse:
         "writer": writer_label(record.writer, request.user),
         "undone": undone,
         "undone_by": names[undone.actor] if undone else "",
-        "effects": list_counts(record.counts, is_undo=record.undoes_id is not None),
-        "unchanged": show_unchanged(record, reader=request.user),
-        "changed": show_changed(record),
     }
+    context |= show_record(record, reader=request.user)
     return render_page(request, "memory_app/writes/rollback.html", context)
 
 
@@ -210,10 +206,5 @@ def plan_context(request: PageRequest, plan: RollbackPlan, *, is_undo: bool = Fa
         is_undo=is_undo,
     )
     owner_ids = {row.owner_id for row, *_words in view.rows if row.owner_id is not None}
-    log_access(principal=request.principal, owner_ids=owner_ids, kind=VIEWED, now=timezone.now())
+    log_access(principal=request.principal, owner_ids=owner_ids, kind="memories", now=timezone.now())
     return {"view": view, "plan": plan.sha256, "is_empty": plan.is_empty}
-
-
-def title_of(request: PageRequest, writer: str) -> str:
-    """Return the heading of a preview."""
-    return _("Roll back %(writer)s") % {"writer": writer_label(writer, request.user)}

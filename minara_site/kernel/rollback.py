@@ -21,7 +21,6 @@ from minara_site.kernel.registry import load
 
 Label = str | Promise
 Entries = Sequence[AuditEntry]
-Details = Mapping[str, Any]
 MAX_ROWS = 20_000  # of one roll-back: it is one transaction
 UNCHANGED = "left"  # the unchanged rows in counts, records and addresses, beside the effects
 
@@ -48,13 +47,18 @@ class UnchangedRow:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What writers did to rows, or what follows of it. `column` heads it among the writers, if the title does not."""
+    """What writers did to rows, or what `follows` of it. `column` heads it among writers, if the title does not."""
 
     name: str
     title: Label
     on_roll_back: Label
     on_undo: Label
     column: Label = ""
+    follows: bool = False
+
+
+STAYS = gettext_lazy("untouched; each says why")
+UNCHANGED_EFFECT = Effect(UNCHANGED, gettext_lazy("Left alone"), STAYS, STAYS, follows=True)
 
 
 @dataclass(frozen=True)
@@ -91,11 +95,10 @@ class RollbackRecord(Protocol):
 
 
 class RollbackKind(ABC):
-    """One kind of row that writers write. `writes` says which effect each audit act has.
+    """One kind of row that writers write: `writes` are its audit acts and the effect of each.
 
-    Of these acts, `import_acts` carry the run of an import. `effects` are in the order of pages; those of no act follow
-    from others. `audit_key` is where the audit entry of a roll-back lists its rows, `record_key` where its record names
-    one that was left unchanged.
+    `import_acts` of them carry the run of an import. The audit entry of a roll-back lists its rows under `audit_key`,
+    its record names a row that was left unchanged under `record_key`.
     """
 
     name: ClassVar[str]
@@ -118,7 +121,7 @@ class RollbackKind(ABC):
         """Return what undoing a roll-back would do: rows that no one changed since get back their state before it."""
 
     @abstractmethod
-    def apply(self, record: RollbackRecord, plan: KindPlan) -> Mapping[int, Details]:
+    def apply(self, record: RollbackRecord, plan: KindPlan) -> Mapping[int, Mapping[str, Any]]:
         """Do what a plan says and store what its undo needs, in the caller's transaction; the rows are locked.
 
         Returns by owner what the audit entry says: the rows under `audit_key`, their `count`, and more.
@@ -156,10 +159,9 @@ def written_acts() -> dict[str, str]:
 
 
 def list_effects() -> list[Effect]:
-    """Return every effect in the order of pages: what writers did first, then what follows of it."""
-    written = set(written_acts().values())
+    """Return every effect in the order of pages: what writers did, what follows of it, and that rows stay."""
     effects = [effect for kind in rollback_kinds() for effect in kind.effects]
-    return sorted(effects, key=lambda effect: effect.name not in written)
+    return [*sorted(effects, key=lambda effect: effect.follows), UNCHANGED_EFFECT]
 
 
 def too_many_rows() -> Invalid:

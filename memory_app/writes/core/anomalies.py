@@ -71,19 +71,8 @@ AUTHORITY = re.compile(
     re.IGNORECASE,
 )
 
-ROOTS = (
-    "approv",
-    "transfer",
-    "withdr",
-    "limit",
-    "leverage",
-    *"批核转汇提解取忽放无加",
-)  # a text without any is passed over
-
-
-def is_by_agent(actor: str) -> bool:
-    """Say whether a writer is a key or a job."""
-    return actor.startswith(AGENTS)
+# a text without any of these is passed over
+ROOTS = ("approv", "transfer", "withdr", "limit", "leverage", *"批核转汇提解取忽放无加")
 
 
 def speaks_of_authority(text: str) -> bool:
@@ -97,16 +86,13 @@ def find_anomalies(rows: Sequence[AnomalyInput], rates: Iterable[WriteRate], *, 
 
     `rows` are the newest memories, newest first; those from before `since` say which addresses are known.
     """
-    new = [row for row in rows if row.at >= since and is_by_agent(row.actor)]
     by_writer: defaultdict[str, list[AnomalyInput]] = defaultdict(list)
-    for row in new:
-        by_writer[row.actor].append(row)
-    known = {
-        each.key
-        for row in rows
-        if row.at < since or not is_by_agent(row.actor)
-        for each in find_destinations(row.content)
-    }
+    known: set[str] = set()
+    for row in rows:
+        if row.at >= since and row.actor.startswith(AGENTS):
+            by_writer[row.actor].append(row)
+        else:
+            known |= {each.key for each in find_destinations(row.content)}
     found = [each for writer in sorted(by_writer) for each in find_in_texts(writer, by_writer[writer], known)]
     found += [Anomaly(AnomalyKind.SPIKE, rate.actor, rate.last_hour, rate.since) for rate in rates if is_spike(rate)]
     return sorted(found, key=lambda each: (list(AnomalyKind).index(each.kind), -each.count, each.writer))
@@ -130,4 +116,4 @@ def find_in_texts(writer: str, rows: Sequence[AnomalyInput], known: set[str]) ->
 def is_spike(rate: WriteRate) -> bool:
     """Say whether an agent wrote far more in the last hour than it usually does."""
     usual = rate.before / rate.hours_before if rate.hours_before else 0.0
-    return is_by_agent(rate.actor) and rate.last_hour >= max(SPIKE_MIN, SPIKE_TIMES * usual)
+    return rate.actor.startswith(AGENTS) and rate.last_hour >= max(SPIKE_MIN, SPIKE_TIMES * usual)

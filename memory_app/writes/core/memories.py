@@ -4,13 +4,16 @@ A row gets back what it said before the writer's last words; where another write
 lost by undoing another's.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from functools import partial
+from itertools import islice
 
-from minara_site.kernel.rollback import UnchangedReason, UnchangedRow
+from memory_app.writes.core.entries import id_runs
+from minara_site.kernel.rollback import MAX_ROWS, Entries, UnchangedReason, UnchangedRow, too_many_rows
 
 UNRETIRED = "unretired"  # the effect that follows of others
 
@@ -43,16 +46,15 @@ class ChangedRow:
     `was_deleted` is the state before the first of these; `deleted_at` since when, where the log says so.
     """
 
-    created: bool = False
     versions: set[int] = field(default_factory=set)
     batches: list[str] = field(default_factory=list)
     was_deleted: bool = False
     deleted_at: str | None = None
 
-    def create(self) -> None:
-        """Add that the writer made the row."""
-        self.created = True
-        self.versions.add(1)
+    @property
+    def is_created(self) -> bool:
+        """Whether the writer made the row."""
+        return 1 in self.versions
 
     def move(self, batch: str, done: WriteKind, deleted_at: str | None) -> None:
         """Add a delete or a restore."""
@@ -120,6 +122,25 @@ class Repetition:
     event_id: int
 
 
+def find_changed(entries: Entries) -> dict[int, ChangedRow]:
+    """Return what these entries did to each memory. Raises Invalid when that is more than one roll-back takes."""
+    found: defaultdict[int, ChangedRow] = defaultdict(ChangedRow)
+    for entry in entries:
+        match MEMORY_WRITES[entry.tool_call]:
+            case WriteKind.CREATED:
+                ids = (pk for first, last in id_runs(entry.details) for pk in range(first, last + 1))
+                for pk in islice(ids, MAX_ROWS + 1):
+                    found[pk].versions.add(1)
+            case WriteKind.EDITED:
+                found[entry.details["id"]].versions.add(entry.details["version"])
+            case done:
+                for row in entry.details["memories"]:
+                    found[row["id"]].move(entry.details["batch"], done, row.get("deleted_at"))
+        if len(found) > MAX_ROWS:
+            raise too_many_rows()
+    return found
+
+
 def decide(
     changed_rows: Mapping[int, ChangedRow], states: Mapping[int, RowState], actor: str
 ) -> tuple[list[RollBackStep], list[UnchangedRow]]:
@@ -128,10 +149,10 @@ def decide(
     for memory_id, changed in sorted(changed_rows.items()):
         state = states.get(memory_id)
         if state is None or not state.is_kept:
-            if not changed.created:  # a row of the writer's that is gone is as good as undone
+            if not changed.is_created:  # a row of the writer's that is gone is as good as undone
                 unchanged.append(UnchangedRow(UnchangedReason.GONE, memory_id))
             continue
-        if changed.created and state.first_actor != actor:
+        if changed.is_created and state.first_actor != actor:
             continue  # a run of an older import, with another writer's row in between
         reason = find_reason(changed, state)
         if reason is not None:
@@ -150,7 +171,7 @@ def find_reason(changed: ChangedRow, state: RowState) -> UnchangedReason | None:
         return UnchangedReason.EDITED_SINCE
     if changed.batches:
         return None if state.batch == changed.batches[-1] else UnchangedReason.MOVED_SINCE
-    is_moved = state.batch is not None if changed.created else state.deleted_at is not None
+    is_moved = state.batch is not None if changed.is_created else state.deleted_at is not None
     return UnchangedReason.MOVED_SINCE if is_moved else None
 
 
@@ -159,7 +180,7 @@ def find_step(memory_id: int, changed: ChangedRow, state: RowState) -> RollBackS
     newest, *older = state.line
     others = next((version for version in (newest, *older) if version not in changed.versions), None)
     step = partial(RollBackStep, memory_id, version=state.version, batch=state.batch)
-    if changed.created and others is None:
+    if changed.is_created and others is None:
         return None if state.deleted_at else step(done=WriteKind.CREATED, text=None, is_moved=True, is_deleted=True)
     text = others if others != newest else None
     if changed.batches and not state.is_moved_as_before(changed):

@@ -1,8 +1,4 @@
-"""Memories in a roll-back: which acts wrote them, and how a plan for them is shown and applied.
-
-A roll-back is an edit like any other: it makes new versions, and the guard judges what comes back. Rows that it deletes
-are in the trash.
-"""
+"""Memories in a roll-back, which is an edit like any other: it makes versions, and the guard judges what comes back."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -24,37 +20,22 @@ from memory_app.writes.core.memories import (
     IMPORT_ACTS,
     MEMORY_WRITES,
     UNRETIRED,
-    Repetition,
     RollBackStep,
     WriteKind,
     decide,
+    find_changed,
 )
-from memory_app.writes.kinds.memory_plans import (
-    build_plan,
-    decide_undo,
-    find_changed_rows,
-    load_row_states,
-    load_rows,
-    slices,
-)
+from memory_app.writes.kinds.memory_plans import build_plan, decide_undo, load_row_states, load_rows, slices
 from memory_app.writes.models import RolledBackMemory
 from minara_site.kernel.core.diff import Segment, word_diff
 from minara_site.kernel.events import memory_written, send_after_commit
 from minara_site.kernel.guard.masking import mask, masked_for
 from minara_site.kernel.guard.services import lift_holds, place_holds
-from minara_site.kernel.rollback import (
-    Details,
-    Effect,
-    Entries,
-    KindPlan,
-    PlanRow,
-    RollbackKind,
-    RollbackRecord,
-    UnchangedRow,
-)
+from minara_site.kernel.rollback import Effect, Entries, KindPlan, PlanRow, RollbackKind, RollbackRecord, UnchangedRow
 
 TO_TRASH, FROM_TRASH = gettext_lazy("into the trash"), gettext_lazy("back from the trash")
 BACK_TO_TRASH = gettext_lazy("back into the trash")
+TEXT_BEFORE, LATER_TEXT = gettext_lazy("back to the text before"), gettext_lazy("back to the later text")
 TO_PENDING = gettext_lazy("back to the pending facts, because what they repeated goes")
 
 
@@ -67,20 +48,15 @@ class MemoryRollback(RollbackKind):
     import_acts = IMPORT_ACTS
     effects: ClassVar = (
         Effect(WriteKind.CREATED, gettext_lazy("Written"), TO_TRASH, FROM_TRASH),
-        Effect(
-            WriteKind.EDITED,
-            gettext_lazy("Edited"),
-            gettext_lazy("back to the text before"),
-            gettext_lazy("back to the later text"),
-        ),
+        Effect(WriteKind.EDITED, gettext_lazy("Edited"), TEXT_BEFORE, LATER_TEXT),
         Effect(WriteKind.DELETED, gettext_lazy("Deleted"), FROM_TRASH, BACK_TO_TRASH),
         Effect(WriteKind.RESTORED, gettext_lazy("Restored"), BACK_TO_TRASH, FROM_TRASH),
-        Effect(UNRETIRED, gettext_lazy("Un-retired"), TO_PENDING, TO_PENDING),
+        Effect(UNRETIRED, gettext_lazy("Un-retired"), TO_PENDING, TO_PENDING, follows=True),
     )
     audit_key, record_key = "ids", "memory"
 
     def plan(self, entries: Entries, *, writer: str, since: datetime, now: datetime, lock: bool) -> KindPlan:
-        changed = find_changed_rows(entries)
+        changed = find_changed(entries)
         rows = load_rows(changed, lock=lock)
         actor = entries[0].actor if entries else ""
         steps, unchanged = decide(changed, load_row_states(rows, changed, now=now), actor)
@@ -93,23 +69,20 @@ class MemoryRollback(RollbackKind):
         steps = [each for each in decided if isinstance(each, RollBackStep)]
         return build_plan(steps, [each for each in decided if isinstance(each, UnchangedRow)], rows, lock=lock)
 
-    def apply(self, record: RollbackRecord, plan: KindPlan) -> Mapping[int, Details]:
+    def apply(self, record: RollbackRecord, plan: KindPlan) -> Mapping[int, Mapping[str, Any]]:
         steps = [step for done in WriteKind for step in plan.steps[done]]
         for chosen in slices(steps):
             apply_steps(record, chosen, plan.rows)
         for repetitions in slices(plan.steps[UNRETIRED]):
             take_up_again([each.event_id for each in repetitions], actor=record.actor, now=record.at)
         changed, unretired = group_by_owner(steps, plan.rows), group_by_owner(plan.steps[UNRETIRED], plan.rows)
+        details: dict[int, dict[str, Any]] = {}
         for owner_id, ids in changed.items():
+            details[owner_id] = {"ids": runs_of(ids), "count": len(ids)}
             send_after_commit(memory_written, owner_id=owner_id, memory_ids=tuple(ids))
-        return {
-            owner_id: {
-                "ids": runs_of(ids),
-                "count": len(ids),
-                **({"unretired": runs_of(unretired[owner_id])} if owner_id in unretired else {}),
-            }
-            for owner_id, ids in changed.items()
-        }
+        for owner_id, ids in unretired.items():
+            details[owner_id]["unretired"] = runs_of(ids)
+        return details
 
     def show_steps(self, steps: Sequence[Any], plan: KindPlan, *, reader: Any) -> Sequence[PlanRow]:
         texts = load_texts([step for step in steps if isinstance(step, RollBackStep)])
@@ -150,7 +123,7 @@ def show_row(memory: Memory, earlier: MemoryRevision | None, *, reader: Any) -> 
     return PlanRow(row.content, row.owner_id, reverse("memories:one", args=[row.pk]), row.category, changes)
 
 
-def group_by_owner(items: Iterable[RollBackStep | Repetition], rows: Mapping[int, Memory]) -> dict[int, list[int]]:
+def group_by_owner(items: Iterable[Any], rows: Mapping[int, Memory]) -> dict[int, list[int]]:
     """Return the memories of items of a plan by their owner."""
     owners: dict[int, list[int]] = {}
     for item in items:

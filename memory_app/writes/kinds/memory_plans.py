@@ -11,22 +11,13 @@ from memory_app.facts.selectors import find_repetitions
 from memory_app.memories.core import REVERT_REASON, ROLL_BACK_REASON, FactState
 from memory_app.memories.models import Memory, MemoryRevision
 from memory_app.memories.selectors import retention_cutoff
-from memory_app.writes.core.entries import id_runs
-from memory_app.writes.core.memories import (
-    MEMORY_WRITES,
-    UNRETIRED,
-    ChangedRow,
-    Repetition,
-    RollBackStep,
-    RowState,
-    WriteKind,
-)
+from memory_app.writes.core.memories import UNRETIRED, ChangedRow, Repetition, RollBackStep, RowState, WriteKind
 from memory_app.writes.models import RolledBackMemory
-from minara_site.kernel.audit_log.models import AuditEntry
-from minara_site.kernel.rollback import MAX_ROWS, KindPlan, UnchangedReason, UnchangedRow, too_many_rows
+from minara_site.kernel.rollback import KindPlan, UnchangedReason, UnchangedRow
 
 SLICE = 500
 Item = TypeVar("Item")
+Rows = Mapping[int, Memory]
 
 
 def slices(items: Iterable[Item]) -> Iterator[list[Item]]:
@@ -34,26 +25,6 @@ def slices(items: Iterable[Item]) -> Iterator[list[Item]]:
     remaining = iter(items)
     while chosen := list(islice(remaining, SLICE)):
         yield chosen
-
-
-def find_changed_rows(entries: Iterable[AuditEntry]) -> dict[int, ChangedRow]:
-    """Return what these entries did to each memory. Raises Invalid when that is more than one roll-back takes."""
-    found: dict[int, ChangedRow] = {}
-    for entry in entries:
-        match MEMORY_WRITES[entry.tool_call]:
-            case WriteKind.CREATED:
-                ids = (pk for first, last in id_runs(entry.details) for pk in range(first, last + 1))
-                for pk in islice(ids, MAX_ROWS + 1):
-                    found.setdefault(pk, ChangedRow()).create()
-            case WriteKind.EDITED:
-                found.setdefault(entry.details["id"], ChangedRow()).versions.add(entry.details["version"])
-            case WriteKind.DELETED | WriteKind.RESTORED as done:
-                for row in entry.details["memories"]:
-                    changed = found.setdefault(row["id"], ChangedRow())
-                    changed.move(entry.details["batch"], done, row.get("deleted_at"))
-        if len(found) > MAX_ROWS:
-            raise too_many_rows()
-    return found
 
 
 def load_rows(ids: Iterable[int], *, lock: bool) -> dict[int, Memory]:
@@ -65,14 +36,12 @@ def load_rows(ids: Iterable[int], *, lock: bool) -> dict[int, Memory]:
     return found
 
 
-def load_row_states(
-    rows: Mapping[int, Memory], changed: Mapping[int, ChangedRow], *, now: datetime
-) -> dict[int, RowState]:
+def load_row_states(rows: Rows, changed: Mapping[int, ChangedRow], *, now: datetime) -> dict[int, RowState]:
     """Return the state of each memory, with what led to its text."""
     cutoff, first_actors = retention_cutoff(now), dict[int, str]()
     edited = [pk for pk, row in rows.items() if row.version > 1]
     reapplied = find_reapplied_versions(rows, edited)
-    for chosen in slices(pk for pk in edited if changed[pk].created):
+    for chosen in slices(pk for pk in edited if changed[pk].is_created):
         first = MemoryRevision.objects.filter(memory__in=chosen, version=1)
         first_actors |= dict(first.values_list("memory_id", "actor"))
     return {
@@ -89,7 +58,7 @@ def load_row_states(
     }
 
 
-def find_reapplied_versions(rows: Mapping[int, Memory], ids: Iterable[int]) -> dict[int, dict[int, int]]:
+def find_reapplied_versions(rows: Rows, ids: Iterable[int]) -> dict[int, dict[int, int]]:
     """Return by memory the versions by which a roll-back, its undo or a discard gave an earlier one back, and which.
 
     Such a version says the same, by the same writer, of the same moment.
@@ -112,9 +81,7 @@ def find_reapplied_versions(rows: Mapping[int, Memory], ids: Iterable[int]) -> d
     return found
 
 
-def build_plan(
-    steps: Sequence[RollBackStep], unchanged: Sequence[UnchangedRow], rows: dict[int, Memory], *, lock: bool
-) -> KindPlan:
+def build_plan(steps: Sequence[RollBackStep], unchanged: Sequence[UnchangedRow], rows: Rows, *, lock: bool) -> KindPlan:
     """Return the plan of these steps, with the facts that are retired as repetitions of what they take away.
 
     What goes to the trash itself stays retired. Only facts, and what their owner typed, are repeated.
@@ -129,7 +96,7 @@ def build_plan(
     retired = {pk: row for pk, row in found.items() if row.fact_state == FactState.RETIRED}
     by_effect: dict[str, Sequence[Any]] = {done: [step for step in steps if step.done is done] for done in WriteKind}
     by_effect[UNRETIRED] = [Repetition(pk, events[pk]) for pk in retired]
-    return KindPlan(by_effect, unchanged, retired | rows)
+    return KindPlan(by_effect, unchanged, {**retired, **rows})
 
 
 def decide_undo(item: RolledBackMemory, row: Memory) -> RollBackStep | UnchangedRow:

@@ -20,7 +20,6 @@ from minara_site.kernel.guard.masking import mask_value
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.guard.services import lift_holds
 from minara_site.kernel.rollback import (
-    Details,
     Effect,
     Entries,
     KindPlan,
@@ -32,6 +31,7 @@ from minara_site.kernel.rollback import (
 )
 
 PROFILE = "profile"
+VALUE_BEFORE, LATER_VALUE = gettext_lazy("back to the value before"), gettext_lazy("back to the later value")
 ACTS = ("user_profile_set", "user_profile_removed")
 
 
@@ -42,15 +42,7 @@ class ProfileRollback(RollbackKind):
     label = gettext_lazy("User profile")
     writes: ClassVar = dict.fromkeys(ACTS, PROFILE)
     import_acts = ACTS
-    effects = (
-        Effect(
-            PROFILE,
-            gettext_lazy("User profile"),
-            gettext_lazy("back to the value before"),
-            gettext_lazy("back to the later value"),
-            column=gettext_lazy("Profile"),
-        ),
-    )
+    effects = (Effect(PROFILE, label, VALUE_BEFORE, LATER_VALUE, column=gettext_lazy("Profile")),)
     audit_key, record_key = "keys", "key"
 
     def plan(self, entries: Entries, *, writer: str, since: datetime, now: datetime, lock: bool) -> KindPlan:
@@ -70,7 +62,7 @@ class ProfileRollback(RollbackKind):
                 unchanged.append(UnchangedRow(UnchangedReason.CHANGED_SINCE, item.key, item.owner_id, by=changed_by))
         return KindPlan({PROFILE: steps}, unchanged)
 
-    def apply(self, record: RollbackRecord, plan: KindPlan) -> Mapping[int, Details]:
+    def apply(self, record: RollbackRecord, plan: KindPlan) -> Mapping[int, Mapping[str, Any]]:
         keys: dict[int, list[str]] = {}
         for step in plan.steps[PROFILE]:
             apply_step(record, step)
@@ -119,19 +111,15 @@ def find_reapplied_values(
     changes: Iterable[UserProfileRevision], by_rollback: Collection[int], places: Q
 ) -> dict[int, int]:
     """Return the changes of roll-backs and their undos that gave back a value, and the revision that holds it."""
-    reapplied: dict[int, int] = {}
-    last: dict[tuple[int, str], int] = {}
-    holding: dict[tuple[Any, ...], int] = {}
-    for each in changes:
-        place, value = (each.owner_id, each.key), value_of(each)
-        if place in last and last[place] in by_rollback and value in holding:
+    now = {value_of(entry)[:2]: value_of(entry) for entry in UserProfileEntry.objects.filter(places)}
+    values = [(value_of(each), each.pk) for each in changes]
+    values += [(now.get(place, place), 0) for place in {value[:2] for value, _pk in values}]
+    reapplied, last, holding = dict[int, int](), dict[Any, int](), dict[Any, int]()
+    for value, pk in values:
+        place = value[:2]
+        if last.get(place) in by_rollback and value in holding:
             reapplied[last[place]] = holding[value]
-        holding[value] = last[place] = each.pk
-    now = {(entry.owner_id, entry.key): value_of(entry) for entry in UserProfileEntry.objects.filter(places)}
-    for place, change in last.items():
-        value = now.get(place, place)
-        if change in by_rollback and value in holding:
-            reapplied[change] = holding[value]
+        holding[value] = last[place] = pk
     return reapplied
 
 
@@ -163,8 +151,10 @@ def apply_step(record: RollbackRecord, step: EntryStep) -> None:
     earlier = UserProfileRevision.objects.get(pk=step.revision_id)
     entry = find_entry(owner=owner, key=step.key) or UserProfileEntry(owner=owner, key=step.key)
     keep_revision(entry, actor=record.actor, now=record.at)
-    if record.undoes is not None:
-        drop_held(entry, record.undoes, now=record.at)
+    hold = find_hold(entry) if record.undoes is not None else None
+    if hold is not None and hold.held_at == record.undoes.at:  # held by the roll-back that is undone
+        entry.held_value = ""
+        lift_holds(kind=PROFILE_KIND, object_ids=[entry.pk], actor=record.undoes.actor, now=record.at)
     if earlier.value:
         set_value(entry, earlier, now=record.at)
     elif entry.held_value:  # what is held goes on waiting
@@ -174,14 +164,6 @@ def apply_step(record: RollbackRecord, step: EntryStep) -> None:
         entry.delete()
     replaced = UserProfileRevision.objects.for_owner(owner).filter(key=step.key).latest("pk")
     RolledBackEntry.objects.create(rollback_id=record.pk, owner=owner, key=step.key, revision=replaced)
-
-
-def drop_held(entry: UserProfileEntry, undone: RollbackRecord, *, now: datetime) -> None:
-    """Remove a value that is held since the roll-back that is undone; the caller stores the entry."""
-    hold = find_hold(entry)
-    if hold is not None and hold.held_at == undone.at:
-        entry.held_value = ""
-        lift_holds(kind=PROFILE_KIND, object_ids=[entry.pk], actor=undone.actor, now=now)
 
 
 def set_value(entry: UserProfileEntry, earlier: UserProfileRevision, *, now: datetime) -> None:

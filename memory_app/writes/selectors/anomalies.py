@@ -26,7 +26,9 @@ MAX_RUNS = 200  # of ids, of one import
 
 def load_anomalies(*, now: datetime) -> list[Anomaly]:
     """Return what is unusual among the writes of agents in the last 24 hours. Two queries."""
-    texts = [AnomalyInput(*row) for row in newest_texts()]
+    beginning = Left("content", MAX_CHARS, output_field=TextField())
+    rows = Memory.objects.live().order_by("-updated_at", "-id").values_list("pk", "actor", beginning, "updated_at")
+    texts = [AnomalyInput(*row) for row in rows[:MAX_TEXTS]]
     agents = list(count_writes(now=now))
     read_since = now - SPAN
     if sum(row["entries"] for row in agents) >= MAX_ENTRIES:  # the bound came first
@@ -38,14 +40,6 @@ def load_anomalies(*, now: datetime) -> list[Anomaly]:
         if row["last_hour"]
     ]
     return find_anomalies(texts, rates, since=now - SPAN)
-
-
-def newest_texts() -> "QuerySet[Any]":
-    """Return id, actor, beginning and moment of the memories that changed last, the newest first."""
-    beginning = Left("content", MAX_CHARS, output_field=TextField())
-    rows = Memory.objects.live().order_by("-updated_at", "-id").annotate(beginning=beginning)
-    texts: QuerySet[Any] = rows.values_list("pk", "actor", "beginning", "updated_at")[:MAX_TEXTS]
-    return texts
 
 
 def count_writes(*, now: datetime) -> "QuerySet[Any]":

@@ -5,6 +5,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from django.db.models import QuerySet
@@ -38,12 +39,12 @@ class RollbackPlan:
         """Whether there is nothing to do."""
         return not any(steps for part in self.parts.values() for steps in part.steps.values())
 
-    @property
+    @cached_property
     def counts(self) -> dict[str, int]:
         """Return how many rows each effect has, all of them named, and how many stay unchanged."""
-        return {name: len(self.items(name)) for name in (*(effect.name for effect in list_effects()), UNCHANGED)}
+        return {name: len(self.items(name)) for name in [effect.name for effect in list_effects()]}
 
-    @property
+    @cached_property
     def sha256(self) -> str:
         """Return the hash that stands for this plan and what it is about, as 64 hex digits."""
         rows = [(effect, kind.name, astuple(item)) for effect in self.counts for kind, item in self.items(effect)]

@@ -43,16 +43,8 @@ class Writer:
     held: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Writers:
-    """The writers of a period, who wrote last first; `read_since` is where reading stopped when it stopped early."""
-
-    rows: tuple[Writer, ...]
-    read_since: datetime | None
-
-
-def load_writers(*, period: Period, now: datetime) -> Writers:
-    """Return who wrote in the period. One query, that reads at most MAX_READ entries."""
+def load_writers(*, period: Period, now: datetime) -> tuple[list[Writer], datetime | None]:
+    """Return who wrote in the period, the last first, and where reading stopped when it stopped early, at MAX_READ."""
     newest = AuditEntry.objects.filter(at__gte=now - period.span).order_by("-at", "-pk")
     entries = list(newest.values_list("actor", "tool_call", "at", "details")[:MAX_READ])
     effects, writers = written_acts(), dict[str, Writer]()
@@ -63,8 +55,7 @@ def load_writers(*, period: Period, now: datetime) -> Writers:
             writer.counts[effects[tool_call]] += count_ids(details)
             writer.held += details.get("held", 0)
             writer.first_at = at
-    is_cut = len(entries) == MAX_READ
-    return Writers(tuple(writers.values())[:MAX_WRITERS], entries[-1][2] if is_cut else None)
+    return list(writers.values())[:MAX_WRITERS], entries[-1][2] if len(entries) == MAX_READ else None
 
 
 def name_writers(writers: Mapping[str, str], *, reader: User) -> dict[str, str]:

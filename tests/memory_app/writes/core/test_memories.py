@@ -34,7 +34,7 @@ def changed(
 ) -> ChangedRow:
     marks = ChangedRow(versions=set(versions))
     if made:
-        marks.create()
+        marks.versions.add(1)
     for batch, done in moves:
         marks.move(batch, done, since)
     return marks
