@@ -34,11 +34,7 @@ def load_anomalies(*, now: datetime) -> list[Anomaly]:
     if sum(row["entries"] for row in agents) >= MAX_ENTRIES:  # the bound came first
         read_since = min(row["oldest_at"] for row in agents)
     hours = max((now - HOUR - read_since) / HOUR, 0.0)
-    rates = [
-        WriteRate(row["actor"], row["last_hour"], row["before"], hours, row["since"])
-        for row in agents
-        if row["last_hour"]
-    ]
+    rates = [WriteRate(row["actor"], row["last_hour"], row["before"], hours, row["since"]) for row in agents]
     return find_anomalies(texts, rates, since=now - SPAN)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -99,20 +100,24 @@ def build_plan(steps: Sequence[RollBackStep], unchanged: Sequence[UnchangedRow],
     return KindPlan(by_effect, unchanged, {**retired, **rows})
 
 
-def decide_undo(item: RolledBackMemory, row: Memory) -> RollBackStep | UnchangedRow:
-    """Return the step that gives a row its state before a roll-back back, or why it stays."""
-    if row.version != item.version_after:
-        return UnchangedRow(UnchangedReason.EDITED_SINCE, row.pk, by=row.actor)
-    if row.batch != item.batch_after:
-        return UnchangedRow(UnchangedReason.MOVED_SINCE, row.pk)
-    return RollBackStep(
-        memory_id=item.memory_id,
-        done=WriteKind(item.done),
-        version=item.version_after,
-        batch=item.batch_after,
-        text=item.version,
-        is_moved=item.is_moved,
-        is_deleted=item.deleted_at is not None,
-        deleted_at=item.deleted_at.isoformat() if item.deleted_at else "",
-        batch_back=item.batch,
-    )
+def decide_undo(items: Sequence[RolledBackMemory], rows: Rows) -> tuple[list[RollBackStep], list[UnchangedRow]]:
+    """Return a step, or why it stays, for each memory that a roll-back changed: it gets back its state before that."""
+    steps, unchanged = [], []
+    for item in items:
+        row, deleted_at = rows[item.memory_id], item.deleted_at.isoformat() if item.deleted_at else ""
+        if row.version != item.version_after:
+            unchanged.append(UnchangedRow(UnchangedReason.EDITED_SINCE, row.pk, by=row.actor))
+        elif row.batch != item.batch_after:
+            unchanged.append(UnchangedRow(UnchangedReason.MOVED_SINCE, row.pk))
+        else:
+            step = partial(RollBackStep, row.pk, WriteKind(item.done), version=row.version, batch=row.batch)
+            step = partial(step, text=item.version, is_moved=item.is_moved, batch_back=item.batch)
+            steps.append(step(is_deleted=bool(deleted_at), deleted_at=deleted_at))
+    return steps, unchanged
+
+
+def load_texts(steps: Sequence[Any]) -> dict[int, MemoryRevision]:
+    """Return by memory the earlier version that a step brings back."""
+    versions = {step.memory_id: step.text for step in steps if isinstance(step, RollBackStep) and step.text is not None}
+    found = MemoryRevision.objects.filter(memory__in=versions, version__in=set(versions.values()))
+    return {each.memory_id: each for each in found if each.version == versions[each.memory_id]}

@@ -1,42 +1,37 @@
-"""Memories in a roll-back, which is an edit like any other: it makes versions, and the guard judges what comes back."""
+"""The kinds of rows of this app that a roll-back changes: which acts wrote them, their plans, and what pages show."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, ClassVar
 
 from django.urls import reverse
-from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory_app.facts.services import take_up_again
-from memory_app.memories.core import MEMORY_KIND, ROLL_BACK_REASON
+from memory_app.memories.core import MEMORY_KIND
 from memory_app.memories.models import Memory, MemoryRevision
-from memory_app.memories.services.edit import revision_of, say_again, store_changed
-from memory_app.memories.services.guarded import discard_holds, hold_of, judge_rows
-from memory_app.memories.services.remove import await_sweep
 from memory_app.memories.services.write import runs_of
-from memory_app.writes.core.memories import (
-    IMPORT_ACTS,
-    MEMORY_WRITES,
-    UNRETIRED,
-    RollBackStep,
-    WriteKind,
-    decide,
-    find_changed,
-)
-from memory_app.writes.kinds.memory_plans import build_plan, decide_undo, load_row_states, load_rows, slices
+from memory_app.user_profile.core import PROFILE_KIND
+from memory_app.user_profile.models import UserProfileEntry, UserProfileRevision
+from memory_app.writes.core.memories import IMPORT_ACTS, MEMORY_WRITES, UNRETIRED, WriteKind, decide, find_changed
 from memory_app.writes.models import RolledBackMemory
+from memory_app.writes.selectors.memories import build_plan, decide_undo, load_row_states, load_rows, load_texts, slices
+from memory_app.writes.selectors.profile import decide_revisions, decide_undo_of_entries, find_held, list_own_revisions
+from memory_app.writes.services.memories import apply_memory_steps
+from memory_app.writes.services.profile import apply_entry_step
 from minara_site.kernel.core.diff import Segment, word_diff
 from minara_site.kernel.events import memory_written, send_after_commit
-from minara_site.kernel.guard.masking import mask, masked_for
-from minara_site.kernel.guard.services import lift_holds, place_holds
+from minara_site.kernel.guard.masking import mask, mask_value, masked_for
 from minara_site.kernel.rollback import Effect, Entries, KindPlan, PlanRow, RollbackKind, RollbackRecord, UnchangedRow
 
 TO_TRASH, FROM_TRASH = gettext_lazy("into the trash"), gettext_lazy("back from the trash")
 BACK_TO_TRASH = gettext_lazy("back into the trash")
 TEXT_BEFORE, LATER_TEXT = gettext_lazy("back to the text before"), gettext_lazy("back to the later text")
 TO_PENDING = gettext_lazy("back to the pending facts, because what they repeated goes")
+VALUE_BEFORE, LATER_VALUE = gettext_lazy("back to the value before"), gettext_lazy("back to the later value")
+PROFILE_ACTS = ("user_profile_set", "user_profile_removed")
+PROFILE = "profile"
 
 
 class MemoryRollback(RollbackKind):
@@ -58,21 +53,18 @@ class MemoryRollback(RollbackKind):
     def plan(self, entries: Entries, *, writer: str, since: datetime, now: datetime, lock: bool) -> KindPlan:
         changed = find_changed(entries)
         rows = load_rows(changed, lock=lock)
-        actor = entries[0].actor if entries else ""
-        steps, unchanged = decide(changed, load_row_states(rows, changed, now=now), actor)
-        return build_plan(steps, unchanged, rows, lock=lock)
+        states, actor = load_row_states(rows, changed, now=now), entries[0].actor if entries else ""
+        return build_plan(*decide(changed, states, actor), rows, lock=lock)
 
     def plan_undo(self, record: RollbackRecord, *, lock: bool) -> KindPlan:
         items = list(RolledBackMemory.objects.filter(rollback=record.pk).order_by("memory_id"))
         rows = load_rows([item.memory_id for item in items], lock=lock)
-        decided = [decide_undo(item, rows[item.memory_id]) for item in items]
-        steps = [each for each in decided if isinstance(each, RollBackStep)]
-        return build_plan(steps, [each for each in decided if isinstance(each, UnchangedRow)], rows, lock=lock)
+        return build_plan(*decide_undo(items, rows), rows, lock=lock)
 
     def apply(self, record: RollbackRecord, plan: KindPlan) -> Mapping[int, Mapping[str, Any]]:
         steps = [step for done in WriteKind for step in plan.steps[done]]
         for chosen in slices(steps):
-            apply_steps(record, chosen, plan.rows)
+            apply_memory_steps(record, chosen, plan.rows)
         for repetitions in slices(plan.steps[UNRETIRED]):
             take_up_again([each.event_id for each in repetitions], actor=record.actor, now=record.at)
         changed, unretired = group_by_owner(steps, plan.rows), group_by_owner(plan.steps[UNRETIRED], plan.rows)
@@ -85,7 +77,7 @@ class MemoryRollback(RollbackKind):
         return details
 
     def show_steps(self, steps: Sequence[Any], plan: KindPlan, *, reader: Any) -> Sequence[PlanRow]:
-        texts = load_texts([step for step in steps if isinstance(step, RollBackStep)])
+        texts = load_texts(steps)
         return [show_row(plan.rows[step.memory_id], texts.get(step.memory_id), reader=reader) for step in steps]
 
     def show_unchanged(self, rows: Sequence[UnchangedRow], plan: KindPlan, *, reader: Any) -> Sequence[PlanRow]:
@@ -107,13 +99,6 @@ class MemoryRollback(RollbackKind):
         return list(items.values_list("memory_id", flat=True)[:limit])
 
 
-def load_texts(steps: Sequence[RollBackStep]) -> dict[int, MemoryRevision]:
-    """Return by memory the earlier version that a step brings back."""
-    versions = {step.memory_id: step.text for step in steps if step.text is not None}
-    found = MemoryRevision.objects.filter(memory__in=versions, version__in=set(versions.values()))
-    return {each.memory_id: each for each in found if each.version == versions[each.memory_id]}
-
-
 def show_row(memory: Memory, earlier: MemoryRevision | None, *, reader: Any) -> PlanRow:
     """Return a memory, with what its text becomes where an earlier version comes back."""
     row = masked_for(reader, memory)
@@ -131,62 +116,43 @@ def group_by_owner(items: Iterable[Any], rows: Mapping[int, Memory]) -> dict[int
     return owners
 
 
-def apply_steps(record: RollbackRecord, steps: Sequence[RollBackStep], rows: Mapping[int, Memory]) -> None:
-    """Change some memories and keep what an undo needs."""
-    texts = load_texts(steps)
-    items, revisions, judged, deleted, restored = [], [], [], [], []
-    for step in steps:
-        row = rows[step.memory_id]
-        item = RolledBackMemory(
-            rollback_id=record.pk,
-            memory_id=row.pk,
-            done=step.done,
-            version=row.version if step.text is not None else None,
-            is_moved=step.is_moved,
-            deleted_at=row.deleted_at,
-            batch=row.batch,
-        )
-        if step.text is not None:
-            revisions.append(revision_of(row, replaced_at=record.at, reason=f"{ROLL_BACK_REASON}{record.pk}"))
-            say_again(row, texts[row.pk])
-        move(row, step, record)
-        is_restored = item.deleted_at is not None and row.deleted_at is None
-        if is_restored:
-            restored.append(row.pk)
-        if is_restored or step.text is not None:
-            judged.append(row)
-        if item.deleted_at is None and row.deleted_at is not None:
-            deleted.append(row)
-        item.version_after, item.batch_after = row.version, row.batch
-        items.append(item)
-    MemoryRevision.objects.bulk_create(revisions)
-    discard_holds(deleted, actor=record.actor, now=record.at)
-    judge_again(judged, record)
-    store_changed([rows[step.memory_id] for step in steps])
-    await_sweep(restored)
-    RolledBackMemory.objects.bulk_create(items)
+class ProfileRollback(RollbackKind):
+    """Values of user profiles."""
 
+    name = PROFILE_KIND
+    label = gettext_lazy("User profile")
+    writes: ClassVar = dict.fromkeys(PROFILE_ACTS, PROFILE)
+    import_acts = PROFILE_ACTS
+    effects = (Effect(PROFILE, label, VALUE_BEFORE, LATER_VALUE, column=gettext_lazy("Profile")),)
+    audit_key, record_key = "keys", "key"
 
-def move(row: Memory, step: RollBackStep, record: RollbackRecord) -> None:
-    """Put a memory into the trash or take it out, as its step says."""
-    if step.is_moved:
-        moment = parse_datetime(step.deleted_at) if step.deleted_at else record.at
-        row.deleted_at = moment if step.is_deleted else None
-    if record.undoes is not None:
-        row.batch = step.batch_back
-    elif step.is_moved:
-        row.batch = record.batch
+    def plan(self, entries: Entries, *, writer: str, since: datetime, now: datetime, lock: bool) -> KindPlan:
+        own = list_own_revisions(writer, entries, since=since)
+        mine = {pk: (owner_id, key) for pk, owner_id, key in own.values_list("pk", "owner_id", "key")}
+        steps, unchanged = decide_revisions(mine) if mine else ([], [])
+        return KindPlan({PROFILE: steps}, [*unchanged, *find_held(entries)])
 
+    def plan_undo(self, record: RollbackRecord, *, lock: bool) -> KindPlan:
+        steps, unchanged = decide_undo_of_entries(record.pk)
+        return KindPlan({PROFILE: steps}, unchanged)
 
-def judge_again(rows: Sequence[Memory], record: RollbackRecord) -> None:
-    """Judge texts that come back; what today's rules refuse is held. The rows are stored by the caller.
+    def apply(self, record: RollbackRecord, plan: KindPlan) -> Mapping[int, Mapping[str, Any]]:
+        keys: dict[int, list[str]] = {}
+        for step in plan.steps[PROFILE]:
+            apply_entry_step(record, step)
+            keys.setdefault(step.owner_id, []).append(step.key)
+        return {owner_id: {"keys": each, "count": len(each)} for owner_id, each in keys.items()}
 
-    What is in the trash is only marked: it is held when it returns.
-    """
-    verdicts = judge_rows(rows)
-    lift_holds(kind=MEMORY_KIND, object_ids=[row.pk for row in rows if row.held_at], actor=record.actor, now=record.at)
-    for row in rows:
-        row.rules_version = verdicts[row.pk].rules_version
-        row.held_at = record.at if verdicts[row.pk].is_held else None
-    held = [row for row in rows if row.held_at and row.deleted_at is None]
-    place_holds([hold_of(row, verdicts[row.pk], now=record.at) for row in held])
+    def show_steps(self, steps: Sequence[Any], plan: KindPlan, *, reader: Any) -> Sequence[PlanRow]:
+        earlier = UserProfileRevision.objects.filter(pk__in=[step.revision_id for step in steps])
+        before = dict(earlier.values_list("pk", "value"))
+        entries = UserProfileEntry.objects.filter(owner__in={step.owner_id for step in steps})
+        found = entries.filter(key__in=[step.key for step in steps]).values_list("owner_id", "key", "value")
+        now = {(owner_id, key): value for owner_id, key, value in found}
+        rows = []
+        for step in steps:
+            values = now.get((step.owner_id, step.key), ""), before[step.revision_id]
+            if step.owner_id != reader.pk:
+                values = mask_value(step.key, values[0]), mask_value(step.key, values[1])
+            rows.append(PlanRow(step.key, step.owner_id, changes=word_diff(*values)))
+        return rows
