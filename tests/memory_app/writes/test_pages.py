@@ -170,6 +170,20 @@ def test_a_write_after_the_preview_is_a_conflict_that_shows_the_new_plan(operato
     assert not Memory.objects.live().exists()
 
 
+def test_a_record_of_older_versions_names_what_it_left_unchanged(operator_page: Client) -> None:
+    left = [
+        {"why": "edited_since", "memory": 7, "owner": None, "key": "", "by": "job:night"},
+        {"why": "changed_since", "memory": None, "owner": 1, "key": "zone", "by": ""},
+    ]
+    counts = {"created": 2, "edited": 0, "deleted": 0, "restored": 0, "profile": 1, "unretired": 0, "left": 2}
+    now = timezone.now()
+    record = WriteRollback.objects.create(writer=BAD, since=now, actor="job:x", at=now, counts=counts, left=left)
+    page = text_of(operator_page.get(f"/ops/writes/{record.pk}/"))
+    assert '<a href="/memories/7/">memory 7</a>: its text was changed afterwards, by the job night' in page
+    assert '<span class="mono">zone</span>: its value was changed afterwards' in page
+    assert record.total == 3
+
+
 @table(
     ("query", "status"),
     [
