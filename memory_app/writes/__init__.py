@@ -1,1 +1,1 @@
-"""Who wrote what, and taking it back: writers, lights, roll-back with preview and undo. Sources: trust P-07, P-09."""
+"""Who wrote what, and undoing it: writers, anomalies, roll-back with preview and undo. Sources: trust P-07, P-09."""

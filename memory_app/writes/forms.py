@@ -22,7 +22,6 @@ class SinceForm(forms.Form):
     )
 
     def clean_writer(self) -> str:
-        """Refuse what cannot be asked of a database."""
         with as_field_error():
             return clean_text(self.cleaned_data["writer"], field="writer", max_chars=80)
 
@@ -35,7 +34,7 @@ class SinceForm(forms.Form):
 
 
 class ConfirmForm(forms.Form):
-    """Why, and the writer's name typed, so that nobody rolls back somebody else by a slip. `plan` is what was shown."""
+    """Why, and the writer's name typed, so that no one rolls back another by a slip. `plan` is what was shown."""
 
     plan = forms.CharField(max_length=64, widget=forms.HiddenInput)
     reason = forms.CharField(
@@ -49,7 +48,7 @@ class ConfirmForm(forms.Form):
     def __init__(self, writer: str, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.writer = writer
-        self.fields["word"].label = _("Type “%(word)s” to go on") % {"word": writer}
+        self.fields["word"].label = _("Type “%(word)s” to continue") % {"word": writer}
 
     def focus_first(self) -> None:
         """Put the cursor into the word when that alone is wrong, else into the reason."""
@@ -57,7 +56,6 @@ class ConfirmForm(forms.Form):
         self.fields[name].widget.attrs["autofocus"] = True
 
     def clean_word(self) -> str:
-        """Accept the name of the writer alone."""
         word: str = self.cleaned_data["word"]
         if word != self.writer:
             raise forms.ValidationError(_("Type %(word)s, exactly as it stands here.") % {"word": self.writer})

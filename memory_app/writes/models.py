@@ -6,16 +6,17 @@ from django.db import models
 
 from memory_app.memories.models import Memory
 from memory_app.user_profile.models import UserProfileRevision
-from memory_app.writes.core.entries import Done
+from memory_app.writes.core.memories import WriteKind
 from minara_site.kernel.ownership import owner_key
+from minara_site.kernel.rollback import UNCHANGED
 
 
 class WriteRollback(models.Model):
     """One roll-back, or the undo of one (`undoes`).
 
     `writer` is an actor of the audit log, or `import:` with the id of a run; `since` is where its writes begin.
-    `counts` are rows by kind, `left` the rows that were left alone. `batch` marks the rows it put into or took out of
-    the trash. `plan_sha256` is the plan that its operator saw.
+    `counts` are rows by effect, `left` the unchanged ones. `batch` marks the rows it put into or took out of the
+    trash. `plan_sha256` is the plan that its operator saw.
     """
 
     writer = models.CharField(max_length=80)
@@ -34,6 +35,11 @@ class WriteRollback(models.Model):
     class Meta:
         db_table = "write_rollbacks"
         indexes: ClassVar = [models.Index(fields=["-at", "-id"], name="write_rollbacks_newest")]
+
+    @property
+    def total(self) -> int:
+        """How many rows it changed."""
+        return sum(count for effect, count in self.counts.items() if effect != UNCHANGED)
 
 
 class RolledBackMemory(models.Model):
@@ -59,10 +65,7 @@ class RolledBackMemory(models.Model):
         db_table = "write_rollback_memories"
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["rollback", "memory"], name="one_step_per_memory_and_rollback"),
-            models.CheckConstraint(
-                condition=models.Q(done__in=[each for each in Done if each is not Done.PROFILE]),
-                name="rolled_back_memory_done_known",
-            ),
+            models.CheckConstraint(condition=models.Q(done__in=list(WriteKind)), name="rolled_back_memory_done_known"),
         ]
 
 

@@ -23,7 +23,7 @@ from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.counts import MAX_COUNTED, RowCount
 from minara_site.kernel.jobs.models import JobRun, RunState, WorkerSeen
 from tests.kit.page import text_of
-from tests.memory_app.writes.core.test_lights import minja
+from tests.memory_app.writes.core.test_anomalies import minja
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("frozen")]
 MOST_QUERIES = 20

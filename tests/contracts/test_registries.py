@@ -11,7 +11,6 @@ from django.utils import timezone
 from memory_app.bundle.core.plan import Channel
 from memory_app.doctor.fixes.names import FixName
 from memory_app.facts.services import decide, undo
-from memory_app.writes.core.entries import WRITES
 from minara_site.access.policy import Act, Role, permits
 from minara_site.access.principal import Principal
 from minara_site.agent.catalogue import TOOLS
@@ -22,6 +21,7 @@ from minara_site.kernel.jobs import runner
 from minara_site.kernel.jobs.models import JobRun
 from minara_site.kernel.jobs.services import request_run
 from minara_site.kernel.jobs.table import load_jobs
+from minara_site.kernel.rollback import list_effects, rollback_kinds, written_acts
 from minara_site.shell.nav import SIDE_BAR, find_place, load_entries
 from tests.contracts.doors import pages
 from tests.contracts.judges import LOGS
@@ -121,8 +121,26 @@ def test_every_act_that_is_undone_or_changes_the_prompt_is_a_write() -> None:
     acts = load_acts()
     assert [name for name, act in acts.items() if not act.is_write and (act.undo or act.changes_prompt)] == []
     assert [
-        name for name in WRITES if not (acts[name].is_write and acts[name].undo and acts[name].changes_prompt)
+        name for name in written_acts() if not (acts[name].is_write and acts[name].undo and acts[name].changes_prompt)
     ] == []
+
+
+def test_every_kind_that_is_rolled_back_has_acts_effects_and_names_of_its_own() -> None:
+    faults, kinds = Faults(), rollback_kinds()
+    for kind in kinds:
+        with faults.row(kind.name):
+            assert kind.writes.keys() <= load_acts().keys()
+            assert set(kind.import_acts) <= kind.writes.keys()
+            assert set(kind.writes.values()) == {effect.name for effect in kind.effects if not effect.follows}
+            assert all(each.title and each.on_roll_back and each.on_undo for each in kind.effects)
+            assert kind.label
+            assert kind.audit_key not in {"rollback", "writer", "batch", "plan_sha256", "count"}
+            assert kind.record_key not in {"why", "owner", "by"}
+    faults.show()
+    names = [effect.name for effect in list_effects()]
+    assert len(set(names)) == len(names)
+    assert sum(len(kind.writes) for kind in kinds) == len(written_acts())
+    assert len({kind.audit_key for kind in kinds}) == len({kind.record_key for kind in kinds}) == len(kinds) >= 2
 
 
 def test_the_navigation_leads_to_every_page_that_needs_no_argument() -> None:

@@ -1,1 +1,1 @@
-"""Pure rules: what audit entries say was written, what a roll-back would do, and what stands out."""
+"""Pure rules: what audit entries say was written, what becomes of each row, and which writing is unusual."""

@@ -10,15 +10,15 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
 WORD = re.compile(r"[a-z0-9][a-z0-9.,'%$-]*|[^\W\x00-\x7f]")  # letters of scripts without spaces count one by one
-FEWEST_PAIRS = 4
+MIN_PAIRS = 4
 SHARED = 0.5
-MOST_PAIRS = 60
-MOST_LEADERS = 16  # of one pair of words: what stands in more groups than that tells nothing
+MAX_PAIRS = 60
+MAX_LEADERS = 16  # of one pair of words: what is in more groups than that says nothing
 
 
 def word_pairs(text: str) -> frozenset[tuple[str, str]]:
     """Return the pairs of neighbouring words of a text, of a long one those of its beginning."""
-    words = WORD.findall(text.lower())[: MOST_PAIRS + 1]
+    words = WORD.findall(text.lower())[: MAX_PAIRS + 1]
     return frozenset(pairwise(words))
 
 
@@ -34,7 +34,7 @@ def group_similar(texts: Mapping[int, str]) -> list[list[int]]:
             groups[found].append(key)
             continue
         for pair in pairs:
-            if len(leaders[pair]) < MOST_LEADERS:
+            if len(leaders[pair]) < MAX_LEADERS:
                 leaders[pair].append(len(groups))
         groups.append([key])
         sizes.append(len(pairs))
@@ -45,10 +45,10 @@ def find_group(
     pairs: frozenset[tuple[str, str]], leaders: Mapping[tuple[str, str], Iterable[int]], sizes: list[int]
 ) -> int | None:
     """Return the group whose leader shares most pairs, when that is half of the shorter of both, else None."""
-    if len(pairs) < FEWEST_PAIRS:
+    if len(pairs) < MIN_PAIRS:
         return None
     shared = Counter(group for pair in pairs for group in leaders.get(pair, ()))
     for group, count in shared.most_common(1):
-        if sizes[group] >= FEWEST_PAIRS and count >= SHARED * min(sizes[group], len(pairs)):
+        if sizes[group] >= MIN_PAIRS and count >= SHARED * min(sizes[group], len(pairs)):
             return group
     return None

@@ -1,1 +1,1 @@
-"""Reads of this room: who writes what, what stands out, and what a roll-back would do."""
+"""Reads of this room: who wrote what, which writing is unusual, and what a roll-back would do."""

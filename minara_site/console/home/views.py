@@ -9,8 +9,8 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory_app.writes.selectors.lights import load_lights
-from memory_app.writes.shown import ShownLight, show_lights
+from memory_app.writes.pages import AnomalyRow, show_anomalies
+from memory_app.writes.selectors.anomalies import load_anomalies
 from minara_site.access.actors import actor_label
 from minara_site.access.policy import Act, Role
 from minara_site.console.budgets.shown import ShownWindow, show_window
@@ -56,7 +56,7 @@ def home(request: PageRequest) -> HttpResponse:
         own, instance = load_own_and_instance(request.user, now=now)
         tell_waiting(request, instance.held.number)
         context |= own_context(request, own) | feed_context(request, EVERYONE, now) | instance_context(instance)
-        context["lights"] = list_lights(request, now)
+        context["anomalies"] = list_anomalies(request, now)
         context["budgets"] = list_tight_budgets(now) if instance.has_tight_budget else []
         return render_page(request, "console/home/operator.html", context)
     context |= own_context(request, load_own(request.user, now=now)) | feed_context(request, request.user, now)
@@ -102,10 +102,10 @@ def feed_context(request: PageRequest, owner: Owner, now: datetime) -> dict[str,
     return {"feed": feed, "lede": lede_words(feed, since=since, now=now)}
 
 
-def list_lights(request: PageRequest, now: datetime) -> list[ShownLight]:
-    """Return what stands out among the writes of agents. One query."""
-    lights = load_lights(now=now)
-    return show_lights(lights, {each.writer: actor_label(each.writer, {}, request.user) for each in lights})
+def list_anomalies(request: PageRequest, now: datetime) -> list[AnomalyRow]:
+    """Return what is unusual among the writes of agents. Two queries."""
+    found = load_anomalies(now=now)
+    return show_anomalies(found, {each.writer: actor_label(each.writer, {}, request.user) for each in found})
 
 
 def list_tight_budgets(now: datetime) -> list[ShownWindow]:

@@ -301,9 +301,9 @@ def test_every_file_that_is_written_or_rejected_leaves_an_audit_row_of_its_chann
 def test_roll_back_finds_every_row_of_an_import(ben: Any, signed: Files) -> None:
     files = signed | {"user-profile.md": b"---\nschema_version: 1\n---\n- name: Ben\n"}
     report = bring(ben, in_memory(files))
-    plan = preview_roll_back(writer=f"import:{report.run}", since=NOON, now=NOON).plan
-    assert {step.memory_id for step in plan.steps} == ids_of(ben)
-    assert [step.key for step in plan.entries] == ["name"]
+    plan = preview_roll_back(writer=f"import:{report.run}", since=NOON, now=NOON)
+    assert {step.memory_id for _kind, step in plan.items("created")} == ids_of(ben)
+    assert [step.key for _kind, step in plan.items("profile")] == ["name"]
 
 
 @pytest.mark.database

@@ -10,13 +10,13 @@ from memory_app.memories.models import Memory
 from memory_app.memories.services import Changes, delete_memories, edit_memory, restore_memories
 from memory_app.user_profile.models import UserProfileRevision
 from memory_app.user_profile.services import set_entry
-from memory_app.writes.core.plan import Why
 from memory_app.writes.selectors.plans import preview_roll_back, preview_undo
 from memory_app.writes.services import roll_back, undo_roll_back
 from minara_site.access.principal import Principal
 from minara_site.console.quarantine.services import discard_hold
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.ownership import EVERYONE
+from minara_site.kernel.rollback import UNCHANGED, UnchangedReason
 from tests.kit.tables import table
 from tests.memory_app.writes.factories import agent, person, profiles, standing, write
 
@@ -59,8 +59,11 @@ class Story:
         sha256 = preview_undo(rollback).sha256
         undo_roll_back(principal=self.olga, rollback_id=rollback.pk, sha256=sha256, reason="a mistake", now=self.tick())
 
-    def left(self, writer: str) -> list[Why]:
-        return [each.why for each in preview_roll_back(writer=writer, since=self.since, now=self.now).plan.left]
+    def left(self, writer: str) -> list[UnchangedReason]:
+        return [
+            row.reason
+            for _kind, row in preview_roll_back(writer=writer, since=self.since, now=self.now).items(UNCHANGED)
+        ]
 
 
 @pytest.fixture
@@ -135,7 +138,7 @@ def test_what_a_person_wrote_after_it_went_through_the_trash_is_named_as_left(st
     for act in (delete_memories, restore_memories):
         act(principal=story.bad, owner=story.bad.owner, ids=[mine], now=story.tick())
     story.edit(story.ana, mine, "corrected")
-    assert story.left(BAD) == [Why.EDITED_SINCE]
+    assert story.left(BAD) == [UnchangedReason.EDITED_SINCE]
 
 
 @pytest.mark.database
@@ -145,7 +148,7 @@ def test_a_writer_of_very_many_keys_is_taken_back(story: Story, ana: Any) -> Non
         UserProfileRevision(owner=ana, key=f"key {n}", replaced_at=at, replaced_by=BAD) for n in range(1_100)
     )
     preview = preview_roll_back(writer=BAD, since=story.since, now=story.tick())
-    assert preview.plan.counts["profile"] == 1_100
+    assert preview.counts["profile"] == 1_100
 
 
 @pytest.mark.database

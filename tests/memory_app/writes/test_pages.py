@@ -20,7 +20,7 @@ from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from tests.kit.page import text_of
 from tests.kit.tables import table
-from tests.memory_app.writes.core.test_lights import minja
+from tests.memory_app.writes.core.test_anomalies import minja
 from tests.memory_app.writes.factories import agent, person, write
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("frozen")]
@@ -62,7 +62,7 @@ def test_writers_stand_with_what_they_did(operator_page: Client, ana: Any) -> No
     assert "user:" not in figures
     week = text_of(operator_page.get("/ops/writes/?window=week"))
     assert f"user:{ana.pk}" in week
-    assert "Nobody wrote" not in text_of(operator_page.get("/ops/writes/?window=nonsense"))
+    assert "No one wrote" not in text_of(operator_page.get("/ops/writes/?window=nonsense"))
     rows = text_of(operator_page.get("/ops/writes/rows/?writer=import:r1"))
     assert re.findall(r"fact \d", rows) == ["fact 2", "fact 1", "fact 0"]
     assert "poison" not in rows
@@ -71,13 +71,13 @@ def test_writers_stand_with_what_they_did(operator_page: Client, ana: Any) -> No
 def test_a_value_that_waits_is_left_to_the_queue(operator_page: Client, ana: Any) -> None:
     set_entry(owner=ana, key="zone", value="turned \u202earound", actor=BAD, now=timezone.now())
     page = text_of(operator_page.get("/ops/writes/roll-back/", {"writer": BAD, "since": since()}))
-    assert "There is nothing to take back" in page
+    assert "Nothing left to undo" in page
     assert re.search(r"zone.*its new value waits in the queue of held texts", page, re.DOTALL)
 
 
 def test_an_empty_instance_says_so_calmly(operator_page: Client) -> None:
     page = text_of(operator_page.get("/ops/writes/"))
-    for words in ("All normal", "Nobody wrote in this window", "Nothing was rolled back yet"):
+    for words in ("All normal", "No one wrote in this period", "Nothing was rolled back yet"):
         assert words in page
 
 
@@ -170,6 +170,20 @@ def test_a_write_after_the_preview_is_a_conflict_that_shows_the_new_plan(operato
     assert not Memory.objects.live().exists()
 
 
+def test_a_record_of_older_versions_names_what_it_left_unchanged(operator_page: Client) -> None:
+    left = [
+        {"why": "edited_since", "memory": 7, "owner": None, "key": "", "by": "job:night"},
+        {"why": "changed_since", "memory": None, "owner": 1, "key": "zone", "by": ""},
+    ]
+    counts = {"created": 2, "edited": 0, "deleted": 0, "restored": 0, "profile": 1, "unretired": 0, "left": 2}
+    now = timezone.now()
+    record = WriteRollback.objects.create(writer=BAD, since=now, actor="job:x", at=now, counts=counts, left=left)
+    page = text_of(operator_page.get(f"/ops/writes/{record.pk}/"))
+    assert '<a href="/memories/7/">memory 7</a>: its text was changed afterwards, by the job night' in page
+    assert '<span class="mono">zone</span>: its value was changed afterwards' in page
+    assert record.total == 3
+
+
 @table(
     ("query", "status"),
     [
@@ -218,7 +232,7 @@ def test_reading_stops_at_a_bound_and_says_so(
         for number in range(1_300)
     )
     assert "1,300" in text_of(operator_page.get("/ops/writes/"))
-    monkeypatch.setattr("memory_app.writes.selectors.writers.MOST_READ", 1_000)
+    monkeypatch.setattr("memory_app.writes.selectors.writers.MAX_READ", 1_000)
     page = text_of(operator_page.get("/ops/writes/"))
     assert "1,000" in page
     assert "Counted from" in page

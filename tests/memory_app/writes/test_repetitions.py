@@ -311,7 +311,7 @@ def play(story: Story, stream: list[Any], rolled: list[str]) -> None:
     before = standing()
     rollbacks = []
     for writer in rolled:
-        if not preview_roll_back(writer=writer, since=story.since, now=story.now).plan.is_empty:
+        if not preview_roll_back(writer=writer, since=story.since, now=story.now).is_empty:
             rollbacks.append(story.roll(writer))
             story.sweep()
             check_promises(count=len(stream))

@@ -23,7 +23,6 @@ from memory_app.memories.services import (
 )
 from memory_app.user_profile.models import UserProfileEntry
 from memory_app.user_profile.services import remove_entry, set_entry
-from memory_app.writes.core.plan import Why
 from memory_app.writes.models import RolledBackMemory, WriteRollback
 from memory_app.writes.selectors.plans import preview_roll_back, preview_undo
 from memory_app.writes.services import roll_back, undo_roll_back
@@ -32,6 +31,7 @@ from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.kernel.guard.models import Hold
+from minara_site.kernel.rollback import UNCHANGED, UnchangedReason
 from tests.memory_app.edges.factories import edges_of
 from tests.memory_app.writes.factories import agent, person, profiles, standing, write
 
@@ -214,11 +214,11 @@ class TestWhatOthersDid:
             "unretired": 0,
             "left": 4,
         }
-        assert {(each["memory"], each["key"]): each["why"] for each in rollback.left} == {
-            (mine.pk, ""): Why.EDITED_SINCE,
-            (taken.pk, ""): Why.EDITED_SINCE,
-            (deleted.pk, ""): Why.MOVED_SINCE,
-            (None, "zone"): Why.CHANGED_SINCE,
+        assert {(each.get("memory"), each.get("key", "")): each["why"] for each in rollback.left} == {
+            (mine.pk, ""): UnchangedReason.EDITED_SINCE,
+            (taken.pk, ""): UnchangedReason.EDITED_SINCE,
+            (deleted.pk, ""): UnchangedReason.MOVED_SINCE,
+            (None, "zone"): UnchangedReason.CHANGED_SINCE,
         }
         assert standing() == before | {lone.pk: {**before[lone.pk], "deleted_at": now}}
         assert UserProfileEntry.objects.get(key="zone").value == "good"
@@ -226,11 +226,11 @@ class TestWhatOthersDid:
     def test_a_value_that_waits_is_named_as_long_as_it_waits(self, ana: Any, olga: Any, now: datetime) -> None:
         for key, actor in (("new", BAD), ("zone", "key:good0000"), ("zone", BAD)):
             set_entry(owner=ana, key=key, value="turned \u202earound", actor=actor, now=now - MINUTE)
-        plan = preview_roll_back(writer=BAD, since=now - MINUTE, now=now).plan
+        plan = preview_roll_back(writer=BAD, since=now - MINUTE, now=now)
         assert plan.is_empty
-        assert [(left.why, left.key) for left in plan.left] == [(Why.WAITS, "new")]
+        assert [(row.reason, row.object_id) for _kind, row in plan.items(UNCHANGED)] == [(UnchangedReason.WAITS, "new")]
         set_entry(owner=ana, key="new", value="mine", actor="user:1", now=now)
-        assert not preview_roll_back(writer=BAD, since=now - MINUTE, now=now).plan.left
+        assert not preview_roll_back(writer=BAD, since=now - MINUTE, now=now).items(UNCHANGED)
 
     def test_writes_of_before_the_moment_and_of_others_stay(self, ana: Any, olga: Any, now: datetime) -> None:
         bad = agent(ana, "bad00000")

@@ -1,0 +1,187 @@
+"""What the pages of writers, anomalies and roll-backs show: list, view models and labels, for every kind alike."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext_lazy
+
+from memory_app.writes.core.anomalies import Anomaly, AnomalyKind
+from memory_app.writes.core.entries import IMPORT
+from memory_app.writes.models import WriteRollback
+from memory_app.writes.selectors.plans import RollbackPlan
+from memory_app.writes.selectors.writers import Writer
+from minara_site.access.actors import name_actors
+from minara_site.access.models import User
+from minara_site.kernel.rollback import UNCHANGED, Effect, Label, PlanRow, UnchangedReason, list_effects, rollback_kinds
+from minara_site.web.keyset import Order
+from minara_site.web.lists import Column, Empty, ListSpec, Sort
+from minara_site.web.moments import number_words
+
+MAX_SHOWN = 50  # rows of a plan or record at a time
+MAX_CHANGED = 200  # rows of a kind that the page of a record links
+EffectCount = tuple[Effect, Label, int]
+ANOMALY_LABELS: Mapping[AnomalyKind, Any] = {
+    AnomalyKind.SIMILAR: ngettext_lazy(
+        "%(number)s memory that says nearly the same as others",
+        "%(number)s memories that say nearly the same",
+        "count",
+    ),
+    AnomalyKind.AUTHORITY: ngettext_lazy(
+        "%(number)s memory speaks of approving, transferring, withdrawing or moving a limit",
+        "%(number)s memories speak of approving, transferring, withdrawing or moving a limit",
+        "count",
+    ),
+    AnomalyKind.DESTINATION: ngettext_lazy(
+        "%(number)s memory names a wallet or web address not seen before",
+        "%(number)s memories name wallet or web addresses not seen before",
+        "count",
+    ),
+    AnomalyKind.SPIKE: ngettext_lazy(
+        "%(number)s write within an hour, far more than usual",
+        "%(number)s writes within an hour, far more than usual",
+        "count",
+    ),
+}
+ROWS = ListSpec(
+    name="written",
+    caption=gettext_lazy("Memories of one writer"),
+    row="memory_app/writes/_memory_row.html",
+    columns=(
+        Column(gettext_lazy("Memory")),
+        Column(gettext_lazy("Owner")),
+        Column(gettext_lazy("Source")),
+        Column(gettext_lazy("State")),
+        Column(gettext_lazy("Changed"), sorts=("newest", "oldest"), numeric=True),
+    ),
+    sorts=(
+        Sort("newest", gettext_lazy("newest change first"), Order("updated_at")),
+        Sort("oldest", gettext_lazy("oldest change first"), Order("updated_at", descending=False)),
+    ),
+    has_actions=False,
+    empty=Empty(
+        "memory",
+        gettext_lazy("Nothing here"),
+        gettext_lazy("No memory stands as this writer wrote it. It may be edited, purged, or was never there."),
+        action=gettext_lazy("Go to the writers"),
+        url="writes:page",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PlanView:
+    """A plan on a page: the effects that it has, and some rows of the current one, with owner and why each stays.
+
+    `first` and `last` count from 1; `next` is where the next rows begin, None at the end.
+    """
+
+    effects: Sequence[EffectCount]
+    current: str
+    rows: Sequence[tuple[PlanRow, str, str]]
+    first: int
+    last: int
+    total: int
+    next: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class AnomalyRow:
+    """An anomaly as a sentence, with the addresses of its rows and of their roll-back."""
+
+    text: str
+    who: str
+    since: datetime
+    rows_url: str
+    roll_back_url: str
+
+
+def list_counts(counts: Mapping[str, int], *, is_undo: bool) -> list[EffectCount]:
+    """Return the effects that have rows by the counts of a plan or a record, with what becomes of how many."""
+    found = [(effect, counts[effect.name]) for effect in list_effects() if counts.get(effect.name)]
+    return [(effect, effect.on_undo if is_undo else effect.on_roll_back, count) for effect, count in found]
+
+
+def show_plan(plan: RollbackPlan, *, effect: str, start: int, reader: User, is_undo: bool = False) -> PlanView:
+    """Return a plan with some rows of an effect, or of the first that it has. Few queries, whatever its size."""
+    effects = list_counts(plan.counts, is_undo=is_undo)
+    names = [each.name for each, _result, _count in effects]
+    current = effect if effect in names else next(iter(names), "")
+    items = plan.items(current)
+    start = min(start, len(items))
+    chosen, rows = items[start : start + MAX_SHOWN], list[PlanRow]()
+    for kind, part in plan.parts.items():
+        own = [item for of, item in chosen if of is kind]
+        rows += (kind.show_unchanged if current == UNCHANGED else kind.show_steps)(own, part, reader=reader)
+    owners = {user.pk: user.get_short_name() for user in User.objects.filter(pk__in={row.owner_id for row in rows})}
+    reasons = [""] * len(rows)
+    if current == UNCHANGED:
+        reasons = label_reasons([(item.reason, item.by) for _kind, item in chosen], reader=reader)
+    named = [(row, owners.get(row.owner_id, ""), reason) for row, reason in zip(rows, reasons, strict=True)]
+    last = start + len(named)
+    return PlanView(effects, current, named, start + 1, last, len(items), last if last < len(items) else None)
+
+
+def label_reasons(reasons: Sequence[tuple[str, str]], *, reader: User) -> list[str]:
+    """Return in words why rows stay as they are, from the reason and the actor of each. Two queries at most."""
+    names = name_actors({by for _reason, by in reasons if by}, reader=reader)
+    labels = [(UnchangedReason(reason).label, by) for reason, by in reasons]
+    return [_("%(what)s, by %(who)s") % {"what": label, "who": names[by]} if by else str(label) for label, by in labels]
+
+
+def show_record(record: WriteRollback, *, reader: User) -> dict[str, Any]:
+    """Return what a roll-back did: effects, rows left unchanged as page, title and why, changed rows as id and page."""
+    kinds, chosen = rollback_kinds(), record.left[:MAX_SHOWN]
+    reasons = label_reasons([(each["why"], each["by"]) for each in chosen], reader=reader)
+    return {
+        "effects": list_counts(record.counts, is_undo=record.undoes_id is not None),
+        "unchanged": [
+            (kind.url(each[kind.record_key]), kind.title(each[kind.record_key]), reason)
+            for each, reason in zip(chosen, reasons, strict=True)
+            for kind in kinds
+            if each.get(kind.record_key)
+        ],
+        "changed": [
+            (kind, [(pk, kind.url(pk)) for pk in kind.list_changed(record, limit=MAX_CHANGED)]) for kind in kinds
+        ],
+    }
+
+
+def show_writers(writers: Sequence[Writer], names: Mapping[str, str]) -> list[tuple[Writer, str, str, list[Any]]]:
+    """Return writers with name, address of the roll-back, and a labelled count for each effect that acts have."""
+    columns = [(effect.name, effect.column or effect.title) for effect in list_effects() if not effect.follows]
+    found = []
+    for row in writers:
+        counts = [(label, row.counts[name]) for name, label in columns]
+        found.append((row, names[row.name], roll_back_url(row.name, row.first_at), counts))
+    return found
+
+
+def show_anomalies(anomalies: Sequence[Anomaly], names: Mapping[str, str]) -> list[AnomalyRow]:
+    """Return anomalies as sentences; `names` says who each writer is."""
+    return [
+        AnomalyRow(
+            text=str(ANOMALY_LABELS[each.kind] % {"count": each.count, "number": number_words(each.count)}),
+            who=names[each.writer],
+            since=each.since,
+            rows_url=f"{reverse('writes:rows')}?{urlencode({'writer': each.writer, 'light': each.kind.value})}",
+            roll_back_url=roll_back_url(each.writer, each.since),
+        )
+        for each in anomalies
+    ]
+
+
+def roll_back_url(writer: str, since: datetime) -> str:
+    """Return the address of the preview that undoes what a writer wrote since a moment."""
+    return f"{reverse('writes:preview')}?{urlencode({'writer': writer, 'since': since.isoformat()})}"
+
+
+def writer_label(writer: str, reader: User) -> str:
+    """Return who a writer is: an actor of the log, or one run of an import."""
+    if writer.startswith(IMPORT):
+        return _("import %(run)s") % {"run": writer.removeprefix(IMPORT)}
+    return name_actors([writer], reader=reader)[writer]

@@ -1,0 +1,170 @@
+"""Rolling back what a writer wrote: what `memory_app/writes` asks of a kind of row, without knowing its table.
+
+An app lists its kinds in `<app>/rollbacks.py`. An act of the audit log, and an effect, belongs to one kind alone.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, ClassVar, Protocol
+
+from django.db.models import TextChoices
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.core.diff import Segment
+from minara_site.kernel.errors import Invalid
+from minara_site.kernel.registry import load
+
+Label = str | Promise
+Entries = Sequence[AuditEntry]
+MAX_ROWS = 20_000  # of one roll-back: it is one transaction
+UNCHANGED = "left"  # the unchanged rows in counts, records and addresses, beside the effects
+
+
+class UnchangedReason(TextChoices):
+    """Why a roll-back leaves a row as it is."""
+
+    EDITED_SINCE = "edited_since", gettext_lazy("its text was changed afterwards")
+    MOVED_SINCE = "moved_since", gettext_lazy("it was deleted or restored afterwards")
+    CHANGED_SINCE = "changed_since", gettext_lazy("its value was changed afterwards")
+    GONE = "gone", gettext_lazy("it was removed for good")
+    WAITS = "waits", gettext_lazy("its new value waits in the queue of held texts; discard it there")
+
+
+@dataclass(frozen=True, slots=True)
+class UnchangedRow:
+    """A row that stays as it is: `object_id` names it within its kind, `by` is who changed it, where known."""
+
+    reason: UnchangedReason
+    object_id: Any
+    owner_id: int | None = None
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What writers did to rows, or what `follows` of it. `column` heads it among writers, if the title does not."""
+
+    name: str
+    title: Label
+    on_roll_back: Label
+    on_undo: Label
+    column: Label = ""
+    follows: bool = False
+
+
+STAYS = gettext_lazy("untouched; each says why")
+UNCHANGED_EFFECT = Effect(UNCHANGED, gettext_lazy("Left alone"), STAYS, STAYS, follows=True)
+
+
+@dataclass(frozen=True)
+class KindPlan:
+    """What becomes of the rows of one kind: `steps` are dataclasses by effect, in a stable order.
+
+    The hash of a plan covers steps and unchanged rows, not `rows`, which the kind needs to show and apply them.
+    """
+
+    steps: Mapping[str, Sequence[Any]]
+    unchanged: Sequence[UnchangedRow] = ()
+    rows: Mapping[Any, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRow:
+    """A row of a plan on a page, masked for its reader; `changes` lead from what it says now to what it will say."""
+
+    label: str
+    owner_id: int | None
+    url: str = ""
+    category: str = ""
+    changes: Sequence[Segment] = ()
+
+
+class RollbackRecord(Protocol):
+    """A stored roll-back, or the undo of one (`undoes`). `batch` marks the rows that it moved."""
+
+    pk: Any
+    actor: Any
+    at: Any
+    batch: Any
+    undoes: Any
+
+
+class RollbackKind(ABC):
+    """One kind of row that writers write: `writes` are its audit acts and the effect of each.
+
+    `import_acts` of them carry the run of an import. The audit entry of a roll-back lists its rows under `audit_key`,
+    its record names a row that was left unchanged under `record_key`.
+    """
+
+    name: ClassVar[str]
+    label: ClassVar[Label]
+    writes: ClassVar[Mapping[str, str]]
+    import_acts: ClassVar[Collection[str]] = ()
+    effects: ClassVar[Sequence[Effect]]
+    audit_key: ClassVar[str]
+    record_key: ClassVar[str]
+
+    @abstractmethod
+    def plan(self, entries: Entries, *, writer: str, since: datetime, now: datetime, lock: bool) -> KindPlan:
+        """Return what undoing these entries of its acts, oldest first, would do. Raises Invalid beyond MAX_ROWS.
+
+        `lock` keeps the rows until the transaction ends.
+        """
+
+    @abstractmethod
+    def plan_undo(self, record: RollbackRecord, *, lock: bool) -> KindPlan:
+        """Return what undoing a roll-back would do: rows that no one changed since get back their state before it."""
+
+    @abstractmethod
+    def apply(self, record: RollbackRecord, plan: KindPlan) -> Mapping[int, Mapping[str, Any]]:
+        """Do what a plan says and store what its undo needs, in the caller's transaction; the rows are locked.
+
+        Returns by owner what the audit entry says: the rows under `audit_key`, their `count`, and more.
+        """
+
+    @abstractmethod
+    def show_steps(self, steps: Sequence[Any], plan: KindPlan, *, reader: Any) -> Sequence[PlanRow]:
+        """Return some steps of one effect as this person may see them, in their order."""
+
+    def show_unchanged(self, rows: Sequence[UnchangedRow], plan: KindPlan, *, reader: Any) -> Sequence[PlanRow]:
+        """Return some unchanged rows as this person may see them, in their order."""
+        return [PlanRow(self.title(row.object_id), row.owner_id) for row in rows]
+
+    def title(self, object_id: Any) -> str:
+        """Return what a row is called that is not there to name itself."""
+        return str(object_id)
+
+    def url(self, object_id: Any) -> str:
+        """Return the page of a row, empty without one."""
+        return ""
+
+    def list_changed(self, record: RollbackRecord, *, limit: int) -> Sequence[Any]:
+        """Return the rows with a page that a roll-back changed, at most so many."""
+        return ()
+
+
+def rollback_kinds() -> tuple[RollbackKind, ...]:
+    """Return every kind, in the order in which the apps list them."""
+    return tuple(load("rollbacks").values())
+
+
+def written_acts() -> dict[str, str]:
+    """Return the acts of the audit log that a roll-back undoes, with the effect of each."""
+    return {act: effect for kind in rollback_kinds() for act, effect in kind.writes.items()}
+
+
+def list_effects() -> list[Effect]:
+    """Return every effect in the order of pages: what writers did, what follows of it, and that rows stay."""
+    effects = [effect for kind in rollback_kinds() for effect in kind.effects]
+    return [*sorted(effects, key=lambda effect: effect.follows), UNCHANGED_EFFECT]
+
+
+def too_many_rows() -> Invalid:
+    """Return the refusal of a roll-back that is too large for one transaction."""
+    detail = _("That is more than %(most)s rows. Choose a later moment, and roll back in several steps.")
+    return Invalid(detail % {"most": f"{MAX_ROWS:,}"}, code="too_many")
