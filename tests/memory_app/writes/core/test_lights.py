@@ -3,9 +3,10 @@
 import random
 from datetime import UTC, datetime, timedelta
 
+from memory_app.facts.demo import FactsPart
+from memory_app.memories.demo import MemoriesPart
 from memory_app.writes.core.lights import Kind, Pace, Written, find_lights, speaks_of_authority
 from memory_app.writes.core.similar import group_similar
-from minara_site.console.demo.content import DEFAULT_PERSON, MEI_PERSON
 from minara_site.kernel.guard.core import judge
 from tests.bench.texts import make_texts
 from tests.kit.tables import table
@@ -42,7 +43,7 @@ def test_a_burst_of_one_template_is_seen_as_one() -> None:
 
 
 def test_the_demo_lights_nothing_even_when_all_of_it_is_new() -> None:
-    texts = [memory.text for person in (DEFAULT_PERSON, MEI_PERSON) for memory in person.memories]
+    texts = [memory.text for memories in (*MemoriesPart.rows.values(), *FactsPart.rows.values()) for memory in memories]
     assert kinds(*rows(*(text for text in texts if not judge(text).is_held))) == []
 
 
