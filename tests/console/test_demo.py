@@ -40,14 +40,16 @@ from minara_site.console.models import DemoObject
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.conversations.models import Session, Turn
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
+from minara_site.kernel.demo import DemoLoad
 from minara_site.kernel.governance.models import ShadowDecision
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.llm.models import BudgetWindow, LlmUsage
 from minara_site.kernel.market.outcome import Outcome
+from minara_site.kernel.registry import load as load_list
 from profile_app.prompt.models import SessionSnapshot
 from tests.kit.clock import NOON
-from tests.kit.rows import all_rows
-from tests.kit.tables import taken_back
+from tests.kit.rows import Rows, all_rows, changed_tables, difference
+from tests.kit.tables import Faults, taken_back
 
 pytestmark = pytest.mark.django_db
 
@@ -192,6 +194,28 @@ def test_removing_leaves_every_table_as_it_was_and_does_nothing_twice(default: A
     assert remove_demo(now=now, actor="command:demo") == 0
     assert all_rows(without={"audit_log"}) == before
     assert AuditEntry.objects.filter(tool_call="demo_removed").count() == 1
+
+
+def test_every_part_that_an_app_declares_stores_rows_and_removes_them(default: Any, now: datetime) -> None:
+    """The last first; what is left then is the loader's own."""
+    faults, empty = Faults(), rows_of_all_databases()
+    load_demo(now=now, actor="command:demo")
+    people = {user.username: user for user in User.objects.all()}
+    load = DemoLoad(now, "command:demo", people, services.mark, services.marked)
+    for part in reversed(load_list("demo").values()):
+        before = rows_of_all_databases()
+        part.remove(load)
+        with faults.row(part.name):
+            gone, new, _changed = difference(before, rows_of_all_databases())
+            assert gone
+            assert not new
+    faults.show()
+    own = {"access_log", "access_user", "access_user_groups", "audit_log", "demo_objects"}
+    assert changed_tables(empty, rows_of_all_databases()) == {f"default.{table}" for table in own}
+
+
+def rows_of_all_databases() -> Rows:
+    return {f"{alias}.{table}": rows for alias in connections for table, rows in all_rows(using=alias).items()}
 
 
 @pytest.mark.database

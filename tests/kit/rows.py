@@ -3,15 +3,16 @@
 from collections.abc import Collection
 from typing import Any
 
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connections
 
 Rows = dict[str, dict[Any, dict[str, Any]]]
 OF_DJANGO = {"django_migrations", "django_content_type", "auth_permission"}
 
 
-def all_rows(*, without: Collection[str] = ()) -> Rows:
+def all_rows(*, without: Collection[str] = (), using: str = DEFAULT_DB_ALIAS) -> Rows:
     """Return column by column what stands in each table, by its key; the search index follows from the rest."""
     rows: Rows = {}
+    connection = connections[using]
     with connection.cursor() as cursor:
         for table in {*connection.introspection.table_names(cursor)} - OF_DJANGO - {*without}:
             if not table.startswith("search_index"):

@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 
 from memory_app.writes.core.anomalies import AnomalyInput, AnomalyKind, WriteRate, find_anomalies, speaks_of_authority
 from memory_app.writes.core.similar import group_similar
-from minara_site.console.demo.content import DEFAULT_PERSON, MEI_PERSON
 from minara_site.kernel.guard.core import judge
 from tests.bench.texts import make_texts
 from tests.kit.tables import table
@@ -42,7 +41,7 @@ def test_a_burst_of_one_template_is_seen_as_one() -> None:
 
 
 def test_the_demo_is_no_anomaly_even_when_all_of_it_is_new() -> None:
-    texts = [memory.text for person in (DEFAULT_PERSON, MEI_PERSON) for memory in person.memories]
+    texts = [memory.text for memories in (*MemoriesPart.rows.values(), *FactsPart.rows.values()) for memory in memories]
     assert kinds(*rows(*(text for text in texts if not judge(text).is_held))) == []
 
 

@@ -14,44 +14,38 @@ from minara_site.kernel.core.data_files import load_toml
 from minara_site.kernel.market.models import PriceBar
 
 COURSES: dict[str, list[tuple[float, float]]] = load_toml(__package__, "prices.toml")
-PRICED_DAYS = 30
+PRICED_HOURS = 30 * 24
 RIPPLE = 0.006  # of the price, at most, between two points of a course
 SOURCE = "demo"
-HOUR = timedelta(hours=1)
 CENTS = Decimal("0.01")
 
 
-def load_prices(owner: User, *, now: datetime, every: int) -> None:
+def store_prices(owner: User, *, now: datetime, every: int) -> None:
     """Store a candle of so many hours after the other of each asset, up to `now`."""
-    ages = range(0, PRICED_DAYS * 24, every)
-    PriceBar.objects.bulk_create(
-        (bar_of(owner, symbol, hours, now, every) for symbol in COURSES for hours in ages), batch_size=500
-    )
+    for symbol in COURSES:
+        closes = [price(symbol, hours) for hours in range(0, PRICED_HOURS + 1, every)]
+        PriceBar.objects.bulk_create(
+            PriceBar(
+                owner=owner,
+                symbol=symbol,
+                interval_seconds=3600 * every,
+                opens_at=now - timedelta(hours=every * (number + 1)),
+                closes_at=now - timedelta(hours=every * number),
+                open=opens,
+                high=max(close, opens) * Decimal("1.001"),
+                low=min(close, opens) * Decimal("0.999"),
+                close=close,
+                source=SOURCE,
+                recorded_at=now - timedelta(hours=every * number),
+                is_demo=True,
+            )
+            for number, (close, opens) in enumerate(pairwise(closes))
+        )
 
 
-def bar_of(owner: User, symbol: str, hours: int, now: datetime, every: int) -> PriceBar:
-    """Return the candle that closed so many hours before `now`."""
-    closes_at = now - HOUR * hours
-    close, opens = price(symbol, hours / 24), price(symbol, (hours + every) / 24)
-    high, low = max(close, opens), min(close, opens)
-    return PriceBar(
-        owner=owner,
-        symbol=symbol,
-        interval_seconds=3600 * every,
-        opens_at=closes_at - HOUR * every,
-        closes_at=closes_at,
-        open=opens,
-        high=high * Decimal("1.001"),
-        low=low * Decimal("0.999"),
-        close=close,
-        source=SOURCE,
-        recorded_at=closes_at,
-        is_demo=True,
-    )
-
-
-def price(symbol: str, days_ago: float) -> Decimal:
+def price(symbol: str, hours_ago: float) -> Decimal:
     """Return what an asset cost, to the cent: along its course, with the same small ripple each time."""
+    days_ago = hours_ago / 24
     for (older, before), (newer, after) in pairwise(COURSES[symbol]):
         if newer <= days_ago <= older:
             share = (older - days_ago) / (older - newer)

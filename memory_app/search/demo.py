@@ -1,0 +1,42 @@
+"""The demo's log of searches."""
+
+from django.conf import settings
+
+from memory_app.memories.demo import demo_memories
+from memory_app.search.core.surfaces import Surface
+from memory_app.search.log import keep_search
+from memory_app.search.models import SearchLogEntry
+from minara_site.access.models import User
+from minara_site.kernel.demo import AGENT_KEY, DemoLoad, DemoPart, DemoRow, read_rows
+
+MAX_HITS = 5
+
+
+class DemoSearch(DemoRow):
+    """One search of an agent that returned the newest memories with this word."""
+
+    surface: Surface
+    query: str
+    word: str
+
+
+class SearchesPart(DemoPart[DemoSearch]):
+    """Searches; none while no log is kept."""
+
+    name, rows = "searches", read_rows(DemoSearch, __package__)
+
+    def store(self, load: DemoLoad, owner: User, row: DemoSearch) -> None:
+        if not settings.MINARA.minara_search_log_days:
+            return
+        found = demo_memories(owner).live().filter(content__contains=row.word).order_by("-updated_at", "-id")
+        ids = list(found.values_list("pk", flat=True)[:MAX_HITS])
+        asked = {"query": row.query, "found": len(ids), "at": load.ago(row.hours_ago)}
+        entry = SearchLogEntry(owner_id=owner.pk, actor=AGENT_KEY, door=row.surface, **asked)
+        keep_search(entry, ids)
+        load.mark(entry)
+
+    def remove(self, load: DemoLoad) -> None:
+        """Delete them, and what was searched since then of owners who go with the demo."""
+        load.marked(SearchLogEntry).delete()
+        going = [user.pk for user in load.people.values() if not user.is_default]
+        SearchLogEntry.objects.filter(owner_id__in=going).delete()

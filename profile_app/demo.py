@@ -1,0 +1,5 @@
+"""The app's parts of the demo."""
+
+from profile_app.prompt.demo import SessionsPart
+
+DEMO = (SessionsPart(),)
