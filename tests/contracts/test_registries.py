@@ -14,7 +14,7 @@ from memory_app.facts.services import decide, undo
 from memory_app.writes.core.entries import WRITES
 from minara_site.access.policy import Act, Role, permits
 from minara_site.access.principal import Principal
-from minara_site.agent.catalogue import TOOLS
+from minara_site.agent.catalogue import load_tools
 from minara_site.kernel import registry
 from minara_site.kernel.audit_log.table import load_acts
 from minara_site.kernel.guard.kinds import stored_kinds
@@ -92,7 +92,7 @@ def test_every_job_that_anybody_can_start_may_run_twice(world: World) -> None:
 
 
 def test_every_tool_is_one_that_the_messages_api_takes() -> None:
-    for name, tool in TOOLS.items():
+    for name, tool in load_tools().items():
         definition = tool.definition()
         assert set(definition) == {"name", "description", "input_schema"}, name
         assert definition["input_schema"]["type"] == "object", name
@@ -105,7 +105,7 @@ def acts_recorded() -> tuple[set[str], str]:
     source = "\n".join(path.read_text() for path in modules if path.parent.name != "migrations")
     together = {f"{kind}_{decision}" for kind in stored_kinds() for decision in ("held", "released", "discarded")}
     together |= {f"memory_import.{channel}" for channel in Channel} | {f"doctor.fix.{fix}" for fix in FixName}
-    together |= {name for name, tool in TOOLS.items() if tool.is_read_only}
+    together |= {name for name, tool in load_tools().items() if tool.is_read_only}
     together |= {*decide.AUDIT_WORDS.values(), *undo.AUDIT_WORDS.values()}
     return together | set(RECORDED.findall(source)), source
 
