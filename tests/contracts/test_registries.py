@@ -1,5 +1,6 @@
 """What must hold for everything that is registered: every list, job, tool and audit act. A new part writes only its own."""
 
+import ast
 import re
 from collections.abc import Iterator
 from urllib.parse import urlencode
@@ -12,6 +13,7 @@ from memory_app.bundle.core.plan import Channel
 from memory_app.doctor.fixes.names import FixName
 from memory_app.facts.services import decide, undo
 from memory_app.writes.core.entries import WRITES
+from minara_site.access.access_log import load_access_subjects
 from minara_site.access.policy import Act, Role, permits
 from minara_site.access.principal import Principal
 from minara_site.agent.catalogue import load_tools
@@ -115,6 +117,14 @@ def test_every_act_that_the_code_records_is_declared_and_every_declared_one_is_r
     assert {"memory_write", "job_requested", "password_changed"} <= recorded
     assert recorded - load_acts().keys() == set()
     assert {name for name in load_acts().keys() - recorded if f'"{name}"' not in source} == set()
+
+
+def test_every_subject_of_the_access_log_is_declared_and_every_declared_one_is_logged() -> None:
+    sources = [path.read_text() for app in APPS for path in (ROOT / app).rglob("*.py")]
+    calls = [node for source in sources for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    named = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id in {"log_access", "OwnedList"}]
+    words = [word.value for call in named for word in call.keywords if word.arg == "kind"]
+    assert {word.value for word in words if isinstance(word, ast.Constant)} == load_access_subjects().keys()
 
 
 def test_every_act_that_is_undone_or_changes_the_prompt_is_a_write() -> None:
