@@ -2,7 +2,7 @@
 
 from memory_app.memories.tools import MemoryReadArgs, MemoryWriteArgs, memory_read, memory_write
 from memory_app.pages.tools import MemoryCompiledPageArgs, memory_compiled_page
-from memory_app.roles.tools import RecordDecisionArgs
+from memory_app.roles.schemas import NewDecision
 from memory_app.roles.tools import record as record_decision
 from memory_app.search.tools import MemorySearchArgs, memory_search
 from minara_site.access.policy import Act
@@ -44,7 +44,7 @@ TOOLS = (
         "record_decision",
         "Record a decision of one of your roles before its outcome is known, with what it was based on. It is "
         "judged later; what it taught comes back as a lesson of that role. A wrong role_id answers the known ones.",
-        RecordDecisionArgs,
+        NewDecision,
         Act.ROLE_MEMORY_WRITE,
         record_decision,
         is_read_only=False,

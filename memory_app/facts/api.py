@@ -3,7 +3,6 @@
 from datetime import datetime
 from typing import Any
 
-from django.utils import timezone
 from ninja import Query, Router, Schema
 
 from memory_app.facts.core import Decider, EventKind
@@ -11,10 +10,9 @@ from memory_app.facts.selectors import fact_records, list_events, list_facts
 from memory_app.memories.api import MemoryOut
 from memory_app.memories.core import FactState
 from memory_app.memories.selectors import find_refused
-from minara_site.access.access_log import log_access
 from minara_site.access.api_auth import allow
 from minara_site.access.policy import Act
-from minara_site.kernel.guard.masking import masked_for
+from minara_site.shell.answers import answer_page
 from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, paginate
 from minara_site.web.schemas import Data, Items, PageQuery
@@ -59,10 +57,7 @@ def list_(request: PageRequest, query: Query[FactQuery]) -> dict[str, Any]:
     owner = request.principal.reads(Act.FACTS_READ, query.owner)
     rows = list_facts(owner=owner, state=query.state)
     page = paginate(rows, Order("updated_at"), cursor=query.cursor, limit=query.limit, scope="v1/facts")
-    leave_traces(request, {row.owner_id for row in page.items})
-    refused = find_refused(page.items)
-    shown = [masked_for(request.principal.owner, row) for row in page.items if row.pk not in refused]
-    return {"data": {"items": fact_records(shown), "next_cursor": page.next_cursor}}
+    return answer_page(request, page, kind="facts", records=fact_records, find_refused=find_refused)
 
 
 @router.get(
@@ -73,16 +68,10 @@ def events(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
     owner = request.principal.reads(Act.FACTS_READ, query.owner)
     rows = list_events(owner=owner)
     page = paginate(rows, Order("at"), cursor=query.cursor, limit=query.limit, scope="v1/facts/events")
-    leave_traces(request, {row.owner_id for row in page.items})
-    return {"data": {"items": [event_record(row) for row in page.items], "next_cursor": page.next_cursor}}
+    return answer_page(request, page, kind="facts", records=lambda found: [event_record(row) for row in found])
 
 
 def event_record(event: Any) -> dict[str, Any]:
     """Return an event as the API answers it."""
     names = ("at", "kind", "decider", "actor", "fact_id", "other_id", "reason", "run_id")
     return {"id": event.pk, **{name: getattr(event, name) for name in names}, "undoes": event.undoes_id}
-
-
-def leave_traces(request: PageRequest, owner_ids: set[int]) -> None:
-    """Keep whose facts an operator read."""
-    log_access(principal=request.principal, owner_ids=owner_ids, kind="facts", now=timezone.now())

@@ -8,6 +8,7 @@ from django.db.models import F, Q
 from memory_app.facts.core import ConflictState, Decider, EventKind
 from memory_app.facts.core.decision import VERDICTS
 from minara_site.kernel.fields import usd_field
+from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 
 
@@ -42,6 +43,10 @@ class ConsolidationEvent(models.Model):
             models.Index(fields=["fact_id"], name="consolidation_events_fact"),
             models.Index(fields=["other_id"], condition=Q(other_id__isnull=False), name="consolidation_events_other"),
         ]
+
+    def mask(self) -> None:
+        """Mask the secrets of this copy, which is for a reader who is not the owner."""
+        self.reason = mask(self.reason)
 
 
 class FactConflict(models.Model):

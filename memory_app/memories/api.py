@@ -23,7 +23,8 @@ from minara_site.access.policy import Act
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.errors import Malformed
 from minara_site.kernel.guard.masking import masked_for
-from minara_site.kernel.guard.selectors import find_held
+from minara_site.kernel.guard.selectors import written_record
+from minara_site.shell.answers import answer_page
 from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, paginate, read_number, write_number
 from minara_site.web.schemas import Data, HeldOut, Items, OwnerQuery, PageQuery, Strict
@@ -162,8 +163,8 @@ def create(request: PageRequest, payload: NewMemory) -> Status[dict[str, Any]]:
         tickers=tuple(payload.tickers),
     )
     memory = write_memory(owner_id=request.principal.owner.pk, draft=draft, now=timezone.now())
-    held = find_held(MEMORY_KIND, memory.pk) if memory.held_at else None
-    return Status(202, {"id": memory.pk, "held": held}) if held else Status(201, {"id": memory.pk})
+    answer = written_record(MEMORY_KIND, memory)
+    return Status(202 if "held" in answer else 201, answer)
 
 
 @router.get("/memory", summary="List memories", auth=allow(Act.MEMORY_READ), response=Data[Items[MemoryOut]])
@@ -181,11 +182,13 @@ def list_(request: PageRequest, query: Query[MemoryQuery]) -> dict[str, Any]:
     order = NEWEST_DELETED if query.state is State.DELETED else NEWEST
     with limited(query.q):
         page = paginate(rows, order, cursor=query.cursor, limit=query.limit, scope="v1/memory")
-    owner_ids = {row.owner_id for row in page.items}
-    log_access(principal=request.principal, owner_ids=owner_ids, kind="memories", now=now)
-    refused = find_refused(page.items) if query.state is State.LIVE else frozenset()
-    items = [memory_record(masked_for(request.principal.owner, row)) for row in page.items if row.pk not in refused]
-    return {"data": {"items": items, "next_cursor": page.next_cursor}}
+    return answer_page(
+        request,
+        page,
+        kind="memories",
+        records=lambda rows: [memory_record(row) for row in rows],
+        find_refused=lambda rows: find_refused(rows) if query.state is State.LIVE else set(),
+    )
 
 
 @router.post(
@@ -227,9 +230,8 @@ def edit(request: PageRequest, response: HttpResponse, memory_id: int, payload: 
         now=timezone.now(),
     )
     response["ETag"] = f'"{memory.version}"'
-    held = find_held(MEMORY_KIND, memory.pk) if memory.held_at else None
-    answer = {"id": memory.pk, "version": memory.version, "data": memory_record(memory)}
-    return Status(202, {**answer, "held": held}) if held else Status(200, answer)
+    answer = {**written_record(MEMORY_KIND, memory), "version": memory.version, "data": memory_record(memory)}
+    return Status(202 if "held" in answer else 200, answer)
 
 
 @router.delete(

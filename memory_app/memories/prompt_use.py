@@ -96,7 +96,7 @@ def explain(memory: Memory) -> dict[str, Any]:
         "updated_at": memory.updated_at,
         "is_editable": memory.is_editable,
         "rules_version": memory.rules_version,
-        "held": find_held(MEMORY_KIND, memory.pk) if memory.held_at else None,
+        "held": find_held(MEMORY_KIND, memory),
         "in_prompt": memory.pk in reading.ids,
         "note": reading.note(memory),
         "prompt_line": line,

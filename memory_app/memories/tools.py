@@ -11,7 +11,7 @@ from memory_app.memories.services import Draft, agent_source, record_fact, write
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.kernel.core.vocabulary import Category, Provenance
-from minara_site.kernel.guard.selectors import find_held
+from minara_site.kernel.guard.selectors import written_record
 from minara_site.kernel.plain_text import clean_text
 from minara_site.web.schemas import Strict
 
@@ -44,8 +44,7 @@ def memory_write(principal: Principal, args: MemoryWriteArgs, *, reasoning: str)
     )
     write = record_fact if args.category is Category.FACT else write_memory
     memory = write(owner_id=principal.owner.pk, draft=draft, now=timezone.now(), reasoning=reasoning)
-    held = find_held(MEMORY_KIND, memory.pk) if memory.held_at else None
-    return {"id": memory.pk, "held": held} if held else {"id": memory.pk}
+    return written_record(MEMORY_KIND, memory)
 
 
 def memory_read(principal: Principal, args: MemoryReadArgs, *, reasoning: str) -> dict[str, Any]:

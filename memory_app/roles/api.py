@@ -17,6 +17,7 @@ from memory_app.roles.core.moments import as_utc
 from memory_app.roles.models import RoleMemory
 from memory_app.roles.records import entry_record, role_record
 from memory_app.roles.registry import registry
+from memory_app.roles.schemas import NewDecision
 from memory_app.roles.selectors import count_pending, find_refused, get_entry, list_entries, list_lessons
 from memory_app.roles.services.outcome import mark_outcome
 from memory_app.roles.services.record import DecisionDraft, record_decision
@@ -25,9 +26,10 @@ from minara_site.access.api_auth import allow
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard.masking import masked_for
-from minara_site.kernel.guard.selectors import find_held
+from minara_site.kernel.guard.selectors import written_record
 from minara_site.kernel.market.core import normalise_symbol
 from minara_site.kernel.market.outcome import Direction, Outcome
+from minara_site.shell.answers import answer_page
 from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, Page, paginate, read_number, write_number
 from minara_site.web.schemas import Data, HeldOut, Items, OwnerQuery, PageQuery, Strict
@@ -123,15 +125,6 @@ class RecordedHeldOut(RecordedOut):
     held: HeldOut
 
 
-class NewDecision(Strict):
-    """A decision that a role made."""
-
-    role_id: Annotated[str, Field(max_length=120)]
-    inputs: dict[str, Any]
-    decision: str
-    decided_at: datetime | None = None
-
-
 class MarkedOutcome(Strict):
     """What came of a decision of a manual role; `pnl_pct` is in percent, in its direction."""
 
@@ -190,7 +183,7 @@ def lessons(request: PageRequest, role_id: str, query: Query[LessonQuery]) -> di
     owner = request.principal.reads(Act.ROLES_READ, query.owner)
     rows = list_lessons(owner=owner, role_id=role_id, as_of=min(query.as_of or now, now))
     page = paginate(rows, NEWEST_OUTCOME, cursor=query.cursor, limit=query.limit, scope=f"v1/lessons/{role_id}")
-    return shown(request, page)
+    return answer_decisions(request, page)
 
 
 @router.get(
@@ -218,7 +211,7 @@ def list_(request: PageRequest, query: Query[EntryQuery]) -> dict[str, Any]:
         rows = narrow_entries(rows, owner=owner, query=query.q)
     with limited(query.q):
         found = paginate(rows, NEWEST, cursor=query.cursor, limit=query.limit, scope="v1/role-memory")
-    return shown(request, found)
+    return answer_decisions(request, found)
 
 
 @router.get(
@@ -258,10 +251,8 @@ def create(request: PageRequest, payload: NewDecision) -> Status[dict[str, Any]]
         is_replay=request.principal.is_operator,
         now=timezone.now(),
     )
-    held = find_held(DECISION_KIND, entry.pk) if entry.held_at else None
-    if held:
-        return Status(202, {"data": {"id": entry.pk, "held": held}})
-    return Status(201, {"data": {"id": entry.pk}})
+    record = written_record(DECISION_KIND, entry)
+    return Status(202 if "held" in record else 201, {"data": record})
 
 
 @router.post(
@@ -291,12 +282,12 @@ def shown_alone(request: PageRequest, entry: RoleMemory) -> dict[str, Any]:
     return {"data": entry_record(masked_for(request.principal.owner, entry), is_refused=is_refused)}
 
 
-def shown(request: PageRequest, page: Page[RoleMemory]) -> dict[str, Any]:
-    """Answer a page of decisions as this caller may read them, and keep whose an operator read."""
-    owner_ids = {entry.owner_id for entry in page.items}
-    log_access(principal=request.principal, owner_ids=owner_ids, kind="role_memory", now=timezone.now())
-    refused = find_refused(page.items)
-    items = [
-        entry_record(masked_for(request.principal.owner, entry)) for entry in page.items if entry.pk not in refused
-    ]
-    return {"data": {"items": items, "next_cursor": page.next_cursor}}
+def answer_decisions(request: PageRequest, page: Page[RoleMemory]) -> dict[str, Any]:
+    """Answer a page of decisions."""
+    return answer_page(
+        request,
+        page,
+        kind="role_memory",
+        records=lambda rows: [entry_record(row) for row in rows],
+        find_refused=find_refused,
+    )

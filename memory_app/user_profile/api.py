@@ -8,11 +8,10 @@ from ninja import Query, Router, Schema, Status
 
 from memory_app.user_profile.selectors import find_refused, list_entries
 from memory_app.user_profile.services import remove_entry, set_entry
-from minara_site.access.access_log import log_access
 from minara_site.access.api_auth import allow
 from minara_site.access.policy import Act
-from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.guard.selectors import hold_record
+from minara_site.shell.answers import answer_page
 from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, paginate
 from minara_site.web.schemas import Data, HeldOut, Items, PageQuery, Strict
@@ -57,12 +56,7 @@ def list_(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
     owner = request.principal.reads(Act.USER_PROFILE_READ, query.owner)
     by_key = Order("key", descending=False)
     page = paginate(list_entries(owner=owner), by_key, cursor=query.cursor, limit=query.limit, scope="v1/user-profile")
-    owner_ids = {entry.owner_id for entry in page.items}
-    log_access(principal=request.principal, owner_ids=owner_ids, kind="user_profile", now=timezone.now())
-    refused = find_refused(page.items)
-    reader = request.principal.owner
-    items = [masked_for(reader, entry) for entry in page.items if entry.pk not in refused]
-    return {"data": {"items": items, "next_cursor": page.next_cursor}}
+    return answer_page(request, page, kind="user_profile", find_refused=find_refused)
 
 
 @router.put(

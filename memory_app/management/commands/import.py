@@ -7,19 +7,16 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from memory_app.importers.adapters import Format, open_bundle
 from memory_app.importers.services import Judgement, Verdict, run_import
-from minara_site.access.models import DEFAULT_USERNAME
-from minara_site.access.users import get_user
-from minara_site.kernel.command import MinaraCommand
+from minara_site.access.owner_command import OwnerCommand
 from minara_site.kernel.core.hidden import visible
 from minara_site.kernel.core.vocabulary import IMPORT_ACTOR
-from minara_site.kernel.errors import NotFound
 from minara_site.web.words import sentences
 
 SOMETHING_REJECTED = 2
@@ -33,7 +30,7 @@ VERDICTS = {
 MOST_CHARS = 80
 
 
-class Command(MinaraCommand):
+class Command(OwnerCommand):
     """Judge each entry and, with --apply, store the new ones."""
 
     help = (
@@ -45,16 +42,13 @@ class Command(MinaraCommand):
         """Declare PATH, --from, --user and --apply."""
         parser.add_argument("path", type=Path)
         parser.add_argument("--from", dest="source_format", required=True, choices=[each.value for each in Format])
-        parser.add_argument("--user", default=DEFAULT_USERNAME, help="whose memories they become")
+        self.add_user(parser, "whose memories they become")
         parser.add_argument("--apply", action="store_true", help="store the new entries")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Print a verdict per entry and a summary. Exit status 2 says that something was rejected."""
-        try:
-            owner = get_user(options["user"])
-            bundle = open_bundle(options["path"], Format(options["source_format"]))
-        except NotFound as error:
-            raise CommandError(error.detail) from None
+        owner = self.owner(options)
+        bundle = open_bundle(options["path"], Format(options["source_format"]))
         counts: Counter[Verdict] = Counter()
         judged = run_import(owner=owner, bundle=bundle, apply=options["apply"], now=timezone.now(), actor=IMPORT_ACTOR)
         for judgement in judged:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -16,12 +16,10 @@ from memory_app.bundle.core.plan import Channel, ExportReport, FilePlan, ImportP
 from memory_app.bundle.selectors import plan_import
 from memory_app.bundle.services import apply_import, export_bundle
 from memory_app.bundle.words import KINDS, LEFT_OUT, VERDICTS, reason_words
-from minara_site.access.models import DEFAULT_USERNAME, User
-from minara_site.access.users import get_user
-from minara_site.kernel.command import MinaraCommand
+from minara_site.access.models import User
+from minara_site.access.owner_command import OwnerCommand
 from minara_site.kernel.core.hidden import visible
 from minara_site.kernel.core.vocabulary import IMPORT_ACTOR
-from minara_site.kernel.errors import MinaraError
 
 EXPORT_ACTOR = "command:memory"
 SOMETHING_REJECTED = 2
@@ -30,7 +28,7 @@ MOST_CHARS = 60
 CHANNELS = {Channel.SIGNED: "A", Channel.UNSIGNED: "B"}
 
 
-class Command(MinaraCommand):
+class Command(OwnerCommand):
     """Write everything that the agent remembers as markdown, and read it back."""
 
     help = "Export memories as a tree of markdown files, or import such a tree; an import is a dry run without --apply."
@@ -49,13 +47,13 @@ class Command(MinaraCommand):
             "--approve-hard-constraints", action="store_true", help="let hard constraints in; at a terminal only"
         )
         for each in (out, back):
-            each.add_argument("--user", default=DEFAULT_USERNAME, help="whose memories they are")
+            self.add_user(each, "whose memories they are")
             each.add_argument("--json", action="store_true", help="answer with one JSON object")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run the act. Exit status 2 says that a file, or the whole bundle, was rejected or is held."""
         try:
-            owner = get_user(options["user"])
+            owner = self.owner(options)
             if options["act"] == "export":
                 self.export(owner, options)
             else:
@@ -63,8 +61,6 @@ class Command(MinaraCommand):
         except BundleRefused as error:
             self.stderr.write(error.detail)
             sys.exit(SOMETHING_REJECTED)
-        except MinaraError as error:
-            raise CommandError(error.detail) from None
 
     def export(self, owner: User, options: Mapping[str, Any]) -> None:
         """Write the tree and say where it lies."""

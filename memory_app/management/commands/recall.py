@@ -13,16 +13,13 @@ from memory_app.roles.models import RoleMemory
 from memory_app.roles.records import entry_record
 from memory_app.roles.registry import registry
 from memory_app.roles.selectors import recent_lessons
-from minara_site.access.models import DEFAULT_USERNAME
-from minara_site.access.users import get_user
-from minara_site.kernel.command import MinaraCommand
+from minara_site.access.owner_command import OwnerCommand
 from minara_site.kernel.core.hidden import visible
-from minara_site.kernel.errors import MinaraError
 
 MOST_LESSONS = 200
 
 
-class Command(MinaraCommand):
+class Command(OwnerCommand):
     """Print what a role learned."""
 
     help = "Print the newest lessons of a role, newest outcome first."
@@ -30,7 +27,7 @@ class Command(MinaraCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the role, whose lessons, and how they are printed."""
         parser.add_argument("role", help="the id of a role, such as market.spot.momentum")
-        parser.add_argument("--user", default=DEFAULT_USERNAME, help="whose lessons are printed")
+        self.add_user(parser, "whose lessons are printed")
         parser.add_argument("--limit", type=parse_limit, default=10, metavar="1-200", help="how many at most")
         parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON")
 
@@ -42,10 +39,7 @@ class Command(MinaraCommand):
             raise CommandError(
                 _("No skill declares the role %(id)s. Known are: %(known)s.") % {"id": role_id, "known": known}
             )
-        try:
-            owner = get_user(options["user"])
-        except MinaraError as error:
-            raise CommandError(error.detail) from None
+        owner = self.owner(options)
         lessons = recent_lessons(owner_id=owner.pk, role_id=role_id, as_of=timezone.now(), most=options["limit"])
         if options["as_json"]:
             records = [entry_record(entry) for entry in lessons]

@@ -15,7 +15,6 @@ from memory_app.roles.services.reflect import reflect_role
 from memory_app.roles.services.sweeping import Ended, Sweep, SweepResult
 from memory_app.roles.words import ENDED
 from minara_site.kernel.command import MinaraCommand
-from minara_site.kernel.errors import MinaraError
 from minara_site.kernel.llm.gateway import what_is_missing
 from minara_site.web.words import enumeration
 
@@ -45,10 +44,7 @@ class Command(MinaraCommand):
             )
         if missing := what_is_missing():
             raise CommandError(missing)
-        try:
-            ended = reflect_role(role_id, trigger=Trigger.MANUAL, now=timezone.now())
-        except MinaraError as error:
-            raise CommandError(error.detail) from None
+        ended = reflect_role(role_id, trigger=Trigger.MANUAL, now=timezone.now())
         self.stdout.write(json.dumps(ended.as_dict(), ensure_ascii=False) if options["as_json"] else line_of(ended))
         if ended.result not in ENDED_WELL:
             sys.exit(1)

@@ -14,17 +14,14 @@ from memory_app.search.core.surfaces import Surface
 from memory_app.search.log import log_search_of
 from memory_app.search.past import read_moment
 from memory_app.search.selectors import search_memories
-from minara_site.access.models import DEFAULT_USERNAME
-from minara_site.access.users import get_user
-from minara_site.kernel.command import MinaraCommand
+from minara_site.access.owner_command import OwnerCommand
 from minara_site.kernel.core.hidden import visible
-from minara_site.kernel.errors import MinaraError
 
 MOST_SHOWN = 20
 ACTOR = "command:search"
 
 
-class Command(MinaraCommand):
+class Command(OwnerCommand):
     """Find memories, check the search index, and build it anew."""
 
     help = "Find memories as the agent does, check the search index against the memories, or build it anew."
@@ -34,7 +31,7 @@ class Command(MinaraCommand):
         acts = parser.add_subparsers(dest="act", required=True)
         find = acts.add_parser("find", help="Find memories as the agent does.")
         find.add_argument("query", nargs="+", help="what to find")
-        find.add_argument("--user", default=DEFAULT_USERNAME, help="whose memories are searched")
+        self.add_user(find, "whose memories are searched")
         find.add_argument("--as-of", help="find what was live at this ISO time, or at the end of this day")
         find.add_argument("--fusion", choices=[each.value for each in Fusion], default=Fusion.DEFAULT.value)
         find.add_argument("--limit", type=int, choices=range(1, 201), default=10, metavar="1-200")
@@ -58,17 +55,14 @@ class Command(MinaraCommand):
     def find(self, options: dict[str, Any]) -> None:
         """Print a line per memory: score, id and text."""
         query = " ".join(options["query"])
-        try:
-            owner = get_user(options["user"])
-            found = search_memories(
-                owner=owner,
-                query=query,
-                limit=options["limit"],
-                fusion=Fusion(options["fusion"]),
-                as_of=read_moment(options["as_of"]) if options["as_of"] else None,
-            )
-        except MinaraError as error:
-            raise CommandError(error.detail) from None
+        owner = self.owner(options)
+        found = search_memories(
+            owner=owner,
+            query=query,
+            limit=options["limit"],
+            fusion=Fusion(options["fusion"]),
+            as_of=read_moment(options["as_of"]) if options["as_of"] else None,
+        )
         ids = [hit.id for hit in found.hits]
         log_search_of(owner_id=owner.pk, actor=ACTOR, query=query, ids=ids, now=timezone.now(), door=Surface.COMMAND)
         for note in found.notes:

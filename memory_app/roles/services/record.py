@@ -16,6 +16,7 @@ from memory_app.roles.core import DECISION_KIND
 from memory_app.roles.core.declarations import Custom, DeclaredRole, PriceDelta
 from memory_app.roles.core.inputs import MAX_CHARS, MAX_DEPTH, Problem, inputs_problem
 from memory_app.roles.core.moments import as_utc
+from memory_app.roles.core.prompts import MAX_DECISION_CHARS
 from memory_app.roles.models import RoleMemory
 from memory_app.roles.probes.custom import custom_probes
 from memory_app.roles.registry import registry
@@ -27,7 +28,6 @@ from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.services import place_hold
 from minara_site.kernel.plain_text import clean_text
 
-MAX_DECISION_CHARS = 4_000
 CLOCKS_DIFFER = timedelta(minutes=5)
 BACKDATED = timedelta(minutes=15)
 PROBLEMS: dict[Problem, Promise] = {

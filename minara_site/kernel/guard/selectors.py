@@ -79,7 +79,13 @@ def hold_record(hold: Hold) -> dict[str, Any]:
     }
 
 
-def find_held(kind: str, object_id: int) -> dict[str, Any] | None:
-    """Return why the text of this row waits, None when it does not."""
-    hold = find_open_holds(kind, [object_id]).get(object_id)
+def find_held(kind: str, row: Any) -> dict[str, Any] | None:
+    """Return why the text of a row with `held_at` waits, None when it does not."""
+    hold = find_open_holds(kind, [row.pk]).get(row.pk) if row.held_at else None
     return hold_record(hold) if hold else None
+
+
+def written_record(kind: str, row: Any) -> dict[str, Any]:
+    """Return what a tool answers about a row that it wrote: its id and, when the guard holds its text, why."""
+    held = find_held(kind, row)
+    return {"id": row.pk, "held": held} if held else {"id": row.pk}

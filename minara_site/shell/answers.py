@@ -1,0 +1,30 @@
+"""What operations of the API answer alike: a page of owned rows."""
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+from django.utils import timezone
+
+from minara_site.access.access_log import log_access
+from minara_site.kernel.guard.masking import masked_for
+from minara_site.shell.pages import PageRequest
+from minara_site.web.keyset import Page
+
+
+def answer_page(
+    request: PageRequest,
+    page: Page[Any],
+    *,
+    kind: str,
+    records: Callable[[Sequence[Any]], Sequence[Any]] = lambda rows: rows,
+    find_refused: Callable[[Sequence[Any]], Collection[int]] = lambda rows: (),
+) -> dict[str, Any]:
+    """Answer a page: whose rows were read is logged as `kind`, secrets of other owners are masked.
+
+    Rows that today's rules of the guard refuse are left out; the job that holds them has not come to them yet.
+    """
+    owner_ids = {row.owner_id for row in page.items}
+    log_access(principal=request.principal, owner_ids=owner_ids, kind=kind, now=timezone.now())
+    reader, refused = request.principal.owner, find_refused(page.items)
+    rows = [masked_for(reader, row) for row in page.items if row.pk not in refused]
+    return {"data": {"items": records(rows), "next_cursor": page.next_cursor}}
