@@ -37,6 +37,7 @@ from tests.kit.world import World, fill
 LIST = re.compile(r'id="([\w-]+)-rows"')
 RECORDED = re.compile(r"""(?:tool_call=|record_act\(|note_change\(|record\(principal, )["']([a-z_]+)["']""")
 BESIDE_NAVIGATION = {None, Act.SIGN_OUT, Act.METRICS} | {act for act in Act if permits(act, Role.ANONYMOUS, None)}
+LOGGING = {"log_access", "answer_page", "OwnedList"}  # what writes lines of the access log, their `kind` by name
 OF_A_RUN = LOGS | {"job_runs", "leases", "workers_seen", "audit_log", "audit_seals", "search_index"}
 
 
@@ -122,7 +123,7 @@ def test_every_act_that_the_code_records_is_declared_and_every_declared_one_is_r
 def test_every_subject_of_the_access_log_is_declared_and_every_declared_one_is_logged() -> None:
     sources = [path.read_text() for app in APPS for path in (ROOT / app).rglob("*.py")]
     calls = [node for source in sources for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
-    named = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id in {"log_access", "OwnedList"}]
+    named = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id in LOGGING]
     words = [word.value for call in named for word in call.keywords if word.arg == "kind"]
     assert {word.value for word in words if isinstance(word, ast.Constant)} == load_access_subjects().keys()
 

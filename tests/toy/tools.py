@@ -8,8 +8,9 @@ from pydantic import Field
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.access.tools import Tool
-from minara_site.kernel.guard.selectors import hold_record
+from minara_site.kernel.guard.selectors import written_record
 from minara_site.web.schemas import Strict
+from tests.toy.models import NOTE_KIND
 from tests.toy.services import write_note
 
 
@@ -22,8 +23,8 @@ class NoteWriteArgs(Strict):
 def note_write(principal: Principal, args: NoteWriteArgs, *, reasoning: str) -> dict[str, Any]:
     """Write a note. `held` says that the guard holds it."""
     owner, actor = principal.owner, principal.actor
-    note, hold = write_note(owner=owner, text=args.text, actor=actor, now=timezone.now(), reasoning=reasoning)
-    return {"id": note.pk, "held": hold_record(hold)} if hold else {"id": note.pk}
+    note = write_note(owner=owner, text=args.text, actor=actor, now=timezone.now(), reasoning=reasoning)
+    return written_record(NOTE_KIND, note)
 
 
 TOOLS = (
