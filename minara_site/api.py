@@ -1,5 +1,6 @@
 """The HTTP API `/v1`: joins the rooms' routers and maps errors. Shapes and paths: the contract."""
 
+from collections.abc import Iterable
 from types import MappingProxyType
 from typing import Any
 
@@ -7,6 +8,7 @@ import structlog
 from django.core.exceptions import RequestDataTooBig
 from django.http import Http404, HttpRequest, HttpResponse, UnreadablePostError
 from django.utils.translation import gettext as _
+from ninja import Router
 from ninja.errors import HttpError, ValidationError
 from ninja.parser import Parser
 from ninja.renderers import JSONRenderer
@@ -58,37 +60,16 @@ class ReadableRenderer(JSONRenderer):
     json_dumps_params = MappingProxyType({"ensure_ascii": False})
 
 
-api = DocumentedAPI(
-    title="Minara",
-    version="1",
-    description="Memory and learning for finance agents. Send an API key as a bearer token.",
-    openapi_url="/openapi.json",
-    docs_url="/docs",
-    docs_decorator=page(Act.API_DOCS),
-    auth=caller,
-    parser=StrictParser(),
-    renderer=ReadableRenderer(),
-    urls_namespace="api",
-)
-
-
-api.add_decorator(only_once, mode="view")
-api.add_decorator(tell_allowance, mode="view")
-
-
-@api.exception_handler(MinaraError)
 def answer_minara_error(request: HttpRequest, error: MinaraError) -> HttpResponse:
     """Answer with the error's own status and code."""
     return problem_response(request, problem_of(error))
 
 
-@api.exception_handler(AnsweredBefore)
 def answer_again(request: HttpRequest, repeated: AnsweredBefore) -> HttpResponse:
     """Answer a repeated call as the first time."""
     return repeated.response()
 
 
-@api.exception_handler(ValidationError)
 def answer_validation_error(request: HttpRequest, error: ValidationError) -> HttpResponse:
     """Name each wrong field; wrong paging is malformed, everything else invalid."""
     fields = tuple(FieldError(field_name(each["loc"]), each["msg"].removeprefix(SAID_BEFORE)) for each in error.errors)
@@ -104,37 +85,67 @@ def field_name(location: tuple[str | int, ...]) -> str:
     return ".".join(str(part) for part in location[2:]) or str(whole)
 
 
-@api.exception_handler(Http404)
 def answer_missing(request: HttpRequest, error: Http404) -> HttpResponse:
     """Answer for an address that leads nowhere."""
     return answer_minara_error(request, NotFound(_("There is nothing at this address.")))
 
 
-@api.exception_handler(RequestDataTooBig)
 def answer_too_large(request: HttpRequest, error: RequestDataTooBig) -> HttpResponse:
     """Answer for a body over the limit."""
     return too_large(request)
 
 
-@api.exception_handler(UnreadablePostError)
 def answer_unsent(request: HttpRequest, error: UnreadablePostError) -> HttpResponse:
     """Answer for a body that stopped on its way."""
     return answer_minara_error(request, Malformed(_("The body did not arrive. Send it again.")))
 
 
-@api.exception_handler(HttpError)
 def answer_unreadable(request: HttpRequest, error: HttpError) -> HttpResponse:
     """Answer for what could not be read; django-ninja hides our own reason behind its own."""
     reason = error.__cause__
     return answer_minara_error(request, reason if isinstance(reason, MinaraError) else Malformed(str(error)))
 
 
-@api.exception_handler(Exception)
 def answer_failure(request: HttpRequest, error: Exception) -> HttpResponse:
     """Log a fault of ours; the caller gets the request id and no internals (W-30)."""
     logger.error("api_failure", exc_info=error)
     return server_error(request)
 
 
-for router in (*memory_routers, *profile_routers, prices_router, budget_router, tools_router):
-    api.add_router("", router)
+HANDLERS: dict[type[Exception], Any] = {
+    MinaraError: answer_minara_error,
+    AnsweredBefore: answer_again,
+    ValidationError: answer_validation_error,
+    Http404: answer_missing,
+    RequestDataTooBig: answer_too_large,
+    UnreadablePostError: answer_unsent,
+    HttpError: answer_unreadable,
+    Exception: answer_failure,
+}
+ROUTERS = (*memory_routers, *profile_routers, prices_router, budget_router, tools_router)
+
+
+def build_api(routers: Iterable[Router], *, namespace: str = "api") -> DocumentedAPI:
+    """Return an API of these routers: each asks who calls, reads bodies and answers errors in the same way."""
+    built = DocumentedAPI(
+        title="Minara",
+        version="1",
+        description="Memory and learning for finance agents. Send an API key as a bearer token.",
+        openapi_url="/openapi.json",
+        docs_url="/docs",
+        docs_decorator=page(Act.API_DOCS),
+        auth=caller,
+        parser=StrictParser(),
+        renderer=ReadableRenderer(),
+        urls_namespace=namespace,
+    )
+    built.add_decorator(only_once, mode="view")
+    built.add_decorator(tell_allowance, mode="view")
+    for error, answer in HANDLERS.items():
+        built.add_exception_handler(error, answer)
+    for router in routers:
+        built.add_router("", router)
+    return built
+
+
+api = build_api(ROUTERS)

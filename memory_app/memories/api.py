@@ -27,7 +27,7 @@ from minara_site.kernel.guard.selectors import written_record
 from minara_site.shell.answers import answer_page
 from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, paginate, read_number, write_number
-from minara_site.web.schemas import Data, HeldOut, Items, OwnerQuery, PageQuery, Strict
+from minara_site.web.schemas import Data, HeldOut, Items, OwnerQuery, PageQuery, Strict, Written, WrittenHeld
 
 router = Router(tags=["memory"])
 
@@ -94,19 +94,6 @@ class MemoryQuery(PageQuery):
     source: Source | None = None
     state: State = State.LIVE
     q: Annotated[str | None, Field(max_length=MAX_QUERY_CHARS)] = None
-
-
-class Written(Schema):
-    """A memory was stored."""
-
-    ok: Literal[True] = True
-    id: int
-
-
-class WrittenHeld(Written):
-    """A memory was stored and waits for an operator."""
-
-    held: HeldOut
 
 
 class Edited(Schema):

@@ -1,6 +1,6 @@
 """Values of the user profile as a kind of stored text."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -48,9 +48,6 @@ class ProfileKind(StoredKind):
         """Delete the held values; those in force stay."""
         for object_id in holds.keys() & rows.keys():
             discard_value(rows[object_id])
-
-    def publish_changes(self, owner_id: int, ids: Sequence[int]) -> None:
-        """Do nothing: no one listens for values of a profile."""
 
     def rescan(self, ids: Collection[int], *, now: datetime, actor: str) -> tuple[int, int]:
         """Judge the values in force."""

@@ -8,9 +8,8 @@ from django.utils.translation import gettext as _
 from memory_app.user_profile.core import PROFILE_KIND
 from memory_app.user_profile.models import UserProfileEntry, guarded_text
 from minara_site.kernel.errors import NotFound
-from minara_site.kernel.guard import core as guard
+from minara_site.kernel.guard import selectors as guard
 from minara_site.kernel.guard.models import Hold
-from minara_site.kernel.guard.selectors import find_open_holds, judge_stored
 from minara_site.kernel.ownership import Owner
 
 
@@ -36,7 +35,7 @@ def get_entry(*, owner: Owner, key: str) -> UserProfileEntry:
 
 def find_hold(entry: UserProfileEntry) -> Hold | None:
     """Return the hold of the value that waits."""
-    return find_open_holds(PROFILE_KIND, [entry.pk]).get(entry.pk) if entry.held_value else None
+    return guard.find_open_holds(PROFILE_KIND, [entry.pk]).get(entry.pk) if entry.held_value else None
 
 
 def read_entries(*, owner: Owner) -> "list[UserProfileEntry]":
@@ -47,14 +46,8 @@ def read_entries(*, owner: Owner) -> "list[UserProfileEntry]":
 
 
 def find_refused(entries: "Iterable[UserProfileEntry]") -> set[int]:
-    """Return the ids of entries that today's rules refuse; no query while all verdicts are by those rules (P-04)."""
-    stale = {
-        entry.pk: guarded_text(entry.key, entry.value)
-        for entry in entries
-        if entry.rules_version != guard.RULES.version
-    }
-    verdicts = judge_stored(PROFILE_KIND, stale)
-    return {pk for pk, verdict in verdicts.items() if verdict.is_held}
+    """Return the ids of entries whose value in force today's rules refuse."""
+    return guard.find_refused(PROFILE_KIND, entries, text=lambda entry: guarded_text(entry.key, entry.value))
 
 
 def no_such_entry() -> NotFound:

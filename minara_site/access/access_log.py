@@ -1,12 +1,36 @@
-"""Who opened whose data: an operator or supporter who opens something of another owner is logged for that owner."""
+"""Who opened whose data: an operator or supporter who opens something of another owner is logged for that owner.
+
+What can be opened each app declares in `ACCESS_SUBJECTS` of its `access_subjects.py`.
+"""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import QuerySet
+from django.utils.functional import Promise
 
 from minara_site.access.models import AccessEntry, User
 from minara_site.access.principal import Principal
+from minara_site.kernel import registry
+
+
+@dataclass(frozen=True, slots=True)
+class AccessSubject:
+    """What was opened, as the access log calls it; `name` is the `kind` of its entries.
+
+    `page` is the URL name of the page of one, which takes the object's id, in its query where a `parameter` is named.
+    """
+
+    name: str
+    label: str | Promise
+    page: str = ""
+    parameter: str = ""
+
+
+def load_access_subjects() -> dict[str, AccessSubject]:
+    """Return every subject by name, in the apps' order."""
+    return registry.load("access_subjects")
 
 
 def log_access(

@@ -12,17 +12,20 @@ from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.errors import SAID_BEFORE, FieldError, Invalid, NotFound
 from minara_site.kernel.registry import load
 
-TOOLS: dict[str, Tool] = load("tools")
+
+def load_tools() -> dict[str, Tool]:
+    """Return every tool by name, in the apps' order."""
+    return load("tools")
 
 
 def tools_for(principal: Principal) -> list[Tool]:
     """Return the tools that this caller may use."""
-    return [tool for tool in TOOLS.values() if principal.may(tool.act)]
+    return [tool for tool in load_tools().values() if principal.may(tool.act)]
 
 
 def call_tool(principal: Principal, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """Run a tool. Raises NotFound for an unknown name, Refused without permission, Invalid for wrong arguments."""
-    tool = TOOLS.get(name)
+    tool = load_tools().get(name)
     if tool is None:
         raise NotFound(_("There is no such tool."))
     principal.require(tool.act)

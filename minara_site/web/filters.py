@@ -22,6 +22,7 @@ from minara_site.kernel.plain_text import storable_problem
 
 Text = str | Promise
 Rows = QuerySet[Any]
+Choices = Sequence[tuple[str, Text]]
 MOST_SEARCH_CHARS = 512
 WHOLE_NUMBER = re.compile("-?[0-9]{1,18}")  # fits the integer columns of both engines
 
@@ -66,9 +67,13 @@ class Filter:
     kind: FilterKind
     lookup: str = ""
     apply: Callable[[Rows, Any], Rows] | None = None
-    choices: Sequence[tuple[str, Text]] = ()
+    choices: Choices | Callable[[], Choices] = ()
     default: str = ""
     remarks: Callable[[Any], Sequence[str]] = lambda value: ()
+
+    def load_choices(self) -> Choices:
+        """Return the choices; what apps declare is read when it is asked for."""
+        return self.choices() if callable(self.choices) else self.choices
 
     @property
     def is_addable(self) -> bool:
@@ -102,7 +107,7 @@ class Filter:
     def words(self, value: Any) -> Text:
         if isinstance(value, date):
             return date_format(value, _("j M Y"))
-        return dict(self.choices).get(value, str(value))
+        return dict(self.load_choices()).get(value, str(value))
 
     def unusable(self, value: str) -> UnusableValueError:
         """Return the error that names this filter and the value."""
@@ -119,14 +124,14 @@ def read_text(item: Filter, raw: list[str]) -> str:
 
 def read_one(item: Filter, raw: list[str]) -> str:
     """Read the one choice."""
-    if raw[-1] not in dict(item.choices):
+    if raw[-1] not in dict(item.load_choices()):
         raise item.unusable(raw[-1])
     return raw[-1]
 
 
 def read_choice(item: Filter, raw: list[str]) -> tuple[str, ...]:
     """Read every chosen value."""
-    known = dict(item.choices)
+    known = dict(item.load_choices())
     for value in raw:
         if value not in known:
             raise item.unusable(value)

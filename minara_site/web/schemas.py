@@ -44,6 +44,19 @@ class HeldOut(Schema):
     note: str
 
 
+class Written(Schema):
+    """A text was stored."""
+
+    ok: Literal[True] = True
+    id: int
+
+
+class WrittenHeld(Written):
+    """A text was stored and waits for an operator."""
+
+    held: HeldOut
+
+
 class OwnerQuery(Strict):
     """Operators' keys may name another owner; `all` is everybody."""
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from minara_site.agent.catalogue import TOOLS
+from minara_site.agent.catalogue import load_tools
 from minara_site.kernel.models import AuditEntry
 from tests.kit.api import Agent, agent_of, assert_problem
 from tests.kit.tables import table
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 
 
 def test_lists_the_definitions_of_what_the_key_may_use_and_refuses_the_others(agent: Agent, ana: Any) -> None:
-    assert agent.get("/v1/tools").json() == {"ok": True, "data": [tool.definition() for tool in TOOLS.values()]}
+    assert agent.get("/v1/tools").json() == {"ok": True, "data": [tool.definition() for tool in load_tools().values()]}
     trader = agent_of(ana, "trading:read")
     assert trader.get("/v1/tools").json()["data"] == []
     assert_problem(trader.tool("memory_read", {}), 403, "missing_scope")

@@ -4,7 +4,7 @@ import json
 
 from minara_site.access.models import User
 from minara_site.access.policy import Role, permits
-from minara_site.agent.catalogue import TOOLS
+from minara_site.agent.catalogue import load_tools
 from minara_site.api import api
 from tests.contracts.bodies import FORMS, JSON, body_of
 from tests.contracts.doors import pages
@@ -106,9 +106,9 @@ ARGUMENTS = {
 }
 
 
-@table("name", TOOLS)
+@table("name", load_tools())
 def test_a_tool_refuses_every_argument_that_it_does_not_name(world, name):
-    known = TOOLS[name].definition()["input_schema"]["properties"].keys()
+    known = load_tools()[name].definition()["input_schema"]["properties"].keys()
     before = all_rows()
 
     def call(more):

@@ -21,7 +21,9 @@ def test_the_table_names_every_page_operation_and_tool_with_its_act() -> None:
     guarded = {page.route: (page.act, page.methods) for page in pages() if PAGES[page.route].act}
     assert guarded == {route: (row.act, frozenset(row.methods)) for route, row in PAGES.items() if row.act}
     assert {each.name: each.act for each in operations()} == {name: act for name, (act, _) in OPERATIONS.items()}
-    assert {tool.name: tool.act for tool in catalogue.TOOLS.values()} == {name: act for name, (act, _) in TOOLS.items()}
+    assert {tool.name: tool.act for tool in catalogue.load_tools().values()} == {
+        name: act for name, (act, _) in TOOLS.items()
+    }
 
 
 def in_soak(names: Iterable[str]) -> list[Any]:

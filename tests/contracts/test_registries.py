@@ -1,5 +1,6 @@
 """What must hold for everything that is registered: every list, job, tool and audit act. A new part writes only its own."""
 
+import ast
 import re
 from collections.abc import Iterator
 from urllib.parse import urlencode
@@ -11,9 +12,10 @@ from django.utils import timezone
 from memory_app.bundle.core.plan import Channel
 from memory_app.doctor.fixes.names import FixName
 from memory_app.facts.services import decide, undo
+from minara_site.access.access_log import load_access_subjects
 from minara_site.access.policy import Act, Role, permits
 from minara_site.access.principal import Principal
-from minara_site.agent.catalogue import TOOLS
+from minara_site.agent.catalogue import load_tools
 from minara_site.kernel import registry
 from minara_site.kernel.audit_log.table import load_acts
 from minara_site.kernel.guard.kinds import stored_kinds
@@ -35,6 +37,7 @@ from tests.kit.world import World, fill
 LIST = re.compile(r'id="([\w-]+)-rows"')
 RECORDED = re.compile(r"""(?:tool_call=|record_act\(|note_change\(|record\(principal, )["']([a-z_]+)["']""")
 BESIDE_NAVIGATION = {None, Act.SIGN_OUT, Act.METRICS} | {act for act in Act if permits(act, Role.ANONYMOUS, None)}
+LOGGING = {"log_access", "answer_page", "OwnedList"}  # what writes lines of the access log, their `kind` by name
 OF_A_RUN = LOGS | {"job_runs", "leases", "workers_seen", "audit_log", "audit_seals", "search_index"}
 
 
@@ -92,7 +95,7 @@ def test_every_job_that_anybody_can_start_may_run_twice(world: World) -> None:
 
 
 def test_every_tool_is_one_that_the_messages_api_takes() -> None:
-    for name, tool in TOOLS.items():
+    for name, tool in load_tools().items():
         definition = tool.definition()
         assert set(definition) == {"name", "description", "input_schema"}, name
         assert definition["input_schema"]["type"] == "object", name
@@ -105,7 +108,7 @@ def acts_recorded() -> tuple[set[str], str]:
     source = "\n".join(path.read_text() for path in modules if path.parent.name != "migrations")
     together = {f"{kind}_{decision}" for kind in stored_kinds() for decision in ("held", "released", "discarded")}
     together |= {f"memory_import.{channel}" for channel in Channel} | {f"doctor.fix.{fix}" for fix in FixName}
-    together |= {name for name, tool in TOOLS.items() if tool.is_read_only}
+    together |= {name for name, tool in load_tools().items() if tool.is_read_only}
     together |= {*decide.AUDIT_WORDS.values(), *undo.AUDIT_WORDS.values()}
     return together | set(RECORDED.findall(source)), source
 
@@ -115,6 +118,14 @@ def test_every_act_that_the_code_records_is_declared_and_every_declared_one_is_r
     assert {"memory_write", "job_requested", "password_changed"} <= recorded
     assert recorded - load_acts().keys() == set()
     assert {name for name in load_acts().keys() - recorded if f'"{name}"' not in source} == set()
+
+
+def test_every_subject_of_the_access_log_is_declared_and_every_declared_one_is_logged() -> None:
+    sources = [path.read_text() for app in APPS for path in (ROOT / app).rglob("*.py")]
+    calls = [node for source in sources for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    named = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id in LOGGING]
+    words = [word.value for call in named for word in call.keywords if word.arg == "kind"]
+    assert {word.value for word in words if isinstance(word, ast.Constant)} == load_access_subjects().keys()
 
 
 def test_every_act_that_is_undone_or_changes_the_prompt_is_a_write() -> None:

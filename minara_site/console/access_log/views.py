@@ -4,11 +4,11 @@ from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from minara_site.access.access_log import list_access
+from minara_site.access.access_log import list_access, load_access_subjects
 from minara_site.access.models import AccessEntry
 from minara_site.access.policy import Act
 from minara_site.access.users import find_user_id
-from minara_site.console.access_log.selectors import SUBJECTS, describe_access
+from minara_site.console.access_log.selectors import describe_access
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.lists import Column, Empty, Filter, FilterKind, ListSpec, by_time, load_page, render_list
 
@@ -17,7 +17,7 @@ KIND = Filter(
     gettext_lazy("What"),
     FilterKind.CHOICE,
     lookup="kind",
-    choices=[(kind, SUBJECTS[kind]) for kind in SUBJECTS],
+    choices=lambda: [(each.name, each.label) for each in load_access_subjects().values()],
 )
 DATES = (
     Filter("after", gettext_lazy("From"), FilterKind.DATE, lookup="at__gte"),

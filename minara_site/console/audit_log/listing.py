@@ -61,7 +61,7 @@ ENTRIES = ListSpec(
             gettext_lazy("What"),
             FilterKind.CHOICE,
             lookup="tool_call",
-            choices=[(act.name, act.label) for act in load_acts().values()],
+            choices=lambda: [(act.name, act.label) for act in load_acts().values()],
         ),
         Filter("owner", gettext_lazy("Owner"), FilterKind.TEXT, apply=by_owner),
         Filter("request", gettext_lazy("Request"), FilterKind.TEXT, apply=by_request),

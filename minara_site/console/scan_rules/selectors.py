@@ -6,13 +6,11 @@ from datetime import datetime, timedelta
 
 from django.db.models import Count, Max, Q
 
-from memory_app.memories.models import Memory
-from memory_app.user_profile.models import UserProfileEntry
-from minara_site.kernel.counts import RowCount, count_rows
+from minara_site.kernel.counts import RowCount
 from minara_site.kernel.guard.core import RULES
 from minara_site.kernel.guard.labels import REASONS, describe_rule
 from minara_site.kernel.guard.models import Decision, Hold
-from minara_site.kernel.guard.selectors import out_of_date
+from minara_site.kernel.guard.rescan import count_outdated
 from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.web.filters import Text
 
@@ -71,7 +69,5 @@ def list_rules(*, now: datetime) -> Sequence[RuleRow]:
 
 
 def load_freshness() -> Freshness:
-    """Return how far the stored verdicts are from the rules in force. Five queries."""
-    tables = (Memory.objects.all(), UserProfileEntry.objects.all())
-    outdated = RowCount.together(count_rows(rows.filter(**lookup)) for rows in tables for lookup in out_of_date())
-    return Freshness(outdated, JobRun.objects.filter(job=RESCAN).order_by("-created_at").first())
+    """Return how far the stored verdicts are from the rules in force. Two queries."""
+    return Freshness(count_outdated(), JobRun.objects.filter(job=RESCAN).order_by("-created_at").first())

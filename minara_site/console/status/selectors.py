@@ -7,12 +7,11 @@ from typing import Any
 from django.db.models import QuerySet, Subquery
 
 from memory_app.index.documents import newest_index_problems
-from memory_app.memories.models import Memory
 from minara_site.kernel.counts import RowCount, count_rows
 from minara_site.kernel.db import count_waiting_migrations
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.models import Hold
-from minara_site.kernel.guard.selectors import out_of_date
+from minara_site.kernel.guard.rescan import count_outdated
 from minara_site.kernel.jobs.models import JobRun, RunState, WorkerSeen
 from minara_site.kernel.jobs.selectors import SEEN_WITHIN, failed_runs
 from minara_site.kernel.jobs.services import OVER
@@ -67,7 +66,6 @@ class Status:
 
 def load_status(*, now: datetime) -> Status:
     """Return the state of the instance."""
-    stale = (count_rows(Memory.objects.filter(**lookup)) for lookup in out_of_date())
     return Status(
         versions=read_versions(),
         storage=read_storage(),
@@ -75,7 +73,7 @@ def load_status(*, now: datetime) -> Status:
         queue=load_queue(now=now),
         models=read_models(),
         jobs=load_jobs_that_ran(),
-        judged=Judged(guard.RULES.version, RowCount.together(stale), count_rows(Hold.objects.open())),
+        judged=Judged(guard.RULES.version, count_outdated(), count_rows(Hold.objects.open())),
         index_problems=newest_index_problems(),
     )
 

@@ -9,6 +9,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import QuerySet
 
+from minara_site.kernel.counts import MAX_COUNTED, RowCount, count_each
 from minara_site.kernel.guard.kinds import guarded_tables
 from minara_site.kernel.guard.selectors import out_of_date
 from minara_site.kernel.jobs.services import Claim, report_progress
@@ -37,6 +38,12 @@ def rescan(*, now: datetime, claim: Claim | None = None, limit: int = MAX_PER_RU
 def count_stale(rows: "QuerySet[Any]") -> int:
     """Return how many rows have a verdict of other rules."""
     return sum(rows.filter(**lookup).count() for lookup in out_of_date())
+
+
+def count_outdated() -> RowCount:
+    """Return how many stored texts of all kinds have a verdict of other rules. One query."""
+    stale = [kind.model.objects.filter(**lookup) for kind in guarded_tables() for lookup in out_of_date()]
+    return RowCount.together(count_each(*stale, limit=MAX_COUNTED))
 
 
 def next_slice(rows: "QuerySet[Any]") -> list[int]:

@@ -4,8 +4,9 @@ A stored text is judged here and nowhere else, because what a person released is
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 from django.db.models import QuerySet
@@ -34,6 +35,12 @@ def judge_stored(kind: str, texts: Mapping[int, str]) -> dict[int, Verdict]:
             findings = tuple(each for each in verdicts[object_id].findings if each.rule not in rules)
             verdicts[object_id] = replace(verdicts[object_id], findings=findings)
     return verdicts
+
+
+def find_refused(kind: str, rows: Iterable[Any], text: Callable[[Any], str] = attrgetter("guarded_text")) -> set[int]:
+    """Return the ids of rows that today's rules refuse; no query while all verdicts are by those rules (P-04)."""
+    stale = {row.pk: text(row) for row in rows if row.rules_version != core.RULES.version}
+    return {object_id for object_id, verdict in judge_stored(kind, stale).items() if verdict.is_held}
 
 
 def find_cleared(kind: str, object_ids: Collection[int]) -> Cleared:

@@ -1,6 +1,6 @@
 """Writes of the guard: place a hold, decide one. Sources: decisions (holds), trust P-01 and P-02.
 
-How a room puts its texts under guard:
+How a room puts its texts under guard; for the usual table, `held_at` does 1, 2 and 4:
 
 1. Before it stores a text it asks `core.judge(text)`, for a row that exists `selectors.judge_stored(kind, {id: text})`.
    One text a row: everything of it that a prompt or an agent reads.

@@ -119,7 +119,7 @@ class ListPage:
         current = self.reading.values.get(item.name)
         return [
             Tab(label, self.link(**{item.name: value}), value == current, self.tab_counts.get(value))
-            for value, label in item.choices
+            for value, label in item.load_choices()
         ]
 
     @property
@@ -190,10 +190,10 @@ class ListPage:
 
     def _form_field(self, item: Filter) -> FormField:
         if item.kind is FilterKind.CHOICE:
-            return FormField(item.name, item.label, "", options=[("", _("any")), *item.choices])
+            return FormField(item.name, item.label, "", options=[("", _("any")), *item.load_choices()])
         value = self.reading.values.get(item.name, "")
         if item.kind is FilterKind.ONE:
-            return FormField(item.name, item.label, value, options=list(item.choices))
+            return FormField(item.name, item.label, value, options=list(item.load_choices()))
         return FormField(item.name, item.label, str(value), input_type=item.kind)
 
     def _kept(self, dropped: set[str]) -> list[tuple[str, str]]:

@@ -10,8 +10,7 @@ from memory_app.memories.models import Memory
 from minara_site.access.models import ApiKey
 from minara_site.access.policy import POLICY, Act, Scope
 from minara_site.access.tools import Tool
-from minara_site.agent import catalogue
-from minara_site.agent.catalogue import TOOLS
+from minara_site.agent.catalogue import load_tools
 from minara_site.kernel.core.vocabulary import Category, Source
 from minara_site.web.schemas import Strict
 from tests.hostile.inputs import bodies
@@ -89,7 +88,7 @@ def test_a_tool_that_fails_tells_nothing_of_its_inside(key, monkeypatch):
     def fail(principal, args, *, reasoning):
         raise RuntimeError("the secret of the house")
 
-    monkeypatch.setitem(catalogue.TOOLS, "broken", Tool("broken", "Fails.", Nothing, Act.MEMORY_READ, fail))
+    monkeypatch.setitem(load_tools(), "broken", Tool("broken", "Fails.", Nothing, Act.MEMORY_READ, fail))
     response = send(key, request("tools/call", name="broken", arguments={}))
     assert response.json()["result"]["isError"]
     assert "secret" not in response.content.decode()
@@ -136,7 +135,7 @@ def test_a_memory_comes_as_data_with_its_source_and_none_of_another_owner(key, a
     assert [item["source"] for item in json.loads(data)["items"]] == ["agent_recorded"]
 
 
-@table("tool", TOOLS.values(), ids=lambda tool: tool.name)
+@table("tool", load_tools().values(), ids=lambda tool: tool.name)
 def test_no_tool_does_what_only_people_do(tool):
     assert not any(word in tool.name for word in WORDS_OF_PEOPLE)
     scope = POLICY[tool.act].scope

@@ -3,6 +3,8 @@
 import random
 from datetime import UTC, datetime, timedelta
 
+from memory_app.facts.demo import FactsPart
+from memory_app.memories.demo import MemoriesPart
 from memory_app.writes.core.anomalies import AnomalyInput, AnomalyKind, WriteRate, find_anomalies, speaks_of_authority
 from memory_app.writes.core.similar import group_similar
 from minara_site.kernel.guard.core import judge

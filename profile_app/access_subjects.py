@@ -1,0 +1,7 @@
+"""What of the app the access log names when somebody else opened it."""
+
+from django.utils.translation import gettext_lazy as _
+
+from minara_site.access.access_log import AccessSubject
+
+ACCESS_SUBJECTS = (AccessSubject("prompt", _("what the agent reads"), "prompt:page", parameter="session"),)

@@ -1,0 +1,12 @@
+"""The acts on notes in the audit log."""
+
+from django.utils.translation import gettext_lazy as _
+
+from minara_site.kernel.audit_log.table import AuditAct, Undo
+
+ACTS = (
+    AuditAct("note_written", _("Note written")),
+    AuditAct("note_held", _("Notes held again by a new scan"), undo=Undo.OPPOSITE),
+    AuditAct("note_released", _("Held notes released")),
+    AuditAct("note_discarded", _("Held notes discarded")),
+)
