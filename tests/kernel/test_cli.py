@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 
@@ -33,3 +34,10 @@ def test_an_interruption_is_one_line(site: Site) -> None:
     assert process.returncode == 1
     assert "Traceback" not in output
     assert "minara: interrupted." in output
+
+
+def test_migrate_brings_the_file_of_the_queue_too(site: Site) -> None:
+    (site.folder / "queue.db").unlink()
+    assert site.run("migrate", "-v0") == (0, "")
+    with sqlite3.connect(site.folder / "queue.db") as queue:
+        assert queue.execute("SELECT count(*) FROM django_q_ormq").fetchone() == (0,)
