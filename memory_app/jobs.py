@@ -49,7 +49,7 @@ JOBS = (
     ),
     Job(
         why.FORGET,
-        why.forget,
+        why.delete_expired,
         every=timedelta(days=1),
         reports=True,
         summary=_("Forgets the searches that are older than the log of searches is kept."),
@@ -91,7 +91,7 @@ JOBS = (
     Job(transfers.APPLY_JOB, bundle.apply, reports=True, summary=_("Imports exactly what somebody was shown.")),
     Job(
         transfers.FORGET_JOB,
-        bundle.forget,
+        bundle.delete_expired,
         every=timedelta(hours=1),
         summary=_("Removes exports and uploads a day after they were asked for."),
     ),

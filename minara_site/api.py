@@ -15,7 +15,7 @@ from ninja.renderers import JSONRenderer
 
 from memory_app.api import routers as memory_routers
 from minara_site.access.api_auth import caller
-from minara_site.access.limits import tell_allowance
+from minara_site.access.limits import with_allowance
 from minara_site.access.only_once import AnsweredBefore, only_once
 from minara_site.access.policy import Act
 from minara_site.agent.api import router as tools_router
@@ -140,7 +140,7 @@ def build_api(routers: Iterable[Router], *, namespace: str = "api") -> Documente
         urls_namespace=namespace,
     )
     built.add_decorator(only_once, mode="view")
-    built.add_decorator(tell_allowance, mode="view")
+    built.add_decorator(with_allowance, mode="view")
     for error, answer in HANDLERS.items():
         built.add_exception_handler(error, answer)
     for router in routers:

@@ -74,7 +74,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "minara_site.web.request_log.RequestLogMiddleware",
     "minara_site.shell.middleware.PersonalPageMiddleware",
-    "minara_site.shell.machine_paths.MachineProblemMiddleware",
+    "minara_site.shell.problem_paths.MachineProblemMiddleware",
     "minara_site.shell.middleware.BrowserLanguageMiddleware",
     "minara_site.shell.middleware.BodyLimitMiddleware",
     "minara_site.shell.middleware.ReadableMiddleware",

@@ -26,7 +26,7 @@ BIN = Path(sys.executable).parent
 CHROMIUM = Path(os.environ.get("CHROMIUM", "/usr/bin/chromium"))
 SERVER = "postgres://postgres@127.0.0.1:5432/postgres"
 AT_ONCE = 2  # lanes on a machine of two cores
-MOST_AGAIN = 5  # failed tests that may have failed by chance
+MAX_AGAIN = 5  # failed tests that may have failed by chance
 SOME_FAILED, NO_TESTS = 1, 5  # of pytest's exit codes
 SLOWER, MORE_SECONDS = 2.0, 20.0  # what a folder may take more than its share of a run
 
@@ -153,7 +153,7 @@ def verdict(run: Run) -> str:
 def run_again(bad: list[Run]) -> tuple[list[str], bool]:
     """Run what failed once more, alone, when it is little; return those tests, and whether all pass now."""
     names = [node for run in bad for node in run.failed]
-    if len(names) > MOST_AGAIN or not all(run.may_be_chance for run in bad):
+    if len(names) > MAX_AGAIN or not all(run.may_be_chance for run in bad):
         return [], False
     for run in bad:
         again = start(run.name, run.failed, [], processes=0)

@@ -6,7 +6,7 @@ from datetime import datetime
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from memory_app.bundle.serialisers.base import LeftOut, Wanted
+from memory_app.bundle.serialisers.base import ExportScope, LeftOut
 
 
 def render_index(paths: Mapping[str, Sequence[str]], *, now: datetime) -> str:
@@ -31,7 +31,7 @@ def index_lines(folders: Mapping[str, Sequence[str]], *, now: datetime) -> Itera
         yield from (f"- [{name}]({prefix}{name})" for name in folders[folder])
 
 
-def render_banner(wanted: Wanted) -> str:
+def render_banner(wanted: ExportScope) -> str:
     """Return what this tree holds and what it does not."""
     lines = [line for reason in LeftOut for line in left_out_lines(reason, wanted.left_out[reason])]
     masked = _("Somebody else than the owner asked for it: secrets are masked, and nothing is signed.")

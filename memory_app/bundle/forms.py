@@ -7,7 +7,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory_app.bundle.adapters.shelf import MAX_UPLOAD_BYTES
+from memory_app.bundle.adapters.upload_store import MAX_UPLOAD_BYTES
 from memory_app.importers.adapters import Format
 
 FORMATS = (
@@ -50,7 +50,7 @@ class UploadForm(forms.Form):
     )
 
     def clean_file(self) -> "UploadedFile[Any]":
-        """Refuse what the shelf would not take."""
+        """Refuse what cannot be stored."""
         file: UploadedFile[Any] = self.cleaned_data["file"]
         if file.size is None or file.size > MAX_UPLOAD_BYTES:
             raise forms.ValidationError(_("Choose a file of at most %(most)d MiB.") % {"most": 64})

@@ -20,7 +20,7 @@ from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.kernel.ownership import Owner
 from minara_site.web.keyset import Order
 from minara_site.web.lists import Column, Empty, ListSpec, Sort
-from minara_site.web.moments import number_words
+from minara_site.web.moments import number_label
 
 PART = 50  # rows of a preview at a time
 UNDER_WAY = frozenset({TransferState.WAITING, TransferState.APPLYING})
@@ -49,7 +49,7 @@ CONSTRAINT_WORDS = gettext_lazy("a hard constraint; it is imported only at your 
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class TransferRow:
     """A transfer with its badge and how far its job is; 0 percent where nobody knows how much there is.
 
     `stuck` says that the job failed or was stopped.
@@ -96,7 +96,7 @@ class Tab:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownRow:
+class PreviewRow:
     """A row of a preview in words. `changes` is what is stored against what would be written."""
 
     place: str
@@ -111,11 +111,11 @@ class ShownRow:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownPreview:
+class PreviewView:
     """A part of a preview as a page shows it."""
 
     tabs: Sequence[Tab]
-    rows: Sequence[ShownRow]
+    rows: Sequence[PreviewRow]
     first: int
     last: int
     total: int
@@ -167,29 +167,29 @@ def list_transfers(owner: Owner, direction: Direction) -> "QuerySet[BundleTransf
     return found.defer("plan").select_related("owner")
 
 
-def shape(transfers: Sequence[BundleTransfer]) -> list[Listed]:
+def shape(transfers: Sequence[BundleTransfer]) -> list[TransferRow]:
     """Return transfers as pages show them. One query."""
     waiting = [each.run_id for each in transfers if each.state in UNDER_WAY and each.run_id]
     runs = JobRun.objects.in_bulk(waiting) if waiting else {}
     return [shape_one(each, runs.get(each.run_id or 0)) for each in transfers]
 
 
-def shape_one(transfer: BundleTransfer, run: JobRun | None) -> Listed:
+def shape_one(transfer: BundleTransfer, run: JobRun | None) -> TransferRow:
     """Return a transfer with how far its job is."""
     badge, word = BADGES[TransferState(transfer.state)]
     if transfer.state not in UNDER_WAY or run is None:
-        return Listed(transfer, badge, word)
+        return TransferRow(transfer, badge, word)
     if run.state in {RunState.FAILED, RunState.CANCELLED}:
-        return Listed(transfer, "failed", gettext_lazy("Failed"), stuck=run.error or _("It was stopped."))
+        return TransferRow(transfer, "failed", gettext_lazy("Failed"), stuck=run.error or _("It was stopped."))
     if run.done is None or not run.total:
-        return Listed(transfer, badge, word)
+        return TransferRow(transfer, badge, word)
     if transfer.direction == Direction.EXPORT:  # how many there will be shows at the end
-        return Listed(transfer, badge, word, number_words(run.done))
-    done = _("%(done)s of %(total)s") % {"done": number_words(run.done), "total": number_words(run.total)}
-    return Listed(transfer, badge, word, done, min(100, 100 * run.done // run.total))
+        return TransferRow(transfer, badge, word, number_label(run.done))
+    done = _("%(done)s of %(total)s") % {"done": number_label(run.done), "total": number_label(run.total)}
+    return TransferRow(transfer, badge, word, done, min(100, 100 * run.done // run.total))
 
 
-def show_preview(transfer: BundleTransfer, *, verdict: str, start: int, reader: User) -> ShownPreview:
+def show_preview(transfer: BundleTransfer, *, verdict: str, start: int, reader: User) -> PreviewView:
     """Return a part of what an import would do."""
     plan: dict[str, Any] = transfer.plan or {}
     counts = plan["verdicts"]
@@ -203,7 +203,7 @@ def show_preview(transfer: BundleTransfer, *, verdict: str, start: int, reader: 
         for name, (_badge, title, effect) in VERDICTS.items()
         if counts.get(name)
     ]
-    return ShownPreview(
+    return PreviewView(
         tabs=tabs,
         rows=rows,
         first=start + 1 if rows else 0,
@@ -219,17 +219,17 @@ def show_preview(transfer: BundleTransfer, *, verdict: str, start: int, reader: 
     )
 
 
-def show_row(row: Row, *, is_own: bool) -> ShownRow:
+def show_row(row: Row, *, is_own: bool) -> PreviewRow:
     """Return a row in words; another owner's secrets are masked."""
     badge, word, _effect = VERDICTS[row.verdict]
     text, stored = (row.text, row.stored) if is_own else (masked_text(row), mask(row.stored))
-    return ShownRow(
+    return PreviewRow(
         place=row.place,
         badge=badge,
         word=word,
         channel={"signed": "A", "unsigned": "B"}.get(row.channel, ""),
         kind=row.kind,
-        why=why_words(row) if is_own else mask(why_words(row)),
+        why=reason_label(row) if is_own else mask(reason_label(row)),
         text=text,
         stored="" if text else stored,
         changes=word_diff(stored, text) if stored and text and stored != text else (),
@@ -242,7 +242,7 @@ def masked_text(row: Row) -> str:
     return mask_value(key, row.text) if is_value else mask(row.text)
 
 
-def why_words(row: Row) -> str:
+def reason_label(row: Row) -> str:
     """Return why a row has its verdict."""
     if row.reason == Reason.HARD_CONSTRAINT:
         return str(CONSTRAINT_WORDS)

@@ -26,7 +26,7 @@ from memory_app.bundle.core.signature import render_line, sign_file
 from memory_app.bundle.cover import render_banner, render_index
 from memory_app.bundle.selectors import Part, judge_part, list_parts, load_trust, new_reading, plan_import
 from memory_app.bundle.serialisers import SERIALISERS
-from memory_app.bundle.serialisers.base import Judged, OutFile, Wanted, Writing
+from memory_app.bundle.serialisers.base import ExportScope, Judged, OutFile, Writing
 from memory_app.user_profile.services import take_turns
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.services import record_audit, record_audits
@@ -39,7 +39,7 @@ AUDIT = "memory_import"
 
 
 @dataclass
-class Packing:
+class ExportRun:
     """An export while it is written: the tree, the key when it is to be signed, what stands in it so far."""
 
     tree: Tree
@@ -57,7 +57,7 @@ class Packing:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class PreviewPage:
     """What was shown, a mark for each file; `may_be_stored` says that some of it may be done by now."""
 
     marks: str
@@ -91,10 +91,10 @@ def export_bundle(
     agent could read it or it is a link.
     """
     key = get_hmac_key()
-    wanted = Wanted(owner, reader or owner, fingerprint(key), include_constraints, now)
+    wanted = ExportScope(owner, reader or owner, fingerprint(key), include_constraints, now)
     is_signed = sign and not wanted.is_masked
     with new_tree(folder, now=now) as tree:
-        packing = Packing(tree, key if is_signed else None, owner.pk)
+        packing = ExportRun(tree, key if is_signed else None, owner.pk)
         files = ((each.kind, file) for each in SERIALISERS for file in each.export(wanted))
         for done, (kind, file) in enumerate(files):
             packing.add(kind, file)
@@ -107,7 +107,7 @@ def export_bundle(
     return ExportReport(str(tree.root), counts, left_out, wanted.instance_id, is_signed)
 
 
-def add_signposts(packing: Packing, wanted: Wanted) -> None:
+def add_signposts(packing: ExportRun, wanted: ExportScope) -> None:
     """Write what a reader opens first, and last the signatures, which cover that too."""
     banner = render_document(wanted.head("banner"), render_banner(wanted))
     index = render_document(
@@ -120,7 +120,7 @@ def add_signposts(packing: Packing, wanted: Wanted) -> None:
 
 
 def record_export(
-    wanted: Wanted, counts: Mapping[str, int], left_out: Mapping[str, int], *, is_signed: bool, actor: str
+    wanted: ExportScope, counts: Mapping[str, int], left_out: Mapping[str, int], *, is_signed: bool, actor: str
 ) -> None:
     """Record what left the store: how many files of which kind, and whether constraints were among them."""
     details = {
@@ -151,12 +151,12 @@ def apply_import(
     shown it is not written, and the import ends there with Conflict. Who passes the `marks` of the plan, as a job does
     that takes over a broken `run`, goes by them alone: what is stored by now counts as done, all else must be as shown.
     """
-    shown, approves = Shown(marks, may_be_stored=True), approve_hard_constraints
+    shown, approves = PreviewPage(marks, may_be_stored=True), approve_hard_constraints
     if not marks:
         plan = plan_import(owner=owner, bundle=bundle, now=now, approve_hard_constraints=approves, most_files=0)
         if plan.sha256 != plan_sha256:
             raise plan_changed(0)
-        shown = Shown(plan.marks)
+        shown = PreviewPage(plan.marks)
     trust, reading = load_trust(bundle, owner), new_reading(owner=owner, now=now, approves=approves)
     writing, done = Writing(owner, actor, now, run or secrets.token_hex(8)), Tally()
     for part in list_parts(bundle):
@@ -169,7 +169,7 @@ def apply_import(
     return ImportReport(writing.run, done.verdicts, done.channels)
 
 
-def check_shown(judged: Sequence[Judged], shown: Shown, done: Tally) -> None:
+def check_shown(judged: Sequence[Judged], shown: PreviewPage, done: Tally) -> None:
     """Count these files as done. Raises Conflict when one of them is not what was shown in its place."""
     written = sum(done.verdicts[verdict] for verdict in WRITTEN)
     for each in judged:

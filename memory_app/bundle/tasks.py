@@ -6,9 +6,9 @@ from typing import Any
 from django.utils import translation
 
 from memory_app.bundle import transfers
-from memory_app.bundle.adapters import shelf
-from memory_app.bundle.carrying import apply_transfer, preview_transfer, write_export
+from memory_app.bundle.adapters import upload_store
 from memory_app.bundle.models import BundleTransfer, Direction, TransferState
+from memory_app.bundle.transfer_jobs import apply_transfer, preview_transfer, write_export
 from minara_site.kernel.errors import Conflict, MinaraError, Unavailable
 from minara_site.kernel.jobs.services import Claim
 
@@ -36,7 +36,7 @@ def export(*, now: datetime, transfer_id: int, claim: Claim | None = None) -> di
         size_bytes=stored.size_bytes,
     )
     if not is_kept:
-        shelf.remove(stored.name)
+        upload_store.remove(stored.name)
     return {"files": sum(counts["files"].values()), "bytes": stored.size_bytes}
 
 
@@ -56,7 +56,7 @@ def show(transfer: BundleTransfer, *, now: datetime, error: str = "") -> dict[st
     except Unavailable:
         raise
     except MinaraError as refusal:
-        end(transfer, TransferState.REFUSED, now=now, error=told(refusal, transfer))
+        end(transfer, TransferState.REFUSED, now=now, error=text_of(refusal, transfer))
         return {"refused": 1}
     change(transfer, state=TransferState.SHOWN, plan=found.as_json(), plan_sha256=found.sha256, error=error[:500])
     return dict(found.verdicts)
@@ -75,20 +75,20 @@ def apply(*, now: datetime, transfer_id: int, claim: Claim | None = None) -> dic
         except Conflict as conflict:
             return show(transfer, now=now, error=conflict.detail)
         except MinaraError as error:
-            end(transfer, TransferState.FAILED, now=now, error=told(error, transfer))
+            end(transfer, TransferState.FAILED, now=now, error=text_of(error, transfer))
             return {"failed": 1}
     end(transfer, TransferState.DONE, now=now, result=result)
     return dict(result["verdicts"])
 
 
-def forget(*, now: datetime) -> dict[str, Any]:
+def delete_expired(*, now: datetime) -> dict[str, Any]:
     """Remove the files whose day is over."""
-    return dict(transfers.forget_transfers(now=now))
+    return dict(transfers.delete_expired_transfers(now=now))
 
 
-def told(error: MinaraError, transfer: BundleTransfer) -> str:
+def text_of(error: MinaraError, transfer: BundleTransfer) -> str:
     """Return what is wrong; an upload is called as its owner calls it."""
-    path = shelf.path_of(transfer.file_name)
+    path = upload_store.path_of(transfer.file_name)
     return error.detail.replace(str(path), transfer.given_name).replace(path.name, transfer.given_name)
 
 

@@ -11,7 +11,7 @@ from django.utils import translation
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
-from memory_app.bundle.adapters import shelf
+from memory_app.bundle.adapters import upload_store
 from memory_app.bundle.models import BundleTransfer, Direction, TransferState
 from memory_app.writes.core.entries import IMPORT, count_ids
 from memory_app.writes.selectors.plans import entries_of
@@ -22,7 +22,7 @@ from minara_site.kernel.errors import Conflict, Gone, Invalid, Refused
 from minara_site.kernel.jobs.services import request_run
 
 KEPT = timedelta(hours=24)
-MOST_UPLOADS = 20  # of one person that are kept
+MAX_UPLOADS = 20  # of one person that are kept
 UNFINISHED = (TransferState.WAITING, TransferState.SHOWN, TransferState.APPLYING)
 EXPORT_JOB, PLAN_JOB, APPLY_JOB, FORGET_JOB = "bundle.export", "bundle.plan", "bundle.apply", "bundle.forget"
 EXPIRED_AS = {  # what was stored stays stored; of an import that broke off nobody says that nothing was
@@ -60,9 +60,9 @@ def receive_upload(
     Raises Invalid for its size, and where as many as one person may have wait already.
     """
     kept = BundleTransfer.objects.filter(actor=principal.actor, direction=Direction.IMPORT, expires_at__gt=now)
-    if kept.exclude(file_name="").count() >= MOST_UPLOADS:
+    if kept.exclude(file_name="").count() >= MAX_UPLOADS:
         raise Invalid(_("Your uploads of the last day fill the room that they have. Try again later."))
-    stored = shelf.store_upload(chunks)
+    stored = upload_store.store_upload(chunks)
     try:
         with transaction.atomic():
             record = BundleTransfer.objects.create(
@@ -80,7 +80,7 @@ def receive_upload(
             )
             return ask_for(record, PLAN_JOB, principal=principal, now=now)
     except BaseException:
-        shelf.remove(stored.name)
+        upload_store.remove(stored.name)
         raise
 
 
@@ -130,7 +130,7 @@ def check_shown(transfer: BundleTransfer, plan_sha256: str, *, now: datetime) ->
     if transfer.expires_at <= now:
         raise Gone(_("The file was kept for a day. Choose it again."))
     if transfer.plan_sha256 != plan_sha256:
-        raise Conflict(_("It changed meanwhile: look again."), code="stale")
+        raise Conflict(_("This changed since you opened it: preview again."), code="stale")
 
 
 def move_on(
@@ -142,7 +142,7 @@ def move_on(
             pk=transfer.pk, state=TransferState.SHOWN, plan_sha256=transfer.plan_sha256
         )
         if not shown.update(state=state, **fields):
-            raise Conflict(_("It changed meanwhile: look again."), code="moved_on")
+            raise Conflict(_("This changed since you opened it: preview again."), code="moved_on")
         return ask_for(BundleTransfer.objects.get(pk=transfer.pk), job, principal=principal, now=now)
 
 
@@ -162,7 +162,7 @@ def record_download(*, principal: Principal, transfer: BundleTransfer, now: date
     )
 
 
-def forget_transfers(*, now: datetime) -> dict[str, int]:
+def delete_expired_transfers(*, now: datetime) -> dict[str, int]:
     """Remove the files and previews whose day is over, and what a dead worker left; return how many."""
     forgotten = 0
     over = BundleTransfer.objects.filter(expires_at__lte=now)
@@ -170,9 +170,9 @@ def forget_transfers(*, now: datetime) -> dict[str, int]:
     for transfer in over.defer("plan").order_by("pk").iterator():
         mine = BundleTransfer.objects.filter(pk=transfer.pk, state=transfer.state)
         forgotten += mine.update(**last_word(transfer), plan=None, file_name="")
-        shelf.remove(transfer.file_name)
+        upload_store.remove(transfer.file_name)
     known = BundleTransfer.objects.exclude(file_name="").values_list("file_name", flat=True)
-    strays = shelf.remove_strays(known, older_than=(now - KEPT).timestamp())
+    strays = upload_store.remove_strays(known, older_than=(now - KEPT).timestamp())
     return {"forgotten": forgotten, "strays": strays}
 
 

@@ -58,6 +58,6 @@ LEFT_OUT: dict[str, Promise] = {
 }
 
 
-def reason_words(plan: FilePlan) -> str:
+def reason_label(plan: FilePlan) -> str:
     """Return why a file has its verdict; empty when there is nothing to say."""
     return str(REASONS[plan.reason]) % {"about": plan.about} if plan.reason else ""

@@ -13,7 +13,7 @@ from minara_site.kernel.doctor.core import HealthState
 from minara_site.kernel.doctor.fixes import UNKNOWN_COST
 from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.web.filters import Text
-from minara_site.web.moments import cost_words
+from minara_site.web.moments import cost_label
 
 IDS, COST = "ids", "cost_usd"
 STATE_WORDS: dict[HealthState, str | Promise] = {
@@ -59,7 +59,7 @@ REFLECTED_WORDS: dict[str, str | Promise] = {
 
 
 @dataclass(frozen=True, slots=True)
-class ShownFix:
+class FixView:
     """A fix of a run: what it would do or did, as pairs of count and words, some ids, and what it may cost in words."""
 
     title: Text
@@ -75,11 +75,11 @@ class ShownFix:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownRun:
+class RunView:
     """A run of the doctor's job."""
 
     run: JobRun
-    fixes: list[ShownFix]
+    fixes: list[FixView]
 
     @property
     def is_applied(self) -> bool:
@@ -113,13 +113,13 @@ class ShownRun:
         )
 
 
-def shown_run(run: JobRun) -> ShownRun:
+def shown_run(run: JobRun) -> RunView:
     """Return a run as the pages show it."""
     names = [name for name in run.arguments.get("names", ()) if name in fixes()]
-    return ShownRun(run, [shown_fix(name, run) for name in names])
+    return RunView(run, [shown_fix(name, run) for name in names])
 
 
-def shown_fix(name: str, run: JobRun) -> ShownFix:
+def shown_fix(name: str, run: JobRun) -> FixView:
     """Return what a run says of one fix; counts of nothing are left out."""
     words = COUNT_WORDS | DONE_WORDS if run.arguments.get("apply") else COUNT_WORDS
     words |= REFLECTED_WORDS if name == FixName.REFLECT_PENDING else {}
@@ -127,7 +127,7 @@ def shown_fix(name: str, run: JobRun) -> ShownFix:
     found = {what: value for (fix, _dot, what), value in own if fix == name}
     ids, cost = str(found.pop(IDS, "")), str(found.pop(COST, ""))
     counts = [(count, words.get(what, what)) for what, count in found.items() if count]
-    return ShownFix(
+    return FixView(
         fixes()[name].label, fixes()[name].summary, counts, ids.split(", ") if ids else [], cost_sentence(cost)
     )
 
@@ -136,4 +136,4 @@ def cost_sentence(cost: str) -> str:
     """Return what a fix that asks a model may cost, empty for one that asks none."""
     if cost == UNKNOWN_COST:
         return _("What asking the model costs is not known: it has no price in the table.")
-    return _("Asking the model costs about %(cost)s.") % {"cost": cost_words(Decimal(cost))} if cost else ""
+    return _("Asking the model costs about %(cost)s.") % {"cost": cost_label(Decimal(cost))} if cost else ""

@@ -13,12 +13,12 @@ from memory_app.doctor.shown import STATE_WORDS, TONES, shown_run
 from minara_site.access.policy import Act
 from minara_site.kernel.counts import RowCount
 from minara_site.kernel.doctor.core import HOLDS_OPEN, Section, anonymous_record
-from minara_site.kernel.doctor.scope import MOST_ON_A_PAGE
+from minara_site.kernel.doctor.scope import MAX_ON_A_PAGE
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.kernel.jobs.selectors import is_worker_seen
-from minara_site.shell.context import tell_waiting
+from minara_site.shell.context import add_waiting
 from minara_site.shell.pages import PageRequest, page
-from minara_site.web.lists import total_words
+from minara_site.web.lists import total_label
 from minara_site.web.responses import render_page, see_other, wants_fragment
 
 FILE_NAME = "minara-doctor-anonymous.json"
@@ -32,9 +32,9 @@ def show(request: PageRequest) -> HttpResponse:
 
 def render_report(request: PageRequest, *, problem: str = "", status: HTTPStatus = HTTPStatus.OK) -> HttpResponse:
     """Answer the page."""
-    report = load_report(now=timezone.now(), most=MOST_ON_A_PAGE)
+    report = load_report(now=timezone.now(), most=MAX_ON_A_PAGE)
     if (held := report.count(HOLDS_OPEN)) is not None:
-        tell_waiting(request, held)
+        add_waiting(request, held)
     context = {
         "title": _("Doctor"),
         "state": report.state,
@@ -52,7 +52,7 @@ def shown_section(section: Section) -> dict[str, object]:
     """Return a section with its state and lines in words."""
     lines = []
     for line in section.lines:
-        found = str(line.words) if line.count is None else total_words(RowCount(line.count, line.is_exact))
+        found = str(line.words) if line.count is None else total_label(RowCount(line.count, line.is_exact))
         lines.append((line, found, TONES[line.state]))
     return {
         "section": section,
@@ -65,7 +65,7 @@ def shown_section(section: Section) -> dict[str, object]:
 @page(Act.DOCTOR)
 def anonymous(request: PageRequest) -> HttpResponse:
     """Answer the anonymous report as a file: buckets only."""
-    record = anonymous_record(load_report(now=timezone.now(), most=MOST_ON_A_PAGE))
+    record = anonymous_record(load_report(now=timezone.now(), most=MAX_ON_A_PAGE))
     headers = {"Content-Disposition": f'attachment; filename="{FILE_NAME}"'}
     return JsonResponse(record, json_dumps_params={"indent": 2}, headers=headers)
 

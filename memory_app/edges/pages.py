@@ -52,7 +52,7 @@ class DescribedEdge:
     said: Promise
 
 
-def words_of(node: Node) -> Promise:
+def label_of(node: Node) -> Promise:
     """Return what an entity is: the class of an asset, else its kind."""
     return CLASS_WORDS[node.asset_class] if node.asset_class else KIND_WORDS[node.kind]
 
@@ -60,7 +60,7 @@ def words_of(node: Node) -> Promise:
 def describe_edges(edges: Iterable[MemoryEdge]) -> list[DescribedEdge]:
     """Return the edges of one memory for people; pairs are left out, the reader sees both halves."""
     return [
-        DescribedEdge(node, words_of(node), EDGE_WORDS[EdgeType(edge.edge_type)])
+        DescribedEdge(node, label_of(node), EDGE_WORDS[EdgeType(edge.edge_type)])
         for edge in edges
         if (node := node_of(edge)).kind is not NodeKind.PAIR
     ]

@@ -43,8 +43,8 @@ KEPT_FROM = 500  # vectors; fewer are read each time
 LOOKED_AT = 2  # times as many as are asked for are looked at first: some may lie in the trash
 MAX_QUERIES = 1_024
 DOWN_SECONDS = 30
-MOST_COUNTED = 10_000
-MOST_RUNS = 3  # of each job: what is written asks for many of one, and would hide the other
+MAX_COUNTED = 10_000
+MAX_RUNS = 3  # of each job: what is written asks for many of one, and would hide the other
 
 log = structlog.get_logger(__name__)
 
@@ -74,7 +74,7 @@ def load_overview() -> Overview:
     provider = current_provider()
     label = provider.label if provider else ""
     embedding, backfills = (
-        JobRun.objects.filter(job=job).order_by("-created_at", "-pk").values("pk")[:MOST_RUNS]
+        JobRun.objects.filter(job=job).order_by("-created_at", "-pk").values("pk")[:MAX_RUNS]
         for job in (EMBED, BACKFILL)
     )
     runs = JobRun.objects.filter(Q(pk__in=embedding) | Q(pk__in=backfills)).order_by("-created_at", "-pk")
@@ -228,12 +228,12 @@ def outdated(label: str, source: DerivedTable) -> "list[QuerySet[Any]]":
     vectors = MemoryVector.objects.filter(kind=source.kind)
     found: list[QuerySet[Any]] = [vectors.filter(model__lt=label), vectors.filter(model__gt=label)]
     if dimensions := known_dimensions(label):
-        last = vectors.filter(model=label).order_by("-object_id").values("pk")[:MOST_COUNTED]
+        last = vectors.filter(model=label).order_by("-object_id").values("pk")[:MAX_COUNTED]
         found.append(vectors.filter(pk__in=last).exclude(dimensions=dimensions))
     return found
 
 
-def count_work(label: str, *, failed: bool, most: int = MOST_COUNTED) -> int:
+def count_work(label: str, *, failed: bool, most: int = MAX_COUNTED) -> int:
     """Return about how many rows a run has before it, at most `most` of each sort."""
     rows: list[QuerySet[Any]] = []
     for source in derived_tables():
@@ -243,7 +243,7 @@ def count_work(label: str, *, failed: bool, most: int = MOST_COUNTED) -> int:
     return sum(count.number for count in count_each(*rows, limit=most))
 
 
-def count_states_by_source(most: int = MOST_COUNTED) -> dict[Kind, dict[str, RowCount]]:
+def count_states_by_source(most: int = MAX_COUNTED) -> dict[Kind, dict[str, RowCount]]:
     """Return for each table how many rows are in each state of S1, by its word, and how many vectors are `outdated`.
 
     No count reads more than `most` rows of a table. Without a provider nothing is out of date. One statement.

@@ -30,7 +30,7 @@ ON_WRITE = "event:memory_written"
 LEASE = "embeddings"
 UNDER_WAY = (RunState.QUEUED, RunState.RUNNING)
 TIME_BUDGET_SECONDS = 30  # of one run
-MOST_LOOKED_AT = 200  # of the rows of one event
+MAX_LOOKED_AT = 200  # of the rows of one event
 
 Batch = tuple[DerivedTable, list[int]]
 
@@ -159,5 +159,5 @@ def request_embedding(ids: tuple[int, ...], *, now: datetime, kind: Kind = Kind.
     One run that is to come is enough for all that is written until then. What is missed here, the schedule finds.
     """
     table = derived_table(kind)
-    waiting = table.to_embed.filter(pk__in=ids[:MOST_LOOKED_AT], embedding_state=EmbeddingState.PENDING)
+    waiting = table.to_embed.filter(pk__in=ids[:MAX_LOOKED_AT], embedding_state=EmbeddingState.PENDING)
     return waiting.exists() and request_run_later(EMBED, not_before=now, now=now, requested_by=ON_WRITE)

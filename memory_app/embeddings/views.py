@@ -19,7 +19,7 @@ from minara_site.kernel.jobs.selectors import is_worker_seen
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.charts import segmented_bar
 from minara_site.web.filters import Text
-from minara_site.web.lists.page import total_words
+from minara_site.web.lists.page import total_label
 from minara_site.web.responses import render_page, see_other, toast
 
 STATES = {
@@ -66,8 +66,8 @@ def show(request: PageRequest, context: dict[str, Any], *, status: int = HTTPSta
         "found": found,
         "bar": segmented_bar(parts, _("Memories and decisions by the state of their vector")),
         "states": [shown_state(found, state, words, hint) for state, (words, hint) in STATES.items()],
-        "outdated": total_words(found.states["outdated"]),
-        "runs": [(run, requester_words(run, names)) for run in found.runs],
+        "outdated": total_label(found.states["outdated"]),
+        "runs": [(run, requester_label(run, names)) for run in found.runs],
         "has_worker": is_worker_seen(now=timezone.now()),
     }
     return render_page(request, "memory_app/embeddings/page.html", context, status=status)
@@ -76,10 +76,10 @@ def show(request: PageRequest, context: dict[str, Any], *, status: int = HTTPSta
 def shown_state(found: Overview, state: EmbeddingState, words: Text, hint: Text) -> tuple[Text, Text, str, str]:
     """Return a state with how many texts are in it, and how many of them are decisions, empty when none is."""
     decisions = found.decisions[state]
-    return words, hint, total_words(found.states[state]), total_words(decisions) if decisions.number else ""
+    return words, hint, total_label(found.states[state]), total_label(decisions) if decisions.number else ""
 
 
-def requester_words(run: JobRun, names: dict[str, str]) -> str:
+def requester_label(run: JobRun, names: dict[str, str]) -> str:
     """Return in words who asked for a run."""
     match run.requested_by:
         case "schedule":

@@ -21,7 +21,7 @@ from minara_site.kernel.guard import core as guard
 from minara_site.kernel.ownership import OwnedQuerySet, Owner
 
 WINDOW = 2_000
-MOST_NEIGHBOURS = 12
+MAX_NEIGHBOURS = 12
 ENTITY_KINDS = (NodeKind.TICKER, NodeKind.CHAIN, NodeKind.ADDRESS)
 
 
@@ -73,7 +73,7 @@ def get_entity_neighbourhood(*, owner: Owner, node: Node) -> Neighbourhood:
     return Neighbourhood(
         node=node,
         edge_counts={edge_type: counts[edge_type] for edge_type in RANK if counts[edge_type]},
-        neighbours=count_nodes(beside, among=among, limit=MOST_NEIGHBOURS),
+        neighbours=count_nodes(beside, among=among, limit=MAX_NEIGHBOURS),
         is_complete=len(rows) < WINDOW,
     )
 

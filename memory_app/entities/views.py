@@ -10,7 +10,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
 from memory_app.edges.core import EdgeType
-from memory_app.edges.pages import EDGE_WORDS, words_of
+from memory_app.edges.pages import EDGE_WORDS, label_of
 from memory_app.edges.selectors import Node, open_node
 from memory_app.entities.drawing import HEIGHT, WIDTH, Place, place_neighbours, short_name
 from memory_app.entities.selectors import (
@@ -36,14 +36,14 @@ from minara_site.web.keyset import Order, paginate
 from minara_site.web.responses import render_page
 
 SHOWN = 40
-MOST_ROWS = 50
-MOST_DECISIONS = 10
-MOST_CHARS = 100
+MAX_ROWS = 50
+MAX_DECISIONS = 10
+MAX_CHARS = 100
 NEWEST = Order("src_id")
 
 
 @dataclass(frozen=True)
-class ListedNode:
+class NodeRow:
     """An entity as the page shows it: its words, and its place in the picture when it stands in one."""
 
     counted: Counted
@@ -60,12 +60,12 @@ class ListedNode:
         return short_name(self.node.key)
 
     @property
-    def words(self) -> str | Promise:
-        return words_of(self.node)
+    def label(self) -> str | Promise:
+        return label_of(self.node)
 
 
 @dataclass(frozen=True)
-class ListedEdge:
+class EdgeRow:
     """An edge with its memory as the page shows them."""
 
     memory: Memory
@@ -82,7 +82,7 @@ def graph(request: PageRequest) -> HttpResponse:
     """Show the entities of the most memories; `?entity=` shows what is known around one, `?type=` narrows its list."""
     owner = open_owner(request.principal.reads(Act.GRAPH_READ, request.GET.get("owner")))
     log_access(principal=request.principal, owner_ids=[owner.pk], kind="memories", now=timezone.now())
-    written = request.GET.get("entity", "").strip()[:MOST_CHARS]
+    written = request.GET.get("entity", "").strip()[:MAX_CHARS]
     node = open_node(written)
     is_own = owner == request.user
     context: dict[str, Any] = {
@@ -93,7 +93,7 @@ def graph(request: PageRequest) -> HttpResponse:
     }
     if node is None:
         found = top_entities(owner=owner, limit=SHOWN)
-        context |= {"found": found, "listed": [ListedNode(each) for each in found.items]}
+        context |= {"found": found, "listed": [NodeRow(each) for each in found.items]}
         return render_page(request, "memory_app/entities/list.html", context)
     return render_page(request, "memory_app/entities/one.html", context | node_context(request, owner, node))
 
@@ -103,7 +103,7 @@ def node_context(request: PageRequest, owner: User, node: Node) -> dict[str, Any
     around = get_entity_neighbourhood(owner=owner, node=node)
     chosen = next((each for each in around.edge_counts if each == request.GET.get("type")), None)
     rows = list_entity_edges(owner=owner, node=node, edge_type=chosen)
-    listed = paginate(rows, NEWEST, cursor=request.GET.get("cursor"), limit=MOST_ROWS, scope=f"graph/{node.name}")
+    listed = paginate(rows, NEWEST, cursor=request.GET.get("cursor"), limit=MAX_ROWS, scope=f"graph/{node.name}")
     memories = read_memories_of(listed.items)
     places = place_neighbours([each.memories for each in around.neighbours])
     everything = reverse("edges:graph") + changed_query(request.GET, entity=None, type=None, cursor=None)
@@ -111,19 +111,19 @@ def node_context(request: PageRequest, owner: User, node: Node) -> dict[str, Any
         "title": short_name(node.key),
         "crumbs": [Crumb(_("Links"), everything), Crumb(short_name(node.key))],
         "node": node,
-        "words": words_of(node),
+        "words": label_of(node),
         "around": around,
         "window": WINDOW,
         "chosen": chosen,
         "types": [(each.value, EDGE_WORDS[each], count, each is chosen) for each, count in around.edge_counts.items()],
-        "neighbours": [ListedNode(each, place) for each, place in zip(around.neighbours, places, strict=True)],
+        "neighbours": [NodeRow(each, place) for each, place in zip(around.neighbours, places, strict=True)],
         "rows": [
-            ListedEdge(masked_for(request.user, memories[edge.src_id]), EDGE_WORDS[EdgeType(edge.edge_type)])
+            EdgeRow(masked_for(request.user, memories[edge.src_id]), EDGE_WORDS[EdgeType(edge.edge_type)])
             for edge in listed.items
             if edge.src_id in memories
         ],
         "decisions": [
-            masked_for(request.user, each) for each in list_decisions_about(owner=owner, node=node, most=MOST_DECISIONS)
+            masked_for(request.user, each) for each in list_decisions_about(owner=owner, node=node, most=MAX_DECISIONS)
         ],
         "next_cursor": listed.next_cursor,
         "is_continued": bool(request.GET.get("cursor")),

@@ -22,8 +22,8 @@ from memory_app.facts.core.decision import UNSURE, Decision, Pair
 from memory_app.facts.core.judging import (
     HELD_BY_GUARD,
     JUDGED,
+    MAX_INVALID,
     MAX_TOKENS,
-    MOST_INVALID,
     SYSTEM,
     JudgeAnswer,
     render_pair,
@@ -49,7 +49,7 @@ from minara_site.kernel.ownership import EVERYONE
 JUDGE = "facts.judge"
 ACTOR = f"job:{JUDGE}"
 LEASE, LEASE_SECONDS = JUDGE, 60
-MOST_JUDGED = 100  # pairs in a run; the next run goes on
+MAX_JUDGED = 100  # pairs in a run; the next run goes on
 
 log = structlog.get_logger(__name__)
 
@@ -64,7 +64,7 @@ class Outcome(StrEnum):
     INVALID = "invalid_answers"
 
 
-def judge_conflicts(*, now: datetime, claim: Claim | None = None, most: int = MOST_JUDGED) -> dict[str, Any]:
+def judge_conflicts(*, now: datetime, claim: Claim | None = None, most: int = MAX_JUDGED) -> dict[str, Any]:
     """Judge open conflicts without a verdict, at most so many; return how many of each outcome, and why it stopped.
 
     A second run beside this one ends at once: nothing is paid for twice.
@@ -96,10 +96,10 @@ def list_unjudged(mode: Mode) -> "Iterator[FactConflict]":
     asked = Q(verdict__isnull=True)
     if mode is Mode.ON:
         asked |= Q(verdict__is_shadow=True)
-    pairs = list_conflicts(owner=EVERYONE).filter(asked, invalid_answers__lt=MOST_INVALID)
+    pairs = list_conflicts(owner=EVERYONE).filter(asked, invalid_answers__lt=MAX_INVALID)
     pairs = pairs.exclude(older__source=Source.USER_MANUAL, newer__source=Source.USER_MANUAL)
     ordered = pairs.select_related("older", "newer").order_by("owner_id", "found_at", "pk")
-    for pair in ordered.iterator(chunk_size=MOST_JUDGED):
+    for pair in ordered.iterator(chunk_size=MAX_JUDGED):
         if not find_refused([pair.older, pair.newer]):
             yield pair
 
@@ -146,7 +146,7 @@ class FactConsolidator:
         mode = mode_of(CONTRADICTION_JUDGE)
         with transaction.atomic():
             lock_facts_of(conflict.owner_id)
-            if mode is Mode.OFF or not self.still_stands(conflict, asked):
+            if mode is Mode.OFF or not self.is_unchanged(conflict, asked):
                 return Outcome.CHANGED
             kind, is_shadow = answer.value.verdict, mode is Mode.SHADOW
             event = None if is_shadow or kind == UNSURE else self.decide(conflict, kind)
@@ -155,7 +155,7 @@ class FactConsolidator:
             return Outcome.SHADOW
         return Outcome.LEFT if event is None or event.kind == EventKind.REFUSED else Outcome.DECIDED
 
-    def still_stands(self, conflict: FactConflict, asked: Pair) -> bool:
+    def is_unchanged(self, conflict: FactConflict, asked: Pair) -> bool:
         """Say whether the pair is open and both facts say what the model was asked about. Needs the lock."""
         rows = lock_rows(conflict.owner_id, [asked.older.id, asked.newer.id])
         is_open = FactConflict.objects.filter(pk=conflict.pk, state=ConflictState.OPEN).exists()

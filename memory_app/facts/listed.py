@@ -8,11 +8,11 @@ from django.db.models import QuerySet
 
 from memory_app.facts.core import UNDOABLE, Decider, EventKind
 from memory_app.facts.core.decision import DecisionKind
-from memory_app.facts.core.judging import MOST_INVALID
+from memory_app.facts.core.judging import MAX_INVALID
 from memory_app.facts.models import ConsolidationEvent, FactConflict, FactVerdict
 from memory_app.facts.selectors import find_retirements
 from memory_app.facts.services.rows import is_protected
-from memory_app.facts.words import EVENTS, VERDICTS, reason_words
+from memory_app.facts.words import EVENTS, VERDICTS, reason_label
 from memory_app.memories.core import FactState
 from memory_app.memories.models import Memory
 from minara_site.access.actors import name_actors
@@ -23,7 +23,7 @@ from minara_site.web.filters import Text
 
 
 @dataclass(frozen=True, slots=True)
-class VerdictShown:
+class VerdictView:
     """What a model said about a pair, as its reader may see it; `others` are what a person may decide instead."""
 
     kind: str
@@ -36,7 +36,7 @@ class VerdictShown:
 
 
 @dataclass(frozen=True)
-class ListedFact:
+class FactRow:
     """A fact as a row; `event` retired it and can be taken back, `other` is what stays in its place."""
 
     memory: Memory
@@ -44,7 +44,7 @@ class ListedFact:
     event: ConsolidationEvent | None = None
     other: Memory | None = None
     why: str = ""
-    verdict: VerdictShown | None = None
+    verdict: VerdictView | None = None
 
     @property
     def pk(self) -> int:
@@ -57,13 +57,13 @@ class ListedFact:
 
 
 @dataclass(frozen=True)
-class ListedConflict:
+class ConflictRow:
     """A pair as a row: the older fact and the newer one."""
 
     conflict: FactConflict
-    older: ListedFact
-    newer: ListedFact
-    verdict: VerdictShown | None = None
+    older: FactRow
+    newer: FactRow
+    verdict: VerdictView | None = None
 
     @property
     def pk(self) -> int:
@@ -72,7 +72,7 @@ class ListedConflict:
     @property
     def is_unreadable(self) -> bool:
         """Whether a model was asked and never gave an answer that can be read."""
-        return self.verdict is None and self.conflict.invalid_answers >= MOST_INVALID
+        return self.verdict is None and self.conflict.invalid_answers >= MAX_INVALID
 
     @property
     def owner_id(self) -> int:
@@ -80,13 +80,13 @@ class ListedConflict:
         return self.conflict.owner_id
 
     @property
-    def sides(self) -> tuple[ListedFact, ListedFact]:
+    def sides(self) -> tuple[FactRow, FactRow]:
         """Both facts, the older first."""
         return self.older, self.newer
 
 
 @dataclass(frozen=True)
-class ListedEvent:
+class EventRow:
     """An event as a row: the facts are None once they are gone. `may_undo`: it can be taken back now."""
 
     event: ConsolidationEvent
@@ -94,24 +94,24 @@ class ListedEvent:
     fact: Memory | None
     other: Memory | None
     may_undo: bool
-    verdict: VerdictShown | None = None
+    verdict: VerdictView | None = None
 
     @property
     def pk(self) -> int:
         return self.event.pk
 
     @property
-    def words(self) -> Text:
+    def label(self) -> Text:
         """What was decided."""
         return EVENTS[EventKind(self.event.kind)]
 
     @property
     def why(self) -> str:
         """Why, as far as anybody said."""
-        return reason_words(self.event.reason)
+        return reason_label(self.event.reason)
 
 
-def shape_facts(facts: Sequence[Memory], *, principal: Principal) -> list[ListedFact]:
+def shape_facts(facts: Sequence[Memory], *, principal: Principal) -> list[FactRow]:
     """Return facts as rows. No query unless some are retired, then three at most."""
     events = find_retirements([fact.pk for fact in facts if fact.fact_state == FactState.RETIRED])
     others = load_facts((event.other_id for event in events.values()), principal=principal)
@@ -128,24 +128,24 @@ def shape_fact(
     principal: Principal,
     event: ConsolidationEvent | None = None,
     others: dict[int, Memory] | None = None,
-    verdicts: dict[int, VerdictShown] | None = None,
-) -> ListedFact:
+    verdicts: dict[int, VerdictView] | None = None,
+) -> FactRow:
     """Return one fact as a row."""
-    return ListedFact(
+    return FactRow(
         memory=masked_for(principal.owner, fact),
         is_own=fact.owner_id == principal.owner.pk,
         event=event,
         other=(others or {}).get(event.other_id or 0) if event else None,
-        why=reason_words(event.reason) if event else "",
+        why=reason_label(event.reason) if event else "",
         verdict=(verdicts or {}).get(event.pk) if event else None,
     )
 
 
-def shape_conflicts(conflicts: Sequence[FactConflict], *, principal: Principal) -> list[ListedConflict]:
+def shape_conflicts(conflicts: Sequence[FactConflict], *, principal: Principal) -> list[ConflictRow]:
     """Return pairs as rows; they carry their facts. One query, for what models said."""
     verdicts = verdicts_of([each.pk for each in conflicts], reader=principal.owner)
     return [
-        ListedConflict(
+        ConflictRow(
             each,
             shape_fact(each.older, principal=principal),
             shape_fact(each.newer, principal=principal),
@@ -155,13 +155,13 @@ def shape_conflicts(conflicts: Sequence[FactConflict], *, principal: Principal) 
     ]
 
 
-def verdicts_of(conflict_ids: Collection[int], *, reader: User) -> dict[int, VerdictShown]:
+def verdicts_of(conflict_ids: Collection[int], *, reader: User) -> dict[int, VerdictView]:
     """Return by pair what a model said about it. One query at most."""
     rows = with_facts().filter(conflict__in=conflict_ids) if conflict_ids else ()
     return {row.conflict_id: verdict_for(reader, row) for row in rows}
 
 
-def verdicts_of_events(events: Iterable[ConsolidationEvent], *, reader: User) -> dict[int, VerdictShown]:
+def verdicts_of_events(events: Iterable[ConsolidationEvent], *, reader: User) -> dict[int, VerdictView]:
     """Return by event the verdict that it carried out. One query at most."""
     ids = [event.pk for event in events if event.decider == Decider.MODEL]
     rows = with_facts().filter(event__in=ids) if ids else ()
@@ -184,10 +184,10 @@ def choices_beside(row: FactVerdict) -> tuple[DecisionKind, ...]:
     return tuple(kind for kind in DecisionKind if kind != row.kind and not forbidden.get(kind))
 
 
-def verdict_for(reader: User, row: FactVerdict) -> VerdictShown:
+def verdict_for(reader: User, row: FactVerdict) -> VerdictView:
     """Return a verdict as this person may see it: of somebody else's, secrets are masked."""
-    reason = reason_words(row.reason)
-    return VerdictShown(
+    reason = reason_label(row.reason)
+    return VerdictView(
         kind=row.kind,
         words=VERDICTS[row.kind],
         reason=reason if row.owner_id == reader.pk else mask(reason),
@@ -198,7 +198,7 @@ def verdict_for(reader: User, row: FactVerdict) -> VerdictShown:
     )
 
 
-def shape_events(events: Sequence[ConsolidationEvent], *, principal: Principal) -> list[ListedEvent]:
+def shape_events(events: Sequence[ConsolidationEvent], *, principal: Principal) -> list[EventRow]:
     """Return events as rows. Five queries at most."""
     names = name_actors({event.actor for event in events}, reader=principal.owner)
     facts = load_facts((pk for event in events for pk in (event.fact_id, event.other_id)), principal=principal)
@@ -206,7 +206,7 @@ def shape_events(events: Sequence[ConsolidationEvent], *, principal: Principal) 
     undone = set(later.values_list("undoes", flat=True))
     verdicts = verdicts_of_events(events, reader=principal.owner)
     return [
-        ListedEvent(
+        EventRow(
             event=event,
             author=names[event.actor],
             fact=facts.get(event.fact_id),

@@ -9,7 +9,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from memory_app.facts.core import RETIRING, ConflictState, EventKind
 from memory_app.facts.core.contradiction import MAX_WORDS
-from memory_app.facts.core.sameness import fact_key
+from memory_app.facts.core.fact_keys import fact_key
 from memory_app.facts.models import ConsolidationEvent, FactConflict
 from memory_app.index.adapters import backend, time_limit
 from memory_app.index.core.query import AnyOf, Filters, Term
@@ -21,7 +21,7 @@ from memory_app.memories.selectors import find_refused, memory_record
 from minara_site.kernel.core.vocabulary import Category, Source
 from minara_site.kernel.ownership import Owner
 
-MOST_ALIKE = 30
+MAX_ALIKE = 30
 ONLY_FACTS = Filters(categories=frozenset({Category.FACT.value}))
 SAME_KEY = """
     WITH wanted (fact_key) AS (VALUES {places})
@@ -58,7 +58,7 @@ def list_uncompared() -> MemoryQuerySet:
     return facts
 
 
-def find_alike(fact: Memory) -> list[Memory]:
+def find_similar(fact: Memory) -> list[Memory]:
     """Return the settled facts of its owner that share most words with this one, by the rank of the search index.
 
     Raises SearchTooSlow.
@@ -77,7 +77,7 @@ def look_up(owner_id: int, terms: Sequence[Term]) -> Sequence[int]:
     node = AnyOf(tuple(terms))
     request = SearchRequest(owner_id, node, "", ONLY_FACTS, Sort.RELEVANCE)
     with time_limit(DEFAULT_DB_ALIAS):
-        return backend(DEFAULT_DB_ALIAS).best(request, node, most=MOST_ALIKE).ids
+        return backend(DEFAULT_DB_ALIAS).best(request, node, most=MAX_ALIKE).ids
 
 
 def list_facts(*, owner: Owner, state: FactState | None = None) -> MemoryQuerySet:

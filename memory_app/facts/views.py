@@ -12,7 +12,7 @@ from memory_app.facts.models import ConsolidationEvent
 from memory_app.facts.selectors import list_conflicts, list_facts
 from memory_app.facts.services import apply_decision, override_decision, undo_event
 from memory_app.facts.services.record import CONSOLIDATE
-from memory_app.facts.words import DONE, reason_words
+from memory_app.facts.words import DONE, reason_label
 from memory_app.memories.core import FactState
 from minara_site.access.policy import Act
 from minara_site.kernel.counts import count_tabs
@@ -69,7 +69,7 @@ def decide(request: PageRequest, conflict_id: int, kind: str) -> HttpResponse:
         now=timezone.now(),
     )
     if event.kind == EventKind.REFUSED:
-        raise Conflict(reason_words(event.reason), code=event.reason)
+        raise Conflict(reason_label(event.reason), code=event.reason)
     toast(request, DONE[DecisionKind(kind)], undo_url(event))
     return back(request, "facts:conflicts")
 

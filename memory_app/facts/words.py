@@ -50,6 +50,6 @@ DONE: dict[DecisionKind, Text] = {
 }
 
 
-def reason_words(reason: str) -> str:
+def reason_label(reason: str) -> str:
     """Return why something was decided; what a model or a person wrote as it is."""
     return str(REASONS.get(reason, reason))

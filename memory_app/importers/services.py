@@ -25,8 +25,8 @@ from minara_site.kernel.core.vocabulary import IMPORT_ORIGIN, Provenance, Source
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.kernel.guard import core as guard
 
-MOST_AHEAD = timedelta(days=1)  # a day that has begun somewhere
-MOST_NAME_CHARS = 160
+MAX_AHEAD = timedelta(days=1)  # a day that has begun somewhere
+MAX_NAME_CHARS = 160
 LEFT_OUT = {
     LeftOut.DELETED: gettext_lazy("it was deleted there"),
     LeftOut.ARCHIVED: gettext_lazy("it is archived there"),
@@ -128,9 +128,9 @@ def prepare(found: Found, *, owner_id: int, now: datetime, actor: str) -> Prepar
     try:
         if isinstance(item, ProfileValue):
             return Prepared(found, value=ProfileValue(item.line, clean_key(item.key), clean_value(item.value)))
-        if any(moment > now + MOST_AHEAD for moment in (item.written_at, item.changed_at) if moment):
+        if any(moment > now + MAX_AHEAD for moment in (item.written_at, item.changed_at) if moment):
             return Prepared(found, problem=_("its date lies in the future"))
-        origin = f"{IMPORT_ORIGIN}{found.file[:MOST_NAME_CHARS]}:{place_of(item)}"
+        origin = f"{IMPORT_ORIGIN}{found.file[:MAX_NAME_CHARS]}:{place_of(item)}"
         draft = Draft(
             category=item.category,
             content=item.content,
@@ -153,7 +153,7 @@ def check_planned(judged: Sequence[Judgement], planned: Iterator[Verdict], writt
     for one in judged:
         shown = next(planned, None)
         if one.verdict in STORED and one.verdict is not shown:
-            problem = _("It changed meanwhile: look again.")
+            problem = _("This changed since you opened it: preview again.")
             if written:
                 problem = _(
                     "Something changed since the preview. %(count)d entries were imported before it; look at the rest."
@@ -187,18 +187,18 @@ def judge(one: Prepared, known: Known) -> Judgement:
     if one.value:
         verdict, reason = judge_value(one.value, known)
         if verdict is Verdict.NEW and guard.judge(guarded_text(one.value.key, one.value.value)).is_held:
-            verdict, reason = Verdict.HELD, held_words()
+            verdict, reason = Verdict.HELD, held_label()
         kind, text = f"{one.value.key} =", one.value.value
     elif one.row:
         verdict, reason = judge_memory(one.row.content_hash, known)
         if verdict is Verdict.NEW and one.row.held_at:
-            verdict, reason = Verdict.HELD, held_words()
+            verdict, reason = Verdict.HELD, held_label()
         kind, text = f"[{one.row.category}]", one.row.content
     item = one.found.item
     return Judgement(one.found.file, item.line, place_of(item), verdict, reason, kind, text)
 
 
-def held_words() -> str:
+def held_label() -> str:
     """Return what becomes of an entry that the guard refuses."""
     return _("an operator releases or discards it")
 

@@ -191,7 +191,7 @@ def drop_on_rows(apps: object, schema_editor: Any) -> None:
         run(connection, [f"DROP TRIGGER IF EXISTS {name}" for each in table_triggers() for name in each.bodies])
 
 
-def forget_entries(apps: object, schema_editor: Any) -> None:
+def delete_entries(apps: object, schema_editor: Any) -> None:
     """Remove what is derived from role memory, in a migration that takes its table away."""
     drop_on_rows(apps, schema_editor)
     run(

@@ -156,7 +156,7 @@ def history_entry(memory: Memory, row: Memory | MemoryRevision, replaced: Memory
         tickers=tuple(row.tickers),
         actor=row.actor,
         written_at=replaced.replaced_at if replaced else memory.created_at,
-        reason=reason_words(replaced.reason) if replaced else "",
+        reason=reason_label(replaced.reason) if replaced else "",
         is_current=isinstance(row, Memory),
         before=replaced.content if replaced else None,
     )
@@ -179,10 +179,10 @@ def find_deletions(memories: Iterable[Memory]) -> dict[str, Deletion]:
     deleted_at = {memory.deleted_at for memory in memories if memory.deleted_at}
     entries = AuditEntry.objects.filter(tool_call__in=("memory_removed", "write_rollback"), at__in=deleted_at)
     rows = entries.values_list("details__batch", "actor", "reasoning")
-    return {batch: Deletion(actor, reason_words(reason)) for batch, actor, reason in rows}
+    return {batch: Deletion(actor, reason_label(reason)) for batch, actor, reason in rows}
 
 
-def reason_words(reason: str) -> str:
+def reason_label(reason: str) -> str:
     """Return why something was done: what a service noted in the reader's words, what people typed as it is."""
     if reason == UNDO_REASON:
         return _("Undone")

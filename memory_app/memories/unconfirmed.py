@@ -14,7 +14,7 @@ from minara_site.kernel.core.vocabulary import PERSONS, USER_WRITTEN
 from minara_site.kernel.ownership import Owner
 
 NEWEST = 1_000
-MOST_ASKED = 50
+MAX_ASKED = 50
 
 
 def find_unconfirmed(texts: Mapping[int, str], *, owner: Owner) -> dict[int, tuple[Destination, ...]]:
@@ -44,7 +44,7 @@ def find_confirmed(wanted: Mapping[str, str], *, owner: User) -> set[str]:
 
     Looks up at most 50 of them, in the newest 1,000 memories and in the profile; the others stay unconfirmed.
     """
-    asked = dict(list(wanted.items())[:MOST_ASKED])
+    asked = dict(list(wanted.items())[:MAX_ASKED])
     rows = Memory.objects.for_owner(owner).live().filter(source__in=USER_WRITTEN)
     newest = rows.filter(by_person()).order_by("-updated_at", "-id").values("pk")[:NEWEST]
     entries = UserProfileEntry.objects.for_owner(owner).filter(by_person())

@@ -7,7 +7,7 @@ from django.utils import timezone
 from ninja import Query, Router
 from pydantic import Field
 
-from memory_app.pages.selectors import Asked, load_page, open_asset
+from memory_app.pages.selectors import PageScope, load_page, open_asset
 from minara_site.access.access_log import log_access
 from minara_site.access.api_auth import allow
 from minara_site.access.policy import Act
@@ -40,7 +40,7 @@ def compiled(request: PageRequest, asset: str, query: Query[CompiledQuery]) -> H
     """
     principal, now = request.principal, timezone.now()
     owner = open_owner(principal.reads(Act.COMPILED_READ, query.owner))
-    asked = Asked(owner, open_asset(asset), query.hard_constraints)
+    asked = PageScope(owner, open_asset(asset), query.hard_constraints)
     log_access(principal=principal, owner_ids=[owner.pk], kind="compiled", object_id=asked.asset.symbol, now=now)
     page = load_page(asked, reader=principal.owner, now=now)
     return HttpResponse(page.markdown, content_type=MARKDOWN)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from memory_app.pages.core import CompiledPage
 
 LIFETIME = timedelta(seconds=60)
-MOST_PAGES = 256
+MAX_PAGES = 256
 
 
 class PageKey(NamedTuple):
@@ -47,7 +47,7 @@ class PageCache:
             for old in [each for each, kept in self.pages.items() if not is_young(kept, page.compiled_at)]:
                 del self.pages[old]
             self.pages[key] = page
-            if len(self.pages) > MOST_PAGES:
+            if len(self.pages) > MAX_PAGES:
                 self.pages.popitem(last=False)
 
     def clear(self) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from memory_app.pages.selectors import Asked, load_page, open_asset
+from memory_app.pages.selectors import PageScope, load_page, open_asset
 from memory_app.roles.core.prompts import EvidenceItem
 from memory_app.roles.posthoc.sources import EvidenceContext, SourceTool, register_source
 
@@ -11,7 +11,7 @@ MAX_PAGE_CHARS = 1_600
 
 def memory_compiled_page(context: EvidenceContext, *, asset: str) -> Iterator[EvidenceItem]:
     """Yield what is known about an asset today: the page keeps no past."""
-    asked = Asked(context.owner, open_asset(asset), hard_constraints=False)
+    asked = PageScope(context.owner, open_asset(asset), hard_constraints=False)
     compiled = load_page(asked, reader=context.owner, now=context.now)
     yield EvidenceItem("page", f"{asked.asset.symbol}, as known now", compiled.markdown[:MAX_PAGE_CHARS], context.now)
 

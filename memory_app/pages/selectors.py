@@ -31,7 +31,7 @@ from memory_app.pages.core import (
 from memory_app.pages.models import CompiledPageVersion
 from memory_app.roles.models import RoleMemory
 from memory_app.roles.selectors import newest_reflected
-from memory_app.roles.words import pnl_words
+from memory_app.roles.words import pnl_label
 from minara_site.access.models import User
 from minara_site.kernel.core.assets import CLASSES, AssetGroup
 from minara_site.kernel.core.vocabulary import USER_WRITTEN, Category, Source
@@ -39,10 +39,10 @@ from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.masking import mask
 
-MOST_CONSTRAINTS = 20
-MOST_STATEMENTS = 20
-MOST_EVENTS = 30
-MOST_DECISIONS = 20
+MAX_CONSTRAINTS = 20
+MAX_STATEMENTS = 20
+MAX_EVENTS = 30
+MAX_DECISIONS = 20
 DECISION = "decision"
 
 HARD_CONSTRAINT = "constraint.hard"
@@ -58,7 +58,7 @@ ABOUT = (EdgeType.HOLDS, EdgeType.EXITED, EdgeType.TRADED, EdgeType.WATCHED, Edg
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PageScope:
     """What a page is to tell: whose knowledge, about which asset, with or without hard constraints."""
 
     owner: User
@@ -82,7 +82,7 @@ def open_asset(written: str) -> Asset:
     return asset
 
 
-def load_page(asked: Asked, *, reader: User, now: datetime) -> CompiledPage:
+def load_page(asked: PageScope, *, reader: User, now: datetime) -> CompiledPage:
     """Return the page of an asset, from the cache when nothing changed since; then it takes one query.
 
     For a reader who is not its owner the secrets in it are masked.
@@ -98,7 +98,7 @@ def load_page(asked: Asked, *, reader: User, now: datetime) -> CompiledPage:
     return page
 
 
-def key_of(asked: Asked, reader: User) -> PageKey:
+def key_of(asked: PageScope, reader: User) -> PageKey:
     """Return what a page is kept under. One query."""
     owner_id = asked.owner.pk
     return PageKey(
@@ -122,7 +122,7 @@ def masked(section: Section) -> Section:
     return replace(section, entries=tuple(replace(entry, text=mask(entry.text)) for entry in section.entries))
 
 
-def rows_about(asked: Asked) -> MemoryQuerySet:
+def rows_about(asked: PageScope) -> MemoryQuerySet:
     """Return the memories that the page may be made of."""
     edges = edges_to_assets(asked.owner).filter(dst_entity_key=asked.asset.symbol)
     return readable(asked.owner).filter(pk__in=edges.values("src_id"))
@@ -144,42 +144,42 @@ def edges_to_assets(owner: User) -> "QuerySet[MemoryEdge]":
     return edges
 
 
-def hard_constraint_part(asked: Asked) -> Section:
+def hard_constraint_part(asked: PageScope) -> Section:
     """Return the user's hard constraints, newest first; none when they are to be left out."""
-    places = MOST_CONSTRAINTS if asked.hard_constraints else 0
+    places = MAX_CONSTRAINTS if asked.hard_constraints else 0
     found = newest_accepted(rows_about(asked).filter(IS_HARD_CONSTRAINT), places)
     return Section(Heading.COMPILED_TRUTH, tuple(replace(entry_of(row), note=HARD_CONSTRAINT) for row in found))
 
 
-def statement_part(asked: Asked) -> Section:
+def statement_part(asked: PageScope) -> Section:
     """Return settled facts, preferences and lessons: what the user typed, then what they said, then the rest."""
     left = rows_about(asked).exclude(IS_HARD_CONSTRAINT).exclude(category__in=TIMELINE)
     found: list[Memory] = []
     for written in USERS_FIRST:
-        if places := MOST_STATEMENTS - len(found):
+        if places := MAX_STATEMENTS - len(found):
             found += newest_accepted(left.filter(written), places)
     return Section(Heading.COMPILED_TRUTH, tuple(map(entry_of, found)))
 
 
-def event_part(asked: Asked) -> Section:
+def event_part(asked: PageScope) -> Section:
     """Return what happened, newest first."""
     rows = rows_about(asked).exclude(IS_HARD_CONSTRAINT).filter(category__in=TIMELINE)
-    found = newest_accepted(rows, MOST_EVENTS)
+    found = newest_accepted(rows, MAX_EVENTS)
     return Section(Heading.TIMELINE, tuple(replace(entry_of(row), at=row.updated_at) for row in found))
 
 
-def decision_part(asked: Asked) -> Section:
+def decision_part(asked: PageScope) -> Section:
     """Return the reflected decisions of declared roles about the asset, newest reflection first.
 
     What is pending or held never is among them; a held lesson takes its decision off the page.
     """
-    found = newest_reflected(asked.owner.pk, asked.asset.symbol, MOST_DECISIONS)
+    found = newest_reflected(asked.owner.pk, asked.asset.symbol, MAX_DECISIONS)
     return Section(Heading.TIMELINE, tuple(map(entry_of_decision, found)))
 
 
 def entry_of_decision(decision: RoleMemory) -> Entry:
     """Return a reflected decision as an entry: what came of it, and what it taught, or else what was said of it."""
-    change = "" if decision.pnl_pct is None else pnl_words(decision.pnl_pct)
+    change = "" if decision.pnl_pct is None else pnl_label(decision.pnl_pct)
     return Entry(
         kind=DECISION,
         provenance=decision.role_id,
@@ -191,7 +191,7 @@ def entry_of_decision(decision: RoleMemory) -> Entry:
     )
 
 
-PARTS: tuple[Callable[[Asked], Section], ...] = (hard_constraint_part, statement_part, event_part, decision_part)
+PARTS: tuple[Callable[[PageScope], Section], ...] = (hard_constraint_part, statement_part, event_part, decision_part)
 
 
 def entry_of(row: Memory) -> Entry:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from django.utils import timezone
 from pydantic import Field
 
-from memory_app.pages.selectors import Asked, load_page, open_asset
+from memory_app.pages.selectors import PageScope, load_page, open_asset
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.shell.owners import open_owner
@@ -23,6 +23,8 @@ class MemoryCompiledPageArgs(Strict):
 
 def memory_compiled_page(principal: Principal, args: MemoryCompiledPageArgs, *, reasoning: str) -> dict[str, Any]:
     """Return the page of an asset as markdown."""
-    asked = Asked(open_owner(principal.reads(Act.COMPILED_READ)), open_asset(args.asset), args.include_hard_constraints)
+    asked = PageScope(
+        open_owner(principal.reads(Act.COMPILED_READ)), open_asset(args.asset), args.include_hard_constraints
+    )
     page = load_page(asked, reader=principal.owner, now=timezone.now())
     return {"asset": page.asset.symbol, "asset_class": page.asset.asset_class, "page": page.markdown}

@@ -15,7 +15,7 @@ from memory_app.edges.pages import CLASS_WORDS
 from memory_app.memories.core.destinations import Destination
 from memory_app.memories.unconfirmed import find_unconfirmed, find_unconfirmed_memories
 from memory_app.pages.core import CompiledPage, Heading, RowKind, find_asset
-from memory_app.pages.selectors import Asked, list_assets, load_page, open_asset
+from memory_app.pages.selectors import PageScope, list_assets, load_page, open_asset
 from minara_site.access.access_log import log_access
 from minara_site.access.models import User
 from minara_site.access.policy import Act
@@ -25,7 +25,7 @@ from minara_site.shell.pages import PageRequest, page
 from minara_site.web.filters import changed_query
 from minara_site.web.responses import render_page
 
-MOST_CHARS = 100
+MAX_CHARS = 100
 
 GROUP_WORDS = {
     AssetGroup.CRYPTO: gettext_lazy("Crypto"),
@@ -51,7 +51,7 @@ class Show(StrEnum):
 def asset_list(request: PageRequest) -> HttpResponse:
     """List the assets that memories are about; `?asset=` opens one by any of its names."""
     owner = open_owner(request.principal.reads(Act.COMPILED_READ, request.GET.get("owner")))
-    written = request.GET.get("asset", "").strip()[:MOST_CHARS]
+    written = request.GET.get("asset", "").strip()[:MAX_CHARS]
     asset = find_asset(written)
     if asset:
         return HttpResponseRedirect(address_of(asset.symbol, request))
@@ -73,7 +73,7 @@ def asset_page(request: PageRequest, asset: str) -> HttpResponse:
     if found.symbol != asset:
         return HttpResponseRedirect(address_of(found.symbol, request))
     log_access(principal=request.principal, owner_ids=[owner.pk], kind="compiled", object_id=found.symbol, now=now)
-    asked = Asked(owner, found, hard_constraints=request.GET.get("hard_constraints") != "0")
+    asked = PageScope(owner, found, hard_constraints=request.GET.get("hard_constraints") != "0")
     compiled = load_page(asked, reader=request.user, now=now)
     context = frame_context(request, owner, found.symbol) | page_context(request, asked, compiled)
     return render_page(request, "memory_app/pages/one.html", context)
@@ -85,10 +85,10 @@ def frame_context(request: PageRequest, owner: User, title: str) -> dict[str, An
     return {"title": title, "is_own": is_own, "owner_name": "" if is_own else owner.username}
 
 
-def page_context(request: PageRequest, asked: Asked, compiled: CompiledPage) -> dict[str, Any]:
+def page_context(request: PageRequest, asked: PageScope, compiled: CompiledPage) -> dict[str, Any]:
     """Return a compiled page for the template."""
     is_agents = request.GET.get("show") == Show.AGENT
-    doubts = {} if is_agents else find_doubts(compiled, owner=asked.owner)
+    doubts = {} if is_agents else find_unconfirmed_rows(compiled, owner=asked.owner)
     size = compiled.markdown.encode()
     return {
         "compiled": compiled,
@@ -109,7 +109,7 @@ def page_context(request: PageRequest, asked: Asked, compiled: CompiledPage) -> 
     }
 
 
-def find_doubts(compiled: CompiledPage, *, owner: User) -> dict[tuple[RowKind, int], tuple[Destination, ...]]:
+def find_unconfirmed_rows(compiled: CompiledPage, *, owner: User) -> dict[tuple[RowKind, int], tuple[Destination, ...]]:
     """Return by entry the addresses that only an agent wrote."""
     texts = {kind: {each.row_id: each.text for each in compiled.entries if each.row is kind} for kind in RowKind}
     memories = find_unconfirmed_memories(texts[RowKind.MEMORY], owner=owner)
@@ -118,7 +118,7 @@ def find_doubts(compiled: CompiledPage, *, owner: User) -> dict[tuple[RowKind, i
     return found | {(RowKind.DECISION, row_id): each for row_id, each in decisions.items()}
 
 
-def api_path(asked: Asked, *, is_own: bool) -> str:
+def api_path(asked: PageScope, *, is_own: bool) -> str:
     """Return the call by which an agent reads this page."""
     query = {
         "hard_constraints": None if asked.hard_constraints else "0",

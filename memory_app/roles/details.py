@@ -14,16 +14,16 @@ from memory_app.roles.core import Status
 from memory_app.roles.core.declarations import Manual, MemoryRole, PriceDelta
 from memory_app.roles.models import RoleMemory
 from memory_app.roles.services.stages import subject_of
-from memory_app.roles.words import CLASSES, hours_words, pnl_words, probe_words, ready_at
+from memory_app.roles.words import CLASSES, hours_label, pnl_label, probe_label, ready_at
 from minara_site.kernel.core.assets import group_of
 from minara_site.kernel.governance.models import ShadowDecision
 from minara_site.kernel.llm.models import LlmUsage
 from minara_site.kernel.market.outcome import Outcome, tolerance_of
 from minara_site.web.filters import Text
-from minara_site.web.moments import cost_words
+from minara_site.web.moments import cost_label
 
-MOST_CALLS = 20
-MOST_INPUT_CHARS = 1_200
+MAX_CALLS = 20
+MAX_INPUT_CHARS = 1_200
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class CallRow:
     @property
     def cost(self) -> str:
         """Return what it cost; a call is worth fractions of a cent."""
-        return cost_words(self.usage.cost_usd)
+        return cost_label(self.usage.cost_usd)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def moment_of(text: object) -> datetime | None:
 
 def list_calls(entry: RoleMemory) -> list[CallRow]:
     """Return the model calls about a decision, the first one first, repairs and failed tries among them. One query."""
-    usage = LlmUsage.objects.filter(subject=subject_of(entry)).order_by("ts", "id")[:MOST_CALLS]
+    usage = LlmUsage.objects.filter(subject=subject_of(entry)).order_by("ts", "id")[:MAX_CALLS]
     calls = []
     for each in usage:
         is_second = "lesson" in each.task or "stage2" in each.task
@@ -131,13 +131,13 @@ def probe_rows(entry: RoleMemory, role: MemoryRole | None) -> list[tuple[Text, T
     if role is None:
         return []
     probe = role.reflection_policy.outcome_probe
-    rows: list[tuple[Text, Text]] = [(_("Probe"), probe_words(probe))]
+    rows: list[tuple[Text, Text]] = [(_("Probe"), probe_label(probe))]
     if isinstance(probe, PriceDelta):
         window = timedelta(hours=probe.window_hours)
         stated = None if probe.tolerance_hours is None else timedelta(hours=probe.tolerance_hours)
         allowed = tolerance_of(window, group_of(entry.asset) if entry.asset else None, stated=stated)
         rows.append(
-            (_("Tolerance"), _("a price at most %(span)s old") % {"span": hours_words(allowed.total_seconds() / 3600)})
+            (_("Tolerance"), _("a price at most %(span)s old") % {"span": hours_label(allowed.total_seconds() / 3600)})
         )
     return rows
 
@@ -159,7 +159,7 @@ def timeline_of(entry: RoleMemory, role: MemoryRole | None, now: datetime) -> Se
         moments.append(Moment(_("Held by the guard"), entry.held_at, "t-bad"))
     if entry.outcome and entry.outcome_at:
         tone = {Outcome.RIGHT: "t-good", Outcome.WRONG: "t-bad"}.get(Outcome(entry.outcome), "")
-        note = "" if entry.pnl_pct is None else pnl_words(entry.pnl_pct)
+        note = "" if entry.pnl_pct is None else pnl_label(entry.pnl_pct)
         moments.append(Moment(_("Outcome known"), entry.outcome_at, tone, note))
     if entry.reflected_at:
         badge = CLASSES.get(entry.classification) if entry.classification else None  # type: ignore[call-overload]

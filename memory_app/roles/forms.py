@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from minara_site.web.moments import MINUS
 
 MAX_NOTE_CHARS = 500
-MOST_PERCENT = 1_000_000
+MAX_PERCENT = 1_000_000
 
 
 class PercentField(forms.FloatField):
@@ -28,8 +28,8 @@ class OutcomeForm(forms.Form):
     )
     pnl_pct = PercentField(
         required=False,
-        min_value=-MOST_PERCENT,
-        max_value=MOST_PERCENT,
+        min_value=-MAX_PERCENT,
+        max_value=MAX_PERCENT,
         error_messages={"invalid": _("Write the profit or loss as a number of percent, such as -1.5.")},
     )
     note = forms.CharField(required=False, max_length=MAX_NOTE_CHARS)

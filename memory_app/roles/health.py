@@ -18,15 +18,15 @@ from minara_site.access.models import User
 from minara_site.kernel.counts import CountOf, RowCount
 from minara_site.kernel.jobs.models import Lease
 from minara_site.kernel.ownership import Owner
-from minara_site.web.lists import total_words
+from minara_site.web.lists import total_label
 
 LOCK = "role:"
 STRETCHES = 6  # between the least and the greatest age
-MOST_UNDECLARED = 50
+MAX_UNDECLARED = 50
 
 
 @dataclass(frozen=True, slots=True)
-class RoleStanding:
+class RoleStatus:
     """How a role stands for a reader. `declared` is None once no skill declares it; `lease` while it reflects."""
 
     role_id: str
@@ -38,19 +38,19 @@ class RoleStanding:
     lease: Lease | None
 
     @property
-    def pending_words(self) -> str:
+    def pending_label(self) -> str:
         """Return how many entries wait."""
-        return total_words(self.pending)
+        return total_label(self.pending)
 
     @property
-    def due_words(self) -> str:
+    def due_label(self) -> str:
         """Return how many entries can be judged now."""
-        return total_words(self.due)
+        return total_label(self.due)
 
     @property
-    def lesson_words(self) -> str:
+    def lesson_label(self) -> str:
         """Return how many lessons agents may read."""
-        return total_words(self.lessons)
+        return total_label(self.lessons)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +69,15 @@ def entries_of(owner: Owner, role_id: str) -> RoleMemoryQuerySet:
     return entries
 
 
-def load_standings(owner: Owner, now: datetime) -> list[RoleStanding]:
+def load_statuses(owner: Owner, now: datetime) -> list[RoleStatus]:
     """Return how every role stands, those that are no longer declared last. Three queries."""
     declared = registry().all()
     left = RoleMemory.objects.for_owner(owner).exclude(role_id__in=[each.id for each in declared])
-    undeclared = left.order_by("role_id").values_list("role_id", flat=True).distinct()[:MOST_UNDECLARED]
-    return read_standings([(each.id, each) for each in declared] + [(pk, None) for pk in undeclared], owner, now)
+    undeclared = left.order_by("role_id").values_list("role_id", flat=True).distinct()[:MAX_UNDECLARED]
+    return read_statuses([(each.id, each) for each in declared] + [(pk, None) for pk in undeclared], owner, now)
 
 
-def read_standings(roles: Sequence[tuple[str, DeclaredRole | None]], owner: Owner, now: datetime) -> list[RoleStanding]:
+def read_statuses(roles: Sequence[tuple[str, DeclaredRole | None]], owner: Owner, now: datetime) -> list[RoleStatus]:
     """Return how these roles stand, in their order. Two queries."""
     if not roles:
         return []
@@ -96,7 +96,7 @@ def read_standings(roles: Sequence[tuple[str, DeclaredRole | None]], owner: Owne
         )
     row = User.objects.values(**columns)[:1].get()  # any row serves: the counts do not depend on it
     return [
-        RoleStanding(
+        RoleStatus(
             role_id,
             declared,
             RowCount.of(row[f"pending_{place}"]),

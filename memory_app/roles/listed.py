@@ -17,7 +17,7 @@ from memory_app.roles.words import (
     OUTCOME_SHAPES,
     OUTCOMES,
     STATUSES,
-    pnl_words,
+    pnl_label,
     why_no_lesson,
 )
 from minara_site.access.principal import Principal
@@ -25,14 +25,14 @@ from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.market.outcome import Direction, Outcome
 from minara_site.web.badges import Badge
 from minara_site.web.filters import Text
-from minara_site.web.price_chart import price_words
-from minara_site.web.words import declared_words
+from minara_site.web.labels import declared_label
+from minara_site.web.price_chart import price_label
 
 STATUS_SHAPES = {Status.PENDING: "pending", Status.REFLECTED: "active", Status.SKIPPED: "retired"}
 
 
 @dataclass(frozen=True)
-class ListedEntry:
+class EntryRow:
     """An entry as a row. `role` is None once undeclared; `why` says why agents read no lesson of it.
 
     `is_read`: the next session's prompt carries its lesson. `query` is that of the list it stands in.
@@ -57,7 +57,7 @@ class ListedEntry:
     @property
     def label(self) -> str:
         """Return what its role is called; the bare id once the role is undeclared."""
-        return declared_words(self.role.label) if self.role else self.entry.role_id
+        return declared_label(self.role.label) if self.role else self.entry.role_id
 
     @property
     def direction(self) -> Text:
@@ -83,7 +83,7 @@ class ListedEntry:
     @property
     def pnl(self) -> str:
         """Return the change in percent with its sign, empty when there is no figure."""
-        return "" if self.entry.pnl_pct is None else pnl_words(self.entry.pnl_pct)
+        return "" if self.entry.pnl_pct is None else pnl_label(self.entry.pnl_pct)
 
     @property
     def tone(self) -> str:
@@ -96,12 +96,12 @@ class ListedEntry:
     @property
     def entry_price(self) -> str:
         """Return the price at the decision."""
-        return price_words(float(self.entry.entry_price)) if self.entry.entry_price is not None else ""
+        return price_label(float(self.entry.entry_price)) if self.entry.entry_price is not None else ""
 
     @property
     def exit_price(self) -> str:
         """Return the price at the end."""
-        return price_words(float(self.entry.exit_price)) if self.entry.exit_price is not None else ""
+        return price_label(float(self.entry.exit_price)) if self.entry.exit_price is not None else ""
 
     @property
     def class_badge(self) -> Badge | None:
@@ -120,17 +120,17 @@ def shape_entries(
     now: datetime,
     read: Collection[int] = (),
     query: str = "",
-) -> list[ListedEntry]:
+) -> list[EntryRow]:
     """Return entries as rows; `read` are those whose lessons the prompt carries. No query."""
     return [shape_entry(each, principal=principal, now=now, is_read=each.pk in read, query=query) for each in entries]
 
 
 def shape_entry(
     entry: RoleMemory, *, principal: Principal, now: datetime, is_read: bool = False, query: str = ""
-) -> ListedEntry:
+) -> EntryRow:
     """Return one entry as a row."""
     declared = registry().find(entry.role_id)
     role = declared.role if declared else None
     is_own = entry.owner_id == principal.owner.pk
     shown = masked_for(principal.owner, entry)
-    return ListedEntry(shown, role, is_own, why_no_lesson(entry, role, now), is_read, query)
+    return EntryRow(shown, role, is_own, why_no_lesson(entry, role, now), is_read, query)

@@ -21,8 +21,8 @@ from minara_site.kernel.ownership import Owner
 from minara_site.shell.lists import OwnedList
 from minara_site.web.filters import Filter, FilterKind, Rows
 from minara_site.web.keyset import Order
+from minara_site.web.labels import declared_label
 from minara_site.web.lists import Column, Empty, ListSpec, Sort
-from minara_site.web.words import declared_words
 
 ANY_STATUS = "all"
 
@@ -105,7 +105,7 @@ OUTCOMES_DUE = ListSpec(
 
 def role_filter(asked: Sequence[str]) -> Filter:
     """Return the choice of roles: those that are declared, and whatever the address names beyond them."""
-    labels = {each.id: declared_words(each.role.label) for each in registry().all()}
+    labels = {each.id: declared_label(each.role.label) for each in registry().all()}
     undeclared = {role_id: role_id for role_id in asked if is_id(role_id) and role_id not in labels}
     choices = [*labels.items(), *undeclared.items()]
     return Filter("role", _("Role"), FilterKind.CHOICE, lookup="role_id", choices=choices)

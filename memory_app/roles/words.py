@@ -25,8 +25,8 @@ from memory_app.roles.services.sweeping import Ended, SweepResult
 from minara_site.kernel.market.outcome import Direction, Outcome
 from minara_site.web.badges import Badge
 from minara_site.web.filters import Text
+from minara_site.web.labels import sentences
 from minara_site.web.moments import MINUS, age, day_and_time
-from minara_site.web.words import sentences
 
 DAY_HOURS = 24
 DAYS_IN_WORDS = 2 * DAY_HOURS  # from here on hours are said as days
@@ -101,7 +101,7 @@ ENDED: dict[Ended, Text] = {
 EVERY_DAY = {"*"}
 
 
-def hours_words(hours: float) -> str:
+def hours_label(hours: float) -> str:
     """Return a span as people say it: "30 min", "36 h", "7 d"."""
     if hours >= DAYS_IN_WORDS and hours % DAY_HOURS == 0:
         days = int(hours // DAY_HOURS)
@@ -112,11 +112,11 @@ def hours_words(hours: float) -> str:
     return _("%(hours)s h") % {"hours": f"{hours:g}"}
 
 
-def probe_words(probe: OutcomeProbe) -> str:
+def probe_label(probe: OutcomeProbe) -> str:
     """Return how the outcome of a role's decisions is found."""
     match probe:
         case PriceDelta():
-            span = {"window": hours_words(probe.window_hours), "field": probe.asset_field}
+            span = {"window": hours_label(probe.window_hours), "field": probe.asset_field}
             return _("price of %(field)s over %(window)s") % span
         case Custom():
             return _("the probe %(id)s") % {"id": probe.probe_id}
@@ -126,7 +126,7 @@ def probe_words(probe: OutcomeProbe) -> str:
             assert_never(probe)
 
 
-def evidence_words(probe: PostHocProbe) -> str:
+def evidence_label(probe: PostHocProbe) -> str:
     """Return what a role's reflection is shown besides the outcome."""
     match probe:
         case RefetchSource():
@@ -139,7 +139,7 @@ def evidence_words(probe: PostHocProbe) -> str:
             assert_never(probe)
 
 
-def cron_words(expression: str) -> str:
+def cron_label(expression: str) -> str:
     """Return when a schedule falls due, in words where that is short, else the expression; times are UTC."""
     minute, hour, *rest = expression.split()
     clock = {"time": f"{int(hour):02d}:{int(minute):02d}"} if hour.isdigit() and minute.isdigit() else None
@@ -154,15 +154,15 @@ def cron_words(expression: str) -> str:
     return expression
 
 
-def pnl_words(pnl_pct: float) -> str:
+def pnl_label(pnl_pct: float) -> str:
     """Return a change in percent with its sign: "+2.41%", with a true minus."""
     return f"{pnl_pct:+,.2f}%".replace("-", MINUS)
 
 
-def decided_words(decision: Mapping[str, Any]) -> dict[str, Any]:
+def decided_label(decision: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a reflection in shadow decided, its change in percent as people say it."""
     change = decision.get("pnl_pct")
-    return {**decision, "pnl_pct": pnl_words(change)} if isinstance(change, int | float) else dict(decision)
+    return {**decision, "pnl_pct": pnl_label(change)} if isinstance(change, int | float) else dict(decision)
 
 
 def ready_at(entry: RoleMemory, role: MemoryRole) -> datetime:

@@ -72,7 +72,7 @@ def compare_arms(
         engine = engine_of(owner, as_of, using=using)
         orders = find_orders(engine, request, ranker, meaning, limit=limit, using=using)
         notes = (*parsed.notes, *notes_of_then(owner, request, using=using))
-    fallback = None if Fusion.MEANING in orders else why_words_alone(parsed, request, meaning)
+    fallback = None if Fusion.MEANING in orders else why_keywords_only(parsed, request, meaning)
     highlighter = Highlighter(parsed.node, parsed.literal)
     columns = {
         each: tuple(to_hit(hit, highlighter, rank, explain=True) for rank, hit in enumerate(ranked, start=1))
@@ -95,7 +95,7 @@ def find_orders(
     return {each: [hit for hit in ranked if hit.facts.id in accepted][:limit] for each, ranked in orders.items()}
 
 
-def why_words_alone(parsed: Query, request: SearchRequest, meaning: Meaning | None) -> Fallback | None:
+def why_keywords_only(parsed: Query, request: SearchRequest, meaning: Meaning | None) -> Fallback | None:
     """Return why meaning had no say; None when the query leaves nothing that it could order."""
     if not is_enabled():
         return Fallback.DISABLED

@@ -132,11 +132,11 @@ def found_context(found: Comparison, fusion: Fusion, *, owner: Owner, reader: Us
     places = {each: {hit.id: at for at, hit in enumerate(hits, start=1)} for each, hits in found.columns.items()}
     foreign = {hit.owner_id for hits in found.columns.values() for hit in hits} - {reader.pk}
     names = {user.pk: user.get_short_name() for user in User.objects.filter(pk__in=foreign)} if foreign else {}
-    fused, by_words = places.get(fusion, {}), places[Fusion.TEXT]
+    fused, by_keywords = places.get(fusion, {}), places[Fusion.TEXT]
 
     def row(hit: Hit, place: int) -> LabRow:
         shown, place_fused = hit.for_reader(reader), fused.get(hit.id, 0)
-        moved = by_words[hit.id] - place_fused if hit.id in by_words and place_fused else None
+        moved = by_keywords[hit.id] - place_fused if hit.id in by_keywords and place_fused else None
         pieces = excerpt(shown.highlights, limit=EXCERPT_CHARS)
         return LabRow(shown, pieces, place, place_fused, moved, names.get(hit.owner_id, ""))
 
@@ -144,11 +144,11 @@ def found_context(found: Comparison, fusion: Fusion, *, owner: Owner, reader: Us
         Column(each, tuple(row(hit, place) for place, hit in enumerate(hits, start=1)))
         for each, hits in found.columns.items()
     ]
-    fallback = fallback_words(found.fallback, owner=owner) if found.fallback else ""
+    fallback = fallback_label(found.fallback, owner=owner) if found.fallback else ""
     return {"columns": columns, "notes": [note_text(note) for note in found.notes], "fallback": fallback}
 
 
-def fallback_words(fallback: Fallback, *, owner: Owner) -> str:
+def fallback_label(fallback: Fallback, *, owner: Owner) -> str:
     """Return in words why meaning had no say."""
     match fallback:
         case Fallback.DISABLED:

@@ -22,7 +22,7 @@ from minara_site.kernel.jobs.services import Claim, report_progress
 from minara_site.kernel.ownership import EVERYONE, Owner
 
 MAX_QUERY_CHARS = 512  # the column
-MOST_WAIT_MS = 250
+MAX_WAIT_MS = 250
 SLICE = 500
 
 log = structlog.get_logger(__name__)
@@ -89,11 +89,11 @@ def short_transaction(alias: str) -> Iterator[None]:
     """Open a transaction that waits for a lock for a moment only."""
     if not is_sqlite(alias):
         with transaction.atomic(using=alias):
-            run(alias, f"SET LOCAL lock_timeout = {MOST_WAIT_MS:d}")
+            run(alias, f"SET LOCAL lock_timeout = {MAX_WAIT_MS:d}")
             yield
         return
     usual_ms = int(1000 * connections[alias].settings_dict["OPTIONS"].get("timeout", 5))
-    run(alias, f"PRAGMA busy_timeout = {MOST_WAIT_MS:d}")
+    run(alias, f"PRAGMA busy_timeout = {MAX_WAIT_MS:d}")
     try:
         with transaction.atomic(using=alias):
             yield
@@ -107,7 +107,7 @@ def run(alias: str, statement: str) -> None:
         cursor.execute(statement)
 
 
-def forget_searches(*, now: datetime, slice_size: int = SLICE, claim: Claim | None = None) -> int:
+def delete_expired_searches(*, now: datetime, slice_size: int = SLICE, claim: Claim | None = None) -> int:
     """Delete the searches that are older than the log is kept, slice by slice; return how many."""
     cutoff = now - timedelta(days=settings.MINARA.minara_search_log_days)
     old = SearchLogEntry.objects.filter(at__lte=cutoff)

@@ -17,7 +17,7 @@ from memory_app.index.adapters.sql import SearchTooSlow
 from memory_app.index.core.query import Filters, Query
 from memory_app.index.core.request import Fusion, SearchRequest, Sort
 
-MOST_NEAR = 5_000
+MAX_NEAR = 5_000
 """How many memories the meaning arm knows; the spread of the cosines and the neighbours are told from these."""
 SLOW_SECONDS = 30
 """How long an owner's vectors are left alone after reading them took too long, as a provider that failed is."""
@@ -72,7 +72,7 @@ def find_cosines(request: SearchRequest, vector: Vector, *, is_exact: bool, usin
     """Return the cosine of each memory that may be found, nearest first, at most MOST_NEAR; `is_exact` as in Query."""
     is_now = request.as_of is None
     owner_id = request.owner_id or 0
-    near = find_nearest(owner_id=owner_id, query=vector, limit=MOST_NEAR, live_only=is_now, using=using)
+    near = find_nearest(owner_id=owner_id, query=vector, limit=MAX_NEAR, live_only=is_now, using=using)
     if near and (request.filters != Filters() or is_exact or not is_now):
         kept = backend(using).kept(request, request.node if is_exact else None)
         return {each: cosine for each, cosine in near.items() if each in kept}

@@ -24,7 +24,7 @@ from minara_site.kernel.core.porter import stem
 from minara_site.kernel.core.text import prepare
 from minara_site.kernel.errors import FieldError, Invalid
 
-MOST_CHANGED = 4_000
+MAX_CHANGED = 4_000
 MAX_MOMENT_CHARS = 40
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
@@ -98,7 +98,7 @@ def texts_of_then(rows: "QuerySet[Memory]", moment: datetime) -> list[Facts]:
     readable = Q(retired_at__isnull=True) | Q(retired_at__gt=moment)
     changed = rows.filter(readable, deleted_at=None, held_at=None, created_at__lte=moment, updated_at__gt=moment)
     later = MemoryRevision.objects.using(rows.db).filter(memory__in=changed, replaced_at__gt=moment)
-    found = later.order_by("memory_id", "version").select_related("memory")[:MOST_CHANGED]
+    found = later.order_by("memory_id", "version").select_related("memory")[:MAX_CHANGED]
     firsts = [next(versions) for _memory_id, versions in groupby(found, key=lambda each: each.memory_id)]
     return [facts_of_then(each) for each in firsts if each.updated_at is None or each.updated_at <= moment]
 

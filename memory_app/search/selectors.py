@@ -27,8 +27,8 @@ from minara_site.kernel.guard.masking import mask, mask_segments
 from minara_site.kernel.guard.selectors import judge_stored
 from minara_site.kernel.ownership import Owner
 
-MOST_MATCHES = 4_000
-MOST_CHOSEN = 200
+MAX_MATCHES = 4_000
+MAX_CHOSEN = 200
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ def find_accepted(
     while True:
         ranked = find(engine, request, ranker, limit=most, using=using, meaning=meaning)
         accepted = leave_out_refused(engine, ranked, using=using)
-        if len(accepted) >= limit or len(ranked) < most or most > MOST_MATCHES:
+        if len(accepted) >= limit or len(ranked) < most or most > MAX_MATCHES:
             return accepted[:limit]
         most *= 2
 
@@ -213,14 +213,14 @@ def look(
     engine: Engine, request: SearchRequest, ranker: Ranker, *, limit: int, is_checked: bool
 ) -> tuple[list[Scored], dict[int, Facts]]:
     """Return what can be among the hits, best by words or newest first, and what is known of each."""
-    matches = engine.match(request, most=MOST_MATCHES + 1, is_checked=is_checked)
+    matches = engine.match(request, most=MAX_MATCHES + 1, is_checked=is_checked)
     if request.node is None or request.sort is Sort.RECENT:
         scored = ranker.as_they_come(matches, limit=limit)
-    elif len(matches.ids) <= MOST_MATCHES:
-        scored = ranker.by_words(matches, limit=limit)
+    elif len(matches.ids) <= MAX_MATCHES:
+        scored = ranker.by_keywords(matches, limit=limit)
     else:  # too many to score each: the engine's own rank chooses
-        best = engine.best(request, request.node, most=max(limit, MOST_CHOSEN))
-        scored = ranker.by_words(best, limit=limit, frequencies=engine.frequencies(request.owner_id, ranker.terms))
+        best = engine.best(request, request.node, most=max(limit, MAX_CHOSEN))
+        scored = ranker.by_keywords(best, limit=limit, frequencies=engine.frequencies(request.owner_id, ranker.terms))
     return scored, engine.load([each.id for each in scored], request) if scored else {}
 
 

@@ -31,7 +31,7 @@ from minara_site.shell.pages import PageRequest, page
 from minara_site.web.responses import render_page
 
 SHOWN = 30
-MOST_SHOWN = 200
+MAX_SHOWN = 200
 OTHER_FUSIONS: dict[Fusion, str | Promise] = {
     Fusion.RRF: gettext_lazy("Reciprocal ranks (RRF)"),
     Fusion.TEXT: gettext_lazy("By words"),
@@ -82,7 +82,7 @@ def search(request: PageRequest) -> HttpResponse:
     sort = Sort.RECENT if request.GET.get("sort") == Sort.RECENT else Sort.RELEVANCE
     wanted, as_of = request.GET.get("fusion", ""), request.GET.get("as_of", "").strip()
     fusion = Fusion(wanted) if wanted in set(Fusion) else Fusion.DEFAULT
-    limit = MOST_SHOWN if request.GET.get("all") else SHOWN
+    limit = MAX_SHOWN if request.GET.get("all") else SHOWN
     owner = request.principal.reads(Act.SEARCH, request.GET.get("owner"))
     context: dict[str, object] = {
         "title": _("Search"),
@@ -132,5 +132,5 @@ def found_context(result: SearchResult, *, owner: Owner, limit: int, reader: Use
         ],
         "notes": [note_text(note) for note in result.notes],
         "is_cut": len(result.hits) > limit,
-        "may_widen": limit < MOST_SHOWN,
+        "may_widen": limit < MAX_SHOWN,
     }

@@ -19,7 +19,7 @@ from minara_site.kernel.conversations.models import Session
 from minara_site.kernel.counts import RowCount
 from minara_site.kernel.ownership import Owner
 
-MOST_WRITES = 10_000  # audit rows that are read to count what waits
+MAX_WRITES = 10_000  # audit rows that are read to count what waits
 
 
 def load_memory_block(*, owner: Owner, without: Collection[int], as_of: datetime) -> Block:
@@ -44,8 +44,8 @@ def count_left_out(*, owner: Owner, carried: int, now: datetime) -> tuple[LeftOu
 def count_writes_since(*, owner_id: int, since: datetime) -> RowCount:
     """Return how many memories and profile entries were written after this moment: they wait for the next session."""
     writes = list_prompt_changes(since=since).filter(owner_id=owner_id)
-    details = list(writes.values_list("details", flat=True)[: MOST_WRITES + 1])
-    return RowCount(sum(map(count_read_rows_of, details[:MOST_WRITES])), is_exact=len(details) <= MOST_WRITES)
+    details = list(writes.values_list("details", flat=True)[: MAX_WRITES + 1])
+    return RowCount(sum(map(count_read_rows_of, details[:MAX_WRITES])), is_exact=len(details) <= MAX_WRITES)
 
 
 def count_writes_of_sessions(sessions: Collection[Session]) -> dict[str, int]:
@@ -55,7 +55,7 @@ def count_writes_of_sessions(sessions: Collection[Session]) -> dict[str, int]:
     owners, since = {session.owner_id for session in sessions}, min(session.created_at for session in sessions)
     writes = list_prompt_changes(since=since).filter(owner_id__in=owners)
     rows = writes.order_by("-at").values_list("owner_id", "at", "details")
-    counted = [(owner_id, at, count_read_rows_of(details)) for owner_id, at, details in rows[:MOST_WRITES]]
+    counted = [(owner_id, at, count_read_rows_of(details)) for owner_id, at, details in rows[:MAX_WRITES]]
     return {
         session.pk: sum(n for owner_id, at, n in counted if owner_id == session.owner_id and at > session.created_at)
         for session in sessions

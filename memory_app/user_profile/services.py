@@ -179,14 +179,14 @@ def rescan_entries(entries: Iterable[UserProfileEntry], *, now: datetime, actor:
         verdict = judge_value(entry, entry.value) if entry.value else None
         entry.rules_version = guard.RULES.version
         if verdict and verdict.is_held:
-            take_down(entry, verdict, now=now, actor=actor)
+            hold_texts(entry, verdict, now=now, actor=actor)
             refused.append(entry)
         else:
             entry.save(update_fields=["rules_version"])
     return refused
 
 
-def take_down(entry: UserProfileEntry, verdict: Verdict, *, now: datetime, actor: str) -> None:
+def hold_texts(entry: UserProfileEntry, verdict: Verdict, *, now: datetime, actor: str) -> None:
     """Let a value that stood wait for a person; where another waits already, that one goes on waiting alone."""
     keep_revision(entry, actor=actor, now=now)
     value, writer, entry.value = entry.value, entry.actor or actor, ""
@@ -220,7 +220,7 @@ def check_expected(entry: UserProfileEntry | None, *, must_be_new: bool, updated
         raise Conflict(_("There is an entry of this name already. Edit it instead."), code="exists")
     elif updated_at not in {None, entry.updated_at}:
         raise Conflict(
-            _("It changed meanwhile; look at the current value."),
+            _("This changed since you opened it; read the current value."),
             code="stale",
             current={"key": entry.key, "value": entry.value, "updated_at": entry.updated_at},
         )

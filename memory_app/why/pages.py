@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory_app.facts.core import Decider, EventKind
-from memory_app.facts.words import EVENTS, reason_words
+from memory_app.facts.words import EVENTS, reason_label
 from memory_app.memories.core import MEMORY_ORIGIN, State
 from memory_app.memories.models import Memory
 from memory_app.search.core.surfaces import Surface
@@ -23,8 +23,8 @@ from minara_site.kernel.guard.labels import SENTENCES
 from minara_site.kernel.guard.masking import mask, masked_for
 from minara_site.kernel.guard.models import Decision
 from minara_site.kernel.plain_text import parse_number
-from minara_site.web.moments import cost_words
-from minara_site.web.words import sentences
+from minara_site.web.labels import sentences
+from minara_site.web.moments import cost_label
 
 TOOL_ORIGIN = "tool:"
 
@@ -136,7 +136,7 @@ def decision_step(
     if each.is_undone:
         text += _(", since undone")
     other = shown_other(each.other_id, report, reader)
-    reason = reason_words(each.verdict.reason if each.verdict else each.reason)
+    reason = reason_label(each.verdict.reason if each.verdict else each.reason)
     if each.verdict and memory.owner_id != reader.pk:  # a model's sentence may hold secrets
         reason = mask(reason)
     return TimelineEvent(each.at, text, "t-read", each.other_id, other, reason)
@@ -145,7 +145,7 @@ def decision_step(
 def decided_by(each: FactEvent, names: Mapping[str, str]) -> str:
     """Return who decided: a rule, a model by its name and what it cost, or a person."""
     if each.verdict:
-        words = {"model": each.verdict.model, "cost": cost_words(each.verdict.cost_usd)}
+        words = {"model": each.verdict.model, "cost": cost_label(each.verdict.cost_usd)}
         return _("by the model %(model)s for %(cost)s") % words
     return str(DECIDERS.get(each.decider) or _("by %(name)s") % {"name": names.get(each.actor, each.actor)})
 

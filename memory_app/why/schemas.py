@@ -33,7 +33,7 @@ class EdgeOut(Schema):
     weight: float
 
 
-class CarriedOut(Schema):
+class UseOut(Schema):
     """A session whose frozen prompt carried it."""
 
     session: str
@@ -50,12 +50,12 @@ class FoundOut(Schema):
     query: str | None
 
 
-class CarriedBy(Schema):
+class UsedBy(Schema):
     """The newest 20 sessions; `count` stops at 200."""
 
     count: int
     is_exact: bool
-    newest: list[CarriedOut]
+    newest: list[UseOut]
 
 
 class FoundBy(Schema):
@@ -85,7 +85,7 @@ class ReportOut(Schema):
     decisions: list[DecisionOut]
     conflicts: list[int]
     edges: list[EdgeOut]
-    carried_by: CarriedBy
+    carried_by: UsedBy
     found_by: FoundBy
     without_it: WithoutIt
 

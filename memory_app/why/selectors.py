@@ -29,7 +29,7 @@ from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.plain_text import parse_number
 
 SHOWN = 20
-MOST_COUNTED = 200
+MAX_COUNTED = 200
 
 Row = TypeVar("Row")
 
@@ -43,8 +43,8 @@ class NewestRows(Generic[Row]):
 
     @classmethod
     def of(cls, rows: list[Row]) -> "NewestRows[Row]":
-        """Return what a query of at most `MOST_COUNTED + 1` rows found."""
-        count = RowCount.of(len(rows), MOST_COUNTED)
+        """Return what a query of at most `MAX_COUNTED + 1` rows found."""
+        count = RowCount.of(len(rows), MAX_COUNTED)
         return cls(tuple(rows[:SHOWN]), count)
 
 
@@ -198,7 +198,7 @@ def list_conflicts(memory: Memory) -> tuple[int, ...]:
 def list_carried(memory: Memory) -> NewestRows[SessionUse]:
     """Return the newest sessions of its owner whose prompt carried it."""
     rows = SnapshotMemory.objects.filter(memory_id=memory.pk, session__owner=memory.owner_id).order_by("-frozen_at")
-    columns = rows.values_list("session_id", "session__title", "frozen_at", "session__ended_at")[: MOST_COUNTED + 1]
+    columns = rows.values_list("session_id", "session__title", "frozen_at", "session__ended_at")[: MAX_COUNTED + 1]
     return NewestRows.of([SessionUse(pk, title, at, ended_at is not None) for pk, title, at, ended_at in columns])
 
 
@@ -206,5 +206,5 @@ def list_found(memory: Memory) -> NewestRows[SearchUse]:
     """Return the newest searches that returned it."""
     hits: Any = SearchLogHit.objects.filter(memory_id=memory.pk).order_by("-search")
     columns = ("rank", "search__door", "search__actor", "search__query", "search__owner_id")
-    rows = hits.annotate(at=F("search__at")).values_list("at", *columns)[: MOST_COUNTED + 1]
+    rows = hits.annotate(at=F("search__at")).values_list("at", *columns)[: MAX_COUNTED + 1]
     return NewestRows.of([SearchUse(*row) for row in rows])

@@ -15,7 +15,7 @@ from minara_site.access.policy import Act
 from minara_site.kernel.core.tokens import estimate_tokens
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.shell.pages import PageRequest, page
-from minara_site.web.lists import total_words
+from minara_site.web.lists import total_label
 from minara_site.web.responses import render_page
 
 
@@ -37,8 +37,8 @@ def show(request: PageRequest, memory_id: int) -> HttpResponse:
         "steps": steps_of(memory, report, names=names, reader=reader),
         "conflicts": [(pk, shown_other(pk, report, reader)) for pk in report.conflicts],
         "found": found_rows(memory, report, names=names, principal=principal),
-        "found_total": total_words(report.found.count),
-        "carried_total": total_words(report.carried.count),
+        "found_total": total_label(report.found.count),
+        "carried_total": total_label(report.carried.count),
         "edges": describe_edges(report.edges),
         "line": line,
         "tokens": estimate_tokens(line),

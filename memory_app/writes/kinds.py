@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory_app.facts.services import take_up_again
+from memory_app.facts.services import requeue
 from memory_app.memories.core import MEMORY_KIND
 from memory_app.memories.models import Memory, MemoryRevision
 from memory_app.memories.services.write import runs_of
@@ -66,7 +66,7 @@ class MemoryRollback(RollbackKind):
         for chosen in slices(steps):
             apply_memory_steps(record, chosen, plan.rows)
         for repetitions in slices(plan.steps[UNRETIRED]):
-            take_up_again([each.event_id for each in repetitions], actor=record.actor, now=record.at)
+            requeue([each.event_id for each in repetitions], actor=record.actor, now=record.at)
         changed, unretired = group_by_owner(steps, plan.rows), group_by_owner(plan.steps[UNRETIRED], plan.rows)
         details: dict[int, dict[str, Any]] = {}
         for owner_id, ids in changed.items():

@@ -20,7 +20,7 @@ from minara_site.access.models import User
 from minara_site.kernel.rollback import UNCHANGED, Effect, Label, PlanRow, UnchangedReason, list_effects, rollback_kinds
 from minara_site.web.keyset import Order
 from minara_site.web.lists import Column, Empty, ListSpec, Sort
-from minara_site.web.moments import number_words
+from minara_site.web.moments import number_label
 
 MAX_SHOWN = 50  # rows of a plan or record at a time
 MAX_CHANGED = 200  # rows of a kind that the page of a record links
@@ -165,7 +165,7 @@ def show_anomalies(anomalies: Sequence[Anomaly], names: Mapping[str, str]) -> li
     """Return anomalies as sentences; `names` says who each writer is."""
     return [
         AnomalyRow(
-            text=str(ANOMALY_LABELS[each.kind] % {"count": each.count, "number": number_words(each.count)}),
+            text=str(ANOMALY_LABELS[each.kind] % {"count": each.count, "number": number_label(each.count)}),
             who=names[each.writer],
             since=each.since,
             rows_url=f"{reverse('writes:rows')}?{urlencode({'writer': each.writer, 'light': each.kind.value})}",

@@ -19,7 +19,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext_lazy as _
 
 from minara_site.access.addresses import client_address
-from minara_site.access.security.lockout import address_door, name_door
+from minara_site.access.security.lockout import address_limit, name_limit
 from minara_site.access.security.sessions import NO_ADDRESS, note_password
 
 logger = structlog.get_logger(__name__)
@@ -46,15 +46,15 @@ class ClosedAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         The try is counted before the password is looked at; one that succeeds is forgiven.
         """
         name, address = str(credentials.get("username", "")), self.get_client_ip(request)
-        now, of_address, of_name = timezone.now(), address_door(address), name_door(name, address)
-        of_address.knock(now)
-        of_name.knock(now)
+        now, of_address, of_name = timezone.now(), address_limit(address), name_limit(name, address)
+        of_address.count_attempt(now)
+        of_name.count_attempt(now)
         user: AbstractBaseUser | None = authenticate(request, **credentials)
         if user is None:
             logger.warning("sign_in_failed", address=address)
         else:
-            of_name.forgive()
-            of_address.give_back()
+            of_name.reset_attempts()
+            of_address.uncount()
         return user
 
     def pre_login(self, request: HttpRequest, user: AbstractBaseUser, **kwargs: Any) -> HttpResponse | None:

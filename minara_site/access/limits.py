@@ -35,11 +35,11 @@ def count_call(request: HttpRequest, principal: Principal) -> None:
         raise Throttled(detail % {"limit": limit, "seconds": wait}, retry_after_seconds=wait)
 
 
-def tell_allowance(run: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+def with_allowance(run: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     """Let every answer of an API operation say how much is left."""
 
     @wraps(run)
-    def telling(request: HttpRequest, **values: Any) -> HttpResponse:
+    def with_headers(request: HttpRequest, **values: Any) -> HttpResponse:
         response = run(request, **values)
         allowance: Allowance | None = getattr(request, "allowance", None)
         if allowance and allowance.limit:
@@ -48,4 +48,4 @@ def tell_allowance(run: Callable[..., HttpResponse]) -> Callable[..., HttpRespon
             response["RateLimit-Reset"] = str(allowance.retry_after_seconds or allowance.reset_seconds)
         return response
 
-    return telling
+    return with_headers

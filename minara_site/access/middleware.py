@@ -11,7 +11,7 @@ from django.utils.functional import SimpleLazyObject
 
 from minara_site.access.principal import ANONYMOUS, Principal
 from minara_site.access.security.factors import find_due_moment
-from minara_site.access.security.sessions import forget_session, is_fresh, is_over, note_visit
+from minara_site.access.security.sessions import delete_session, is_fresh, is_over, note_visit
 
 
 def living_user(request: HttpRequest) -> Any:
@@ -21,7 +21,7 @@ def living_user(request: HttpRequest) -> Any:
         return user
     now = timezone.now()
     if is_over(request.session, user.role, now=now):
-        forget_session(None, request)
+        delete_session(None, request)
         request.session.flush()
         return AnonymousUser()
     note_visit(request.session, now=now)

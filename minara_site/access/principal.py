@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from minara_site.access.models import User
 from minara_site.access.policy import ENROLMENT, POLICY, Act, Role, Scope, permits
 from minara_site.kernel.errors import NotFound, Refused, Unauthenticated
-from minara_site.kernel.ownership import EVERYBODY, EVERYONE, Owner
+from minara_site.kernel.ownership import ALL_OWNERS, EVERYONE, Owner
 from minara_site.kernel.plain_text import storable_problem
 
 
@@ -100,7 +100,7 @@ class Principal:
             return self.owner
         if not self.reads_others(act) or storable_problem(owner_name):
             raise NotFound(_("There is no such owner."))
-        if owner_name == EVERYBODY:
+        if owner_name == ALL_OWNERS:
             return EVERYONE
         found: User | None = User.objects.named(owner_name).first()
         if found is None:

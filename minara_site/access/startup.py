@@ -8,7 +8,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from minara_site.access.models import User
-from minara_site.access.security.sessions import begin_session, forget_session
+from minara_site.access.security.sessions import begin_session, delete_session
 from minara_site.kernel.audit_log.services import record_audit
 
 
@@ -17,7 +17,7 @@ def start() -> None:
     user_logged_in.connect(note_visit, dispatch_uid="access.note_visit")
     came_in.connect(record_sign_in, dispatch_uid="access.record_sign_in")
     user_logged_in.connect(begin_session, dispatch_uid="access.begin_session")
-    user_logged_out.connect(forget_session, dispatch_uid="access.forget_session")
+    user_logged_out.connect(delete_session, dispatch_uid="access.forget_session")
 
 
 def note_visit(sender: Any, user: User, **kwargs: Any) -> None:

@@ -21,10 +21,10 @@ from minara_site.access.policy import Role
 from minara_site.access.security.sessions import delete_sessions
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.errors import Conflict, FieldError, Invalid, NotFound
-from minara_site.kernel.ownership import EVERYBODY
+from minara_site.kernel.ownership import ALL_OWNERS
 from minara_site.kernel.plain_text import clean_text
 
-RESERVED_NAMES = frozenset({DEFAULT_USERNAME, EVERYBODY})
+RESERVED_NAMES = frozenset({DEFAULT_USERNAME, ALL_OWNERS})
 USERNAME = re.compile(r"\w[\w.@+-]*")  # a leading dot would make `..`, and owners name folders
 GROUP_OF_ROLE = {Role.OPERATOR: OPERATORS_GROUP, Role.SUPPORT: SUPPORT_GROUP}
 

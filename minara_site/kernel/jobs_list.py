@@ -31,7 +31,7 @@ JOBS = (
     ),
     Job(
         "idempotency.forget",
-        idempotency.forget,
+        idempotency.delete_expired,
         every=timedelta(hours=1),
         summary=_("Forgets the answers that were kept for a day, for calls that are sent twice."),
     ),
@@ -63,7 +63,7 @@ JOBS = (
     ),
     Job(
         "jobs.forget",
-        jobs.forget,
+        jobs.delete_expired,
         every=timedelta(days=1),
         summary=_("Forgets runs of jobs that ended 90 days ago; the newest of each job stays."),
     ),

@@ -15,7 +15,7 @@ class Everyone(Enum):
 
 
 EVERYONE = Everyone.EVERYONE
-EVERYBODY = "all"  # `?owner=all` and `--user all` name every owner
+ALL_OWNERS = "all"  # `?owner=all` and `--user all` name every owner
 Owner = AbstractBaseUser | Everyone
 
 

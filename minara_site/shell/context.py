@@ -16,7 +16,7 @@ from minara_site.kernel.ownership import EVERYONE
 from minara_site.shell.nav import Crumb, EntryLink, Place, TabLink, crumbs_to, find_place, load_entries
 
 SEARCH = "search"
-MOST_WAITING = 99
+MAX_WAITING = 99
 WAITING = "held_waiting"
 THEMES = ("system", "light", "dark")
 
@@ -61,14 +61,14 @@ class Shell:
     def waiting(self) -> str:
         """Return how many held texts wait for this reader, empty for none.
 
-        One query, which reads at most 100 rows; none where `tell_waiting` said it.
+        One query, which reads at most 100 rows; none where `add_waiting` said it.
         """
         if (known := getattr(self.request, WAITING, None)) is not None:
-            return waiting_words(known)
+            return waiting_label(known)
         if not self.principal.may(Act.HOLDS_READ):
             return ""
         owner = EVERYONE if self.principal.is_operator else self.principal.owner
-        return waiting_words(list_holds(owner=owner).order_by()[: MOST_WAITING + 1].count())
+        return waiting_label(list_holds(owner=owner).order_by()[: MAX_WAITING + 1].count())
 
     @property
     def search(self) -> TabLink | None:
@@ -118,14 +118,14 @@ class Shell:
         return "".join(word[0] for word in (words[:1] + words[1:][-1:])).upper() or "?"
 
 
-def tell_waiting(request: HttpRequest, count: int) -> None:
+def add_waiting(request: HttpRequest, count: int) -> None:
     """Give the shell a count that the page has read already."""
     setattr(request, WAITING, count)
 
 
-def waiting_words(count: int) -> str:
+def waiting_label(count: int) -> str:
     """Return a count as the badge of the side bar shows it."""
-    return f"{MOST_WAITING}+" if count > MOST_WAITING else str(count or "")
+    return f"{MAX_WAITING}+" if count > MAX_WAITING else str(count or "")
 
 
 def shell(request: HttpRequest) -> dict[str, Any]:

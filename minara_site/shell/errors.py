@@ -61,7 +61,7 @@ def title_of(status: HTTPStatus) -> str:
         HTTPStatus.FORBIDDEN: _("This is not open to you"),
         HTTPStatus.NOT_FOUND: _("Nothing is here"),
         HTTPStatus.METHOD_NOT_ALLOWED: _("This is no page"),
-        HTTPStatus.CONFLICT: _("It changed meanwhile"),
+        HTTPStatus.CONFLICT: _("This changed since you opened it"),
         HTTPStatus.GONE: _("It was removed for good"),
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE: _("That is too large"),
         HTTPStatus.UNPROCESSABLE_ENTITY: _("A value cannot be used"),

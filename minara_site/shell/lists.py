@@ -22,7 +22,7 @@ from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.kernel.counts import count_rows, count_tabs
 from minara_site.kernel.errors import NotFound
-from minara_site.kernel.ownership import EVERYBODY, EVERYONE, Owner
+from minara_site.kernel.ownership import ALL_OWNERS, EVERYONE, Owner
 from minara_site.kernel.plain_text import parse_number
 from minara_site.shell.owners import owner_filter
 from minara_site.shell.pages import Page, PageRequest, page
@@ -57,7 +57,7 @@ class OwnedList:
 
     def read(self, principal: Principal, params: QueryDict) -> tuple[ListSpec, Owner]:
         """Return the list that these parameters ask for as this reader gets it, and whose it is. Raises NotFound."""
-        default = EVERYBODY if self.begins_with_all and principal.reads_others(self.act) else ""
+        default = ALL_OWNERS if self.begins_with_all and principal.reads_others(self.act) else ""
         asked = params.get("owner") or default
         owner = principal.reads(self.act, asked)
         filters = (*self.filters(params, owner), *self.spec.filters)
@@ -104,12 +104,12 @@ class OwnedList:
         """Return title and owner of the page; `whose` keeps the owner in links to the lists beside it."""
         is_own = owner == request.principal.owner
         name, label = (
-            (owner.username, owner.get_short_name()) if isinstance(owner, User) else (EVERYBODY, _("everybody"))
+            (owner.username, owner.get_short_name()) if isinstance(owner, User) else (ALL_OWNERS, _("everybody"))
         )
         return {
             "title": self.own if is_own else str(self.of) % {"owner": label},
             "owner": owner,
-            "is_shared": name == EVERYBODY,
+            "is_shared": name == ALL_OWNERS,
             "whose": changed_query(QueryDict(), owner=None if is_own else name),
         }
 

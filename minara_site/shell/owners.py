@@ -4,7 +4,7 @@ from django.utils.translation import gettext as _
 
 from minara_site.access.models import User
 from minara_site.kernel.errors import NotFound
-from minara_site.kernel.ownership import EVERYBODY, Owner
+from minara_site.kernel.ownership import ALL_OWNERS, Owner
 from minara_site.web.filters import Filter, FilterKind, Rows
 
 MAX_OWNERS = 500  # of the filter's choices; any owner can be named in the address
@@ -18,7 +18,7 @@ def keep_all(rows: Rows, value: object) -> Rows:
 def owner_filter(reader: User, owner: Owner, asked: str) -> Filter:
     """Return the choice of an owner, the one that was asked for among them."""
     users = User.objects.order_by("username").only("username", "display_name")[:MAX_OWNERS]
-    choices = {EVERYBODY: _("everybody"), **{user.username: user.get_short_name() for user in users}}
+    choices = {ALL_OWNERS: _("everybody"), **{user.username: user.get_short_name() for user in users}}
     if asked and isinstance(owner, User):
         choices[asked] = owner.get_short_name()
     return Filter(

@@ -14,7 +14,7 @@ SPARK_LEFT, SPARK_RIGHT, SPARK_TOP, SPARK_BOTTOM = 2.0, 92.0, 4.0, 28.0
 BAR_GAP = 4.0  # between segments, of 2 000 units
 BAND_WORD_WIDTH = 60
 BAR_UNITS = 2000.0
-MOST_SERIES = 6
+MAX_SERIES = 6
 TEXT_DROP = 4.0  # from the middle of an 11 px word to its base line
 
 
@@ -150,17 +150,17 @@ class Drawing:
         return self.right - self.left
 
     @property
-    def y_words(self) -> float:
+    def y_label(self) -> float:
         """Return where the words of the y axis end."""
         return self.left - 7
 
     @property
-    def band_words(self) -> float:
+    def band_label(self) -> float:
         """Return where the words of the bands begin."""
         return self.right + 10
 
     @property
-    def x_words(self) -> int:
+    def x_label(self) -> int:
         """Return the base line of the words below the field."""
         return self.height - 5
 
@@ -214,7 +214,7 @@ def segmented_bar(parts: Sequence[tuple[str, int]], label: str, total: int = 0) 
     segments, x = [], 0.0
     for index, (name, value) in enumerate(parts):
         width = BAR_UNITS * value / whole
-        segments.append(Segment(name, value, round(x, 1), round(max(width - BAR_GAP, 0), 1), index % MOST_SERIES + 1))
+        segments.append(Segment(name, value, round(x, 1), round(max(width - BAR_GAP, 0), 1), index % MAX_SERIES + 1))
         x += width
     return SegmentedBar(label, segments, whole)
 

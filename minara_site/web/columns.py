@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 GAP = 6.0
-LEAST_HEIGHT = 2.0  # of a column that counts something
+MIN_HEIGHT = 2.0  # of a column that counts something
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def draw(stretches: Sequence[Stretch], width: int, height: int, *, every: int) -
     step = width / max(len(stretches), 1)
     columns = []
     for number, stretch in enumerate(stretches):
-        tall = max((floor - top) * stretch.value / most, LEAST_HEIGHT) if stretch.value else 0.0
+        tall = max((floor - top) * stretch.value / most, MIN_HEIGHT) if stretch.value else 0.0
         place = Column(step * number + GAP / 2, floor - tall, step - GAP, tall, stretch, number % every == 0)
         columns.append(place)
     return ColumnDrawing(width, height, floor, columns)

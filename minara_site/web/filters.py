@@ -23,7 +23,7 @@ from minara_site.kernel.plain_text import storable_problem
 Text = str | Promise
 Rows = QuerySet[Any]
 Choices = Sequence[tuple[str, Text]]
-MOST_SEARCH_CHARS = 512
+MAX_SEARCH_CHARS = 512
 WHOLE_NUMBER = re.compile("-?[0-9]{1,18}")  # fits the integer columns of both engines
 
 
@@ -101,10 +101,10 @@ class Filter:
         if not self.is_addable or value == self.default:
             return []
         if not isinstance(value, tuple):
-            return [Chip(self.label, self.words(value), changed_query(params, **{self.name: None, "cursor": None}))]
-        return [Chip(self.label, self.words(one), without_value(params, self.name, one)) for one in value]
+            return [Chip(self.label, self.text_of(value), changed_query(params, **{self.name: None, "cursor": None}))]
+        return [Chip(self.label, self.text_of(one), without_value(params, self.name, one)) for one in value]
 
-    def words(self, value: Any) -> Text:
+    def text_of(self, value: Any) -> Text:
         if isinstance(value, date):
             return date_format(value, _("j M Y"))
         return dict(self.load_choices()).get(value, str(value))
@@ -117,7 +117,7 @@ class Filter:
 
 def read_text(item: Filter, raw: list[str]) -> str:
     """Read what somebody typed."""
-    if storable_problem(raw[-1]) or len(raw[-1]) > MOST_SEARCH_CHARS:
+    if storable_problem(raw[-1]) or len(raw[-1]) > MAX_SEARCH_CHARS:
         raise item.unusable(raw[-1])
     return raw[-1]
 

@@ -19,10 +19,10 @@ def age(moment: datetime, now: datetime) -> str:
     if span < timedelta(minutes=1):
         return _("just now")
     template = _("%(span)s ago") if moment < now else _("in %(span)s")
-    return template % {"span": span_words(span)}
+    return template % {"span": span_label(span)}
 
 
-def span_words(span: timedelta) -> str:
+def span_label(span: timedelta) -> str:
     """Return a span in its largest whole unit: "9 min", "5 h", "3 d"."""
     minutes = int(span.total_seconds()) // 60
     if minutes < 60:  # noqa: PLR2004 - minutes of an hour
@@ -46,10 +46,10 @@ def day_and_time(moment: datetime, zone: tzinfo | None, *, seconds: bool = False
 def exact(moment: datetime, zone: tzinfo | None) -> str:
     """Return the second and the zone: "12 Jun 2026 14:20:00 UTC+8"."""
     offset = moment.astimezone(zone).utcoffset() or timedelta()
-    return f"{day_and_time(moment, zone, seconds=True)} {offset_words(offset)}"
+    return f"{day_and_time(moment, zone, seconds=True)} {offset_label(offset)}"
 
 
-def offset_words(offset: timedelta) -> str:
+def offset_label(offset: timedelta) -> str:
     """Return an offset from UTC: "UTC", "UTC+8", "UTC+5:30"."""
     if not offset:
         return "UTC"
@@ -58,22 +58,22 @@ def offset_words(offset: timedelta) -> str:
     return f"UTC{'+' if offset > timedelta() else MINUS}{hours}" + (f":{rest:02d}" if rest else "")
 
 
-def number_words(value: float | Decimal | None, places: int = 0) -> str:
+def number_label(value: float | Decimal | None, places: int = 0) -> str:
     """Return a number with thousands separated and a true minus; "Not enough data" for None."""
     if value is None:
         return _("Not enough data")
     return f"{value:,.{places}f}".replace("-", MINUS)
 
 
-def money_words(value: Decimal | None) -> str:
+def money_label(value: Decimal | None) -> str:
     """Return dollars: "$1,284.50", a loss with a minus before the sign; "Not enough data" for None."""
     if value is None:
         return _("Not enough data")
     return f"{MINUS if value < 0 else ''}${abs(value):,.2f}"
 
 
-def cost_words(value: Decimal) -> str:
+def cost_label(value: Decimal) -> str:
     """Return what a model call cost: "$1.20", below a cent two digits that count: "$0.00041"."""
     if value == 0 or value >= Decimal("0.01"):
-        return money_words(value)
+        return money_label(value)
     return f"${value:.{1 - value.adjusted()}f}"

@@ -27,7 +27,7 @@ class PricePlace:
 
     @property
     def number(self) -> str:
-        return price_words(self.price)
+        return price_label(self.price)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +101,12 @@ class PriceDrawing:
         return self.top - 8
 
     @property
-    def price_words(self) -> float:
+    def price_label(self) -> float:
         """Return where the words of the prices begin."""
         return self.right + 8
 
     @property
-    def day_words(self) -> float:
+    def day_label(self) -> float:
         """Return the base line of the words of time."""
         return self.height - 5
 
@@ -179,13 +179,13 @@ def draw(
         bottom=bottom,
         line=path([spot(place) for place in places]),
         last=spot(places[-1]),
-        grid=[Tick(scale(price, low, high, top, bottom), price_words(price)) for price in steps(low, high)],
+        grid=[Tick(scale(price, low, high, top, bottom), price_label(price)) for price in steps(low, high)],
         days=[Tick(spot(place).x, place.words) for place in spaced(places, across, (left, right), days)],
         edges=[
             place_edge(edge, across(edge.at), left, is_end) for edge, is_end in zip(window, (False, True), strict=True)
         ],
         marks=marks,
-        entry=Tick(spot(entry).y, price_words(entry.price)) if entry else None,
+        entry=Tick(spot(entry).y, price_label(entry.price)) if entry else None,
     )
 
 
@@ -225,7 +225,7 @@ def place_edge(edge: Edge, x: float, left: float, is_end: bool) -> DrawnEdge:  #
     return DrawnEdge(x, x - 4 if before else x + 4, edge.words, "c-end" if before else "", edge.is_ahead)
 
 
-def price_words(price: float) -> str:
+def price_label(price: float) -> str:
     """Return a price with as many digits as it needs: "61,204", "2.285", "0.00001234"."""
     if abs(price) >= 10_000:  # noqa: PLR2004 - five digits say enough
         return f"{price:,.0f}"
@@ -234,4 +234,4 @@ def price_words(price: float) -> str:
 
 def says(place: PricePlace) -> str:
     """Return what a price says when pointed at."""
-    return f"{place.words}: {price_words(place.price)}"
+    return f"{place.words}: {price_label(place.price)}"

@@ -20,11 +20,11 @@ from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.ownership import Everyone
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.filters import changed_query
-from minara_site.web.lists import total_words
+from minara_site.web.lists import total_label
 from minara_site.web.responses import render_page
 from profile_app.prompt.core import Prompt
 from profile_app.prompt.models import SessionSnapshot
-from profile_app.prompt.screen import bar_of, compare, count_defused, left_out_rows, parts_of
+from profile_app.prompt.pages import bar_of, compare, count_defused, left_out_rows, parts_of
 from profile_app.prompt.selectors import (
     find_current,
     find_previous,
@@ -58,7 +58,7 @@ class Reading:
 def prompt_page(request: PageRequest) -> HttpResponse:
     """Show the prompt of a session, what changed against the one before, or what a session would be given now."""
     reading = read_url(request)
-    leave_trace(request, reading)
+    record_access(request, reading)
     shown = now_context(reading.owner) if reading.snapshot is None else session_context(reading, reading.snapshot)
     return render_page(request, "profile_app/prompt/page.html", {**frame_context(request, reading), **shown})
 
@@ -67,7 +67,7 @@ def prompt_page(request: PageRequest) -> HttpResponse:
 def prompt_text(request: PageRequest) -> HttpResponse:
     """Answer the prompt as plain text: exactly its bytes. A wiped one is 410."""
     reading = read_url(request)
-    leave_trace(request, reading)
+    record_access(request, reading)
     if reading.show is Show.NOW or reading.snapshot is None:
         text = load_prompt(owner=reading.owner, now=timezone.now()).prompt.text
     else:
@@ -87,7 +87,7 @@ def read_url(request: PageRequest) -> Reading:
     return Reading(owner=owner, snapshot=snapshot, show=show if snapshot else Show.NOW)  # type: ignore[arg-type]
 
 
-def leave_trace(request: PageRequest, reading: Reading) -> None:
+def record_access(request: PageRequest, reading: Reading) -> None:
     """Keep that an operator looked at somebody else's prompt."""
     object_id = reading.snapshot.pk if reading.snapshot and reading.show is not Show.NOW else ""
     log_access(
@@ -126,7 +126,7 @@ def session_context(reading: Reading, snapshot: SessionSnapshot) -> dict[str, An
         "snapshot": snapshot,
         "previous": previous,
         "comparison": compare(previous.prompt, snapshot.prompt) if previous and can_compare else None,
-        "waiting": total_words(waiting),
+        "waiting": total_label(waiting),
         "waiting_count": waiting.number,
     }
 

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from memory_app.facts.models import ConsolidationEvent
 from memory_app.facts.services import consolidate_pending, find_conflicts
-from memory_app.facts.services.compare import MOST_COMPARED
+from memory_app.facts.services.compare import MAX_COMPARED
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Draft, write_memories
 from minara_site.access.models import User
@@ -48,7 +48,7 @@ def run(scratch: Path, *, small: bool = False) -> list[Figure]:
             reference=f"{many / few:.0f} times as many facts",
         ),
         Figure(
-            name=f"look for contradictions of {MOST_COMPARED} facts among {many:,}",
+            name=f"look for contradictions of {MAX_COMPARED} facts among {many:,}",
             value=look_seconds,
             unit="s",
             reference="what one run of the job does",

@@ -29,7 +29,7 @@ from tests.bench.texts import BEGIN
 from tests.kit.shared import SHARED
 
 LEAST = {"LoCoMo": 0.64, "LoCoMo, with date and caption": 0.64, "TAT-QA": 0.56}
-LEAST_FUSED = {"LoCoMo": 0.75, "LoCoMo, with date and caption": 0.75, "TAT-QA": 0.62}
+MIN_FUSED = {"LoCoMo": 0.75, "LoCoMo, with date and caption": 0.75, "TAT-QA": 0.62}
 QUESTION_TYPES = {1: "several turns", 2: "time", 3: "open", 4: "one turn", 5: "adversarial"}
 
 
@@ -62,8 +62,8 @@ def run(scratch: Path, *, small: bool = False) -> list[Figure]:
         "LoCoMo, with date and caption": list(locomo("dated", dated_turn))[::every],
         "TAT-QA": list(tatqa())[::every],
     }
-    by_words = [figure for name, questions in sets.items() for figure in report(name, questions)]
-    return by_words if small else [*by_words, *by_meaning(sets)]
+    by_keywords = [figure for name, questions in sets.items() for figure in report(name, questions)]
+    return by_keywords if small else [*by_keywords, *by_meaning(sets)]
 
 
 def by_meaning(sets: dict[str, list[Question]]) -> list[Figure]:
@@ -77,7 +77,7 @@ def by_meaning(sets: dict[str, list[Question]]) -> list[Figure]:
 def report_fusions(name: str, questions: list[Question]) -> Iterator[Figure]:
     """Yield recall@10 of each arm and fusion; the default must reach its bar and the better arm."""
     found = {each: mean([answer(question, each) for question in questions], "recall_10") for each in Fusion}
-    least = max(found[Fusion.TEXT], found[Fusion.MEANING], LEAST_FUSED[name])
+    least = max(found[Fusion.TEXT], found[Fusion.MEANING], MIN_FUSED[name])
     for each, value in found.items():
         bound = f">= {least:.3f}" if each is Fusion.DEFAULT else ""
         yield Figure(f"{name}, local provider, {each}: recall@10", value, "", bound, value >= least if bound else None)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 PENALTY = 20.0
-MOST_STEPS = 50
+MAX_STEPS = 50
 FOLDS = 5
 AMONG = 10
 WEIGHTS = Path(__file__).resolve().parents[2] / "memory_app/search/core/weights.py"
@@ -63,7 +63,7 @@ def fit(examples: Sequence[Example]) -> Array:
         target[at, :size] = each.is_evidence / each.is_evidence.sum()
         absent[at, :size] = 0
     weights = np.zeros(len(scale))
-    for _step in range(MOST_STEPS):
+    for _step in range(MAX_STEPS):
         step = newton_step(weights, features, target, absent)
         weights, before = weights - step, weights
         while loss(weights, features, target, absent) > loss(before, features, target, absent):

@@ -17,7 +17,7 @@ from django.utils import timezone
 from minara_site.access.keys.services import create_key
 from minara_site.access.policy import Scope
 from minara_site.console.audit_log import export
-from minara_site.console.audit_log.listing import by_actor, by_owner, by_request
+from minara_site.console.audit_log.pages import by_actor, by_owner, by_request
 from minara_site.kernel.audit_log import tasks
 from minara_site.kernel.audit_log.models import AuditEntry, AuditSeal
 from minara_site.kernel.audit_log.services import record_audit
@@ -29,7 +29,7 @@ from tests.kit.tables import table
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("frozen")]
 HTMX = {"HX-Request": "true"}
-MOST_QUERIES = 16
+MAX_QUERIES = 16
 
 
 @pytest.fixture(autouse=True)
@@ -112,7 +112,7 @@ class TestList:
         few = count()
         for number in range(40):
             note(actor=f"user:{number}", owner_id=ana.pk)
-        assert few == count() <= MOST_QUERIES
+        assert few == count() <= MAX_QUERIES
 
     @table(
         ("narrowed", "index"),

@@ -26,7 +26,7 @@ from tests.kit.page import text_of
 from tests.memory_app.writes.core.test_anomalies import minja
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("frozen")]
-MOST_QUERIES = 20
+MAX_QUERIES = 20
 
 
 def draft(text: str, source: Source = Source.USER_MANUAL, **fields: Any) -> Draft:
@@ -222,7 +222,7 @@ def test_an_ordinary_day_shows_no_anomaly_and_asks_the_database_at_most_twenty_t
         html(client, user)  # an operator's first page notes by when a second factor is due
         with CaptureQueriesContext(connection) as queries:
             assert client.get("/").status_code == 200
-        assert len(queries) <= MOST_QUERIES, user
+        assert len(queries) <= MAX_QUERIES, user
 
 
 @pytest.mark.database

@@ -10,7 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from minara_site.console.jobs.listing import duration_words
+from minara_site.console.jobs.pages import duration_label
 from minara_site.console.jobs.selectors import load_plan
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.jobs import queue, services
@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("frozen")]
 PURGE = "memories.purge_expired"
 HALF_HOUR = timedelta(minutes=30)
 HTMX = {"HX-Request": "true"}
-MOST_QUERIES = 14
+MAX_QUERIES = 14
 
 
 @pytest.fixture(autouse=True)
@@ -133,7 +133,7 @@ class TestRuns:
         few = count()
         for number in range(30):
             make_run(requested_by=f"user:{number}", state=list(RunState)[number % 5])
-        assert few == count() <= MOST_QUERIES
+        assert few == count() <= MAX_QUERIES
 
 
 class TestRun:
@@ -219,4 +219,4 @@ class TestPolling:
     [(-1, "0.0 s"), (0.04, "0.0 s"), (9.96, "10.0 s"), (12.4, "12 s"), (61, "1 min"), (7200, "2 h")],
 )
 def test_a_span_has_the_precision_that_it_needs(seconds: float, words: str) -> None:
-    assert duration_words(timedelta(seconds=seconds)) == words
+    assert duration_label(timedelta(seconds=seconds)) == words

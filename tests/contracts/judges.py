@@ -13,8 +13,8 @@ from tests.kit.api import PROBLEM_FIELDS
 from tests.kit.world import BENS
 
 Judge = Callable[[Visit], str]
-MOST_QUERIES = 20
-MOST_ALIKE = 4  # the same statement again and again is a query per row
+MAX_QUERIES = 20
+MAX_ALIKE = 4  # the same statement again and again is a query per row
 POLICY = {
     "default-src 'none'",
     "script-src 'self'",
@@ -87,9 +87,9 @@ def queries(visit: Visit) -> str:
     asked = [sql for sql in visit.statements if not OF_THE_TRANSACTION.match(sql)]
     if not visit.reads:
         return ""
-    if len(asked) > MOST_QUERIES:
+    if len(asked) > MAX_QUERIES:
         return f"{len(asked)} queries"
-    often = [f"{count} x {sql[:300]}" for sql, count in Counter(asked).items() if count > MOST_ALIKE]
+    often = [f"{count} x {sql[:300]}" for sql, count in Counter(asked).items() if count > MAX_ALIKE]
     return "; ".join(often)
 
 

@@ -39,7 +39,7 @@ ANSWERS = ("Failed to load resource", "Response Status Error Code")
 FIRST_ROWS = "_test_serialized_contents"  # what `serialized_rollback` puts back
 WIDE, NARROW = 1280, 360
 HEIGHTS = {WIDE: 900, NARROW: 800}
-MOST_MILLISECONDS = 30_000  # until an expectation has to hold: a busy machine takes its time
+MAX_MILLISECONDS = 30_000  # until an expectation has to hold: a busy machine takes its time
 RULES = {
     "resultTypes": ["violations"],  # what passes is not described: that takes most of the time
     "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
@@ -99,7 +99,7 @@ def chromium_type(django_db_setup: None) -> Iterator[BrowserType]:
     missing(CHROMIUM, CHROMIUM.exists())
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"  # playwright keeps an event loop on this thread
     first_rows = {each.alias: getattr(each, FIRST_ROWS, None) for each in connections.all()}
-    expect.set_options(timeout=MOST_MILLISECONDS)
+    expect.set_options(timeout=MAX_MILLISECONDS)
     with sync_playwright() as playwright:
         for each in connections.all():  # under an event loop Django hands out new ones
             if first_rows[each.alias] is not None:

@@ -10,8 +10,8 @@ import pytest
 from django.test import Client
 from django.utils import translation
 
-from minara_site.web.moments import age, day, day_and_time, exact, money_words, number_words, span_words
-from minara_site.web.words import enumeration, sentences
+from minara_site.web.labels import enumeration, sentences
+from minara_site.web.moments import age, day, day_and_time, exact, money_label, number_label, span_label
 from tests.kit.tables import table
 from tests.web.catalogue import FOLDER, Entry, read_mo, read_po, used_messages
 
@@ -98,18 +98,18 @@ class TestTimesAndNumbers:
         assert age(self.NOW - span, self.NOW) == words
 
     def test_moments(self) -> None:
-        assert span_words(timedelta(minutes=9)) == "9 分钟"
+        assert span_label(timedelta(minutes=9)) == "9 分钟"
         assert day(self.NOW, UTC) == "2026-06-12"
         assert day_and_time(self.NOW, UTC) == "2026-06-12 14:20"
         assert exact(self.NOW, UTC) == "2026-06-12 14:20:00 UTC"
 
     def test_numbers(self) -> None:
-        assert (number_words(12345), number_words(-1.5, 1), money_words(Decimal(-3))) == (
+        assert (number_label(12345), number_label(-1.5, 1), money_label(Decimal(-3))) == (
             "12,345",
             "\u22121.5",
             "\u2212$3.00",
         )
-        assert number_words(None) == "数据不足"
+        assert number_label(None) == "数据不足"
 
     def test_one_form_for_one_and_many(self) -> None:
         one, many = (

@@ -23,7 +23,7 @@ from memory_app.bundle.adapters.bundles import (
 )
 from memory_app.bundle.core.paths import Refusal, is_left_by_desktop
 
-MOST_MEMBERS = 10_000
+MAX_MEMBERS = 10_000
 MAX_TOTAL_BYTES = 64 * MIB
 MAX_DIRECTORY_BYTES = 4 * MIB  # of ten thousand long names
 MAX_RATIO = 100
@@ -36,13 +36,13 @@ NO_PATH = frozenset({"", ".", ".."})
 NO_PATH_CHARS = frozenset({"\\", "\0"})
 BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)
 Check = Callable[[Sequence[str]], list[str]]
-check_exported: Check = partial(check_names, most=MOST_MEMBERS)
+check_exported: Check = partial(check_names, most=MAX_MEMBERS)
 
 
 def check_paths(names: Sequence[str]) -> list[str]:
     """Return the files as `check_names`, but under any names that stay in the archive. Raises BundleRefused."""
-    if len(names) > MOST_MEMBERS:
-        raise refused(Refusal.TOO_MANY, names[MOST_MEMBERS])
+    if len(names) > MAX_MEMBERS:
+        raise refused(Refusal.TOO_MANY, names[MAX_MEMBERS])
     for name in names:  # each a plain path below the archive, on whatever system
         parts = name.removesuffix("/").split("/")
         if name[1:2] == ":" or not NO_PATH.isdisjoint(parts) or not NO_PATH_CHARS.isdisjoint(name):
@@ -100,7 +100,7 @@ def check_directory(stream: BinaryIO, name: str) -> None:
     count = int.from_bytes(tail[end + 10 : end + 12], "little")
     directory_bytes = int.from_bytes(tail[end + 12 : end + 16], "little")
     is_64 = tail[max(0, end - LOCATOR_64_BYTES) : end].startswith(LOCATOR_64)
-    if is_64 or count > MOST_MEMBERS or directory_bytes > MAX_DIRECTORY_BYTES:
+    if is_64 or count > MAX_MEMBERS or directory_bytes > MAX_DIRECTORY_BYTES:
         raise refused(Refusal.TOO_MUCH_PACKED, name)
 
 

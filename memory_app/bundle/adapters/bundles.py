@@ -16,9 +16,9 @@ from minara_site.kernel.core.hidden import visible
 from minara_site.kernel.errors import Invalid
 
 MIB = 1024 * 1024
-MOST_FILES = 250_000
+MAX_FILES = 250_000
 MAX_MEMBER_BYTES = 32 * MIB  # the signatures of as many files; what is imported is smaller by far
-MOST_SHOWN = 80
+MAX_SHOWN = 80
 WORDS: dict[Refusal, str | Promise] = {
     Refusal.NAME: gettext_lazy("a name that no export gives"),
     Refusal.TOO_LONG: gettext_lazy("a name that is too long"),
@@ -60,7 +60,7 @@ def open_folder(root: Path) -> Bundle:
     return Bundle(tuple(names), partial(read_file, root))
 
 
-def check_names(names: Iterable[str], *, most: int = MOST_FILES) -> list[str]:
+def check_names(names: Iterable[str], *, most: int = MAX_FILES) -> list[str]:
     """Return the files that are to be read; a folder's name ends in a slash. Raises BundleRefused for a wrong name."""
     found: list[str] = []
     for count, name in enumerate(names, 1):
@@ -129,4 +129,4 @@ def refused(problem: Refusal, name: str) -> BundleRefused:
 def shown(name: str) -> str:
     """Return a name as a message may show it: on one line, bounded, what is hidden written out."""
     text = visible(os.fsencode(name).decode(errors="replace"))
-    return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 1]}…"
+    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 1]}…"

@@ -15,7 +15,7 @@ NOTE = re.compile(r"\d{4}-\d{2}-\d{2}(?:-[\w-]+)?\.md")
 NAMES = ("MEMORY.md", "USER.md")
 
 
-def lay_out(upload: Path, given_name: str, folder: Path, *, is_zip: bool) -> int:
+def write_workspace(upload: Path, given_name: str, folder: Path, *, is_zip: bool) -> int:
     """Write the notes of an upload into a folder and return how many other files it holds.
 
     Raises BundleRefused for a hostile zip, before any is written.

@@ -9,7 +9,7 @@ from typing import Any
 
 from memory_app.bundle.core.plan import FilePlan, ImportPlan, Verdict
 
-MOST_SHOWN = 1_000  # of each verdict
+MAX_SHOWN = 1_000  # of each verdict
 LETTERS = {"new": "n", "updated": "u", "held": "h", "known": "k", "rejected": "r", "skipped": "s"}
 
 
@@ -80,7 +80,7 @@ class Tally:
         self.verdicts[row.verdict] += 1
         self.letters.append(LETTERS[row.verdict])
         self.digest.update(json.dumps([row.place, row.verdict, row.kind, row.text]).encode())
-        if self.verdicts[row.verdict] <= MOST_SHOWN:
+        if self.verdicts[row.verdict] <= MAX_SHOWN:
             self.rows.append(row)
 
     def preview(self, ignored: int) -> Preview:

@@ -3,17 +3,17 @@
 from collections.abc import Iterator
 
 from memory_app.bundle.core.front_matter import render_document
-from memory_app.bundle.serialisers.base import OutFile, Serialiser, Wanted
-from memory_app.pages.selectors import Asked, list_assets, load_page
+from memory_app.bundle.serialisers.base import ExportScope, OutFile, Serialiser
+from memory_app.pages.selectors import PageScope, list_assets, load_page
 
 KIND = "asset"
 FOLDER = "assets"
 
 
-def export(wanted: Wanted) -> Iterator[OutFile]:
+def export(wanted: ExportScope) -> Iterator[OutFile]:
     """Yield the page of each asset that the owner knows something about, hard constraints only when asked for."""
     for known in (each for group in list_assets(owner=wanted.owner).values() for each in group):
-        asked = Asked(wanted.owner, known.asset, wanted.include_constraints)
+        asked = PageScope(wanted.owner, known.asset, wanted.include_constraints)
         page = load_page(asked, reader=wanted.reader, now=wanted.now)
         if any(section.entries for section in page.sections):
             symbol = known.asset.symbol

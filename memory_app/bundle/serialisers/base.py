@@ -38,7 +38,7 @@ class OutFile:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ExportScope:
     """What an export is to hold, who reads it, and what it left out so far."""
 
     owner: User
@@ -119,7 +119,7 @@ class Serialiser:
 
     kind: str
     place: str
-    export: Callable[[Wanted], Iterator[OutFile]]
+    export: Callable[[ExportScope], Iterator[OutFile]]
     judge: Callable[[Sequence[InFile], Reading], list[Judged]] | None = None
     store: Callable[[Sequence[Judged], Writing], list[Details]] | None = None
 

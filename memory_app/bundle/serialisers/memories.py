@@ -16,17 +16,17 @@ from memory_app.bundle.core.front_matter import UnusableError, render_document, 
 from memory_app.bundle.core.plan import Channel, FilePlan, Reason, Verdict
 from memory_app.bundle.serialisers.base import (
     Details,
+    ExportScope,
     InFile,
     Judged,
     LeftOut,
     OutFile,
     Reading,
     Serialiser,
-    Wanted,
     Writing,
     slices,
 )
-from memory_app.facts.core.sameness import fact_key
+from memory_app.facts.core.fact_keys import fact_key
 from memory_app.memories.core import MEMORY_ORIGIN, FactState, State, is_hard_constraint
 from memory_app.memories.models import Memory, MemoryQuerySet, MemoryRevision
 from memory_app.memories.selectors import find_refused, retention_cutoff
@@ -42,7 +42,7 @@ from minara_site.web.json_body import read_json
 
 KIND = "memory"
 FOLDER = "memories"
-MOST_AHEAD = timedelta(days=1)  # a clock that was put back
+MAX_AHEAD = timedelta(days=1)  # a clock that was put back
 FIELDS = frozenset(
     {
         "id",
@@ -78,7 +78,7 @@ class Stored:
     fact_keys: frozenset[str]
 
 
-def export(wanted: Wanted) -> Iterator[OutFile]:
+def export(wanted: ExportScope) -> Iterator[OutFile]:
     """Yield every live memory, oldest first, a slice of rows in memory at a time."""
     mine: MemoryQuerySet = Memory.objects.for_owner(wanted.owner)
     for rows in slices(mine.live()):
@@ -98,7 +98,7 @@ def export(wanted: Wanted) -> Iterator[OutFile]:
     wanted.left_out[LeftOut.IN_TRASH] += mine.deleted().kept(retention_cutoff(wanted.now)).count()
 
 
-def to_file(row: Memory, wanted: Wanted) -> OutFile:
+def to_file(row: Memory, wanted: ExportScope) -> OutFile:
     """Return a memory as a file; what is empty is left out."""
     fields = {
         "id": row.pk,
@@ -143,7 +143,7 @@ def prepare(file: InFile, reading: Reading) -> Memory | FilePlan:
 
 def from_file(file: InFile, reading: Reading) -> Memory:
     """Return the unsaved row of a file. Raises UnusableError and Invalid."""
-    fields, latest = file.fields, reading.now + MOST_AHEAD
+    fields, latest = file.fields, reading.now + MAX_AHEAD
     fields.check_names(FIELDS)
     fields.number("id")
     category, source = fields.word("category", Category), fields.word("source", Source)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from memory_app.bundle.core.front_matter import render_document, render_json
-from memory_app.bundle.serialisers.base import LeftOut, OutFile, Serialiser, Wanted, slices
+from memory_app.bundle.serialisers.base import ExportScope, LeftOut, OutFile, Serialiser, slices
 from memory_app.roles.core import Status
 from memory_app.roles.models import RoleMemory
 from memory_app.roles.selectors import find_refused
@@ -18,7 +18,7 @@ KIND = "trade_case"
 FOLDER = "trade-cases"
 
 
-def export(wanted: Wanted) -> Iterator[OutFile]:
+def export(wanted: ExportScope) -> Iterator[OutFile]:
     """Yield every reflected decision, oldest first; one of which the guard holds something stays out."""
     reflected = RoleMemory.objects.for_owner(wanted.owner).filter(status=Status.REFLECTED)
     for entries in slices(reflected):
@@ -30,7 +30,7 @@ def export(wanted: Wanted) -> Iterator[OutFile]:
                 yield to_file(masked_for(wanted.reader, entry), wanted)
 
 
-def to_file(entry: RoleMemory, wanted: Wanted) -> OutFile:
+def to_file(entry: RoleMemory, wanted: ExportScope) -> OutFile:
     """Return the file of a decision: prices in text, the change in percent, times in UTC; what is empty is left out."""
     fields = {
         "id": entry.pk,

@@ -9,13 +9,13 @@ from memory_app.bundle.core.front_matter import UnusableError, render_document
 from memory_app.bundle.core.plan import FilePlan, Reason, Verdict
 from memory_app.bundle.serialisers.base import (
     Details,
+    ExportScope,
     InFile,
     Judged,
     LeftOut,
     OutFile,
     Reading,
     Serialiser,
-    Wanted,
     Writing,
 )
 from memory_app.user_profile.models import UserProfileEntry, guarded_text
@@ -30,7 +30,7 @@ PATH = "user-profile.md"
 BULLET = "- "
 
 
-def export(wanted: Wanted) -> Iterator[OutFile]:
+def export(wanted: ExportScope) -> Iterator[OutFile]:
     """Yield the profile, by key; nothing when it is empty."""
     entries = sorted(read_entries(owner=wanted.owner), key=lambda entry: entry.key)
     stored = UserProfileEntry.objects.for_owner(wanted.owner).count()

@@ -6,7 +6,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from memory_app.bundle.adapters.shelf import path_of
+from memory_app.bundle.adapters.upload_store import path_of
 from memory_app.bundle.forms import ExportForm
 from memory_app.bundle.listed import shape
 from memory_app.bundle.models import Direction, TransferState

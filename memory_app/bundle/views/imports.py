@@ -23,7 +23,7 @@ from minara_site.shell.pages import PageRequest, page
 from minara_site.web.lists import render_list
 from minara_site.web.responses import render_page, see_other, toast, wants_fragment
 
-MOST_DIGITS = 6
+MAX_DIGITS = 6
 
 
 @page(Act.IMPORT_PREVIEW, methods=("GET", "POST"))
@@ -145,7 +145,7 @@ def show(request: PageRequest, transfer: BundleTransfer) -> HttpResponse:
 def preview_of(request: PageRequest, transfer: BundleTransfer) -> Any:
     """Return the part of a preview that the address asks for."""
     start = request.GET.get("from", "")
-    place = int(start) if start.isascii() and start.isdigit() and len(start) <= MOST_DIGITS else 0
+    place = int(start) if start.isascii() and start.isdigit() and len(start) <= MAX_DIGITS else 0
     return show_preview(transfer, verdict=request.GET.get("show", ""), start=place, reader=request.user)
 
 

@@ -4,7 +4,7 @@ from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from memory_app.bundle.listed import Listed, list_transfers, shape, spec_for
+from memory_app.bundle.listed import TransferRow, list_transfers, shape, spec_for
 from memory_app.bundle.models import BundleTransfer, Direction
 from minara_site.access.access_log import log_access
 from minara_site.access.models import User
@@ -54,7 +54,7 @@ def load_one(request: PageRequest, act: Act, direction: Direction, transfer_id: 
     return transfer
 
 
-def answer_progress(request: PageRequest, row: Listed, *, is_fragment: bool, url: str) -> HttpResponse:
+def answer_progress(request: PageRequest, row: TransferRow, *, is_fragment: bool, url: str) -> HttpResponse:
     """Answer how far a transfer is; once its job is over the browser loads the page anew and asks no more."""
     if not is_fragment:
         return see_other(url)

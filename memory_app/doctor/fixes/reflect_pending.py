@@ -18,7 +18,7 @@ from memory_app.roles.services.reflect import reflect_role
 from memory_app.roles.services.requests import estimate_reflection
 from minara_site.kernel.doctor.fixes import UNKNOWN_COST, DryRun, Fix, FixAudit
 from minara_site.kernel.jobs.services import Claim
-from minara_site.kernel.llm.budget import usd_words
+from minara_site.kernel.llm.budget import usd_label
 
 MICRO_DOLLAR = Decimal("0.000001")
 
@@ -31,7 +31,7 @@ def dry_run(claim: Claim | None) -> DryRun:
     costs = [each.cost_usd for each in estimates if each.cost_usd is not None]
     is_known = len(costs) == len(estimates)
     cost = sum(costs, start=Decimal()).quantize(MICRO_DOLLAR, rounding=ROUND_UP)
-    return DryRun(counts, cost_usd=usd_words(cost) if is_known else UNKNOWN_COST)
+    return DryRun(counts, cost_usd=usd_label(cost) if is_known else UNKNOWN_COST)
 
 
 def apply(audit: FixAudit, claim: Claim | None) -> dict[str, int]:

@@ -13,10 +13,10 @@ from memory_app.index.documents import index_problems, newest_index_problems, or
 from minara_site.kernel.audit_log.verification import verify_newest
 from minara_site.kernel.doctor.core import HealthState, Line, Section
 from minara_site.kernel.doctor.scope import ReportScope, line_of
+from minara_site.kernel.host import read_storage, read_versions
 from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.kernel.jobs.selectors import is_worker_seen
 from minara_site.kernel.llm.endpoint import read_models
-from minara_site.kernel.machine import read_storage, read_versions
 from minara_site.kernel.market.selectors import load_status
 
 MEGABYTE = 1024 * 1024
@@ -152,7 +152,7 @@ def price_lines(scope: ReportScope) -> tuple[Line, ...]:
         Line(
             "prices",
             _("Newest prices"),
-            words=status.in_words(scope.now),
+            words=status.in_text(scope.now),
             state=HealthState.WATCH if status.late or status.missing else HealthState.OK,
             hint=_("MARKET_SOURCE gives nothing new. Look at the runs of market.fetch, or run: minara market fetch")
             if status.late or status.missing

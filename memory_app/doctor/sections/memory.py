@@ -29,7 +29,7 @@ from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.guard.selectors import out_of_date
 
 TOP = 10
-MOST_SESSIONS = 200
+MAX_SESSIONS = 200
 DISABLED = "disabled"
 VECTORS: Mapping[EmbeddingState, Promise] = {
     EmbeddingState.PENDING: gettext_lazy("pending"),
@@ -193,12 +193,12 @@ def edge_lines(scope: ReportScope) -> tuple[Line, ...]:
 
 def snapshot_lines(scope: ReportScope) -> tuple[Line, ...]:
     """Return how many running sessions do not know of writes since they began, and how many writes wait at most."""
-    running = list(Session.objects.filter(ended_at__isnull=True).order_by("-created_at", "-id")[: MOST_SESSIONS + 1])
-    is_exact = len(running) <= MOST_SESSIONS
-    waiting = count_writes_of_sessions(running[:MOST_SESSIONS]).values()
+    running = list(Session.objects.filter(ended_at__isnull=True).order_by("-created_at", "-id")[: MAX_SESSIONS + 1])
+    is_exact = len(running) <= MAX_SESSIONS
+    waiting = count_writes_of_sessions(running[:MAX_SESSIONS]).values()
     dirty = sum(1 for count in waiting if count)
     return (
-        Line("sessions_running", _("Sessions that run"), min(len(running), MOST_SESSIONS), is_exact=is_exact),
+        Line("sessions_running", _("Sessions that run"), min(len(running), MAX_SESSIONS), is_exact=is_exact),
         Line("snapshots_dirty", _("Sessions with writes since their prompt was frozen"), dirty, is_exact=is_exact),
         Line(
             "snapshot_writes_waiting", _("Writes that wait for the next session, most of one"), max(waiting, default=0)

@@ -29,7 +29,7 @@ class Topic:
         self.text = text
 
     @cached_property
-    def words(self) -> frozenset[str]:
+    def terms(self) -> frozenset[str]:
         """The words that carry meaning, stemmed; of Chinese, Japanese and Korean the single characters."""
         words = [word for word in prepare(self.text).split() if word not in COMMON_WORDS | _NEGATIONS]
         characters = {char for word in words if is_cjk(word) for char in word if not _CJK_NEGATION.match(char)}
@@ -48,17 +48,17 @@ class Topic:
 
     def similarity(self, other: "Topic") -> float:
         """Return the shared words over all words, 0 to 1 (Jaccard)."""
-        every = self.words | other.words
-        return len(self.words & other.words) / len(every) if every else 0.0
+        every = self.terms | other.terms
+        return len(self.terms & other.terms) / len(every) if every else 0.0
 
     def may_contradict(self, other: "Topic") -> bool:
         """Say whether both can hardly be true: alike, of the same assets, each with a word of its own or one denied.
 
         One that only says more ("prefers weekly charts of BTC") does not contradict.
         """
-        shared = self.words & other.words
+        shared = self.terms & other.terms
         if len(shared) < MIN_SHARED_WORDS or self.similarity(other) < THRESHOLD:
             return False
         if self.assets and other.assets and not self.assets & other.assets:
             return False
-        return self.is_negative != other.is_negative or bool(self.words - shared and other.words - shared)
+        return self.is_negative != other.is_negative or bool(self.terms - shared and other.terms - shared)

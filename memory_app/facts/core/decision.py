@@ -72,11 +72,11 @@ def find_problem(decision: Decision, pair: Pair) -> Problem | None:
         return Problem.OUTSIDE_THE_PAIR
     if not (pair.older.is_settled and pair.newer.is_settled):
         return Problem.NOT_SETTLED
-    goes = loser_of(decision, pair)
+    goes = retired_by(decision, pair)
     return Problem.PROTECTED if goes and goes.is_protected else None
 
 
-def loser_of(decision: Decision, pair: Pair) -> Side | None:
+def retired_by(decision: Decision, pair: Pair) -> Side | None:
     """Return the fact that the decision retires, None when both stay."""
     match decision.kind:
         case DecisionKind.SUPERSEDE:

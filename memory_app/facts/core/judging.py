@@ -17,7 +17,7 @@ MAX_VERDICT_CHARS = 300  # of the reason
 MAX_GUIDANCE_CHARS = 500
 MAX_STATEMENT_CHARS = 4_000
 MAX_TOKENS = 400
-MOST_INVALID = 3  # answers about one pair that cannot be read; then it waits for a person
+MAX_INVALID = 3  # answers about one pair that cannot be read; then it waits for a person
 JUDGED, HELD_BY_GUARD = "judged_by_model", "reason_held"  # reasons that stand for a sentence
 
 SYSTEM = f"""\

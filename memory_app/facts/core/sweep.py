@@ -39,15 +39,15 @@ def plan_sweep(pending: Iterable[Statement], standing: Iterable[Statement]) -> l
     """
     foremost: dict[str, Statement] = {}  # by key, what others give way to
     for each in standing:
-        foremost[each.key] = foremost_of(each, foremost.get(each.key))
+        foremost[each.key] = primary_of(each, foremost.get(each.key))
     steps: list[Step] = []
     for fact in sorted(pending, key=lambda each: each.age):
         steps += steps_for(fact, foremost.get(fact.key))
-        foremost[fact.key] = foremost_of(fact, foremost.get(fact.key))
+        foremost[fact.key] = primary_of(fact, foremost.get(fact.key))
     return steps
 
 
-def foremost_of(one: Statement, other: Statement | None) -> Statement:
+def primary_of(one: Statement, other: Statement | None) -> Statement:
     """Return which of two the other gives way to: what the owner typed, else the older."""
     if other is None:
         return one
@@ -59,7 +59,7 @@ def steps_for(fact: Statement, other: Statement | None) -> list[Step]:
     settles = Step(EventKind.SETTLED, fact.id)
     if other is None or (fact.is_protected and other.is_protected):
         return [settles]
-    if foremost_of(fact, other) is other:
+    if primary_of(fact, other) is other:
         return [Step(EventKind.DEDUPLICATED, fact.id, other.id)]
     return [settles, Step(EventKind.DEDUPLICATED, other.id, fact.id)]  # it was written earlier and came later
 

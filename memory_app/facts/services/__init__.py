@@ -6,7 +6,7 @@ from memory_app.facts.services.decide import apply_decision
 from memory_app.facts.services.override import override_decision
 from memory_app.facts.services.record import ask_for_sweep
 from memory_app.facts.services.retire import retire_corrected_facts
-from memory_app.facts.services.undo import take_up_again, undo_event
+from memory_app.facts.services.undo import requeue, undo_event
 
 __all__ = [
     "apply_decision",
@@ -14,7 +14,7 @@ __all__ = [
     "consolidate_pending",
     "find_conflicts",
     "override_decision",
+    "requeue",
     "retire_corrected_facts",
-    "take_up_again",
     "undo_event",
 ]

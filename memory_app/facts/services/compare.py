@@ -13,21 +13,21 @@ from memory_app.facts.core import Decider, EventKind
 from memory_app.facts.core.contradiction import Topic
 from memory_app.facts.core.sweep import Step
 from memory_app.facts.models import FactConflict
-from memory_app.facts.selectors import find_alike, list_uncompared
+from memory_app.facts.selectors import find_similar, list_uncompared
 from memory_app.facts.services.consolidate import ACTOR
 from memory_app.facts.services.rows import is_settled, lock_facts_of, lock_rows, note
 from memory_app.index.adapters.sql import SearchTooSlow
 from memory_app.memories.models import Memory
 from minara_site.kernel.jobs.services import Claim, report_progress
 
-MOST_COMPARED = 200  # facts in a run; the next run goes on
-MOST_CONFLICTS = 5  # of one fact, the most alike first
-MOST_SLOW = 3  # looks of one owner and run that take too long: each took two seconds for nothing
+MAX_COMPARED = 200  # facts in a run; the next run goes on
+MAX_CONFLICTS = 5  # of one fact, the most alike first
+MAX_SLOW = 3  # looks of one owner and run that take too long: each took two seconds for nothing
 
 log = structlog.get_logger(__name__)
 
 
-def find_conflicts(*, now: datetime, most: int = MOST_COMPARED, claim: Claim | None = None) -> int:
+def find_conflicts(*, now: datetime, most: int = MAX_COMPARED, claim: Claim | None = None) -> int:
     """Compare the settled facts that were not yet compared, at most so many; return how many conflicts were found."""
     found = done = 0
     total = min(most, list_uncompared().count())
@@ -48,11 +48,11 @@ def compare_owner(owner_id: int, most: int, *, now: datetime, run_id: int | None
     # in another order each time, so that those whose look takes too long never stand before the others for good
     for fact in list(list_uncompared().filter(owner=owner_id).order_by("?")[:most]):
         try:
-            alike = find_alike(fact)
+            alike = find_similar(fact)
         except SearchTooSlow:
             log.warning("fact_not_compared", owner_id=owner_id, fact_id=fact.pk, reason=SearchTooSlow.code)
             slow += 1
-            if slow == MOST_SLOW:
+            if slow == MAX_SLOW:
                 return
             continue
         with transaction.atomic():
@@ -75,7 +75,7 @@ def store_conflicts(fact: Memory, alike: list[Memory], *, now: datetime, run_id:
         return 0
     Memory.objects.filter(pk=fact.pk).update(compared_at=now)
     pairs = []
-    for similarity, other in [pair for pair in scored if pair[1].pk in still][:MOST_CONFLICTS]:
+    for similarity, other in [pair for pair in scored if pair[1].pk in still][:MAX_CONFLICTS]:
         older, newer = sorted((fact, other), key=lambda row: (row.created_at, row.pk))
         fields = {"older": older, "newer": newer, "similarity": similarity, "found_at": now}
         pairs.append(FactConflict(owner_id=fact.owner_id, **fields))

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from memory_app.facts.core import Decider, EventKind
-from memory_app.facts.core.sameness import fact_key
+from memory_app.facts.core.fact_keys import fact_key
 from memory_app.facts.core.sweep import Statement, Step, ids_of, plan_sweep
 from memory_app.facts.selectors import find_settled, load_stated_keys
 from memory_app.facts.services.rows import (
@@ -20,9 +20,9 @@ from memory_app.facts.services.rows import (
     lock_facts_of,
     lock_rows,
     note,
+    publish_changes,
     retire,
     settle,
-    tell,
 )
 from memory_app.memories.core import FactState
 from memory_app.memories.models import Memory
@@ -87,12 +87,14 @@ def sweep_slice(
     others = find_settled(owner_id, wanted) | {pk: key for key in wanted for pk in stated.get(key, ())}
     locked = lock_rows(owner_id, [*keys, *others])
     pending = [statement(row, keys[pk]) for pk, row in locked.items() if pk in keys and is_waiting(row)]
-    standing = [statement(row, others[pk]) for pk, row in locked.items() if pk in others and stands(row, others[pk])]
+    standing = [
+        statement(row, others[pk]) for pk, row in locked.items() if pk in others and is_unchanged(row, others[pk])
+    ]
     steps = plan_sweep(pending, standing)
     settle(locked[pk] for pk in ids_of(steps, EventKind.SETTLED))
     retire(ids_of(steps, EventKind.DEDUPLICATED), now=now)
     note(owner_id, steps, decider=Decider.RULE, actor=ACTOR, now=now, run_id=run_id)
-    tell(owner_id, [step.fact_id for step in steps])
+    publish_changes(owner_id, [step.fact_id for step in steps])
     return steps
 
 
@@ -101,7 +103,7 @@ def is_waiting(row: Memory) -> bool:
     return row.fact_state == FactState.PENDING and row.deleted_at is None and row.held_at is None
 
 
-def stands(row: Memory, key: str) -> bool:
+def is_unchanged(row: Memory, key: str) -> bool:
     """Say whether a locked row still says this, and is read."""
     if row.fact_state is not None:
         return is_settled(row)

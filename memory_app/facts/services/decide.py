@@ -14,11 +14,20 @@ from memory_app.facts.core.decision import (
     Problem,
     Side,
     find_problem,
-    loser_of,
+    retired_by,
 )
 from memory_app.facts.core.sweep import Step
 from memory_app.facts.models import ConsolidationEvent, FactConflict
-from memory_app.facts.services.rows import audit, is_protected, is_settled, lock_facts_of, lock_rows, note, retire, tell
+from memory_app.facts.services.rows import (
+    audit,
+    is_protected,
+    is_settled,
+    lock_facts_of,
+    lock_rows,
+    note,
+    publish_changes,
+    retire,
+)
 from memory_app.memories.models import Memory
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.ownership import Owner
@@ -48,7 +57,7 @@ def apply_decision(
         step = (
             Step(EventKind.REFUSED, conflict.newer_id, conflict.older_id)
             if problem
-            else carry_out(conflict, decision, pair, now=now)
+            else resolve_pair(conflict, decision, pair, now=now)
         )
         reason = problem or decision.reason.strip()[:MAX_REASON_CHARS]
         [event] = note(conflict.owner_id, [step], decider=decider, actor=actor, now=now, reason=reason, run_id=run_id)
@@ -64,17 +73,17 @@ AUDIT_WORDS = {
 }
 
 
-def carry_out(conflict: FactConflict, decision: Decision, pair: Pair, *, now: datetime) -> Step:
+def resolve_pair(conflict: FactConflict, decision: Decision, pair: Pair, *, now: datetime) -> Step:
     """Do what was decided; the invariants have been checked."""
     keeps_both = decision.kind == DecisionKind.KEEP_BOTH
     conflict.state = ConflictState.DISMISSED if keeps_both else ConflictState.RESOLVED
     conflict.decided_at = now
     conflict.save(update_fields=["state", "decided_at"])
-    goes = loser_of(decision, pair)
+    goes = retired_by(decision, pair)
     if goes is None:
         return Step(EventKind.KEPT_BOTH, pair.newer.id, pair.older.id)
     retire([goes.id], now=now)
-    tell(conflict.owner_id, [goes.id])
+    publish_changes(conflict.owner_id, [goes.id])
     stays = pair.newer if goes is pair.older else pair.older
     return Step(EventKind.SUPERSEDED, goes.id, stays.id)
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from memory_app.facts.core import Decider, EventKind
 from memory_app.facts.core.sweep import Step
 from memory_app.facts.models import ConsolidationEvent
-from memory_app.facts.services.rows import audit, is_protected, lock_facts_of, lock_rows, note, retire, tell
+from memory_app.facts.services.rows import audit, is_protected, lock_facts_of, lock_rows, note, publish_changes, retire
 from memory_app.memories.core import MEMORY_ORIGIN, FactState
 from memory_app.memories.models import Memory
 from minara_site.kernel.plain_text import parse_number
@@ -41,4 +41,4 @@ def retire_corrected(correction: Memory, corrects: int, *, now: datetime) -> Non
     step = Step(EventKind.SUPERSEDED, fact.pk, correction.pk)
     [event] = note(owner_id, [step], decider=Decider.PERSON, actor=correction.actor, now=now, reason=CORRECTED)
     audit(owner_id, "memory_retired", event, now=now)
-    tell(owner_id, [fact.pk])
+    publish_changes(owner_id, [fact.pk])

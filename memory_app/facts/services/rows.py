@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 from datetime import datetime
 
 from memory_app.facts.core import Decider
-from memory_app.facts.core.sameness import fact_key
+from memory_app.facts.core.fact_keys import fact_key
 from memory_app.facts.core.sweep import Step
 from memory_app.facts.models import ConsolidationEvent
 from memory_app.memories.core import FactState
@@ -91,7 +91,7 @@ def audit(owner_id: int, tool_call: str, event: ConsolidationEvent, *, now: date
     record_audit(now=now, actor=event.actor, tool_call=tool_call, owner_id=owner_id, details=ids)
 
 
-def tell(owner_id: int, ids: Iterable[int]) -> None:
+def publish_changes(owner_id: int, ids: Iterable[int]) -> None:
     """Tell after commit that agents read these memories differently now."""
     changed = tuple(sorted(set(ids)))
     if changed:

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from memory_app.facts.core import UNDOABLE, ConflictState, Decider, EventKind
 from memory_app.facts.models import ConsolidationEvent, FactConflict
-from memory_app.facts.services.rows import audit, lock_facts_of, lock_rows, settle, tell
+from memory_app.facts.services.rows import audit, lock_facts_of, lock_rows, publish_changes, settle
 from memory_app.memories.core import FactState
 from memory_app.memories.models import Memory
 from minara_site.access.principal import Principal
@@ -34,7 +34,7 @@ def undo_event(*, principal: Principal, owner: Owner, event_id: int, now: dateti
             if fact is None or fact.deleted_at or fact.held_at or fact.fact_state != FactState.RETIRED:
                 raise Conflict(_("This fact is gone or is not retired any more."), code="not_retired")
             settle([fact])
-            tell(undone.owner_id, [fact.pk])
+            publish_changes(undone.owner_id, [fact.pk])
         ids = (undone.fact_id, undone.other_id)
         pair = FactConflict.objects.filter(older__in=ids, newer__in=ids).exclude(state=ConflictState.OPEN)
         pair.update(state=ConflictState.OPEN, decided_at=None)
@@ -70,7 +70,7 @@ def find_event(owner: Owner, event_id: int) -> ConsolidationEvent:
     return found
 
 
-def take_up_again(event_ids: Collection[int], *, actor: str, now: datetime) -> None:
+def requeue(event_ids: Collection[int], *, actor: str, now: datetime) -> None:
     """Let facts that these events retired wait for the next sweep, which decides anew; each gets an event of its own.
 
     Needs a transaction and the locked facts.
@@ -81,4 +81,4 @@ def take_up_again(event_ids: Collection[int], *, actor: str, now: datetime) -> N
     )
     ConsolidationEvent.objects.bulk_create([taken_back(event, actor=actor, now=now) for event in undone])
     for owner_id, events in groupby(undone, key=lambda event: event.owner_id):
-        tell(owner_id, [event.fact_id for event in events])
+        publish_changes(owner_id, [event.fact_id for event in events])

@@ -12,14 +12,14 @@ from django.utils.translation import gettext as _
 
 from memory_app.importers.adapters.database import read_database
 from memory_app.importers.adapters.documents import LETTA, MEM0, read_backup, read_document
-from memory_app.importers.adapters.found import Found, unusable_words
+from memory_app.importers.adapters.found import Found, unusable_label
 from memory_app.importers.adapters.lines import Parser, parse_json_lines, read_file, read_inside
 from memory_app.importers.core import hermes, openclaw
 from minara_site.kernel.core.hidden import visible
 from minara_site.kernel.core.vocabulary import Category
 from minara_site.kernel.errors import NotFound
 
-__all__ = ["Bundle", "Format", "Found", "open_bundle", "unusable_words"]
+__all__ = ["Bundle", "Format", "Found", "open_bundle", "unusable_label"]
 
 
 class Format(StrEnum):

@@ -46,10 +46,10 @@ def parse_records(records: Iterable[Record], read: Callable[[Record], Iterable[I
 
 def record_problem(error: UnusableError | MinaraError) -> str:
     """Return what is wrong with a record, in the reader's language."""
-    return unusable_words(error) if isinstance(error, UnusableError) else error.detail
+    return unusable_label(error) if isinstance(error, UnusableError) else error.detail
 
 
-def unusable_words(error: UnusableError) -> str:
+def unusable_label(error: UnusableError) -> str:
     """Return what is wrong with a record, in the reader's language."""
     return EXPECTED[error.expected] % {"field": error.field, "choices": ", ".join(error.choices)}
 

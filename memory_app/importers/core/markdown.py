@@ -12,15 +12,15 @@ from os.path import commonprefix
 from memory_app.importers.core.entries import Line
 
 HEADING = re.compile(r" {0,3}(#{1,6})\s+(.*)")
-MOST_HEADING_CHARS = 200  # every block below carries a copy; a longer one is read as text
+MAX_HEADING_CHARS = 200  # every block below carries a copy; a longer one is read as text
 BULLET = re.compile(r" ?(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?(?=\S)")
 RULE = re.compile(r"\s*(?:=+|-{3,}|\*{3,}|_{3,}|(?:[-*+]|\d{1,9}[.)]))\s*$")  # a bullet without text counts as one
 CODE_FENCE = re.compile(r"\s*(```|~~~)")
 COMMENT = re.compile(r"\s*<!--(?:-?>|.*?-->)")
 COMMENT_BEGINS = "<!--"
-MOST_COMMENT_LINES = 1_000
+MAX_COMMENT_LINES = 1_000
 FRONT_MATTER = "---"
-MOST_FRONT_MATTER_LINES = 1_000
+MAX_FRONT_MATTER_LINES = 1_000
 INDENTED = re.compile(r"(?: {2,}|\t)\S")
 
 
@@ -100,7 +100,7 @@ def read_heading(text: str) -> tuple[int, str] | None:
     """Return level and name of a heading, None for any other line."""
     match = HEADING.match(text)
     name = match[2].rstrip().rstrip("#").rstrip() if match else ""
-    return (len(match[1]), name) if match and len(name) <= MOST_HEADING_CHARS else None
+    return (len(match[1]), name) if match and len(name) <= MAX_HEADING_CHARS else None
 
 
 def without_margin(texts: list[str]) -> list[str]:
@@ -116,7 +116,7 @@ def without_front_matter(lines: Iterable[Line]) -> Iterator[Line]:
     rest = iter(lines)
     begun = list(islice(rest, 1))
     if begun and begun[0].text.strip() == FRONT_MATTER:
-        for line in islice(rest, MOST_FRONT_MATTER_LINES):
+        for line in islice(rest, MAX_FRONT_MATTER_LINES):
             if line.text.strip() == FRONT_MATTER:
                 begun.clear()
                 break
@@ -138,7 +138,7 @@ def without_comments(lines: Iterable[Line], *, is_code: Callable[[], bool]) -> I
             yield line
             continue
         rest = read_behind_comments(f"{COMMENT_BEGINS} {line.text}" if begun else line.text)
-        if rest is None and len(begun) < MOST_COMMENT_LINES:
+        if rest is None and len(begun) < MAX_COMMENT_LINES:
             begun.append(line)
             continue
         if rest is None:

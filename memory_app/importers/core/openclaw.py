@@ -17,7 +17,7 @@ DAILY_NOTE = re.compile(r"(\d{4}-\d{2}-\d{2})(?:-[\w-]+)?\.md")
 KEY_VALUE = re.compile(r"\**(?P<key>[A-Za-z][A-Za-z0-9 _/-]{0,38}[A-Za-z0-9])\**\s*[:：](?!//)\**+\s*+(?P<value>.+)")  # noqa: RUF001 - the full-width colon is meant
 KEY_WITHOUT_VALUE = re.compile(r"\**[^:：*]{1,40}\**\s*[:：]\**\s*(?:_\([^)]*\)_)?")  # noqa: RUF001 - as above
 TEMPLATE_HINT = re.compile(r"_[^_]+_|\*[^*]+\*")
-MOST_KEY_WORDS = 4
+MAX_KEY_WORDS = 4
 
 HEADING_WORDS: dict[Category, frozenset[str]] = {
     Category.PREFERENCE: frozenset({"preference", "preferences", "偏好"}),
@@ -47,7 +47,7 @@ def parse_user(lines: Iterable[Line]) -> Iterator[Item]:
             continue
         pair = KEY_VALUE.fullmatch(block.text)
         key = "_".join(re.findall(r"[a-z0-9]+", pair["key"].lower())) if pair else ""
-        if pair is None or key in seen or key.count("_") >= MOST_KEY_WORDS:
+        if pair is None or key in seen or key.count("_") >= MAX_KEY_WORDS:
             yield as_entry(block, Category.PERSONALIZATION)
         else:
             seen.add(key)

@@ -13,7 +13,7 @@ from memory_app.index.core.request import SearchRequest
 from minara_site.kernel.errors import Unavailable
 
 TIME_LIMIT_SECONDS = 2
-MOST_COUNTED = 100_000
+MAX_COUNTED = 100_000
 NEWEST = "m.updated_at DESC, m.id DESC"
 
 Sql = tuple[str, list[Any]]
@@ -81,7 +81,7 @@ def owned(owner_id: int | None, table: str = "d") -> Sql:
 def total_of(owner_id: int | None) -> Sql:
     """Return the expression for how many documents this owner has, counted up to MOST_COUNTED."""
     own, values = owned(owner_id, "counted")
-    rows = f"SELECT 1 FROM search_document counted WHERE counted.kind = 'memory' AND {own} LIMIT {MOST_COUNTED}"
+    rows = f"SELECT 1 FROM search_document counted WHERE counted.kind = 'memory' AND {own} LIMIT {MAX_COUNTED}"
     return f"(SELECT count(*) FROM ({rows}) documents)", values
 
 

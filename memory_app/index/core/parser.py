@@ -23,7 +23,7 @@ def parse_query(text: str) -> Query:
     """Return the meaning of any text; only its first MAX_QUERY_CHARS characters count."""
     lexed = lex(text[:MAX_QUERY_CHARS])
     parser = Parser(lexed.lexemes, lexed.notes)
-    node = parser.alternatives() or parser.plain_words()
+    node = parser.alternatives() or parser.plain_terms()
     literal = text.strip() if node is None and lexed.filters == Filters() else ""
     if literal:
         parser.note(NoteCode.LITERAL, literal)
@@ -125,7 +125,7 @@ class Parser:
         self.note(NoteCode.COMMON_WORDS, ", ".join(str(words[at]) for at in sorted(common) if words[at]))
         return kept
 
-    def plain_words(self) -> Node | None:
+    def plain_terms(self) -> Node | None:
         """Read operators that stand alone as the words that they are."""
         self.lexemes = [replace(each, kind="word") for each in self.lexemes if each.kind == "operator"]
         self.at = 0

@@ -17,7 +17,7 @@ from memory_app.importers.services import Judgement, Verdict, run_import
 from minara_site.access.owner_command import OwnerCommand
 from minara_site.kernel.core.hidden import visible
 from minara_site.kernel.core.vocabulary import IMPORT_ACTOR
-from minara_site.web.words import sentences
+from minara_site.web.labels import sentences
 
 SOMETHING_REJECTED = 2
 VERDICTS = {
@@ -27,7 +27,7 @@ VERDICTS = {
     Verdict.REJECTED: gettext_lazy("rejected"),
     Verdict.SKIPPED: gettext_lazy("left out"),
 }
-MOST_CHARS = 80
+MAX_CHARS = 80
 
 
 class Command(OwnerCommand):
@@ -64,7 +64,7 @@ def describe(judgement: Judgement) -> str:
     """Return one line about one entry; no control character of it reaches the terminal."""
     place = f"{judgement.file}:{judgement.place}" if judgement.place else judgement.file
     said = visible(" ".join(f"{judgement.kind} {judgement.text}".split()))
-    said = said if len(said) <= MOST_CHARS else f"{said[: MOST_CHARS - 1]}…"
+    said = said if len(said) <= MAX_CHARS else f"{said[: MAX_CHARS - 1]}…"
     verdict = f"{VERDICTS[judgement.verdict]!s:<9}"
     return "  ".join(part for part in (verdict, place, visible(judgement.reason), said) if part)
 

@@ -15,7 +15,7 @@ from memory_app.bundle.adapters import BundleRefused, read_bundle
 from memory_app.bundle.core.plan import Channel, ExportReport, FilePlan, ImportPlan, ImportReport, Verdict
 from memory_app.bundle.selectors import plan_import
 from memory_app.bundle.services import apply_import, export_bundle
-from memory_app.bundle.words import KINDS, LEFT_OUT, VERDICTS, reason_words
+from memory_app.bundle.words import KINDS, LEFT_OUT, VERDICTS, reason_label
 from minara_site.access.models import User
 from minara_site.access.owner_command import OwnerCommand
 from minara_site.kernel.core.hidden import visible
@@ -23,8 +23,8 @@ from minara_site.kernel.core.vocabulary import IMPORT_ACTOR
 
 EXPORT_ACTOR = "command:memory"
 SOMETHING_REJECTED = 2
-MOST_LINES = 200
-MOST_CHARS = 60
+MAX_LINES = 200
+MAX_CHARS = 60
 CHANNELS = {Channel.SIGNED: "A", Channel.UNSIGNED: "B"}
 
 
@@ -79,9 +79,7 @@ class Command(OwnerCommand):
         # a person at the terminal is S1's condition, beside MINARA_NON_INTERACTIVE
         approves = options["approve_hard_constraints"] and sys.stdin.isatty() and sys.stdout.isatty()
         bundle, now = read_bundle(options["folder"]), timezone.now()
-        plan = plan_import(
-            owner=owner, bundle=bundle, now=now, approve_hard_constraints=approves, most_files=MOST_LINES
-        )
+        plan = plan_import(owner=owner, bundle=bundle, now=now, approve_hard_constraints=approves, most_files=MAX_LINES)
         if not options["json"]:
             self.say(plan_lines(plan))
         report = None
@@ -144,8 +142,8 @@ def plan_lines(plan: ImportPlan) -> Iterator[str]:
 def file_line(file: FilePlan) -> str:
     """Return a file's verdict, channel, path, reason, and the beginning of what it says, all printable."""
     text = visible(" ".join(str((file.row or {}).get("content", "")).split()))
-    said = text if len(text) <= MOST_CHARS else f"{text[: MOST_CHARS - 1]}…"
-    parts = (f"{VERDICTS[file.verdict]!s:<9}{CHANNELS[file.channel]}", file.path, visible(reason_words(file)), said)
+    said = text if len(text) <= MAX_CHARS else f"{text[: MAX_CHARS - 1]}…"
+    parts = (f"{VERDICTS[file.verdict]!s:<9}{CHANNELS[file.channel]}", file.path, visible(reason_label(file)), said)
     return "  ".join(part for part in parts if part)
 
 

@@ -16,7 +16,7 @@ from memory_app.roles.selectors import recent_lessons
 from minara_site.access.owner_command import OwnerCommand
 from minara_site.kernel.core.hidden import visible
 
-MOST_LESSONS = 200
+MAX_LESSONS = 200
 
 
 class Command(OwnerCommand):
@@ -53,8 +53,8 @@ class Command(OwnerCommand):
 
 def parse_limit(text: str) -> int:
     """Return how many lessons are printed. Raises ArgumentTypeError for a number that is none, or out of range."""
-    if not text.isdecimal() or not 1 <= int(text) <= MOST_LESSONS:
-        raise ArgumentTypeError(_("write a number from 1 to %(most)d") % {"most": MOST_LESSONS})
+    if not text.isdecimal() or not 1 <= int(text) <= MAX_LESSONS:
+        raise ArgumentTypeError(_("write a number from 1 to %(most)d") % {"most": MAX_LESSONS})
     return int(text)
 
 

@@ -16,7 +16,7 @@ from memory_app.roles.services.sweeping import Ended, Sweep, SweepResult
 from memory_app.roles.words import ENDED
 from minara_site.kernel.command import MinaraCommand
 from minara_site.kernel.llm.gateway import what_is_missing
-from minara_site.web.words import enumeration
+from minara_site.web.labels import enumeration
 
 ENDED_WELL = {SweepResult.DONE, SweepResult.DROPPED}
 

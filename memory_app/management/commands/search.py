@@ -17,7 +17,7 @@ from memory_app.search.selectors import search_memories
 from minara_site.access.owner_command import OwnerCommand
 from minara_site.kernel.core.hidden import visible
 
-MOST_SHOWN = 20
+MAX_SHOWN = 20
 ACTOR = "command:search"
 
 
@@ -46,7 +46,7 @@ class Command(OwnerCommand):
         if options["act"] == "rebuild":
             rebuild_index()
         problems = index_problems()
-        for problem in problems[:MOST_SHOWN]:
+        for problem in problems[:MAX_SHOWN]:
             self.stdout.write(problem)
         if problems:
             raise CommandError(_("Out of step: %(n)d. Run `minara search rebuild`.") % {"n": len(problems)})

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-MOST_FOUND = 20
+MAX_FOUND = 20
 
 
 class DestinationKind(StrEnum):
@@ -64,6 +64,6 @@ def find_destinations(text: str) -> list[Destination]:
         kind = DestinationKind(str(hit.lastgroup))
         words = hit.group().rstrip(_CLOSING) if kind is DestinationKind.WEB else hit.group()
         found.append(Destination(kind, words, hit.start(), hit.start() + len(words)))
-        if len(found) == MOST_FOUND:
+        if len(found) == MAX_FOUND:
             break
     return found

@@ -21,7 +21,7 @@ from minara_site.kernel.core.tokens import estimate_tokens
 from minara_site.kernel.core.vocabulary import is_by_person
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.ownership import Everyone, Owner
-from minara_site.web.moments import span_words
+from minara_site.web.moments import span_label
 
 DAY = timedelta(days=1)
 
@@ -117,7 +117,7 @@ def time_left(memory: Memory, now: datetime) -> str:
     if not memory.deleted_at:
         return ""
     left = memory.deleted_at + retention() - now
-    return span_words(DAY * -(-left // DAY) if left > DAY else left)
+    return span_label(DAY * -(-left // DAY) if left > DAY else left)
 
 
 def with_deletions(rows: Sequence[MemoryView], *, reader: User) -> list[MemoryView]:

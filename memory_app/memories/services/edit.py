@@ -73,7 +73,7 @@ def edit_memory(
         check_editable(memory)
         if expected_version is not None and expected_version != memory.version:
             raise Conflict(
-                _("It changed meanwhile; look at the current text."), code="stale", current=memory_record(memory)
+                _("This changed since you opened it; read the current text."), code="stale", current=memory_record(memory)
             )
         before = revision_of(memory, replaced_at=now, reason=reason)
         if not apply_changes(memory, changes, now=now):
@@ -148,7 +148,7 @@ def revert_memory(
     )
 
 
-def stand_again(memories: Sequence[Memory], *, now: datetime) -> Collection[int]:
+def restore_version(memories: Sequence[Memory], *, now: datetime) -> Collection[int]:
     """Bring back what memories said last before the guard refused a text; return the ids of those that said something.
 
     It is written by whom it was, and takes its old place in the prompt. Needs a transaction and the locked rows.
@@ -158,7 +158,7 @@ def stand_again(memories: Sequence[Memory], *, now: datetime) -> Collection[int]
     reasons = {pk: f"{REVERT_REASON}{revision.version}" for pk, revision in found.items()}
     MemoryRevision.objects.bulk_create([revision_of(row, replaced_at=now, reason=reasons[row.pk]) for row in rows])
     for row in rows:
-        say_again(row, found[row.pk])
+        apply_version(row, found[row.pk])
         row.held_at, row.rules_version = None, guard.RULES.version
     store_changed(rows)
     return found.keys()
@@ -185,7 +185,7 @@ def find_accepted(memories: Sequence[Memory]) -> dict[int, MemoryRevision]:
     return found
 
 
-def say_again(row: Memory, earlier: MemoryRevision) -> None:
+def apply_version(row: Memory, earlier: MemoryRevision) -> None:
     """Let a memory say what an earlier version said, by whom it was said, in its old place in the prompt."""
     row.content, row.fact_type, row.tickers = earlier.content, earlier.fact_type, earlier.tickers
     row.content_hash = content_hash(row.category, row.content)

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from memory_app.memories.core import UNDO_REASON, FactState
 from memory_app.memories.models import Memory, MemoryQuerySet
 from memory_app.memories.selectors import no_such_memory, retention_cutoff
-from memory_app.memories.services.edit import not_editable, stand_again
+from memory_app.memories.services.edit import not_editable, restore_version
 from memory_app.memories.services.guarded import delete_permanently, discard_holds, judge_returning
 from memory_app.memories.services.write import SLICE
 from minara_site.access.principal import Principal
@@ -144,7 +144,7 @@ def discard_memories(
 
     Needs a transaction, the locked rows, and their holds decided.
     """
-    standing = stand_again([row for row in memories if row.pk in edited], now=now)
+    standing = restore_version([row for row in memories if row.pk in edited], now=now)
     gone = [row for row in memories if row.pk not in standing]
     mark_batch(actor, gone, deleted_at=now, now=now, reason=reason)
 

@@ -19,16 +19,16 @@ from memory_app.memories.pages.rows import MemoryView, shape_rows, with_deletion
 from memory_app.memories.prompt_use import PromptUse, count_label, load_prompt_use
 from memory_app.memories.selectors import retention
 from memory_app.memories.services import delete_memories, restore_memories, undo_batch
-from memory_app.memories.views.notices import announce, held_words, question_words
+from memory_app.memories.views.notices import announce, held_label, question_label
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.kernel.errors import Invalid
 from minara_site.kernel.ownership import Owner
 from minara_site.shell.pages import PageRequest, page
+from minara_site.web.labels import sentences
 from minara_site.web.lists import ListPage, render_list
-from minara_site.web.moments import number_words
+from minara_site.web.moments import number_label
 from minara_site.web.responses import back, render_page, see_other, toast
-from minara_site.web.words import sentences
 
 ACTS = {"delete": delete_memories, "restore": restore_memories}
 
@@ -89,14 +89,14 @@ def undo(request: PageRequest, batch: str) -> HttpResponse:
     undone = undo_batch(principal=request.principal, owner=owner, batch=batch, now=timezone.now())
     count = len(undone.ids)
     done = ngettext("Undone for %(number)s memory.", "Undone for %(number)s memories.", count)
-    done %= {"number": number_words(count)}
-    toast(request, sentences(done, held_words(undone.held)) if undone.held else done)
+    done %= {"number": number_label(count)}
+    toast(request, sentences(done, held_label(undone.held)) if undone.held else done)
     return back(request, "memories:list")
 
 
 def ask_reason(request: PageRequest, action: str, ids: list[int], form: ReasonForm) -> HttpResponse:
     """Answer the page that asks an operator why; it carries the choice along."""
-    context = {"title": question_words(action, len(ids)), "form": form, "ids": ids, "action": action}
+    context = {"title": question_label(action, len(ids)), "form": form, "ids": ids, "action": action}
     return render_page(request, "memory_app/memories/bulk.html", context, status=HTTPStatus.UNPROCESSABLE_ENTITY)
 
 

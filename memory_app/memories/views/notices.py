@@ -11,9 +11,9 @@ from memory_app.memories.pages.rows import restorable_label
 from memory_app.memories.services import Batch
 from minara_site.kernel.guard.selectors import find_open_holds
 from minara_site.shell.pages import PageRequest
-from minara_site.web.moments import number_words
+from minara_site.web.labels import sentences
+from minara_site.web.moments import number_label
 from minara_site.web.responses import see_other, toast
-from minara_site.web.words import sentences
 
 
 def announce(request: PageRequest, action: str, batch: Batch, *, kept: int = 0) -> None:
@@ -21,37 +21,37 @@ def announce(request: PageRequest, action: str, batch: Batch, *, kept: int = 0) 
     if not batch.ids:
         toast(request, _("Nothing changed; it was so already."))
         return
-    words = deleted_words(len(batch.ids)) if action == "delete" else restored_words(len(batch.ids))
+    words = deleted_label(len(batch.ids)) if action == "delete" else restored_label(len(batch.ids))
     if kept:
-        words = sentences(words, kept_words(action, kept))
+        words = sentences(words, kept_label(action, kept))
     if batch.held:
-        words = sentences(words, held_words(batch.held))
+        words = sentences(words, held_label(batch.held))
     toast(request, words, reverse("memories:undo", args=[batch.id]))
 
 
-def deleted_words(count: int) -> str:
+def deleted_label(count: int) -> str:
     """Return what a delete did."""
     done = ngettext("Deleted %(number)s memory.", "Deleted %(number)s memories.", count) % {
-        "number": number_words(count)
+        "number": number_label(count)
     }
     return sentences(done, restorable_label(count))
 
 
-def restored_words(count: int) -> str:
+def restored_label(count: int) -> str:
     """Return what a restore did."""
     return ngettext("Restored %(number)s memory.", "Restored %(number)s memories.", count) % {
-        "number": number_words(count)
+        "number": number_label(count)
     }
 
 
-def held_words(count: int) -> str:
+def held_label(count: int) -> str:
     """Return what becomes of restored memories that the guard refuses."""
     words = ngettext(
         "%(number)s waits under Held: no agent reads it until an operator has released it.",
         "%(number)s wait under Held: no agent reads them until an operator has released them.",
         count,
     )
-    return words % {"number": number_words(count)}
+    return words % {"number": number_label(count)}
 
 
 def show_held(request: PageRequest, memory: Memory) -> HttpResponse:
@@ -60,7 +60,7 @@ def show_held(request: PageRequest, memory: Memory) -> HttpResponse:
     return see_other("held:one", find_open_holds(MEMORY_KIND, [memory.pk])[memory.pk].pk)
 
 
-def kept_words(action: str, count: int) -> str:
+def kept_label(action: str, count: int) -> str:
     """Return why some of what matched was left as it is."""
     if action == "delete":
         words = ngettext(
@@ -74,13 +74,13 @@ def kept_words(action: str, count: int) -> str:
             "%(number)s stay in the trash: only what you typed yourself is yours to restore.",
             count,
         )
-    return words % {"number": number_words(count)}
+    return words % {"number": number_label(count)}
 
 
-def question_words(action: str, count: int) -> str:
+def question_label(action: str, count: int) -> str:
     """Return the heading of the page that asks for a reason."""
     if action == "delete":
         title = ngettext("Delete %(number)s memory?", "Delete %(number)s memories?", count)
     else:
         title = ngettext("Restore %(number)s memory?", "Restore %(number)s memories?", count)
-    return title % {"number": number_words(count)}
+    return title % {"number": number_label(count)}

@@ -19,7 +19,7 @@ from memory_app.memories.pages.rows import MemoryView, restorable_label, shape_r
 from memory_app.memories.prompt_use import PromptUse, load_prompt_use, prompt_line
 from memory_app.memories.selectors import HistoryEntry, find_reasoning, get_history, open_memory
 from memory_app.memories.services import Batch, delete_memories, restore_memories, revert_memory
-from memory_app.memories.views.notices import announce, question_words, show_held
+from memory_app.memories.views.notices import announce, question_label, show_held
 from memory_app.memories.views.rows import answer_row
 from minara_site.access.access_log import log_access
 from minara_site.access.actors import name_actors
@@ -30,8 +30,8 @@ from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.guard.selectors import find_open_holds
 from minara_site.kernel.plain_text import parse_number
 from minara_site.shell.pages import PageRequest, page
+from minara_site.web.labels import sentences
 from minara_site.web.responses import back, render_page, see_other, toast, wants_fragment
-from minara_site.web.words import sentences
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def remove_or_restore(request: PageRequest, memory_id: int, action: str, act: Ca
 def ask_first(request: PageRequest, memory: Memory, action: str, form: ReasonForm | None) -> HttpResponse:
     """Answer the page that asks; `form` asks for a reason."""
     shown = masked_for(request.principal.owner, memory)
-    context = {"title": question_words(action, 1), "memory": shown, "form": form, "action": action}
+    context = {"title": question_label(action, 1), "memory": shown, "form": form, "action": action}
     status = HTTPStatus.UNPROCESSABLE_ENTITY if form and form.errors else HTTPStatus.OK
     return render_page(request, "memory_app/memories/remove.html", context, status=status)
 
@@ -143,7 +143,7 @@ def render_one(
         "read_since": reading.since if row.in_prompt else None,
         "mentions": describe_edges(list_edges_of(memory)),
         "owner_name": "" if row.is_own else memory.owner.username,
-        "consequence": sentences(consequence_words(row, reading), restorable_label(1)),
+        "consequence": sentences(consequence_label(row, reading), restorable_label(1)),
         "author": names[memory.actor],
         "reasoning": find_reasoning(memory),
         "corrects": parse_number(memory.origin, after=MEMORY_ORIGIN),
@@ -161,7 +161,7 @@ def find_hold(memory: Memory) -> dict[str, Any] | None:
     return {"sentence": SENTENCES[hold.reason], "url": reverse("held:one", args=[hold.pk])} if hold else None
 
 
-def consequence_words(row: MemoryView, reading: PromptUse) -> str:
+def consequence_label(row: MemoryView, reading: PromptUse) -> str:
     """Return what deleting changes for the agent."""
     if row.memory.state is State.RETIRED:
         return _("Nothing changes for the agent: a retired fact is not read.")

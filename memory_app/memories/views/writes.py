@@ -122,7 +122,7 @@ def save(request: PageRequest, memory: Memory, form: EditForm) -> HttpResponse:
 
 
 @dataclass(frozen=True)
-class Clash:
+class EditConflict:
     """Two edits of one text: where both began, how each side changed it, and both at once where that is possible."""
 
     base: str
@@ -139,7 +139,7 @@ def show_conflict(request: PageRequest, memory_id: int, form: EditForm) -> HttpR
     memory = open_memory(owner=request.principal.owner, memory_id=memory_id, now=timezone.now())
     said = form.cleaned_data | {"version": memory.version}
     base = find_version(memory, form.cleaned_data["version"])
-    clash = find_clash(base=base.content, mine=said["statement"], theirs=memory.content)
+    clash = find_edit_conflict(base=base.content, mine=said["statement"], theirs=memory.content)
     both = {
         "statement": said["statement"] if clash.merged is None else clash.merged,
         "fact_type": memory.fact_type if said["fact_type"] == base.fact_type else said["fact_type"],
@@ -168,9 +168,11 @@ def show_conflict(request: PageRequest, memory_id: int, form: EditForm) -> HttpR
     return response
 
 
-def find_clash(*, base: str, mine: str, theirs: str) -> Clash:
+def find_edit_conflict(*, base: str, mine: str, theirs: str) -> EditConflict:
     """Return how two edits of one text stand to each other."""
-    return Clash(base, word_diff(base, mine), word_diff(base, theirs), merge_texts(base=base, mine=mine, theirs=theirs))
+    return EditConflict(
+        base, word_diff(base, mine), word_diff(base, theirs), merge_texts(base=base, mine=mine, theirs=theirs)
+    )
 
 
 def find_corrected(request: PageRequest) -> Memory | None:

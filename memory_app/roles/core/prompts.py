@@ -158,9 +158,9 @@ def stage_one_content(case: Case) -> str:
     lines = [
         f"Role: {case.role_label}",
         f"Decided at: {moment(case.decided_at)}",
-        f"Window: {window_words(case)}",
+        f"Window: {window_label(case)}",
         f"Outcome: {case.outcome.value}, known at {moment(case.outcome_at)}",
-        f"Result in the direction of the decision: {pnl_words(case)} (noise band: {band} to either side)",
+        f"Result in the direction of the decision: {pnl_label(case)} (noise band: {band} to either side)",
         "",
         "What the agent knew and decided:",
         open_fence(MEMORY_CONTEXT),
@@ -199,8 +199,8 @@ def fill_template(template: str, case: Case, classification: Classification) -> 
     """
     reserved: dict[str, Callable[[], str]] = {
         "decision": lambda: block([fence_text(case.decision[:MAX_DECISION_CHARS])]),
-        "window": lambda: window_words(case),
-        "pnl": lambda: f"{case.outcome.value}, {pnl_words(case)}",
+        "window": lambda: window_label(case),
+        "pnl": lambda: f"{case.outcome.value}, {pnl_label(case)}",
         "evidence": lambda: evidence_block(case.evidence),
         "type": lambda: classification.value,
     }
@@ -240,7 +240,7 @@ def evidence_block(evidence: Iterable[EvidenceItem]) -> str:
     return block(lines or ["none"])
 
 
-def window_words(case: Case) -> str:
+def window_label(case: Case) -> str:
     """Return how long the decision had, such as `168 hours`."""
     hours = case.window_hours
     if hours is None:
@@ -248,7 +248,7 @@ def window_words(case: Case) -> str:
     return f"{hours:.4g} hours" if hours != 1 else "1 hour"
 
 
-def pnl_words(case: Case) -> str:
+def pnl_label(case: Case) -> str:
     """Return the result with its sign, such as `-3.42%`."""
     if case.pnl_pct is None or not math.isfinite(case.pnl_pct):
         return "not measured"

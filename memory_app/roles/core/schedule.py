@@ -10,10 +10,10 @@ from cronsim import CronSim
 
 from memory_app.roles.core.declarations import ReflectionPolicy
 
-LEAST_WAIT = timedelta(minutes=10)
-MOST_WAIT = timedelta(hours=6)
+MIN_WAIT = timedelta(minutes=10)
+MAX_WAIT = timedelta(hours=6)
 FIRST_BACKOFF = timedelta(minutes=15)
-MOST_BACKOFF = timedelta(hours=24)
+MAX_BACKOFF = timedelta(hours=24)
 
 
 def last_slot(expression: str, now: datetime) -> datetime | None:
@@ -30,9 +30,9 @@ def skipped_before(policy: ReflectionPolicy, now: datetime) -> datetime:
 def wait_for_outcome(decided_at: datetime, policy: ReflectionPolicy, now: datetime) -> timedelta:
     """Return when to look again for an outcome that is not known: a quarter of the time that it is due already."""
     due_since = now - decided_at - timedelta(hours=policy.min_age_hours)
-    return min(MOST_WAIT, max(LEAST_WAIT, due_since / 4))
+    return min(MAX_WAIT, max(MIN_WAIT, due_since / 4))
 
 
 def backoff(attempts: int) -> timedelta:
     """Return how long to leave an entry alone after so many answers that could not be used, at least one."""
-    return min(MOST_BACKOFF, FIRST_BACKOFF * (1 << min(max(attempts, 1) - 1, 10)))
+    return min(MAX_BACKOFF, FIRST_BACKOFF * (1 << min(max(attempts, 1) - 1, 10)))

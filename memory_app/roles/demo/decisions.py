@@ -24,7 +24,7 @@ from minara_site.kernel.core.data_files import load_toml
 from minara_site.kernel.demo import AGENT_KEY, DemoAct, DemoLoad, DemoPart, DemoRow, publish_rows, read_rows
 from minara_site.kernel.events import role_memory_changed
 from minara_site.kernel.governance.models import ShadowDecision
-from minara_site.kernel.governance.services import forget_shadows
+from minara_site.kernel.governance.services import delete_shadows
 from minara_site.kernel.guard.services import delete_holds
 from minara_site.kernel.llm.core.prices import PRICES, Tokens, cost_of
 from minara_site.kernel.market.models import PriceBar
@@ -97,7 +97,7 @@ class DecisionsPart(DemoPart[DemoDecision]):
     def remove(self, load: DemoLoad) -> None:
         entries = RoleMemory.objects.filter(is_demo=True)
         publish_rows(role_memory_changed, "entry_ids", entries)
-        forget_shadows([subject_of(entry) for entry in entries])
+        delete_shadows([subject_of(entry) for entry in entries])
         for kind in (DECISION_KIND, LESSON_KIND):
             delete_holds(kind=kind, object_ids=[entry.pk for entry in entries])
         entries.delete()

@@ -113,7 +113,7 @@ def check_still_ours(run: Sweeping) -> None:
         raise LeaseLost
 
 
-def tell(run: Sweeping) -> None:
+def publish_closed(run: Sweeping) -> None:
     """Say which entries were closed since the last time, by owner."""
     changed, run.changed = run.changed, defaultdict(list)
     for owner_id, entry_ids in changed.items():
@@ -144,18 +144,18 @@ def skip_one(run: Sweeping, entry: RoleMemory, reason: SkipReason) -> Ended:
     return Ended.CHANGED
 
 
-def put_off(run: Sweeping, entry: RoleMemory, error: str = SkipReason.NO_PRICE) -> Ended:
+def defer(run: Sweeping, entry: RoleMemory, error: str = SkipReason.NO_PRICE) -> Ended:
     """Leave an entry alone for a while, so that others have their turn; `flush` writes it with those of its slice."""
     now = run.clock.read()
     entry.next_try_at = now + wait_for_outcome(entry.decided_at, run.policy, now)
     entry.last_error = error[:MAX_ERROR_CHARS]
-    run.put_off.append(entry)
+    run.defer.append(entry)
     return Ended.UNKNOWN
 
 
 def flush(run: Sweeping) -> None:
     """Write when the entries that were put off and still wait are tried again, in one statement."""
-    rows, run.put_off = run.put_off, []
+    rows, run.defer = run.defer, []
     if rows and not run.is_shadow:
         RoleMemory.objects.pending().bulk_update(rows, ["next_try_at", "last_error"])
 

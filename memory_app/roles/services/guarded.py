@@ -11,7 +11,7 @@ from datetime import datetime
 
 from memory_app.roles.core import DECISION_KIND, LESSON_KIND, Status
 from memory_app.roles.models import RoleMemory
-from minara_site.kernel.governance.services import forget_shadows
+from minara_site.kernel.governance.services import delete_shadows
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.selectors import judge_stored
 from minara_site.kernel.guard.services import new_hold, place_holds
@@ -80,5 +80,5 @@ def discard_decisions(ids: Iterable[int]) -> None:
     Reflected ones stay held for good.
     """
     rows = RoleMemory.objects.filter(pk__in=list(ids)).exclude(status=Status.REFLECTED)
-    forget_shadows([f"role_memory:{pk}" for pk in rows.values_list("pk", flat=True)])
+    delete_shadows([f"role_memory:{pk}" for pk in rows.values_list("pk", flat=True)])
     rows.delete()

@@ -12,7 +12,7 @@ from memory_app.roles.models import RoleMemory
 from memory_app.roles.probes.result import ProbeResult
 from memory_app.roles.registry import registry
 from memory_app.roles.selectors import get_entry
-from memory_app.roles.services.triggers import want_due
+from memory_app.roles.services.triggers import request_due_sweeps
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.errors import Conflict, FieldError, Invalid
 from minara_site.kernel.events import role_memory_changed, send_after_commit
@@ -22,7 +22,7 @@ from minara_site.kernel.ownership import Owner
 from minara_site.kernel.plain_text import clean_text
 
 MAX_NOTE_CHARS = 500
-MOST_PCT = 1_000_000
+MAX_PCT = 1_000_000
 
 
 def set_outcome(entry: RoleMemory, result: ProbeResult) -> None:
@@ -69,7 +69,7 @@ def mark_outcome(
         )
         send_after_commit(role_memory_changed, owner_id=entry.owner_id, entry_ids=(entry.pk,))
         if not correct:
-            want_due([declared], Trigger.ON_NEW_WRITE)
+            request_due_sweeps([declared], Trigger.ON_NEW_WRITE)
     return entry
 
 
@@ -98,7 +98,7 @@ def clean_note(note: str) -> str:
 
 def clean_pct(pnl_pct: float | None) -> float | None:
     """Return the change in percent. Raises Invalid for what is no figure of one."""
-    if pnl_pct is not None and not (math.isfinite(pnl_pct) and abs(pnl_pct) <= MOST_PCT):
+    if pnl_pct is not None and not (math.isfinite(pnl_pct) and abs(pnl_pct) <= MAX_PCT):
         problem = _("Give pnl_pct in percent, such as -3.5.")
         raise Invalid(problem, errors=(FieldError("pnl_pct", problem),))
     return pnl_pct

@@ -24,7 +24,7 @@ from memory_app.roles.services import closing, stages
 from memory_app.roles.services.outcome import set_outcome
 from memory_app.roles.services.stages import Reply, subject_of
 from memory_app.roles.services.sweeping import Clock, Ended, LeaseLost, Sweep, Sweeping, SweepResult
-from memory_app.roles.services.triggers import REFLECT, want, widest_of
+from memory_app.roles.services.triggers import REFLECT, request_sweep, widest_of
 from minara_site.kernel.errors import MinaraError, NotFound
 from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.governance.selectors import has_shadow, mode_of
@@ -113,18 +113,18 @@ def sweep_noted(run: Sweeping, claim: Claim | None) -> Sweep:
         note_end(run, Sweep(SweepResult.STOPPED, run.end().counts, _("Somebody stopped the run.")))
         raise
     finally:
-        closing.tell(run)
-        make_up(run, state.dropped)
+        closing.publish_closed(run)
+        rerun(run, state.dropped)
     note_end(run, ended)
     return ended
 
 
-def make_up(run: Sweeping, dropped: int) -> None:
+def rerun(run: Sweeping, dropped: int) -> None:
     """Want a sweep of everybody when one was dropped for the sweep of a single owner, which did not do its work."""
     if run.owner_id is None or not run.policy.triggers:
         return
     if RoleState.objects.filter(pk=run.declared.id, dropped__gt=dropped).exists():
-        want(run.declared.id, widest_of(run.policy.triggers))
+        request_sweep(run.declared.id, widest_of(run.policy.triggers))
 
 
 def note_end(run: Sweeping, ended: Sweep) -> None:
@@ -151,7 +151,7 @@ def sweep(run: Sweeping, claim: Claim | None) -> Sweep:
                 break
             if time.monotonic() - told >= TELL_SECONDS:
                 told = time.monotonic()
-                closing.tell(run)
+                closing.publish_closed(run)
                 report_progress(claim, done, total)
         closing.flush(run)
         if mode_of(ROLE_REFLECTION) is not run.mode:
@@ -193,10 +193,10 @@ def take(run: Sweeping, entry: RoleMemory) -> Ended:
         try:
             found = find_outcome(entry, run.declared, now=run.clock.read())
         except ProbeFailed as error:
-            closing.put_off(run, entry, error.detail)
+            closing.defer(run, entry, error.detail)
             return Ended.FAILED
         if found is None:
-            return closing.put_off(run, entry)
+            return closing.defer(run, entry)
         if isinstance(found, SkipReason):
             return Ended.UNKNOWN if run.is_shadow else closing.skip_one(run, entry, found)
         set_outcome(entry, found)

@@ -28,7 +28,7 @@ from minara_site.kernel.jobs.services import request_run, request_run_later
 
 REFLECT, START = "roles.reflect", "roles.start_due"
 DEBOUNCE = timedelta(seconds=5)
-MOST_LOOKED_AT = 500  # of the entries or symbols of one event
+MAX_LOOKED_AT = 500  # of the entries or symbols of one event
 LOOKS_AT_LESS = {
     Trigger.ON_PRICE_FETCH: (Trigger.CRON, Trigger.ON_NEW_WRITE),
     Trigger.MANUAL: (Trigger.CRON, Trigger.ON_NEW_WRITE, Trigger.ON_PRICE_FETCH),
@@ -37,27 +37,27 @@ LOOKS_AT_LESS = {
 
 def listen() -> None:
     """Hear what is recorded; called once a process."""
-    role_memory_changed.connect(hear_decisions, dispatch_uid="roles.on_new_write")
-    prices_recorded.connect(hear_prices, dispatch_uid="roles.on_price_fetch")
+    role_memory_changed.connect(on_decisions, dispatch_uid="roles.on_new_write")
+    prices_recorded.connect(on_prices, dispatch_uid="roles.on_price_fetch")
 
 
-def hear_decisions(entry_ids: Collection[int], **event: Any) -> None:
+def on_decisions(entry_ids: Collection[int], **event: Any) -> None:
     """Receive `role_memory:changed`: a decision that waits makes its role look at everything that is due."""
     declared = declaring(Trigger.ON_NEW_WRITE)
     waiting = RoleMemory.objects.filter(
-        pk__in=list(entry_ids)[:MOST_LOOKED_AT], role_id__in=declared, status=Status.PENDING
+        pk__in=list(entry_ids)[:MAX_LOOKED_AT], role_id__in=declared, status=Status.PENDING
     )
     found = set(waiting.order_by().values_list("role_id", flat=True)) if declared else set()
-    want_due([declared[role_id] for role_id in found], Trigger.ON_NEW_WRITE)
+    request_due_sweeps([declared[role_id] for role_id in found], Trigger.ON_NEW_WRITE)
 
 
-def hear_prices(symbols: Collection[str], owner_id: int | None, **event: Any) -> None:
+def on_prices(symbols: Collection[str], owner_id: int | None, **event: Any) -> None:
     """Receive `prices:recorded`: roles with something due on one of these assets look at it.
 
     An owner's price decides nothing for others, and starts nothing for them.
     """
     declared = list(declaring(Trigger.ON_PRICE_FETCH).values())
-    want_due(declared, Trigger.ON_PRICE_FETCH, symbols=symbols, owner_id=owner_id)
+    request_due_sweeps(declared, Trigger.ON_PRICE_FETCH, symbols=symbols, owner_id=owner_id)
 
 
 def declaring(trigger: Trigger) -> dict[str, DeclaredRole]:
@@ -65,7 +65,7 @@ def declaring(trigger: Trigger) -> dict[str, DeclaredRole]:
     return {each.id: each for each in registry().all() if trigger in each.policy.triggers}
 
 
-def want_due(
+def request_due_sweeps(
     roles: Collection[DeclaredRole],
     trigger: Trigger,
     *,
@@ -74,15 +74,15 @@ def want_due(
 ) -> None:
     """Note that those of the roles that have something due are to be swept."""
     now = timezone.now()
-    assets = None if symbols is None else list(symbols)[:MOST_LOOKED_AT]
+    assets = None if symbols is None else list(symbols)[:MAX_LOOKED_AT]
     found = roles_with_due(roles, trigger=trigger, assets=assets, owner_id=owner_id, now=now) if roles else set()
     for role_id in sorted(found):
-        want(role_id, trigger)
+        request_sweep(role_id, trigger)
     if found:
         request_run_later(START, not_before=now + DEBOUNCE, now=now, requested_by=f"event:{trigger.value}")
 
 
-def want(role_id: str, trigger: Trigger) -> None:
+def request_sweep(role_id: str, trigger: Trigger) -> None:
     """Note that a sweep of the role is wanted, unless one is that looks at as much."""
     state, is_new = RoleState.objects.get_or_create(role_id=role_id, defaults={"wanted_by": trigger})
     less = ["", *LOOKS_AT_LESS.get(trigger, ())]
@@ -103,7 +103,7 @@ def start_due_roles(*, now: datetime) -> int:
     started = 0
     for declared in registry().all():
         state = states.get(declared.id)
-        started += start_wanted(state, now=now) if state and state.wanted_by else 0
+        started += start_requested(state, now=now) if state and state.wanted_by else 0
         if Trigger.CRON in declared.policy.triggers:
             started += start_by_cron(declared, state, now=now)
         elif mode_of(ROLE_REFLECTION) is Mode.ON:
@@ -111,7 +111,7 @@ def start_due_roles(*, now: datetime) -> int:
     return started
 
 
-def start_wanted(state: RoleState, *, now: datetime) -> bool:
+def start_requested(state: RoleState, *, now: datetime) -> bool:
     """Start the run that a trigger wants, unless another process just did."""
     with transaction.atomic():
         wanted = RoleState.objects.filter(pk=state.role_id, wanted_by=state.wanted_by)

@@ -6,6 +6,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from memory_app.roles.decision_chart import load_picture
 from memory_app.roles.details import (
     is_waiting,
     list_calls,
@@ -17,11 +18,10 @@ from memory_app.roles.details import (
 )
 from memory_app.roles.listed import shape_entries, shape_entry
 from memory_app.roles.listing import ENTRY_LIST
-from memory_app.roles.picture import load_picture
 from memory_app.roles.prompt_lessons import find_read
 from memory_app.roles.registry import registry
 from memory_app.roles.selectors import get_entry, list_manual_due
-from memory_app.roles.words import decided_words
+from memory_app.roles.words import decided_label
 from minara_site.access.access_log import log_access
 from minara_site.access.actors import name_actors
 from minara_site.access.policy import Act
@@ -69,7 +69,7 @@ def entry_page(request: PageRequest, entry_id: int) -> HttpResponse:
         "timeline": timeline_of(entry, role, now),
         "chart": load_picture(entry, role, now),
         "noise_band": settings.MINARA.noise_band_pct,
-        "shadow_rows": list_inputs(decided_words(shadow.decision if row.is_own else mask_nested(shadow.decision)))
+        "shadow_rows": list_inputs(decided_label(shadow.decision if row.is_own else mask_nested(shadow.decision)))
         if shadow
         else [],
         "author": names[entry.actor],

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from memory_app.roles.details import is_waiting, list_inputs
 from memory_app.roles.forms import OutcomeForm
-from memory_app.roles.listed import ListedEntry, shape_entries, shape_entry
+from memory_app.roles.listed import EntryRow, shape_entries, shape_entry
 from memory_app.roles.listing import OUTCOME_LIST
 from memory_app.roles.selectors import get_entry
 from memory_app.roles.services.outcome import mark_outcome
@@ -89,7 +89,7 @@ def render_queue(
     request: PageRequest, listed: ListPage, owner: Owner, context: dict[str, Any], *, status: int = HTTPStatus.OK
 ) -> HttpResponse:
     """Answer the page; to HTMX the decision alone, the list, or its next rows."""
-    chosen: ListedEntry | None = context["chosen"]
+    chosen: EntryRow | None = context["chosen"]
     now = timezone.now()
     names = name_actors({chosen.entry.actor}, reader=request.principal.owner) if chosen else {}
     context |= {
@@ -111,7 +111,7 @@ def render_queue(
     return render_page(request, "memory_app/roles/outcomes.html", context, fragment=fragment, status=status)
 
 
-def next_url(listed: ListPage, chosen: ListedEntry | None) -> str:
+def next_url(listed: ListPage, chosen: EntryRow | None) -> str:
     """Return where the reader goes on: the decision behind this one, else the first of the others, else the list."""
     ids = [row.pk for row in listed.rows]
     place = ids.index(chosen.pk) + 1 if chosen and chosen.pk in ids else 0

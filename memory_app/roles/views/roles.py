@@ -12,9 +12,9 @@ from django.utils.translation import gettext as _
 
 from memory_app.roles.core import Trigger
 from memory_app.roles.core.declarations import Manual, MemoryRole, is_id
-from memory_app.roles.health import Ages, RoleStanding, entries_of, load_ages, load_standings, read_standings
-from memory_app.roles.listed import ListedEntry, shape_entries
-from memory_app.roles.offer import load_offer
+from memory_app.roles.health import Ages, RoleStatus, entries_of, load_ages, load_statuses, read_statuses
+from memory_app.roles.listed import EntryRow, shape_entries
+from memory_app.roles.reflect_form import load_offer
 from memory_app.roles.registry import registry
 from memory_app.roles.selectors import list_lessons, recent_lessons
 from memory_app.roles.services.requests import request_reflection
@@ -23,25 +23,25 @@ from memory_app.roles.words import (
     ENDED,
     RESULTS,
     TRIGGERS,
-    cron_words,
-    evidence_words,
-    hours_words,
-    probe_words,
+    cron_label,
+    evidence_label,
+    hours_label,
+    probe_label,
 )
 from minara_site.access.access_log import log_access
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.llm.gateway import what_is_missing
-from minara_site.kernel.ownership import EVERYBODY, Owner
+from minara_site.kernel.ownership import ALL_OWNERS, Owner
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.columns import Stretch, column_chart
 from minara_site.web.filters import Text
-from minara_site.web.lists import total_words
+from minara_site.web.labels import declared_label, enumeration
+from minara_site.web.lists import total_label
 from minara_site.web.responses import render_page, see_other, toast
-from minara_site.web.words import declared_words, enumeration
 
-MOST_LESSONS = 10
+MAX_LESSONS = 10
 
 
 @page(Act.ROLES_READ)
@@ -50,8 +50,8 @@ def role_list(request: PageRequest) -> HttpResponse:
     owner, now = read_owner(request), timezone.now()
     context = {
         "title": _("Decision roles"),
-        "rows": [(each, listed_words(each)) for each in load_standings(owner, now)],
-        "whose": whose_words(request, owner),
+        "rows": [(each, listed_label(each)) for each in load_statuses(owner, now)],
+        "whose": owner_label(request, owner),
         "query": query_of(request, owner),
         "missing": what_is_missing(),
     }
@@ -62,17 +62,17 @@ def role_list(request: PageRequest) -> HttpResponse:
 def role_page(request: PageRequest, role_id: str) -> HttpResponse:
     """Show one role, also one that is no longer declared as long as entries of it remain."""
     owner, now = read_owner(request), timezone.now()
-    standing = find_standing(role_id, owner, now)
+    standing = find_status(role_id, owner, now)
     declared = standing.declared
     last_trigger = standing.state.last_trigger if standing.state else ""
     context = {
-        "title": declared_words(declared.role.label) if declared else role_id,
+        "title": declared_label(declared.role.label) if declared else role_id,
         "standing": standing,
         "declared": declared,
-        "whose": whose_words(request, owner),
+        "whose": owner_label(request, owner),
         "query": query_of(request, owner),
         "missing": what_is_missing(),
-        "last": last_words(standing) or _("none yet"),
+        "last": last_label(standing) or _("none yet"),
         "last_trigger": TRIGGERS[Trigger(last_trigger)] if last_trigger in set(Trigger) else "",
         "is_shared": not isinstance(owner, User),
         "lessons": newest_lessons(request, role_id, owner, now),
@@ -96,10 +96,10 @@ def reflect(request: PageRequest, role_id: str) -> HttpResponse:
 def read_owner(request: PageRequest) -> Owner:
     """Return whose entries are counted: the reader's own, an operator's of everybody unless the address names one."""
     principal = request.principal
-    return principal.reads(Act.ROLES_READ, request.GET.get("owner") or (EVERYBODY if principal.is_operator else None))
+    return principal.reads(Act.ROLES_READ, request.GET.get("owner") or (ALL_OWNERS if principal.is_operator else None))
 
 
-def whose_words(request: PageRequest, owner: Owner) -> str:
+def owner_label(request: PageRequest, owner: Owner) -> str:
     """Return whose entries the figures are about."""
     if not isinstance(owner, User):
         return _("of all owners")
@@ -110,33 +110,33 @@ def query_of(request: PageRequest, owner: Owner) -> str:
     """Return the beginning of the query that lists the same owner's entries."""
     if owner == request.principal.owner:
         return "?"
-    name = owner.username if isinstance(owner, User) else EVERYBODY
+    name = owner.username if isinstance(owner, User) else ALL_OWNERS
     return f"?{urlencode({'owner': name})}&"
 
 
-def find_standing(role_id: str, owner: Owner, now: datetime) -> RoleStanding:
+def find_status(role_id: str, owner: Owner, now: datetime) -> RoleStatus:
     """Return how a role stands. Raises NotFound for one that was never declared, as far as this reader can tell."""
     if not is_id(role_id):
         raise NotFound(_("There is no such role."))
-    standing = read_standings([(role_id, registry().find(role_id))], owner, now)[0]
+    standing = read_statuses([(role_id, registry().find(role_id))], owner, now)[0]
     if standing.declared is None and not entries_of(owner, role_id).exists():
         raise NotFound(_("There is no such role."))
     return standing
 
 
-def listed_words(standing: RoleStanding) -> dict[str, Text]:
+def listed_label(standing: RoleStatus) -> dict[str, Text]:
     """Return what the list says of a role besides its figures."""
-    words: dict[str, Text] = {"last": last_words(standing)}
+    words: dict[str, Text] = {"last": last_label(standing)}
     if standing.declared:
         policy = standing.declared.role.reflection_policy
         words |= {
-            "probe": probe_words(policy.outcome_probe),
+            "probe": probe_label(policy.outcome_probe),
             "triggers": enumeration(str(TRIGGERS[each]) for each in policy.triggers),
         }
     return words
 
 
-def last_words(standing: RoleStanding) -> str:
+def last_label(standing: RoleStatus) -> str:
     """Return what came of the last reflection: "3 reflected, 1 skipped", or why it failed; empty before the first."""
     state = standing.state
     if state is None or state.last_triggered_at is None:
@@ -152,13 +152,13 @@ def last_words(standing: RoleStanding) -> str:
     return enumeration(said) if said else str(RESULTS.get(str(counts.get("result")), _("nothing was due")))
 
 
-def newest_lessons(request: PageRequest, role_id: str, owner: Owner, now: datetime) -> Sequence[ListedEntry]:
+def newest_lessons(request: PageRequest, role_id: str, owner: Owner, now: datetime) -> Sequence[EntryRow]:
     """Return the newest lessons of a role: of one owner those that their decisions may use now, else of everybody."""
     if isinstance(owner, User):
-        found = recent_lessons(owner_id=owner.pk, role_id=role_id, as_of=now, most=MOST_LESSONS)
+        found = recent_lessons(owner_id=owner.pk, role_id=role_id, as_of=now, most=MAX_LESSONS)
     else:
         newest = list_lessons(owner=owner, role_id=role_id, as_of=now).order_by("-outcome_at", "-pk")
-        found = list(newest.select_related("owner")[:MOST_LESSONS])
+        found = list(newest.select_related("owner")[:MAX_LESSONS])
     log_access(principal=request.principal, owner_ids={each.owner_id for each in found}, kind="role_memory", now=now)
     return shape_entries(found, principal=request.principal, now=now)
 
@@ -176,15 +176,15 @@ def declared_context(request: PageRequest, role: MemoryRole, owner: Owner, now: 
     chart_label = _("Pending decisions by age: %(count)s, of which %(ready)s are old enough and not too old") % waiting
     return {
         "role": role,
-        "probe": probe_words(policy.outcome_probe),
+        "probe": probe_label(policy.outcome_probe),
         "is_marked_by_hand": isinstance(policy.outcome_probe, Manual),
-        "least": hours_words(policy.min_age_hours),
-        "greatest": hours_words(policy.max_age_hours),
+        "least": hours_label(policy.min_age_hours),
+        "greatest": hours_label(policy.max_age_hours),
         "triggers": [TRIGGERS[each] for each in policy.triggers],
         "cron": cron,
-        "cron_words": cron_words(cron) if cron else "",
+        "cron_label": cron_label(cron) if cron else "",
         "next_at": next(CronSim(cron, now.astimezone(timezone.get_default_timezone()))) if cron else None,
-        "evidence": [evidence_words(each) for each in policy.post_hoc_probes],
+        "evidence": [evidence_label(each) for each in policy.post_hoc_probes],
         "ages": column_chart([stretch_of(each) for each in ages], chart_label),
         "offer": load_offer(role.id, now=now) if may_reflect else None,
         "may_reflect": may_reflect,
@@ -193,17 +193,17 @@ def declared_context(request: PageRequest, role: MemoryRole, owner: Owner, now: 
 
 def stretch_of(ages: Ages) -> Stretch:
     """Return one column, named by its ages."""
-    since = age_words(ages.since)
+    since = age_label(ages.since)
     if ages.until is None:
         label = _("over %(since)s") % {"since": since}
         word = label
     elif not ages.since and not ages.may_be_judged:
-        label = word = _("under %(until)s") % {"until": age_words(ages.until)}
+        label = word = _("under %(until)s") % {"until": age_label(ages.until)}
     else:
-        label, word = _("%(since)s to %(until)s") % {"since": since, "until": age_words(ages.until)}, since
-    return Stretch(label, word, ages.entries.number, not ages.may_be_judged, total_words(ages.entries))
+        label, word = _("%(since)s to %(until)s") % {"since": since, "until": age_label(ages.until)}, since
+    return Stretch(label, word, ages.entries.number, not ages.may_be_judged, total_label(ages.entries))
 
 
-def age_words(hours: float) -> str:
+def age_label(hours: float) -> str:
     """Return an age in three digits at most: "36 h", "10.8 d"."""
-    return hours_words(hours) if hours < 48 else _("%(days)s d") % {"days": f"{hours / 24:.3g}"}  # noqa: PLR2004
+    return hours_label(hours) if hours < 48 else _("%(days)s d") % {"days": f"{hours / 24:.3g}"}  # noqa: PLR2004

@@ -45,7 +45,7 @@ WIDENED = 6
 """Of how many of each arm the neighbours are looked at too."""
 SAME_CONVERSATION = timedelta(hours=1)
 SHORT_WORDS, LONG_WORDS = 12, 60
-MOST_DEVIATION = 10.0
+MAX_DEVIATION = 10.0
 
 _MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
 _DAYS = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
@@ -190,10 +190,10 @@ class Fuser:
     def features(self, memory_id: int) -> dict[str, float]:
         """Return the features of a candidate, all finite, told once."""
         if memory_id not in self.known:
-            self.known[memory_id] = self.tell_features(memory_id)
+            self.known[memory_id] = self.add_features(memory_id)
         return self.known[memory_id]
 
-    def tell_features(self, memory_id: int) -> dict[str, float]:
+    def add_features(self, memory_id: int) -> dict[str, float]:
         """Return the features of a candidate."""
         pool = self.pool
         found = pool.facts[memory_id]
@@ -241,7 +241,7 @@ class Fuser:
         if cosine is None:
             return self.usual
         mean, deviation = self.spread
-        return max(-MOST_DEVIATION, min(MOST_DEVIATION, (cosine - mean) / deviation))
+        return max(-MAX_DEVIATION, min(MAX_DEVIATION, (cosine - mean) / deviation))
 
     @cached_property
     def spread(self) -> tuple[float, float]:

@@ -89,7 +89,7 @@ class Ranker:
         self.exact = [f" {' '.join(term.tokens)} " for term in self.terms] if len(self.terms) > 1 else []
         self.pairs = [SoughtPair.of(pair) for pair in pairs_of(node)]
 
-    def by_words(self, matches: Matches, *, limit: int, frequencies: Sequence[int] | None = None) -> list[Scored]:
+    def by_keywords(self, matches: Matches, *, limit: int, frequencies: Sequence[int] | None = None) -> list[Scored]:
         """Return the best matches by their words: `limit` of them, more when entities can still change the order.
 
         `frequencies` as in `Bm25.score`. Of equals the newer memory comes first.

@@ -6,7 +6,7 @@ from django.utils.dateparse import parse_datetime
 
 from memory_app.memories.core import MEMORY_KIND, ROLL_BACK_REASON
 from memory_app.memories.models import Memory, MemoryRevision
-from memory_app.memories.services.edit import revision_of, say_again, store_changed
+from memory_app.memories.services.edit import apply_version, revision_of, store_changed
 from memory_app.memories.services.guarded import discard_holds, hold_of, judge_rows
 from memory_app.memories.services.remove import await_sweep
 from memory_app.writes.core.memories import RollBackStep
@@ -33,7 +33,7 @@ def apply_memory_steps(record: RollbackRecord, steps: Sequence[RollBackStep], ro
         )
         if step.text is not None:
             revisions.append(revision_of(row, replaced_at=record.at, reason=f"{ROLL_BACK_REASON}{record.pk}"))
-            say_again(row, texts[row.pk])
+            apply_version(row, texts[row.pk])
         move(row, step, record)
         is_restored = item.deleted_at is not None and row.deleted_at is None
         if is_restored:

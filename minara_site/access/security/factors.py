@@ -27,7 +27,7 @@ from minara_site.kernel.plain_text import clean_text
 
 APP, PASSKEY, CODES = Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN, Authenticator.Type.RECOVERY_CODES
 FACTORS = (APP, PASSKEY)  # recovery codes stand in for one of these and are none themselves
-MOST_PASSKEYS = 10
+MAX_PASSKEYS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +111,8 @@ def add_passkey(
     name = clean_text(name, field="name", max_chars=80, min_chars=0) or _("Passkey")
     with transaction.atomic():
         lock(user)
-        if Authenticator.objects.filter(user=user, type=PASSKEY).count() >= MOST_PASSKEYS:
-            raise Conflict(_("You have %(most)d passkeys. Remove one first.") % {"most": MOST_PASSKEYS})
+        if Authenticator.objects.filter(user=user, type=PASSKEY).count() >= MAX_PASSKEYS:
+            raise Conflict(_("You have %(most)d passkeys. Remove one first.") % {"most": MAX_PASSKEYS})
         added = WebAuthn.add(user, name, credential).instance
         return keep_added(added, user=user, session_key=session_key, now=now, actor=actor)
 

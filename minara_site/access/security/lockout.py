@@ -18,17 +18,17 @@ from django.utils.translation import gettext as _
 
 from minara_site.kernel.errors import Throttled
 from minara_site.kernel.limits.models import RateCount
-from minara_site.kernel.limits.services import count, forget
+from minara_site.kernel.limits.services import count, delete_count
 
 WINDOW = timedelta(minutes=15)
-MOST_TRIES = 5
-MOST_TRIES_OF_ADDRESS = 20
-MOST_CHALLENGES = 60
+MAX_TRIES = 5
+MAX_TRIES_OF_ADDRESS = 20
+MAX_CHALLENGES = 60
 CODE_KNOWN_FOR = timedelta(minutes=5)  # longer than any code counts
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class AttemptLimit:
     """What is counted together, and how often it may be tried."""
 
     key: str
@@ -39,10 +39,10 @@ class Door:
         """Return the key of the row that says until when the door is shut."""
         return f"{self.key}:shut"
 
-    def knock(self, now: datetime) -> None:
+    def count_attempt(self, now: datetime) -> None:
         """Count a try. Raises Throttled while the door is shut; the last try that is free shuts it behind itself."""
         if RateCount.objects.filter(pk=self.lock, window__lte=now.timestamp()).delete()[0]:
-            forget(self.key)  # only whoever found the lock open does: nobody's later try is lost
+            delete_count(self.key)  # only whoever found the lock open does: nobody's later try is lost
         until = RateCount.objects.filter(pk=self.lock).values_list("window", flat=True).first()
         if until is not None:
             refuse(timedelta(seconds=until - now.timestamp()))
@@ -54,14 +54,14 @@ class Door:
         if not allowance.is_allowed:
             refuse(timedelta(seconds=allowance.retry_after_seconds))
 
-    def forgive(self) -> None:
-        forget(self.key)
-        forget(self.lock)
+    def reset_attempts(self) -> None:
+        delete_count(self.key)
+        delete_count(self.lock)
 
-    def give_back(self) -> None:
+    def uncount(self) -> None:
         """Take back the last try; the others stay counted."""
         RateCount.objects.filter(pk=self.key, hits__gt=0).update(hits=F("hits") - 1)
-        forget(self.lock)
+        delete_count(self.lock)
 
 
 def refuse(wait: timedelta) -> NoReturn:
@@ -72,20 +72,20 @@ def refuse(wait: timedelta) -> NoReturn:
     raise Throttled(text % {"minutes": minutes}, code="locked", retry_after_seconds=seconds)
 
 
-def name_door(name: str, address: str) -> Door:
+def name_limit(name: str, address: str) -> AttemptLimit:
     """Return the door of one user name, known or not, at one address."""
     folded = hashlib.sha256(name.strip().casefold().encode()).hexdigest()
-    return Door(f"sign_in:{folded}:{neighbourhood(address)}", MOST_TRIES)
+    return AttemptLimit(f"sign_in:{folded}:{neighbourhood(address)}", MAX_TRIES)
 
 
-def address_door(address: str) -> Door:
+def address_limit(address: str) -> AttemptLimit:
     """Return the door of everybody at one address."""
-    return Door(f"sign_in:{neighbourhood(address)}", MOST_TRIES_OF_ADDRESS)
+    return AttemptLimit(f"sign_in:{neighbourhood(address)}", MAX_TRIES_OF_ADDRESS)
 
 
-def passkey_door(address: str) -> Door:
+def passkey_limit(address: str) -> AttemptLimit:
     """Return the door of those who ask for a passkey's challenge: each is kept in a session."""
-    return Door(f"passkey:{neighbourhood(address)}", MOST_CHALLENGES)
+    return AttemptLimit(f"passkey:{neighbourhood(address)}", MAX_CHALLENGES)
 
 
 def neighbourhood(address: str) -> str:
@@ -95,9 +95,9 @@ def neighbourhood(address: str) -> str:
     return str(ipaddress.ip_network(f"{address}/64", strict=False))
 
 
-def code_door(user_id: int) -> Door:
+def code_limit(user_id: int) -> AttemptLimit:
     """Return the door of one person's codes, wherever they are typed."""
-    return Door(f"code:{user_id}", MOST_TRIES)
+    return AttemptLimit(f"code:{user_id}", MAX_TRIES)
 
 
 def is_first_use(*, user_id: int, code: str, now: datetime) -> bool:

@@ -77,7 +77,7 @@ def begin_session(sender: Any, request: HttpRequest, user: User, **kwargs: Any) 
     UserSession.objects.update_or_create(session_key=request.session.session_key, defaults=values)
 
 
-def forget_session(sender: Any, request: HttpRequest, **kwargs: Any) -> None:
+def delete_session(sender: Any, request: HttpRequest, **kwargs: Any) -> None:
     """Take a session off the list before it is emptied; receives Django's `user_logged_out`."""
     UserSession.objects.filter(session_key=request.session.session_key or "").delete()
 

@@ -7,7 +7,7 @@ from django.views.decorators.csrf import csrf_exempt
 from mcp.server.transport_security import TransportSecuritySettings
 
 from minara_site.access.api_auth import find_key_caller
-from minara_site.access.limits import count_call, tell_allowance
+from minara_site.access.limits import count_call, with_allowance
 from minara_site.access.policy import Act
 from minara_site.agent.mcp.exchange import run_exchange
 from minara_site.kernel.errors import MinaraError, Unauthenticated
@@ -18,7 +18,7 @@ METHODS = frozenset({"POST"})
 
 
 @csrf_exempt  # only a key counts here, never a cookie
-@tell_allowance
+@with_allowance
 def endpoint(request: HttpRequest) -> HttpResponse:
     """Answer one message of an MCP client. There are no sessions and no streams: GET and DELETE are 405."""
     if request.method not in METHODS:

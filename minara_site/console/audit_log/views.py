@@ -10,15 +10,15 @@ from django.utils.translation import gettext as _
 
 from minara_site.access.policy import Act
 from minara_site.console.audit_log.export import Format, export_response
-from minara_site.console.audit_log.listing import ENTRIES, shape_entries
+from minara_site.console.audit_log.pages import ENTRIES, shape_entries
 from minara_site.console.audit_log.selectors import get_entry, load_chain
-from minara_site.console.jobs.listing import shape_runs
+from minara_site.console.jobs.pages import shape_runs
 from minara_site.console.jobs.services import start_job
 from minara_site.kernel.audit_log.models import AuditEntry, AuditSeal
 from minara_site.kernel.audit_log.tasks import VERIFY
 from minara_site.kernel.errors import NotFound
 from minara_site.shell.pages import PageRequest, page
-from minara_site.web.lists import load_page, render_list, total_words
+from minara_site.web.lists import load_page, render_list, total_label
 from minara_site.web.responses import render_page, see_other, toast, wants_fragment
 
 
@@ -37,7 +37,7 @@ def chain_context(request: PageRequest) -> dict[str, Any]:
     """Return what the panel of the chain shows."""
     chain = load_chain(now=timezone.now())
     check = shape_runs([chain.under_way], reader=request.user)[0] if chain.under_way else None
-    waiting = total_words(chain.waiting)
+    waiting = total_label(chain.waiting)
     return {"chain": chain, "waiting": waiting, "check": check, "may_run": request.principal.may(Act.JOBS_RUN)}
 
 

@@ -5,7 +5,7 @@ from decimal import Decimal
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from minara_site.console.budgets.services import MOST_REASON, MOST_USD
+from minara_site.console.budgets.services import MAX_REASON, MAX_USD
 from minara_site.kernel.plain_text import storable_problem
 
 
@@ -15,13 +15,13 @@ class RaiseForm(forms.Form):
     cap_usd = forms.DecimalField(
         label=_("Cap in USD"),
         min_value=Decimal("0.01"),
-        max_value=MOST_USD,
+        max_value=MAX_USD,
         decimal_places=2,
         widget=forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"}),
     )
     reason = forms.CharField(
         label=_("Why"),
-        max_length=MOST_REASON,
+        max_length=MAX_REASON,
         help_text=_("Stands in the audit log, for good."),
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )

@@ -6,10 +6,10 @@ from django.utils.translation import gettext as _
 
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.llm.core.windows import Window
-from minara_site.kernel.llm.selectors import Standing, load_budget
+from minara_site.kernel.llm.selectors import WindowStatus, load_budget
 
 
-def find_standing(window: Window, *, now: datetime) -> Standing:
+def find_status(window: Window, *, now: datetime) -> WindowStatus:
     """Return how a window that runs now stands. Raises NotFound for any other."""
     found = next((each for each in load_budget(now=now) if each.window == window), None)
     if found is None:

@@ -7,15 +7,15 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from minara_site.access.principal import Principal
-from minara_site.console.budgets.selectors import find_standing
+from minara_site.console.budgets.selectors import find_status
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.errors import Conflict, Invalid
-from minara_site.kernel.llm.budget import usd_words
+from minara_site.kernel.llm.budget import usd_label
 from minara_site.kernel.llm.core.windows import Window
 from minara_site.kernel.llm.models import BudgetWindow
 
-MOST_USD = Decimal(999_999)
-MOST_REASON = 200
+MAX_USD = Decimal(999_999)
+MAX_REASON = 200
 
 
 def raise_cap(*, principal: Principal, window: Window, cap_usd: Decimal, reason: str, now: datetime) -> None:
@@ -24,35 +24,35 @@ def raise_cap(*, principal: Principal, window: Window, cap_usd: Decimal, reason:
     Raises NotFound for a window that does not run now, Conflict for one without a cap, and Invalid.
     """
     reason = reason.strip()
-    if not reason or len(reason) > MOST_REASON:
+    if not reason or len(reason) > MAX_REASON:
         raise Invalid(_("Say in at most 200 characters why."))
     with transaction.atomic():
-        standing = find_standing(window, now=now)
+        standing = find_status(window, now=now)
         if standing.cap_in_settings is None:
             raise Conflict(_("There is no cap over all categories to raise. Set MINARA_DAILY_CAP_USD to have one."))
-        if not standing.cap_in_settings < cap_usd <= MOST_USD:
+        if not standing.cap_in_settings < cap_usd <= MAX_USD:
             problem = _("Write an amount above %(cap)s USD, which the settings allow already, up to 999,999.")
-            raise Invalid(problem % {"cap": usd_words(standing.cap_in_settings)})
+            raise Invalid(problem % {"cap": usd_label(standing.cap_in_settings)})
         write_cap(window, cap_usd, by=principal.actor, reason=reason)
         before = standing.totals.cap or standing.cap_in_settings
-        details = {"category": window.category, "window": window.name, "from": usd_words(before)}
+        details = {"category": window.category, "window": window.name, "from": usd_label(before)}
         record_audit(
             now=now,
             actor=principal.actor,
             tool_call="budget_cap_raised",
             reasoning=reason,
-            details={**details, "to": usd_words(cap_usd)},
+            details={**details, "to": usd_label(cap_usd)},
         )
 
 
 def clear_cap(*, principal: Principal, window: Window, now: datetime) -> None:
     """Let the settings' cap count again. Raises NotFound, and Conflict when it was not raised."""
     with transaction.atomic():
-        standing = find_standing(window, now=now)
+        standing = find_status(window, now=now)
         if standing.raised_cap is None:
             raise Conflict(_("This cap is not raised. Load the page again."))
         write_cap(window, None, by="", reason="")
-        details = {"category": window.category, "window": window.name, "from": usd_words(standing.raised_cap)}
+        details = {"category": window.category, "window": window.name, "from": usd_label(standing.raised_cap)}
         record_audit(now=now, actor=principal.actor, tool_call="budget_cap_cleared", details=details)
 
 

@@ -13,9 +13,9 @@ from minara_site.kernel.governance.subjects import subject_label, subject_url
 from minara_site.kernel.llm.core import Category, Span
 from minara_site.kernel.llm.core.windows import EVERY
 from minara_site.kernel.llm.models import LlmUsage
-from minara_site.kernel.llm.selectors import Standing
+from minara_site.kernel.llm.selectors import WindowStatus
 from minara_site.web.filters import Text
-from minara_site.web.moments import cost_words
+from minara_site.web.moments import cost_label
 
 PURPOSES: Mapping[str, Text] = {
     Category.LEARNING: gettext_lazy("Reviews, reflection and what is learned"),
@@ -41,7 +41,7 @@ class CapBar:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownCall:
+class CallView:
     """A call as a row of the list."""
 
     call: LlmUsage
@@ -62,10 +62,10 @@ class ShownCall:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownWindow:
+class WindowView:
     """A window as the pages show it; amounts are in words, `left` is empty where there is no cap."""
 
-    standing: Standing
+    standing: WindowStatus
     span: Text
     spent: str
     reserved: str
@@ -90,32 +90,32 @@ class ShownWindow:
         return self.standing.window.name
 
 
-def show_window(standing: Standing, *, now: datetime, actors: Mapping[str, str]) -> ShownWindow:
+def show_window(standing: WindowStatus, *, now: datetime, actors: Mapping[str, str]) -> WindowView:
     """Return a window as the pages show it; `actors` names who raised caps."""
     totals, coming = standing.totals, standing.forecast(now)
-    return ShownWindow(
+    return WindowView(
         standing=standing,
         span=SPANS[standing.window.span],
-        spent=cost_words(totals.spent),
-        reserved=cost_words(totals.reserved),
-        cap="" if totals.cap is None else cost_words(totals.cap),
-        left="" if totals.left is None else cost_words(totals.left),
-        forecast="" if coming is None else cost_words(coming),
+        spent=cost_label(totals.spent),
+        reserved=cost_label(totals.reserved),
+        cap="" if totals.cap is None else cost_label(totals.cap),
+        left="" if totals.left is None else cost_label(totals.left),
+        forecast="" if coming is None else cost_label(coming),
         will_pass=coming is not None and totals.cap is not None and coming > totals.cap,
         bar=None if totals.cap is None else bar_of(standing, totals.cap),
         raised_by=actors.get(standing.raised_by, ""),
     )
 
 
-def bar_of(standing: Standing, cap: Decimal) -> CapBar:
+def bar_of(standing: WindowStatus, cap: Decimal) -> CapBar:
     """Return the bar of a window with a cap."""
     totals = standing.totals
     label = _("%(category)s, %(window)s: %(spent)s spent and %(reserved)s reserved of %(cap)s") % {
         "category": totals.window.category,
         "window": totals.window.name,
-        "spent": cost_words(totals.spent),
-        "reserved": cost_words(totals.reserved),
-        "cap": cost_words(cap),
+        "spent": cost_label(totals.spent),
+        "reserved": cost_label(totals.reserved),
+        "cap": cost_label(cap),
     }
     tone = "alarm" if totals.is_exhausted else "watch" if standing.is_beyond_soft else "fill"
     soft = CAP_AT * settings.MINARA.minara_budget_soft_threshold

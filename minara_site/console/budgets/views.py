@@ -12,8 +12,8 @@ from minara_site.access.policy import Act
 from minara_site.console.budgets import services
 from minara_site.console.budgets.forms import RaiseForm
 from minara_site.console.budgets.listing import CALLS
-from minara_site.console.budgets.selectors import find_standing
-from minara_site.console.budgets.shown import SPANS, ShownCall, show_window
+from minara_site.console.budgets.selectors import find_status
+from minara_site.console.budgets.shown import SPANS, CallView, show_window
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.kernel.llm.core import Span
 from minara_site.kernel.llm.core.windows import Window
@@ -31,7 +31,7 @@ def budgets(request: PageRequest) -> HttpResponse:
     context: dict[str, Any] = {"title": _("Budgets")}
     if not wants_fragment(request):
         context |= budget_context(request, now=timezone.now())
-    shown = found.with_rows(ShownCall(row) for row in found.rows)
+    shown = found.with_rows(CallView(row) for row in found.rows)
     return render_list(request, "console/budgets/list.html", shown, context)
 
 
@@ -55,7 +55,7 @@ def budget_context(request: PageRequest, *, now: datetime) -> dict[str, Any]:
 def raise_cap(request: PageRequest, category: str, window: str) -> HttpResponse:
     """Ask for the new cap of a running window and why; then let it cost so much."""
     now, asked = timezone.now(), Window(category, window)
-    standing = find_standing(asked, now=now)
+    standing = find_status(asked, now=now)
     form = RaiseForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -63,12 +63,12 @@ def raise_cap(request: PageRequest, category: str, window: str) -> HttpResponse:
         except (Conflict, Invalid) as refusal:
             form.add_error("cap_usd", refusal.detail)
         else:
-            toast(request, _("Raised. From %(end)s UTC on the old cap counts again.") % {"end": end_words(asked)})
+            toast(request, _("Raised. From %(end)s UTC on the old cap counts again.") % {"end": end_label(asked)})
             return see_other("budgets:list")
     context = {
         "title": _("Raise the cap of %(category)s for %(window)s") % {"category": category, "window": window},
         "shown": show_window(standing, now=now, actors={}),
-        "end": end_words(asked),
+        "end": end_label(asked),
     }
     return render_form(request, "console/budgets/raise.html", form, context)
 
@@ -84,6 +84,6 @@ def clear_cap(request: PageRequest, category: str, window: str) -> HttpResponse:
     return see_other("budgets:list")
 
 
-def end_words(window: Window) -> str:
+def end_label(window: Window) -> str:
     """Return when a window ends."""
     return f"{window.ends_at:%Y-%m-%d %H:%M}"

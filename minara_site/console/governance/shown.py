@@ -9,15 +9,15 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from memory_app.capabilities import CONTRADICTION_JUDGE
-from memory_app.facts.listed import VerdictShown, verdicts_of
-from memory_app.roles.words import decided_words
+from memory_app.facts.listed import VerdictView, verdicts_of
+from memory_app.roles.words import decided_label
 from memory_app.subjects import CONFLICT
 from minara_site.access.actors import name_actors
 from minara_site.access.models import User
 from minara_site.console.governance.words import MODE_BADGES, MODES, PARTS, VERDICTS
 from minara_site.kernel.governance.core import Phase
 from minara_site.kernel.governance.models import CircuitBreaker, ShadowDecision
-from minara_site.kernel.governance.selectors import Standing, circuit_of, list_standings
+from minara_site.kernel.governance.selectors import CapabilityStatus, circuit_of, list_statuses
 from minara_site.kernel.governance.subjects import read_subject, subject_label, subject_url
 from minara_site.kernel.governance.table import Capability, load_capabilities
 from minara_site.kernel.guard.masking import mask
@@ -28,24 +28,24 @@ ANTHROPIC = "api.anthropic.com"
 
 
 @dataclass(frozen=True, slots=True)
-class ShownCapability:
+class CapabilityView:
     """A capability as a panel's line; `setting` is what an environment variable says about it, if one does."""
 
-    standing: Standing
+    status: CapabilityStatus
     author: str
     setting: Text = ""
 
     @property
     def mode(self) -> Text:
-        return MODES[self.standing.mode]
+        return MODES[self.status.mode]
 
     @property
     def badge(self) -> str:
-        return MODE_BADGES[self.standing.mode]
+        return MODE_BADGES[self.status.mode]
 
 
 @dataclass(frozen=True, slots=True)
-class ShownBreaker:
+class BreakerView:
     """A breaker as a panel's line."""
 
     row: CircuitBreaker
@@ -59,7 +59,7 @@ class ShownBreaker:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownModel:
+class ModelView:
     """What is asked, and what is missing before it can be; never the key."""
 
     missing: str
@@ -69,7 +69,7 @@ class ShownModel:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownShadow:
+class ShadowView:
     """A shadow decision as a row: `parts` are labels and texts, `url` leads to what it is about."""
 
     row: ShadowDecision
@@ -84,12 +84,12 @@ class ShownShadow:
         return self.row.pk
 
 
-def show_capabilities(*, reader: User) -> list[ShownCapability]:
+def show_capabilities(*, reader: User) -> list[CapabilityView]:
     """Return every capability with who set it so. Three queries at most."""
-    standings = list_standings()
+    standings = list_statuses()
     names = name_actors({each.switch.actor for each in standings if each.switch}, reader=reader)
     return [
-        ShownCapability(
+        CapabilityView(
             each,
             names[each.switch.actor] if each.switch else "",
             setting_of(each.capability),
@@ -107,35 +107,35 @@ def setting_of(capability: Capability) -> Text:
     return _("MEMORY_CONSOLIDATION_ENABLED is false: set it to 1 and restart, or nothing is judged.")
 
 
-def show_breakers(*, now: datetime) -> list[ShownBreaker]:
+def show_breakers(*, now: datetime) -> list[BreakerView]:
     """Return every breaker that ever met a failure, by name. One query."""
     shown = [(row, circuit_of(row)) for row in CircuitBreaker.objects.order_by("name")]
-    return [ShownBreaker(row, circuit.phase(now), circuit.tries_again_at(now)) for row, circuit in shown]
+    return [BreakerView(row, circuit.phase(now), circuit.tries_again_at(now)) for row, circuit in shown]
 
 
-def show_model() -> ShownModel:
+def show_model() -> ModelView:
     """Return which models are asked, and where."""
     config = settings.MINARA
     host = urlsplit(config.anthropic_base_url).hostname if config.anthropic_base_url else ANTHROPIC
-    return ShownModel(what_is_missing(), config.minara_model_fast, config.minara_model_main, host or "")
+    return ModelView(what_is_missing(), config.minara_model_fast, config.minara_model_main, host or "")
 
 
-def show_shadows(rows: Sequence[ShadowDecision], *, reader: User) -> list[ShownShadow]:
+def show_shadows(rows: Sequence[ShadowDecision], *, reader: User) -> list[ShadowView]:
     """Return shadow decisions as rows. One query at most, for the model's reasons, which go with the facts."""
     ids = [number for kind, number in (read_subject(row.subject) for row in rows) if kind == CONFLICT and number]
     verdicts = verdicts_of(ids, reader=reader)
     return [show_shadow(row, verdicts.get(read_subject(row.subject)[1]), reader=reader) for row in rows]
 
 
-def show_shadow(row: ShadowDecision, verdict: VerdictShown | None, *, reader: User) -> ShownShadow:
+def show_shadow(row: ShadowDecision, verdict: VerdictView | None, *, reader: User) -> ShadowView:
     """Return one shadow decision as a row; of somebody else's, secrets are masked."""
-    decision = {str(key): str(value) for key, value in decided_words(row.decision).items() if value not in (None, "")}
+    decision = {str(key): str(value) for key, value in decided_label(row.decision).items() if value not in (None, "")}
     if verdict is not None and verdict.reason:
         decision["reason"] = verdict.reason
     own = row.owner_id == reader.pk
     parts = [(label, decision[key] if own else mask(decision[key])) for key, label in PARTS.items() if key in decision]
     declared = load_capabilities().get(row.capability)
-    return ShownShadow(
+    return ShadowView(
         row=row,
         capability=declared.label if declared else row.capability,
         headline=VERDICTS.get(decision.get("verdict", ""), ""),

@@ -38,7 +38,7 @@ def governance(request: PageRequest) -> HttpResponse:
         "capabilities": capabilities,
         "breakers": breakers,
         "model": model,
-        "is_normal": all(each.standing.mode is Mode.ON for each in capabilities)
+        "is_normal": all(each.status.mode is Mode.ON for each in capabilities)
         and all(each.is_closed for each in breakers)
         and not model.missing,
     }

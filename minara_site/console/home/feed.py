@@ -11,17 +11,17 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import ngettext_lazy
 
-from memory_app.memories.selectors import reason_words
+from memory_app.memories.selectors import reason_label
 from memory_app.snapshot.selectors import count_rows_of
 from minara_site.access.actors import name_actors
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.audit_log.table import FeedLine, load_acts
 from minara_site.kernel.ownership import EVERYONE, Owner
-from minara_site.web.moments import number_words
+from minara_site.web.moments import number_label
 
-MOST_READ = 100  # entries: what is older counts as "more than"
-MOST_SHOWN = 8
+MAX_READ = 100  # entries: what is older counts as "more than"
+MAX_SHOWN = 8
 Words = str | Promise
 
 
@@ -59,22 +59,22 @@ COUNTED_SINCE: dict[str, Any] = {
 def load_feed(*, owner: Owner, reader: User, since: datetime | None) -> Feed:
     """Return what happened to an owner's data, or to everyone's, for this reader. Two queries."""
     rows = AuditEntry.objects.select_related("owner").order_by("-at", "-pk")
-    entries = list((rows if owner is EVERYONE else rows.filter(owner_id=owner.pk))[:MOST_READ])
+    entries = list((rows if owner is EVERYONE else rows.filter(owner_id=owner.pk))[:MAX_READ])
     newer = [entry for entry in entries if since and entry.at > since]
-    is_cut = len(entries) == MOST_READ
+    is_cut = len(entries) == MAX_READ
     lines = {act.name: act.feed for act in load_acts().values() if act.feed}
     told = [entry for entry in entries if act_of(entry) in lines]
     acts = groupby(told, key=lambda entry: (act_of(entry), entry.actor, entry.owner_id, entry.reasoning))
     groups = [list(group) for _key, group in acts]
-    shown = groups[:MOST_SHOWN]
+    shown = groups[:MAX_SHOWN]
     names = name_actors({group[0].actor for group in shown}, reader=reader)
     return Feed(
         items=[
             item_of(group, lines[act_of(group[0])], names, reader, is_cut=is_cut and group[-1] is entries[-1])
             for group in shown
         ],
-        since=words_since(newer),
-        is_more=len(newer) == MOST_READ,
+        since=since_label(newer),
+        is_more=len(newer) == MAX_READ,
     )
 
 
@@ -97,14 +97,14 @@ def item_of(
         tone=line.icon,
         actor=names[newest.actor],
         owner=owner.get_short_name() if owner else "",
-        reason=reason_words(newest.reasoning),
+        reason=reason_label(newest.reasoning),
         url=link_of(line, group, owner),
     )
 
 
 def counted(count: int) -> dict[str, Any]:
     """Return a count for words that need it, as a number and as people read it."""
-    return {"count": count, "number": number_words(count)}
+    return {"count": count, "number": number_label(count)}
 
 
 def link_of(line: FeedLine, group: Sequence[AuditEntry], owner: User | None) -> str:
@@ -116,7 +116,7 @@ def link_of(line: FeedLine, group: Sequence[AuditEntry], owner: User | None) -> 
     return reverse(line.page) + (f"?{urlencode({'owner': owner.username})}" if owner else "")
 
 
-def words_since(entries: Sequence[AuditEntry]) -> list[str]:
+def since_label(entries: Sequence[AuditEntry]) -> list[str]:
     """Return how much of each kind these entries stand for."""
     counts = {
         name: sum(count_rows_of(entry.details) for entry in entries if act_of(entry) == name) for name in COUNTED_SINCE

@@ -13,7 +13,7 @@ from minara_site.console.models import FirstStep, Step
 
 
 @dataclass(frozen=True, slots=True)
-class ShownStep:
+class StepView:
     """One line of the list. Where `is_noted`, the act is a post that records the step and then shows the page."""
 
     title: str | Promise
@@ -25,12 +25,12 @@ class ShownStep:
     command: str = ""
 
 
-def list_first_steps(user: User, own: Own) -> list[ShownStep]:
+def list_first_steps(user: User, own: Own) -> list[StepView]:
     """Return the steps in order; none once the list is put away."""
     if own.has_hidden_steps:
         return []
     return [
-        ShownStep(
+        StepView(
             _("Bring in what you have"),
             _("From an OpenClaw or Hermes directory, or JSON lines; a dry run comes first. Or write one by hand."),
             _("Write one"),
@@ -38,21 +38,21 @@ def list_first_steps(user: User, own: Own) -> list[ShownStep]:
             own.has_memory,
             command=f"minara import DIRECTORY --from openclaw --user {user.username}",
         ),
-        ShownStep(
+        StepView(
             _("Make an API key"),
             _("An agent signs in with it. Begin with one that reads and writes memory."),
             _("Make one"),
             reverse("access:key_new"),
             own.has_key,
         ),
-        ShownStep(
+        StepView(
             _("Connect your agent"),
             _("It lists its tools at /v1/tools. This is done when the key is used for the first time."),
             _("See calls"),
             reverse("api:openapi-view"),
             own.has_used_key,
         ),
-        ShownStep(
+        StepView(
             _("Look at what it will read"),
             _("The exact text that the next session begins with."),
             _("Open"),

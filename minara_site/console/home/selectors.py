@@ -22,8 +22,8 @@ from minara_site.kernel.ownership import EVERYONE, Owner
 
 DAYS = 14
 NEWEST = 6
-MOST_PEOPLE = 8
-MOST_FAILED = 3
+MAX_PEOPLE = 8
+MAX_FAILED = 3
 
 
 @dataclass(frozen=True)
@@ -84,8 +84,8 @@ def load_own_and_instance(user: User, *, now: datetime) -> tuple[Own, Instance]:
         has_demo=row["has_demo"],
         has_tight_budget=row["has_tight_budget"],
         days=[Day(begin, RowCount.of(row[f"day_{place}"])) for place, begin in enumerate(begins)],
-        newest_failed=list(failed_runs(now=now).order_by("-created_at", "-pk")[:MOST_FAILED]),
-        newest_people=list(people[:MOST_PEOPLE]),
+        newest_failed=list(failed_runs(now=now).order_by("-created_at", "-pk")[:MAX_FAILED]),
+        newest_people=list(people[:MAX_PEOPLE]),
     )
     return read_own(row), instance
 

@@ -13,7 +13,7 @@ from memory_app.writes.pages import AnomalyRow, show_anomalies
 from memory_app.writes.selectors.anomalies import load_anomalies
 from minara_site.access.actors import actor_label
 from minara_site.access.policy import Act, Role
-from minara_site.console.budgets.shown import ShownWindow, show_window
+from minara_site.console.budgets.shown import WindowView, show_window
 from minara_site.console.home.feed import Feed, load_feed
 from minara_site.console.home.first_steps import list_first_steps, show_steps_again, take_step
 from minara_site.console.home.selectors import (
@@ -27,14 +27,14 @@ from minara_site.console.models import Step
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.llm.selectors import load_budget
 from minara_site.kernel.ownership import EVERYONE, Owner
-from minara_site.shell.context import tell_waiting
+from minara_site.shell.context import add_waiting
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.charts import Value, sparkline
-from minara_site.web.lists import total_words
-from minara_site.web.moments import day, span_words
+from minara_site.web.labels import enumeration, sentences
+from minara_site.web.lists import total_label
+from minara_site.web.moments import day, span_label
 from minara_site.web.responses import back, render_page, see_other
-from minara_site.web.words import enumeration, sentences
-from profile_app.prompt.screen import bar_of
+from profile_app.prompt.pages import bar_of
 from profile_app.prompt.selectors import load_next_prompt
 
 ROLES = {
@@ -49,12 +49,12 @@ AFTER = {Step.PROMPT_SEEN: "prompt:page", Step.HIDDEN: "home"}
 def home(request: PageRequest) -> HttpResponse:
     """Show what this person needs: support what they can do, an owner their memory, an operator the instance too."""
     principal, now = request.principal, timezone.now()
-    context: dict[str, Any] = {"title": _("Home"), "lede": today_words(now)}
+    context: dict[str, Any] = {"title": _("Home"), "lede": today_label(now)}
     if not principal.may(Act.MEMORY_READ):
         return render_page(request, "console/home/support.html", context)
     if principal.is_operator:
         own, instance = load_own_and_instance(request.user, now=now)
-        tell_waiting(request, instance.held.number)
+        add_waiting(request, instance.held.number)
         context |= own_context(request, own) | feed_context(request, EVERYONE, now) | instance_context(instance)
         context["anomalies"] = list_anomalies(request, now)
         context["budgets"] = list_tight_budgets(now) if instance.has_tight_budget else []
@@ -90,7 +90,7 @@ def own_context(request: PageRequest, own: Own) -> dict[str, Any]:
         "steps_done": sum(step.is_done for step in steps),
         "prompt": prompt,
         "bar": bar_of(prompt),
-        "own_total": total_words(own.memories),
+        "own_total": total_label(own.memories),
         "outcomes_due": own.outcomes_due,
     }
 
@@ -99,7 +99,7 @@ def feed_context(request: PageRequest, owner: Owner, now: datetime) -> dict[str,
     """Return what happened, and the line about it under the title."""
     since = request.user.previous_visit_at
     feed = load_feed(owner=owner, reader=request.user, since=since)
-    return {"feed": feed, "lede": lede_words(feed, since=since, now=now)}
+    return {"feed": feed, "lede": lede_label(feed, since=since, now=now)}
 
 
 def list_anomalies(request: PageRequest, now: datetime) -> list[AnomalyRow]:
@@ -108,7 +108,7 @@ def list_anomalies(request: PageRequest, now: datetime) -> list[AnomalyRow]:
     return show_anomalies(found, {each.writer: actor_label(each.writer, {}, request.user) for each in found})
 
 
-def list_tight_budgets(now: datetime) -> list[ShownWindow]:
+def list_tight_budgets(now: datetime) -> list[WindowView]:
     """Return the windows of the budget that are past their warning or used up. Two queries."""
     tight = [each for each in load_budget(now=now) if each.is_beyond_soft]
     return [show_window(each, now=now, actors={}) for each in tight]
@@ -118,15 +118,15 @@ def instance_context(instance: Instance) -> dict[str, Any]:
     """Return the state of the instance, counts in words."""
     return {
         "instance": instance,
-        "memories_total": total_words(instance.memories),
-        "people_total": total_words(instance.people),
-        "failed_total": total_words(instance.failed),
+        "memories_total": total_label(instance.memories),
+        "people_total": total_label(instance.people),
+        "failed_total": total_label(instance.failed),
         "outcomes_due": instance.outcomes_due,
         "people": [(person, ROLES[person.role]) for person in instance.newest_people],
-        "written_today": total_words(instance.days[-1].memories),
+        "written_today": total_label(instance.days[-1].memories),
         "spark": sparkline(
             [
-                Value(day(each.begin, each.begin.tzinfo), each.memories.number, total_words(each.memories))
+                Value(day(each.begin, each.begin.tzinfo), each.memories.number, total_label(each.memories))
                 for each in instance.days
             ],
             _("Memories written or changed on each of the last %(days)d days") % {"days": len(instance.days)},
@@ -134,13 +134,13 @@ def instance_context(instance: Instance) -> dict[str, Any]:
     }
 
 
-def lede_words(feed: Feed, *, since: datetime | None, now: datetime) -> str:
+def lede_label(feed: Feed, *, since: datetime | None, now: datetime) -> str:
     """Return the line under the title: the day, and what changed since the last visit."""
     if since is None:
-        return _("%(today)s This is your first visit.") % {"today": today_words(now)}
+        return _("%(today)s This is your first visit.") % {"today": today_label(now)}
     if now - since < timedelta(minutes=1):
-        return today_words(now)
-    span = span_words(now - since)
+        return today_label(now)
+    span = span_label(now - since)
     if not feed.since:
         changed = _("Nothing has changed in the %(span)s since your last visit.") % {"span": span}
     else:
@@ -150,9 +150,9 @@ def lede_words(feed: Feed, *, since: datetime | None, now: datetime) -> str:
             else _("In the %(span)s since your last visit: %(what)s.")
         )
         changed = template % {"span": span, "what": enumeration(feed.since)}
-    return sentences(today_words(now), changed)
+    return sentences(today_label(now), changed)
 
 
-def today_words(now: datetime) -> str:
+def today_label(now: datetime) -> str:
     """Return the day in the reader's zone as a sentence: "Friday 12 June."."""
     return date_format(timezone.localtime(now), _("l j F.")).strip()

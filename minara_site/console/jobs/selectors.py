@@ -15,7 +15,7 @@ from minara_site.kernel.jobs.table import Job, load_jobs
 
 UNDER_WAY = (RunState.QUEUED, RunState.RUNNING)
 LATE_AFTER = timedelta(minutes=1)
-MOST_UNDER_WAY = 200
+MAX_UNDER_WAY = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def load_plan(*, now: datetime) -> list[Planned]:
     jobs = sorted(load_jobs().values(), key=lambda job: job.name)
     newest = load_newest_runs(jobs)
     under_way = JobRun.objects.filter(state__in=UNDER_WAY).order_by("-created_at", "-pk")
-    current = {run.job: run for run in reversed(under_way[:MOST_UNDER_WAY])}
+    current = {run.job: run for run in reversed(under_way[:MAX_UNDER_WAY])}
     return [plan(job, [run for run in newest if run.job == job.name], current.get(job.name), now) for job in jobs]
 
 

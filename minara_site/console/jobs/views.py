@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from minara_site.access.policy import Act
 from minara_site.console.jobs import services
-from minara_site.console.jobs.listing import ListedRun, runs_spec, shape_runs
+from minara_site.console.jobs.pages import RunRow, runs_spec, shape_runs
 from minara_site.console.jobs.selectors import get_run, load_plan
 from minara_site.kernel.errors import Conflict
 from minara_site.kernel.jobs.models import JobRun
@@ -16,7 +16,7 @@ from minara_site.kernel.jobs.selectors import is_worker_seen
 from minara_site.kernel.jobs.services import MAX_ATTEMPTS
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.lists import load_page, render_list
-from minara_site.web.moments import span_words
+from minara_site.web.moments import span_label
 from minara_site.web.responses import render_page, see_other, toast, wants_fragment
 
 
@@ -30,8 +30,8 @@ def run_list(request: PageRequest) -> HttpResponse:
         plan = [
             {
                 "planned": planned,
-                "every": span_words(planned.job.every) if planned.job.every else "",
-                "late": span_words(planned.late) if planned.is_late else "",
+                "every": span_label(planned.job.every) if planned.job.every else "",
+                "late": span_label(planned.late) if planned.is_late else "",
             }
             for planned in load_plan(now=now)
         ]
@@ -65,7 +65,7 @@ def progress(request: PageRequest, run_id: int) -> HttpResponse:
     return response
 
 
-def shape(request: PageRequest, run_id: int) -> ListedRun:
+def shape(request: PageRequest, run_id: int) -> RunRow:
     """Return one run. Raises NotFound."""
     return shape_runs([get_run(run_id)], reader=request.user)[0]
 

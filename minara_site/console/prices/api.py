@@ -13,8 +13,8 @@ from pydantic import BeforeValidator, Field
 from minara_site.access.api_auth import allow
 from minara_site.access.policy import Act
 from minara_site.kernel.market.core import Point, UnusableError, normalise_symbol, read_moment, read_price
-from minara_site.kernel.market.services import MOST_POINTS, record_points
-from minara_site.kernel.market.words import fault_sentence
+from minara_site.kernel.market.labels import fault_sentence
+from minara_site.kernel.market.services import MAX_POINTS, record_points
 from minara_site.shell.pages import PageRequest
 from minara_site.web.schemas import Data, Strict
 
@@ -59,7 +59,7 @@ NewPrices = Annotated[
     BeforeValidator(
         lambda value: [value] if isinstance(value, dict) else value, json_schema_input_type=NewPrice | list[NewPrice]
     ),
-    Field(min_length=1, max_length=MOST_POINTS),
+    Field(min_length=1, max_length=MAX_POINTS),
 ]
 
 

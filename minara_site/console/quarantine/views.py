@@ -21,10 +21,10 @@ from minara_site.kernel.guard.kinds import stored_kinds
 from minara_site.kernel.guard.models import Decision, Hold
 from minara_site.kernel.ownership import Owner
 from minara_site.shell.pages import PageRequest, page
+from minara_site.web.labels import sentences
 from minara_site.web.lists import ListPage
-from minara_site.web.moments import number_words
+from minara_site.web.moments import number_label
 from minara_site.web.responses import back, render_page, toast, wants_fragment
-from minara_site.web.words import sentences
 
 PANE = "hold"
 QUEUES = {"held": HELD_LIST, "quarantine": REVIEW_LIST}  # by the namespace of their addresses
@@ -126,7 +126,7 @@ def decide(request: PageRequest, action: str, hold_ids: Sequence[int]) -> HttpRe
 def report_decision(request: PageRequest, holds: Sequence[Hold]) -> None:
     """Say what was decided, with an undo where a kind offers one."""
     count = len(holds)
-    number = {"number": number_words(count)}
+    number = {"number": number_label(count)}
     if holds[0].decision == Decision.RELEASED:
         done = ngettext("Released %(number)s text.", "Released %(number)s texts.", count) % number
         toast(request, sentences(done, _("The next session can read it.")))

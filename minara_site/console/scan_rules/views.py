@@ -18,7 +18,7 @@ from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.labels import name_rules
 from minara_site.kernel.jobs.services import request_run
 from minara_site.shell.pages import PageRequest, page
-from minara_site.web.lists import total_words
+from minara_site.web.lists import total_label
 from minara_site.web.responses import form_status, render_page, see_other, toast
 
 
@@ -37,7 +37,7 @@ def scan_rules(request: PageRequest) -> HttpResponse:
         "rules": list_rules(now=timezone.now()),
         "days": DAYS,
         "freshness": freshness,
-        "outdated": total_words(freshness.outdated),
+        "outdated": total_label(freshness.outdated),
     }
     fragment = "console/scan_rules/_test.html"
     return render_page(request, "console/scan_rules/page.html", context, fragment=fragment, status=form_status(form))

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from minara_site.console.status.selectors import Status
-from minara_site.kernel.llm.selectors import Standing
-from minara_site.kernel.machine import peak_memory, processor_seconds
+from minara_site.kernel.host import peak_memory, processor_seconds
+from minara_site.kernel.llm.selectors import WindowStatus
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
@@ -88,7 +88,7 @@ def metrics_of(status: Status) -> list[Metric]:
     ]
 
 
-def budget_metrics(standings: Iterable[Standing]) -> list[Metric]:
+def budget_metrics(standings: Iterable[WindowStatus]) -> list[Metric]:
     """Return what model calls have cost and may cost in the running day and month, in USD."""
     rows = [(each.totals, {"category": each.window.category, "window": each.window.span.value}) for each in standings]
     return [

@@ -8,11 +8,11 @@ from django.utils.translation import gettext as _
 
 from minara_site.console.status.selectors import Judged, Queue, Ran, Status
 from minara_site.kernel.db import is_sqlite
+from minara_site.kernel.host import Storage
 from minara_site.kernel.jobs.models import RunState
 from minara_site.kernel.llm.endpoint import Models
-from minara_site.kernel.machine import Storage
 from minara_site.web.filters import Text
-from minara_site.web.lists import total_words
+from minara_site.web.lists import total_label
 
 GOOD, WATCH, BAD = "good", "watch", "bad"
 LITTLE_SPACE = 0.1  # of the disk
@@ -64,18 +64,18 @@ def work_facts(queue: Queue, now: datetime) -> list[Fact]:
     waits_long = since is not None and (now - since).total_seconds() > WAITS_LONG_SECONDS
     start = _("No worker was seen within the last minute. Start one: minara worker")
     return [
-        Fact(_("Workers"), total_words(queue.workers), GOOD if works else BAD, "" if works else start, queue.seen_at),
+        Fact(_("Workers"), total_label(queue.workers), GOOD if works else BAD, "" if works else start, queue.seen_at),
         Fact(
             _("Runs that wait"),
-            total_words(queue.waiting),
+            total_label(queue.waiting),
             WATCH if waits_long else GOOD,
             _("The oldest waits for more than five minutes. Look at the worker, or give it more processes.")
             if waits_long
             else "",
             since,
         ),
-        Fact(_("Runs now"), total_words(queue.running)),
-        Fact(_("Failed in 7 days"), total_words(queue.failed), WATCH if queue.failed.number else GOOD),
+        Fact(_("Runs now"), total_label(queue.running)),
+        Fact(_("Failed in 7 days"), total_label(queue.failed), WATCH if queue.failed.number else GOOD),
     ]
 
 
@@ -94,11 +94,11 @@ def memory_facts(judged: Judged, index_problems: list[str]) -> list[Fact]:
         Fact(_("Rules of the guard"), judged.rules_version),
         Fact(
             _("Judged by older rules"),
-            total_words(stale),
+            total_label(stale),
             WATCH if stale.number else GOOD,
             _("Judged by another rule set. No prompt takes one before it is judged again.") if stale.number else "",
         ),
-        Fact(_("Texts on hold"), total_words(holds), WATCH if holds.number else GOOD),
+        Fact(_("Texts on hold"), total_label(holds), WATCH if holds.number else GOOD),
         Fact(
             _("Search index, newest memories"),
             _("in step") if not index_problems else _("out of step: %(n)d") % {"n": len(index_problems)},
@@ -118,7 +118,7 @@ def storage_facts(storage: Storage, waiting_migrations: int) -> list[Fact]:
             BAD if waiting_migrations else GOOD,
             _("Run: minara migrate") if waiting_migrations else "",
         ),
-        Fact(_("Database"), size_words(storage.database)),
+        Fact(_("Database"), size_label(storage.database)),
         Fact(
             _("Disk free"),
             _("%(free)s of %(total)s")
@@ -137,15 +137,15 @@ def file_facts(storage: Storage) -> list[Fact]:
     return [
         Fact(
             _("Write-ahead log"),
-            size_words(storage.write_ahead_log),
+            size_label(storage.write_ahead_log),
             WATCH if is_much else GOOD,
             hint if is_much else "",
         ),
-        Fact(_("Queue"), size_words(storage.queue)),
+        Fact(_("Queue"), size_label(storage.queue)),
     ]
 
 
-def size_words(size: int | None) -> str:
+def size_label(size: int | None) -> str:
     """Return bytes as people read them."""
     return _("unknown") if size is None else filesizeformat(size)
 

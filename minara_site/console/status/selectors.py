@@ -12,12 +12,12 @@ from minara_site.kernel.db import count_waiting_migrations
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.guard.rescan import count_outdated
+from minara_site.kernel.host import Storage, Versions, read_storage, read_versions
 from minara_site.kernel.jobs.models import JobRun, RunState, WorkerSeen
 from minara_site.kernel.jobs.selectors import SEEN_WITHIN, failed_runs
 from minara_site.kernel.jobs.services import OVER
 from minara_site.kernel.jobs.table import Job, load_jobs
 from minara_site.kernel.llm.endpoint import Models, read_models
-from minara_site.kernel.machine import Storage, Versions, read_storage, read_versions
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ HIDDEN = {
 }
 UNLISTED = {("sessions", "title")}  # a text of its owner, however short
 SHOWN_IN_LIST = 8
-MOST_COUNTED = 10_000
+MAX_COUNTED = 10_000
 OWNER_PATHS = ("owner_id", "user_id", "memory.owner_id", "session.owner_id")
 
 
@@ -37,7 +37,7 @@ class BoundedPaginator(Paginator):  # type: ignore[type-arg]
     def count(self) -> int:
         """Return how many rows there are, at most MOST_COUNTED."""
         rows: QuerySet[Any] = self.object_list  # type: ignore[assignment]
-        return count_rows(rows, MOST_COUNTED).number
+        return count_rows(rows, MAX_COUNTED).number
 
 
 def open_fields(model: type[Model]) -> list[Any]:

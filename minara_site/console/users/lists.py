@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy as _
 
 from minara_site.access.policy import Role
 from minara_site.console.users.forms import ROLE_NAMES
-from minara_site.console.users.selectors import Standing, any_of, of_role, of_standing
+from minara_site.console.users.selectors import AccountStatus, any_of, of_role, of_status
 from minara_site.web.keyset import Order
 from minara_site.web.lists import Column, Empty, Filter, FilterKind, ListSpec, Sort
 
@@ -41,13 +41,13 @@ USERS = ListSpec(
             "state",
             _("State"),
             FilterKind.TABS,
-            apply=lambda rows, standing: rows if standing == EVERY else rows.filter(of_standing(standing)),
+            apply=lambda rows, status: rows if status == EVERY else rows.filter(of_status(status)),
             choices=(
                 (EVERY, _("All")),
-                (Standing.ACTIVE.value, _("Active")),
-                (Standing.INVITED.value, _("Invited")),
-                (Standing.NO_PASSWORD.value, _("No password")),
-                (Standing.DISABLED.value, _("Disabled")),
+                (AccountStatus.ACTIVE.value, _("Active")),
+                (AccountStatus.INVITED.value, _("Invited")),
+                (AccountStatus.NO_PASSWORD.value, _("No password")),
+                (AccountStatus.DISABLED.value, _("Disabled")),
             ),
             default=EVERY,
         ),

@@ -21,7 +21,7 @@ from minara_site.kernel.errors import NotFound
 NO_PASSWORD = Q(password__startswith=UNUSABLE_PASSWORD_PREFIX)
 
 
-class Standing(StrEnum):
+class AccountStatus(StrEnum):
     """How somebody stands: signs in, has a link to begin with, has neither, or is shut out."""
 
     ACTIVE = "active"
@@ -35,7 +35,7 @@ class Person:
     """A row of the list."""
 
     user: User
-    standing: Standing
+    status: AccountStatus
     sessions: int
     keys: int
 
@@ -55,23 +55,23 @@ def get_person(user_id: int, *, now: datetime) -> User:
     return user
 
 
-def standing_of(user: User) -> Standing:
+def status_of(user: User) -> AccountStatus:
     """Return how somebody stands; the row comes from `list_people`."""
     if not user.is_active:
-        return Standing.DISABLED
+        return AccountStatus.DISABLED
     if user.has_usable_password():
-        return Standing.ACTIVE
-    return Standing.INVITED if vars(user)["is_invited"] else Standing.NO_PASSWORD
+        return AccountStatus.ACTIVE
+    return AccountStatus.INVITED if vars(user)["is_invited"] else AccountStatus.NO_PASSWORD
 
 
-def of_standing(standing: str) -> Q:
+def of_status(status: str) -> Q:
     """Return which rows of `list_people` stand like this."""
-    match standing:
-        case Standing.DISABLED:
+    match status:
+        case AccountStatus.DISABLED:
             return Q(is_active=False)
-        case Standing.ACTIVE:
+        case AccountStatus.ACTIVE:
             return Q(is_active=True) & ~NO_PASSWORD
-    return Q(is_active=True, is_invited=standing == Standing.INVITED) & NO_PASSWORD
+    return Q(is_active=True, is_invited=status == AccountStatus.INVITED) & NO_PASSWORD
 
 
 def of_role(role: str) -> Q:
@@ -93,7 +93,7 @@ def describe_people(users: Sequence[User], *, now: datetime) -> list[Person]:
     """Return the rows of one page. Two queries."""
     sessions = count_by_user(live_sessions_of(users, now=now))
     keys = count_by_user(ApiKey.objects.filter(user__in=users, revoked_at=None).exclude(expires_at__lte=now))
-    return [Person(user, standing_of(user), sessions.get(user.pk, 0), keys.get(user.pk, 0)) for user in users]
+    return [Person(user, status_of(user), sessions.get(user.pk, 0), keys.get(user.pk, 0)) for user in users]
 
 
 def live_sessions_of(users: Sequence[User], *, now: datetime) -> "QuerySet[UserSession]":

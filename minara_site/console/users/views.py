@@ -25,7 +25,7 @@ from minara_site.console.users.selectors import (
     describe_people,
     get_person,
     list_people,
-    standing_of,
+    status_of,
 )
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.shell.pages import PageRequest, page
@@ -55,7 +55,7 @@ def one(request: PageRequest, user_id: int) -> HttpResponse:
         "title": user.get_short_name(),
         "person": user,
         "role": ROLE_NAMES[user.role],
-        "standing": standing_of(user),
+        "standing": status_of(user),
         "sign_ins": list_sign_ins(user, current_key=request.session.session_key or "", now=now),
         "keys": [(key, key.state(now), key.state(now) is KeyState.ACTIVE) for key in list_keys(user)[:MAX_KEYS]],
         "owns_memory": user.role is not Role.SUPPORT,

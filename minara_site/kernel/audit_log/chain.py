@@ -16,7 +16,7 @@ from django.db.models import QuerySet
 
 from minara_site.kernel.audit_log.models import AuditEntry, AuditSeal
 
-MOST_PER_SEAL = 1_000  # the page checks the newest batch whenever it is opened
+MAX_PER_SEAL = 1_000  # the page checks the newest batch whenever it is opened
 READ_AT_ONCE = 200  # one entry may list thousands of rows
 COLUMNS = ("id", "at", "actor", "owner_id", "tool_call", "reasoning", "request_id", "details")
 

@@ -11,18 +11,18 @@ from datetime import datetime
 from django.db import OperationalError, connection, transaction
 from django.db.models import Max
 
-from minara_site.kernel.audit_log.chain import MOST_PER_SEAL, digest, entries_after, link_of, newest_seal
+from minara_site.kernel.audit_log.chain import MAX_PER_SEAL, digest, entries_after, link_of, newest_seal
 from minara_site.kernel.audit_log.models import AuditEntry, AuditSeal
 
 LOCK_NOT_AVAILABLE = "55P03"
-MOST_WAIT_MILLISECONDS = 1_000  # for writes in flight; whoever writes meanwhile waits behind us
+MAX_WAIT_MILLISECONDS = 1_000  # for writes in flight; whoever writes meanwhile waits behind us
 
 
 def seal_next(*, up_to: int, now: datetime) -> AuditSeal | None:
     """Seal the next batch of entries up to this id; None when there is none. Of several callers one goes first."""
     with transaction.atomic(), one_sealer():
         before = link_of(newest_seal())
-        link = digest(before.sha256, entries_after(before.last_id).filter(id__lte=up_to)[:MOST_PER_SEAL])
+        link = digest(before.sha256, entries_after(before.last_id).filter(id__lte=up_to)[:MAX_PER_SEAL])
         if not link.entries:
             return None
         return AuditSeal.objects.create(last_id=link.last_id, entries=link.entries, sha256=link.sha256, sealed_at=now)
@@ -43,7 +43,7 @@ def find_settled_id() -> int | None:
         with transaction.atomic():
             if connection.vendor == "postgresql":  # wait for the writes in flight, and let no other begin meanwhile
                 with connection.cursor() as cursor:
-                    cursor.execute(f"SET LOCAL lock_timeout = {MOST_WAIT_MILLISECONDS}")
+                    cursor.execute(f"SET LOCAL lock_timeout = {MAX_WAIT_MILLISECONDS}")
                     cursor.execute("LOCK TABLE audit_log IN SHARE MODE")
             return AuditEntry.objects.aggregate(newest=Max("id"))["newest"] or 0
     except OperationalError as error:

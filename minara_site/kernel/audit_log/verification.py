@@ -8,12 +8,12 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from minara_site.kernel.audit_log.chain import MOST_PER_SEAL, START, Link, digest, entries_after, link_of, newest_seal
+from minara_site.kernel.audit_log.chain import MAX_PER_SEAL, START, Link, digest, entries_after, link_of, newest_seal
 from minara_site.kernel.audit_log.models import AuditSeal
 from minara_site.kernel.jobs.services import Claim, report_progress
 
 READ_AT_ONCE = 500  # seals
-MOST_READ = 2 * MOST_PER_SEAL + 1  # entries between two seals: one of them may be missing, more are a break anyway
+MAX_READ = 2 * MAX_PER_SEAL + 1  # entries between two seals: one of them may be missing, more are a break anyway
 
 
 class Break(StrEnum):
@@ -90,7 +90,7 @@ def verify_newest() -> Finding:
 def find_break(seal: AuditSeal, before: Link) -> Break | None:
     """Return how a seal differs from its entries, or None when it fits."""
     covered = entries_after(before.last_id).filter(id__lte=seal.last_id)
-    found = digest(before.sha256, covered[:MOST_READ])
+    found = digest(before.sha256, covered[:MAX_READ])
     return None if found == link_of(seal) else explain(seal, before, found)
 
 

@@ -130,12 +130,12 @@ def report_lines(record: dict[str, Any]) -> Iterator[str]:
     for section in record["sections"]:
         yield f"{section['name'].replace('_', ' ')}: {section['state']}"
         for line in section["lines"]:
-            yield f"  {line['state']:<5} {line['name'].replace('_', ' ')}{found_words(line)}"
+            yield f"  {line['state']:<5} {line['name'].replace('_', ' ')}{found_label(line)}"
             if "hint" in line:
                 yield f"        {line['hint']}"
 
 
-def found_words(line: dict[str, Any]) -> str:
+def found_label(line: dict[str, Any]) -> str:
     """Return what was found as it stands behind the name of a line."""
     parts = []
     if "count" in line:

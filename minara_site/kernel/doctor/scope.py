@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from minara_site.kernel.counts import RowCount, count_each
 from minara_site.kernel.doctor.core import HealthState, Line, Section, Text
 
-MOST_ON_A_PAGE = 20_000
+MAX_ON_A_PAGE = 20_000
 EVERY_ROW = 2**62
 
 

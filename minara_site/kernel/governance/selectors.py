@@ -12,7 +12,7 @@ from minara_site.kernel.ownership import EVERYONE, Owner
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class CapabilityStatus:
     """How a capability stands; `switch` says who set it so and why, None while nobody touched it."""
 
     capability: Capability
@@ -26,12 +26,13 @@ def mode_of(capability: Capability) -> Mode:
     return mode_from(stored, has_shadow=capability.has_shadow)
 
 
-def list_standings() -> list[Standing]:
+def list_statuses() -> list[CapabilityStatus]:
     """Return how every capability stands, in the apps' order. One query."""
     switches = CapabilitySwitch.objects.in_bulk()
     found = [(capability, switches.get(name)) for name, capability in load_capabilities().items()]
     return [
-        Standing(each, mode_from(row.mode if row else None, has_shadow=each.has_shadow), row) for each, row in found
+        CapabilityStatus(each, mode_from(row.mode if row else None, has_shadow=each.has_shadow), row)
+        for each, row in found
     ]
 
 

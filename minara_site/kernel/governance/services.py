@@ -73,6 +73,6 @@ def record_shadow(
     ShadowDecision.objects.bulk_create([row], ignore_conflicts=True)
 
 
-def forget_shadows(subjects: Collection[str]) -> int:
+def delete_shadows(subjects: Collection[str]) -> int:
     """Remove what was decided about subjects that are removed for good; return how many decisions that were."""
     return int(ShadowDecision.objects.filter(subject__in=subjects).delete()[0])

@@ -6,6 +6,6 @@ from minara_site.kernel.idempotency.models import IdempotentCall
 from minara_site.kernel.idempotency.services import KEPT_FOR
 
 
-def forget(*, now: datetime) -> dict[str, int]:
+def delete_expired(*, now: datetime) -> dict[str, int]:
     """Delete the old ones; running it again deletes nothing more."""
     return {"deleted": IdempotentCall.objects.filter(created_at__lte=now - KEPT_FOR).delete()[0]}

@@ -24,7 +24,7 @@ from minara_site.kernel.processes import lifeline
 EXECUTE = "minara_site.kernel.jobs.runner.execute"
 BEAT = "minara_site.kernel.jobs.runner.beat"
 STOP_SECONDS = 8
-MOST_LOCKED_SECONDS = 10  # a living worker holds its timer for milliseconds
+MAX_LOCKED_SECONDS = 10  # a living worker holds its timer for milliseconds
 
 log = structlog.get_logger(__name__)
 
@@ -62,7 +62,7 @@ class TimerLock:
 
     def acquire(self) -> bool:
         """Take the lock. Raises SystemExit."""
-        if not self.lock.acquire(timeout=MOST_LOCKED_SECONDS):
+        if not self.lock.acquire(timeout=MAX_LOCKED_SECONDS):
             log.error("worker_killed", held="its timer")
             sys.exit(1)
         return True

@@ -72,7 +72,7 @@ def run_claimed(claim: Claim) -> None:
         services.stop_run(claim, now=timezone.now())
         log.info("job_stopped", attempt=claim.attempt)
     except (Unavailable, OperationalError, InterfaceError) as error:
-        give_back(claim, error)
+        requeue(claim, error)
     except MinaraError as error:
         services.fail_run(claim, error=error.detail, now=timezone.now())
         log.warning("job_failed", code=error.problem_code)
@@ -80,16 +80,16 @@ def run_claimed(claim: Claim) -> None:
         fail_unforeseen(claim, error)
     except SystemExit:
         late = _("It took longer than MINARA_JOB_TIMEOUT_SECONDS. Raise that, or ask for less at once.")
-        services.give_back_run(claim, error=late, now=timezone.now())
+        services.requeue_run(claim, error=late, now=timezone.now())
         log.warning("job_timed_out", attempt=claim.attempt)
         raise
 
 
-def give_back(claim: Claim, error: Exception) -> None:
+def requeue(claim: Claim, error: Exception) -> None:
     """Let the sweep try again later: something that the job needs does not answer now."""
     detail = error.detail if isinstance(error, Unavailable) else _("The database did not answer. It is tried again.")
     log.warning("job_given_back", attempt=claim.attempt, error=type(error).__name__)
-    services.give_back_run(claim, error=detail, now=timezone.now())
+    services.requeue_run(claim, error=detail, now=timezone.now())
 
 
 def fail_unforeseen(claim: Claim, error: Exception) -> None:

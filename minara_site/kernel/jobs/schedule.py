@@ -36,7 +36,7 @@ def tick(*, now: datetime) -> None:
     rescue_abandoned_runs(now=now)
     create_due_runs(now=now)
     send_due_runs(now=now)
-    forget_expired_rows(now=now)
+    delete_expired_rows(now=now)
 
 
 def find_slot(every: timedelta, now: datetime) -> datetime:
@@ -118,7 +118,7 @@ def resend_lost_runs(*, now: datetime, after: timedelta) -> int:
     return sent
 
 
-def forget_expired_rows(*, now: datetime) -> None:
+def delete_expired_rows(*, now: datetime) -> None:
     """Delete leases, busy marks and workers that ended a day ago."""
     before = now - FORGET_AFTER
     expired: tuple[QuerySet[Any], ...] = (

@@ -169,7 +169,7 @@ def stop_run(claim: Claim, *, now: datetime) -> bool:
     return update_claimed(claim, state=RunState.CANCELLED, finished_at=now, lease_expires_at=None)
 
 
-def give_back_run(claim: Claim, *, error: str, now: datetime) -> bool:
+def requeue_run(claim: Claim, *, error: str, now: datetime) -> bool:
     """Queue the run again for the sweep, because waiting may help; after the last attempt it fails instead."""
     if claim.attempt >= MAX_ATTEMPTS:
         return fail_run(claim, error=error, now=now)
@@ -209,7 +209,7 @@ def retry_run(run_id: int, *, now: datetime) -> None:
         send_after_commit(run_id)
 
 
-def forget_runs(*, now: datetime) -> int:
+def delete_runs(*, now: datetime) -> int:
     """Delete the runs that ended 90 days ago, and of each job never the newest; return how many.
 
     The newest stays because its slot says that a rare job has run, and its result what a check found.

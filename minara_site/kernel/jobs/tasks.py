@@ -2,9 +2,9 @@
 
 from datetime import datetime
 
-from minara_site.kernel.jobs.services import forget_runs
+from minara_site.kernel.jobs.services import delete_runs
 
 
-def forget(*, now: datetime) -> dict[str, int]:
+def delete_expired(*, now: datetime) -> dict[str, int]:
     """Delete the old ones; running it again deletes nothing more."""
-    return {"deleted": forget_runs(now=now)}
+    return {"deleted": delete_runs(now=now)}

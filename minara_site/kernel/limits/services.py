@@ -98,7 +98,7 @@ def refuse(window: Window, key: str, limit: int) -> Allowance:
     return Allowance(False, limit, 0, wait, reset_seconds=round(window.seconds_left))
 
 
-def forget(key: str) -> None:
+def delete_count(key: str) -> None:
     """Begin anew: what was counted for the key is gone."""
     RateCount.objects.filter(pk=fit_key(key)).delete()
 

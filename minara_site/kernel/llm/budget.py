@@ -239,16 +239,16 @@ def exceeded(totals: Totals, amount_usd: Decimal, now: datetime) -> BudgetExceed
     values = {
         "category": window.category,
         "window": window.name,
-        "committed": usd_words(totals.committed),
-        "cap": usd_words(totals.cap or Decimal(0)),
-        "amount": usd_words(amount_usd),
+        "committed": usd_label(totals.committed),
+        "cap": usd_label(totals.cap or Decimal(0)),
+        "amount": usd_label(amount_usd),
         "end": f"{window.ends_at:%Y-%m-%d %H:%M}",
     }
     wait = max(math.ceil((window.ends_at - now).total_seconds()), 1)
     return BudgetExceededError(f"{sentence % values}: {figures % values}", retry_after_seconds=wait)
 
 
-def usd_words(amount: Decimal) -> str:
+def usd_label(amount: Decimal) -> str:
     """Return an amount with at least two decimals, and with as many as it needs."""
     exact = f"{amount.quantize(SMALLEST):f}".rstrip("0")
     whole, _point, decimals = exact.partition(".")

@@ -34,7 +34,7 @@ from minara_site.kernel.llm.core.prices import cost_of, worst_cost_of
 from minara_site.kernel.llm.core.questions import Question, T
 from minara_site.kernel.llm.endpoint import model_of, require_endpoint, require_price, switched_off
 from minara_site.kernel.llm.tries import (
-    MOST_SECONDS,
+    MAX_SECONDS,
     REQUEST_ID,
     ForcedToolRefused,
     ModelUnavailable,
@@ -138,7 +138,7 @@ def worst_cost_of_body(body: dict[str, Any], model: str) -> Decimal:
 
 def reserve(question: Question[T], model: str, amount_usd: Decimal) -> Reservation:
     """Keep what the call may cost. Raises CircuitOpen or BudgetExceededError."""
-    now, longest = timezone.now(), MOST_SECONDS + settings.MINARA.minara_model_timeout_seconds
+    now, longest = timezone.now(), MAX_SECONDS + settings.MINARA.minara_model_timeout_seconds
     is_probe = breaker.require_closed(breaker_of(model), now=now, probe_seconds=longest)
     try:
         return budget.reserve(

@@ -22,7 +22,7 @@ from minara_site.kernel.llm.calls import (
     require_no_transaction,
     worst_cost_of_body,
 )
-from minara_site.kernel.llm.core.messages import Declined, Unfit, asked_turns, read_answer, repair_turns
+from minara_site.kernel.llm.core.messages import Declined, Rejected, asked_turns, read_answer, repair_turns
 from minara_site.kernel.llm.core.questions import Answer, Question, T
 from minara_site.kernel.llm.core.tiers import Tier
 from minara_site.kernel.llm.endpoint import ModelNotConfigured, UnknownModelPrice, model_of, what_is_missing
@@ -79,7 +79,7 @@ def ask(question: Question[T]) -> Answer[T]:
         except Declined:
             log.info("model_declined", task=question.task, usage_id=paid[-1].usage_id)
             raise invalid(_("The model declined to answer this."), paid) from None
-        except Unfit as problem:
+        except Rejected as problem:
             log.info("model_answer_unfit", task=question.task, usage_id=paid[-1].usage_id, is_repair=is_repair)
             turns = repair_turns(asked, message, str(problem))
         else:

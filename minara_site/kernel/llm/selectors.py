@@ -8,17 +8,17 @@ from typing import Any
 from django.conf import settings
 from django.db.models import Count, Q, QuerySet, Sum
 
-from minara_site.kernel.llm.budget import cap_in_settings, read_reserved, totals_of, usd_words
+from minara_site.kernel.llm.budget import cap_in_settings, read_reserved, totals_of, usd_label
 from minara_site.kernel.llm.core import Category, Span
 from minara_site.kernel.llm.core.budget import Totals, as_decimal, forecast
 from minara_site.kernel.llm.core.windows import EVERY, Window, utc_day, window_of
 from minara_site.kernel.llm.models import BudgetWindow, LlmUsage
 
-MOST_SPENDERS = 30
+MAX_SPENDERS = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class WindowStatus:
     """How a window stands now. `raised_cap` is what an operator allowed in it alone, None when nobody did."""
 
     totals: Totals
@@ -60,14 +60,14 @@ def windows_at(now: datetime) -> list[Window]:
     return [*own, Window(EVERY, window_of(Span.DAY, day))]
 
 
-def load_budget(*, now: datetime) -> list[Standing]:
+def load_budget(*, now: datetime) -> list[WindowStatus]:
     """Return how each window stands, in the order of `windows_at`. Two queries."""
     windows = windows_at(now)
     names = {window.name for window in windows}
     kept = BudgetWindow.objects.filter(category__in=[*Category, EVERY], window__in=names)
     rows = {Window(row.category, row.window): row for row in kept}
     live = read_reserved(now=now)
-    return [standing_of(window, rows.get(window), live) for window in windows]
+    return [status_of(window, rows.get(window), live) for window in windows]
 
 
 def windows_to_look_at(*, now: datetime) -> "QuerySet[BudgetWindow]":
@@ -85,22 +85,22 @@ def windows_to_look_at(*, now: datetime) -> "QuerySet[BudgetWindow]":
     return rows
 
 
-def standing_of(window: Window, row: BudgetWindow | None, live: list[tuple[str, date, Decimal]]) -> Standing:
+def status_of(window: Window, row: BudgetWindow | None, live: list[tuple[str, date, Decimal]]) -> WindowStatus:
     """Return how a window stands; without a row nothing was spent in it."""
     row = row or BudgetWindow(category=window.category, window=window.name, spent_usd=Decimal(0))
     totals = totals_of(window, (row.spent_usd, row.cap_usd, row.warned_at), live)
-    return Standing(totals, row.calls, cap_in_settings(window), row.cap_usd, row.raised_by, row.raised_reason)
+    return WindowStatus(totals, row.calls, cap_in_settings(window), row.cap_usd, row.raised_by, row.raised_reason)
 
 
-def budget_record(standings: list[Standing]) -> dict[str, Any]:
+def budget_record(standings: list[WindowStatus]) -> dict[str, Any]:
     """Return the budget as the contract writes it, category by category, amounts as decimal texts."""
     categories: dict[str, dict[str, Any]] = {category.value: {} for category in Category}
     for each in standings:
         if each.window.category != EVERY:
             categories[each.window.category][each.window.span.value] = {
-                "spent_usd": usd_words(each.totals.spent),
-                "reserved_usd": usd_words(each.totals.reserved),
-                "cap_usd": usd_words(each.totals.cap or Decimal(0)),
+                "spent_usd": usd_label(each.totals.spent),
+                "reserved_usd": usd_label(each.totals.reserved),
+                "cap_usd": usd_label(each.totals.cap or Decimal(0)),
             }
     return {"categories": categories}
 
@@ -110,7 +110,7 @@ def list_spenders(span: Span, *, now: datetime) -> list[Spender]:
     window = Window(EVERY, window_of(span, utc_day(now)))
     calls = LlmUsage.objects.filter(date__gte=window.first_day, date__lt=window.day_after)
     grouped = calls.values("category", "task", "model").annotate(calls=Count("pk"), cost_usd=Sum("cost_usd"))
-    return [Spender(**row) for row in grouped.order_by("-cost_usd", "category", "task", "model")[:MOST_SPENDERS]]
+    return [Spender(**row) for row in grouped.order_by("-cost_usd", "category", "task", "model")[:MAX_SPENDERS]]
 
 
 def list_calls() -> "QuerySet[LlmUsage]":

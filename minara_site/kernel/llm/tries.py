@@ -22,7 +22,7 @@ from minara_site.kernel.http import HttpAnswer, HttpFailed
 WIRE = "minara_site.kernel.llm.adapters.wire"  # imported with the first question: the SDK in it takes a second to load
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 8.0
 MAX_WAIT_SECONDS = 20.0  # what an endpoint may ask for; a worker that waits for longer does nothing else
-MOST_SECONDS = 240.0
+MAX_SECONDS = 240.0
 """No try begins later than this after the first, so that the last one ends before the reservation does."""
 NOT_NOW = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS}
 NOT_THIS = {HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.UNPROCESSABLE_ENTITY}
@@ -80,7 +80,7 @@ def send(target: Target, body: dict[str, Any]) -> HttpAnswer:
             return send_once(target, body)
         except ModelUnavailable as error:
             pause = pause_after(error, tries_left)
-            is_over = time.monotonic() + pause - began > MOST_SECONDS
+            is_over = time.monotonic() + pause - began > MAX_SECONDS
             is_last = not tries_left or is_over or pause > MAX_WAIT_SECONDS or not may_help(error)
             log.warning(
                 "model_unavailable", task=target.task, model=target.model, error=error.kind, tries_again=not is_last

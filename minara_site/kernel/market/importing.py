@@ -39,9 +39,9 @@ def import_file(
     now: datetime,
     apply: bool = True,
     may_have_gaps: bool = False,
-    tell: Callable[[Row], None] = lambda row: None,
+    note_row: Callable[[Row], None] = lambda row: None,
 ) -> Report:
-    """Import a file of candles; without `apply` say what that would do. `tell` hears of each refused row.
+    """Import a file of candles; without `apply` say what that would do. `note_row` hears of each refused row.
 
     `may_have_gaps` says that no two rows need lie as close as the interval. Raises NotFound without a file, Invalid
     for one that holds no candles or others than the interval says.
@@ -51,7 +51,7 @@ def import_file(
         rows = iter(parse_rows(lines, interval=length, now=now))
         first = list(islice(rows, SLICE_ROWS))
         check_step([row.bar for row in first if row.bar], length, may_have_gaps=may_have_gaps)
-        bars = usable_bars(chain(first, rows), report, tell)
+        bars = usable_bars(chain(first, rows), report, note_row)
         report.counts = import_bars(series=series, bars=bars, now=now, apply=apply)
     return report
 
@@ -70,13 +70,13 @@ def check_step(bars: Iterable[Bar], length: timedelta, *, may_have_gaps: bool) -
         )
 
 
-def usable_bars(rows: Iterable[Row], report: Report, tell: Callable[[Row], None]) -> Iterator[Bar]:
+def usable_bars(rows: Iterable[Row], report: Report, note_row: Callable[[Row], None]) -> Iterator[Bar]:
     """Yield the bars of rows, count every row, and tell of those that are refused."""
     for row in rows:
         report.rows += 1
         if row.problem is not None:
             report.refused += 1
-            tell(row)
+            note_row(row)
         elif row.is_repeated:
             report.repeated += 1
         elif row.bar is not None:

@@ -18,14 +18,14 @@ from minara_site.kernel.market import statements
 from minara_site.kernel.market.core import Quote, newest_quote, normalise_symbol, parse_interval
 from minara_site.kernel.market.models import PriceBar
 
-MOST_QUOTES = 500
-MOST_SYMBOLS = 200
-MOST_IN_WORDS = 20
+MAX_QUOTES = 500
+MAX_SYMBOLS = 200
+MAX_IN_WORDS = 20
 LATE_INTERVALS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Newest:
+class LatestPrice:
     """The newest price of a symbol that the instance has."""
 
     symbol: str
@@ -52,13 +52,13 @@ def find_prices(
 
 
 def list_quotes(
-    symbol: str, *, since: datetime, until: datetime, owner_id: int | None, most: int = MOST_QUOTES
+    symbol: str, *, since: datetime, until: datetime, owner_id: int | None, most: int = MAX_QUOTES
 ) -> list[Quote]:
     """Return at most `most` quotes from `since` to `until` by time: of each equal part of that span the last one.
 
     The cost depends on `most`, not on how many prices there are.
     """
-    most = min(most, MOST_QUOTES)
+    most = min(most, MAX_QUOTES)
     if until < since or most < 1:
         return []
     slots = statements.slots_between(since, until, most)
@@ -78,13 +78,13 @@ def bars_of(symbol: str, interval_seconds: int, *, owner_id: int | None) -> "Que
     return rows.filter(owner_id__isnull=True) if owner_id is None else rows.filter(owner_id=owner_id)
 
 
-def list_newest(*, now: datetime, most: int = MOST_SYMBOLS) -> list[Newest]:
+def list_newest(*, now: datetime, most: int = MAX_SYMBOLS) -> list[LatestPrice]:
     """Return the newest price of each symbol of the instance, the stalest first; at most so many symbols."""
     found = []
     for symbol in sorted(statements.read_symbols(most=most))[:most]:
         quote = find_price(symbol, at=now, owner_id=None, tolerance=now - statements.EARLIEST)
         if quote:
-            found.append(Newest(symbol, quote))
+            found.append(LatestPrice(symbol, quote))
     return sorted(found, key=lambda one: one.quote.at)
 
 
@@ -96,14 +96,14 @@ class Status:
     have none.
     """
 
-    newest: Sequence[Newest]
+    newest: Sequence[LatestPrice]
     late: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
 
-    def in_words(self, now: datetime) -> str:
+    def in_text(self, now: datetime) -> str:
         """Return the stalest first, each with its source and age; of many the first few."""
-        said = [f"{one.symbol} ({one.quote.source}) {format_age(one.age(now))}" for one in self.newest[:MOST_IN_WORDS]]
-        said += [_("%(symbol)s none") % {"symbol": symbol} for symbol in self.missing[:MOST_IN_WORDS]]
+        said = [f"{one.symbol} ({one.quote.source}) {format_age(one.age(now))}" for one in self.newest[:MAX_IN_WORDS]]
+        said += [_("%(symbol)s none") % {"symbol": symbol} for symbol in self.missing[:MAX_IN_WORDS]]
         more = len(self.newest) + len(self.missing) - len(said)
         return ", ".join([*said, _("%(more)d more") % {"more": more}] if more > 0 else said)
 

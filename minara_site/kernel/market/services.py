@@ -23,9 +23,9 @@ from minara_site.kernel.market.selectors import bars_of
 from minara_site.kernel.market.statements import upsert_rows
 
 SLICE_ROWS = 900  # what a statement may ask for on every SQLite
-MOST_POINTS = 1_000
+MAX_POINTS = 1_000
 FUTURE = timedelta(minutes=5)  # of clocks that go fast
-MOST_SOURCE_CHARS = 80
+MAX_SOURCE_CHARS = 80
 
 log = structlog.get_logger(__name__)
 
@@ -73,8 +73,8 @@ def record_points(*, points: Sequence[Point], owner_id: int | None, source: str,
 
 def distinct_points(points: Sequence[Point], *, now: datetime) -> dict[tuple[str, datetime], Point]:
     """Return the points by symbol and moment. Raises Invalid for none, too many, a later moment, two prices of one."""
-    if not 1 <= len(points) <= MOST_POINTS:
-        raise Invalid(_("Send 1 to %(most)d prices at once.") % {"most": MOST_POINTS})
+    if not 1 <= len(points) <= MAX_POINTS:
+        raise Invalid(_("Send 1 to %(most)d prices at once.") % {"most": MAX_POINTS})
     wanted: dict[tuple[str, datetime], Point] = {}
     errors = []
     for number, point in enumerate(points):
@@ -110,7 +110,7 @@ def point_row(point: Point, owner_id: int | None, source: str, now: datetime) ->
         "symbol": point.symbol,
         "at": point.at,
         "price": point.price,
-        "source": source[:MOST_SOURCE_CHARS],
+        "source": source[:MAX_SOURCE_CHARS],
         "recorded_at": now,
         "is_demo": False,
     }
@@ -200,7 +200,7 @@ def bar_row(bar: Bar, series: Series, now: datetime) -> dict[str, Any]:
         "interval_seconds": series.interval_seconds,
         "closes_at": bar.opens_at + timedelta(seconds=series.interval_seconds),
         **dict(zip(names, bar_values(bar), strict=True)),
-        "source": series.source[:MOST_SOURCE_CHARS],
+        "source": series.source[:MAX_SOURCE_CHARS],
         "recorded_at": now,
         "is_demo": False,
     }

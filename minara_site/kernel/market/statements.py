@@ -35,7 +35,7 @@ class Part:
     is_point: bool
 
     @property
-    def whose(self) -> str:
+    def owner_condition(self) -> str:
         """The condition on the owner; the partial indexes are found by it."""
         return "owner_id = %s" if self.is_owners else "owner_id IS NULL"
 
@@ -59,7 +59,7 @@ def newest_statement(parts: tuple[Part, ...], spans: int = 1) -> str:
     """
     return " UNION ALL ".join(
         f"SELECT * FROM (SELECT {place} AS place, {part.price} AS price, {part.at} AS moment, source"  # noqa: S608
-        f" FROM {part.table} WHERE {part.whose} AND symbol = %s AND {part.at} BETWEEN %s AND %s"
+        f" FROM {part.table} WHERE {part.owner_condition} AND symbol = %s AND {part.at} BETWEEN %s AND %s"
         f" ORDER BY {part.order} LIMIT 1) AS place_{place}"
         for place, part in enumerate(parts * spans)
     )
@@ -89,7 +89,7 @@ def read_newest(symbol: str, *, owner_id: int | None, spans: Sequence[Span]) -> 
 def thinned_statement(parts: tuple[Part, ...], slots: int) -> str:
     """Return the statement that names, for each of so many slots, the newest row of each part within it."""
     found = ", ".join(
-        f"(SELECT id FROM {part.table} WHERE {part.whose} AND symbol = %s"  # noqa: S608
+        f"(SELECT id FROM {part.table} WHERE {part.owner_condition} AND symbol = %s"  # noqa: S608
         f" AND {part.at} > slots.after AND {part.at} <= slots.until ORDER BY {part.order} LIMIT 1)"
         for part in parts
     )

@@ -47,15 +47,15 @@ class Child:
         )
         self.started_at = time.monotonic()
 
-    def tend(self) -> None:
+    def check_child(self) -> None:
         """Notice a death, and start the process when it is due."""
         now = time.monotonic()
         if self.process is not None and self.process.poll() is not None:
-            self.bury(now)
+            self.handle_exit(now)
         if self.process is None and now >= self.due_at:
             self.start()
 
-    def bury(self, now: float) -> None:
+    def handle_exit(self, now: float) -> None:
         """Log the death, end what is left of the group, and set when to start again."""
         assert self.process is not None
         self.kill_group(signal.SIGKILL)
@@ -76,7 +76,7 @@ def supervise(children: Sequence[Child], *, is_over: Callable[[], bool], step: C
     try:
         while not is_over():
             for child in children:
-                child.tend()
+                child.check_child()
             step()
     finally:
         stop_children(children)

@@ -7,7 +7,7 @@ the next rows (HTMX, "Load more"). Everything that a list shows can be reached a
 from minara_site.web.filters import Filter, FilterKind
 from minara_site.web.lists.answers import render_list, render_row
 from minara_site.web.lists.load import load_page
-from minara_site.web.lists.page import ListPage, total_words
+from minara_site.web.lists.page import ListPage, total_label
 from minara_site.web.lists.pieces import BulkAction, Column, Empty, Sort, by_time
 from minara_site.web.lists.spec import ListSpec
 
@@ -24,5 +24,5 @@ __all__ = [
     "load_page",
     "render_list",
     "render_row",
-    "total_words",
+    "total_label",
 ]

@@ -80,7 +80,7 @@ class ListPage:
     @property
     def total(self) -> str:
         """Return how many rows match, in words where counting stopped."""
-        return total_words(self.count)
+        return total_label(self.count)
 
     @property
     def first(self) -> int:
@@ -211,7 +211,7 @@ class ListPage:
         return Head(column.label, column.numeric, self.link(sort=turned), direction)
 
 
-def total_words(count: RowCount) -> str:
+def total_label(count: RowCount) -> str:
     """Return a bounded count as people read it."""
     number = f"{count.number:,}"
     return number if count.is_exact else _("more than %(number)s") % {"number": number}

@@ -24,9 +24,9 @@ from django.utils.translation import gettext as _
 from minara_site.web import texts
 from minara_site.web.badges import Badge, source_of, state_of
 from minara_site.web.filters import Text, changed_query
+from minara_site.web.labels import declared_label
 from minara_site.web.lists import ListSpec
-from minara_site.web.moments import age, cost_words, day, day_and_time, exact, money_words, number_words
-from minara_site.web.words import declared_words
+from minara_site.web.moments import age, cost_label, day, day_and_time, exact, money_label, number_label
 
 register = template.Library()
 NOTHING = SafeString("")
@@ -34,12 +34,12 @@ SPRITE = "img/icons.svg"
 ICON_SIZES = {"": "i", "s": "i i-s", "l": "i i-l"}
 
 
-register.filter("declared", declared_words)
+register.filter("declared", declared_label)
 register.simple_tag(texts.highlighted_html, name="highlight")
 register.simple_tag(texts.diff_html, name="worddiff")
-register.simple_tag(number_words, name="number")
-register.simple_tag(money_words, name="money")
-register.simple_tag(cost_words, name="cost")
+register.simple_tag(number_label, name="number")
+register.simple_tag(money_label, name="money")
+register.simple_tag(cost_label, name="cost")
 
 
 @register.simple_tag
@@ -126,7 +126,7 @@ def dash() -> SafeString:
 @register.simple_tag
 def score(value: float | None) -> str:
     """Return a score with one decimal."""
-    return number_words(value, 1)
+    return number_label(value, 1)
 
 
 @register.inclusion_tag("parts/field.html")

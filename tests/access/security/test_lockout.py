@@ -10,7 +10,7 @@ from django.db import connections
 from django.test import Client
 from django.utils import timezone
 
-from minara_site.access.security.lockout import name_door, neighbourhood
+from minara_site.access.security.lockout import name_limit, neighbourhood
 from minara_site.kernel.errors import Throttled
 from minara_site.kernel.limits.tasks import delete_ended
 from tests.access.security.conftest import HOME, code_of, sign_in
@@ -189,11 +189,11 @@ class TestCodes:
 
 @pytest.mark.django_db
 def test_a_door_says_how_long_it_is_shut(now):
-    door = name_door("ana", HOME)
+    limit = name_limit("ana", HOME)
     for _ in range(5):
-        door.knock(now)
+        limit.count_attempt(now)
     with pytest.raises(Throttled) as caught:
-        door.knock(now + timedelta(minutes=5))
+        limit.count_attempt(now + timedelta(minutes=5))
     assert caught.value.retry_after_seconds == 600
-    door.forgive()
-    door.knock(now + timedelta(minutes=5))
+    limit.reset_attempts()
+    limit.count_attempt(now + timedelta(minutes=5))

@@ -31,7 +31,7 @@ from tests.memory_app.memories.factories import browser as person
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("frozen")]
 
 URL = "/ops/budgets/"
-MOST_QUERIES = 12
+MAX_QUERIES = 12
 HTMX = {"HX-Request": "true"}
 
 
@@ -148,7 +148,7 @@ class TestPage:
         text_of(operator_page.get(URL))
         with CaptureQueriesContext(connection) as queries:
             text_of(operator_page.get(URL))
-        assert len(queries) <= MOST_QUERIES, [each["sql"][:200] for each in queries]
+        assert len(queries) <= MAX_QUERIES, [each["sql"][:200] for each in queries]
 
 
 class TestForecast:

@@ -32,7 +32,7 @@ def write_slowly(count: int) -> None:
 
 def seal_while_others_write(rounds: int) -> None:
     """Seal again and again, few entries at a time."""
-    seals.MOST_PER_SEAL = 2
+    seals.MAX_PER_SEAL = 2
     for _round in range(rounds):
         tasks.seal(now=timezone.now())
         time.sleep(0.01)

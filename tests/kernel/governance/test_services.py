@@ -12,8 +12,8 @@ from minara_site.kernel.capabilities import MODEL_CALLS
 from minara_site.kernel.errors import Invalid
 from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.governance.models import CapabilitySwitch, ShadowDecision
-from minara_site.kernel.governance.selectors import has_shadow, list_shadows, list_standings, mode_of
-from minara_site.kernel.governance.services import MAX_REASON_CHARS, forget_shadows, record_shadow, switch
+from minara_site.kernel.governance.selectors import has_shadow, list_shadows, list_statuses, mode_of
+from minara_site.kernel.governance.services import MAX_REASON_CHARS, delete_shadows, record_shadow, switch
 from minara_site.kernel.governance.table import Capability, load_capabilities
 from tests.kit.tables import table
 
@@ -38,7 +38,7 @@ def shade(owner, now, subject="fact_conflict:1", verdict="supersede"):
 
 
 def test_everything_is_on_until_somebody_says_otherwise():
-    assert [standing.mode for standing in list_standings()] == [Mode.ON] * len(load_capabilities())
+    assert [standing.mode for standing in list_statuses()] == [Mode.ON] * len(load_capabilities())
     with CaptureQueriesContext(connection) as queries:
         assert mode_of(JUDGE) is Mode.ON
     assert len(queries) == 1
@@ -91,7 +91,7 @@ def test_a_subject_is_decided_once_in_shadow(ana, now):
     assert has_shadow(JUDGE, ["fact_conflict:1", "fact_conflict:3"]) == {"fact_conflict:1"}
     assert has_shadow(ROLE_REFLECTION, ["fact_conflict:1"]) == set()
     assert ShadowDecision.objects.get(subject="fact_conflict:1").decision == {"verdict": "supersede"}
-    assert forget_shadows(["fact_conflict:1"]) == 1
+    assert delete_shadows(["fact_conflict:1"]) == 1
 
 
 def test_shadow_decisions_go_with_their_owner(ana, ben, now):

@@ -7,7 +7,7 @@ import pytest
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.kernel.idempotency.models import IdempotentCall
 from minara_site.kernel.idempotency.services import LARGEST_ANSWER, claim_call, keep_answer
-from minara_site.kernel.idempotency.tasks import forget
+from minara_site.kernel.idempotency.tasks import delete_expired
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
@@ -63,6 +63,6 @@ def test_an_answer_too_large_to_keep_leaves_that_the_call_was_made(now):
 def test_the_job_deletes_what_is_a_day_old(now):
     answered(now, key="old")
     answered(now + MOMENT, key="young")
-    assert forget(now=now + DAY) == {"deleted": 1}
-    assert forget(now=now + DAY) == {"deleted": 0}
+    assert delete_expired(now=now + DAY) == {"deleted": 1}
+    assert delete_expired(now=now + DAY) == {"deleted": 0}
     assert IdempotentCall.objects.get().key == "young"

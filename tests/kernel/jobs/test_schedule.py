@@ -131,6 +131,6 @@ def test_forgets_what_ended_a_day_ago(now):
         Lease.objects.create(name=name, holder="x", expires_at=now - age)
         BusyMark.objects.create(holder=name, activity="turn", begun_at=now, expires_at=now - age)
         WorkerSeen.objects.create(name=name, seen_at=now - age)
-    schedule.forget_expired_rows(now=now)
+    schedule.delete_expired_rows(now=now)
     for rows in (Lease.objects, BusyMark.objects, WorkerSeen.objects):
         assert [row.pk for row in rows.all()] == ["young"]

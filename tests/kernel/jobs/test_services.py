@@ -15,7 +15,7 @@ from minara_site.kernel.jobs.services import (
     ClaimLost,
     cancel_run,
     claim_run,
-    forget_runs,
+    delete_runs,
     request_run,
     request_run_later,
     retry_run,
@@ -129,7 +129,7 @@ def test_a_worker_that_was_replaced_changes_nothing(now):
     new = claim_run(old.run_id, worker="host:9:9", now=now)
     assert not services.renew_claim(old, now=now)
     assert not services.fail_run(old, error="x", now=now)
-    assert not services.give_back_run(old, error="x", now=now)
+    assert not services.requeue_run(old, error="x", now=now)
     with pytest.raises(ClaimLost):
         settle_run(old, result=None, now=now)
     settle_run(new, result={"rows": 3}, now=now)
@@ -153,12 +153,12 @@ def test_a_lost_claim_takes_the_effect_back(now):
 
 def test_gives_back_until_the_last_attempt(now):
     claim = make_claim(now)
-    assert services.give_back_run(claim, error="It does not answer.", now=now)
+    assert services.requeue_run(claim, error="It does not answer.", now=now)
     run = JobRun.objects.get()
     assert (run.state, run.error, run.lease_expires_at) == (RunState.QUEUED, "It does not answer.", None)
     JobRun.objects.update(attempts=services.MAX_ATTEMPTS - 1)
     last = claim_run(claim.run_id, worker="host:1:2", now=now)
-    assert services.give_back_run(last, error="It does not answer.", now=now)
+    assert services.requeue_run(last, error="It does not answer.", now=now)
     assert JobRun.objects.get().state == RunState.FAILED
 
 
@@ -184,7 +184,7 @@ CHANGES = {
         {RunState.RUNNING: RunState.FAILED},
     ),
     "give back": (
-        lambda run, now: services.give_back_run(claim_of(run), error="x", now=now),
+        lambda run, now: services.requeue_run(claim_of(run), error="x", now=now),
         {RunState.RUNNING: RunState.QUEUED},
     ),
     "cancel": (lambda run, now: cancel_run(run.pk, now=now), {RunState.QUEUED: RunState.CANCELLED}),
@@ -254,7 +254,7 @@ def test_who_lost_the_run_reports_nothing(now):
 def test_a_run_that_was_asked_to_stop_is_not_begun_again(now):
     claim = make_claim(now)
     cancel_run(claim.run_id, now=now)
-    services.give_back_run(claim, error="It does not answer.", now=now)
+    services.requeue_run(claim, error="It does not answer.", now=now)
     assert claim_run(claim.run_id, worker="host:1:3", now=now) is None
     assert JobRun.objects.get().state == RunState.CANCELLED
 
@@ -280,8 +280,8 @@ def test_a_run_is_forgotten_90_days_after_it_ended(now, state):
     old = JobRun.objects.create(**begun, finished_at=ended if is_over else None)
     kept = JobRun.objects.create(**begun, finished_at=ended + timedelta(seconds=1) if is_over else None)
     JobRun.objects.create(**begun, finished_at=ended if is_over else None)  # the newest of its job
-    assert forget_runs(now=now) == int(is_over)
+    assert delete_runs(now=now) == int(is_over)
     assert JobRun.objects.filter(pk=old.pk).exists() is not is_over
     assert JobRun.objects.filter(pk=kept.pk).exists()
-    assert forget_runs(now=now) == 0
+    assert delete_runs(now=now) == 0
     assert JobRun.objects.count() == 3 - is_over

@@ -9,7 +9,7 @@ from django.db import OperationalError, connections
 from minara_site.kernel.errors import Unavailable
 from minara_site.kernel.limits import services
 from minara_site.kernel.limits.models import RateCount
-from minara_site.kernel.limits.services import count, forget
+from minara_site.kernel.limits.services import count, delete_count
 from minara_site.kernel.limits.tasks import delete_ended
 from tests.kernel.limits.acts import LIMIT
 from tests.kit.tables import table
@@ -87,7 +87,7 @@ def test_a_clock_a_moment_behind_counts_with_the_others_and_one_that_was_wrong_l
 
 def test_forgetting_begins_anew(now):
     admitted(now)
-    forget("read:user:7")
+    delete_count("read:user:7")
     assert admitted(now) == 3
 
 

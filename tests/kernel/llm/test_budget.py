@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from minara_site.kernel.jobs.table import load_jobs
-from minara_site.kernel.llm.budget import LIVES, BudgetExceededError, Reservation, release, usd_words
+from minara_site.kernel.llm.budget import LIVES, BudgetExceededError, Reservation, release, usd_label
 from minara_site.kernel.llm.core import Category
 from minara_site.kernel.llm.core.prices import LARGEST
 from minara_site.kernel.llm.core.windows import EVERY
@@ -371,4 +371,4 @@ def test_a_thousand_sequences_are_decided_as_the_model_decides_them(
 
 @table(("amount", "words"), [("1", "1.00"), ("0.1", "0.10"), ("0.00000001", "0.00000001"), ("1234.5", "1234.50")])
 def test_an_amount_has_two_decimals_or_as_many_as_it_needs(amount: str, words: str) -> None:
-    assert usd_words(Decimal(amount)) == words
+    assert usd_label(Decimal(amount)) == words

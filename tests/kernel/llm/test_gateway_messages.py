@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from minara_site.kernel.llm.core.messages import (
     TAKES_NO_FORCED_TOOL,
     Message,
-    Unfit,
+    Rejected,
     Unreadable,
     Usage,
     asked_turns,
@@ -96,13 +96,13 @@ def test_what_goes_back_is_what_the_api_takes(blocks: list[dict[str, Any]]) -> N
 
 @given(BLOCKS)
 def test_every_message_is_an_answer_or_unfit(blocks: list[dict[str, Any]]) -> None:
-    with suppress(Unfit):
+    with suppress(Rejected):
         assert read_answer(message(*blocks), StageOne, max_tokens=10).reason == "x"
 
 
 def test_says_what_is_wrong_without_repeating_it() -> None:
     block = {"type": "tool_use", "id": "a", "name": "stage_one", "input": {"reason": "canary-long", "more": "canary"}}
-    with pytest.raises(Unfit) as problem:
+    with pytest.raises(Rejected) as problem:
         read_answer(message(block), StageOne, max_tokens=10)
     assert "- reason: String should have at most 5 characters" in str(problem.value)
     assert "- more: Extra inputs are not permitted" in str(problem.value)
@@ -120,7 +120,7 @@ def test_says_what_is_wrong_without_repeating_it() -> None:
 )
 def test_an_answer_that_is_cut_or_cannot_be_stored_is_unfit(value: Any, stop_reason: str, said: str) -> None:
     block = {"type": "tool_use", "id": "a", "name": "stage_one", "input": value}
-    with pytest.raises(Unfit, match=said):
+    with pytest.raises(Rejected, match=said):
         read_answer(message(block, stop_reason=stop_reason), StageOne, max_tokens=10)
 
 

@@ -45,7 +45,7 @@ def test_a_child_that_lived_long_begins_its_count_anew(monkeypatch):
     child.deaths = 6
     child.start()
     child.process.wait()
-    child.tend()
+    child.check_child()
     assert child.deaths == 1
 
 

@@ -10,9 +10,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from memory_app.bundle.adapters import shelf
+from memory_app.bundle.adapters import upload_store
 from memory_app.bundle.models import BundleTransfer
-from memory_app.bundle.tasks import forget
+from memory_app.bundle.tasks import delete_expired
 from memory_app.memories.models import Memory
 from memory_app.user_profile.models import UserProfileEntry
 from memory_app.user_profile.services import set_entry
@@ -38,7 +38,7 @@ def test_a_person_orders_an_export_and_takes_it_away(page: Client, ana: Any) -> 
     write(ana, "avoids memes")
     transfer = order(page)
     assert transfer.state == "done"
-    path = shelf.path_of(transfer.file_name)
+    path = upload_store.path_of(transfer.file_name)
     assert (stat.S_IMODE(path.stat().st_mode), stat.S_IMODE(path.parent.stat().st_mode)) == (0o600, 0o700)
     assert [each for each in path.parent.iterdir() if each.is_dir()] == [], "the tree is gone"
     shown = page.get(f"/ops/export/{transfer.pk}/").content.decode()
@@ -58,7 +58,7 @@ def test_what_the_import_page_would_not_take_says_how_it_comes_back(
     write(ana, "avoids memes")
     transfer = order(page)
     assert "minara memory import DIR" not in page.get(f"/ops/export/{transfer.pk}/").content.decode()
-    monkeypatch.setattr("memory_app.bundle.adapters.archive.MOST_MEMBERS", 2)
+    monkeypatch.setattr("memory_app.bundle.adapters.archive.MAX_MEMBERS", 2)
     transfer = order(page)
     assert "minara memory import DIR" in page.get(f"/ops/export/{transfer.pk}/").content.decode()
     upload(page, take_away(page, transfer), source_format="minara", name="a.zip")
@@ -103,25 +103,25 @@ def make_stale(client: Client) -> None:
 @pytest.mark.database
 def test_an_export_is_gone_after_a_day(page: Client, ana: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     transfer = order(page)
-    path = shelf.path_of(transfer.file_name)
+    path = upload_store.path_of(transfer.file_name)
     late = timezone.now() + timedelta(hours=24, seconds=1)
-    assert forget(now=late - timedelta(seconds=5))["forgotten"] == 0
+    assert delete_expired(now=late - timedelta(seconds=5))["forgotten"] == 0
     assert path.exists()
-    assert forget(now=late)["forgotten"] == 1
+    assert delete_expired(now=late)["forgotten"] == 1
     assert not path.exists()
     assert (newest().state, newest().file_name) == ("expired", "")
     assert page.get(f"/ops/export/{transfer.pk}/download/").status_code == 410
-    assert forget(now=late)["forgotten"] == 0
+    assert delete_expired(now=late)["forgotten"] == 0
 
 
-def test_what_nobody_knows_is_swept_from_the_shelf(page: Client, ana: Any) -> None:
+def test_what_nobody_knows_is_deleted_from_the_folder(page: Client, ana: Any) -> None:
     transfer = order(page)
-    (shelf.shelf() / "left by a dead worker").mkdir()
-    (shelf.shelf() / "stray.bin").write_bytes(b"x")
-    assert forget(now=timezone.now())["strays"] == 0
+    (upload_store.upload_folder() / "left by a dead worker").mkdir()
+    (upload_store.upload_folder() / "stray.bin").write_bytes(b"x")
+    assert delete_expired(now=timezone.now())["strays"] == 0
     BundleTransfer.objects.update(expires_at=timezone.now() + timedelta(days=9))
-    assert forget(now=timezone.now() + timedelta(days=2))["strays"] == 2
-    assert shelf.path_of(transfer.file_name).exists()
+    assert delete_expired(now=timezone.now() + timedelta(days=2))["strays"] == 2
+    assert upload_store.path_of(transfer.file_name).exists()
 
 
 def test_an_operator_who_looks_leaves_a_trace_and_may_export_for_somebody_by_name(

@@ -13,11 +13,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from memory_app.bundle.adapters import shelf
+from memory_app.bundle.adapters import upload_store
 from memory_app.bundle.models import BundleTransfer
 from memory_app.bundle.tasks import apply as apply_job
-from memory_app.bundle.tasks import forget
-from memory_app.bundle.transfers import MOST_UPLOADS, approve_constraints, start_apply
+from memory_app.bundle.tasks import delete_expired
+from memory_app.bundle.transfers import MAX_UPLOADS, approve_constraints, start_apply
 from memory_app.memories.models import Memory
 from memory_app.user_profile.models import UserProfileEntry
 from memory_app.user_profile.services import set_entry
@@ -33,7 +33,7 @@ from tests.memory_app.bundle.trees import memory_file
 from tests.memory_app.bundle.wizard import apply, lines, newest, packed, take_away, upload, work, write
 
 pytestmark = pytest.mark.django_db
-MOST_QUERIES = 12
+MAX_QUERIES = 12
 
 
 def page_of(client: Client, transfer: BundleTransfer, query: str = "") -> str:
@@ -131,7 +131,7 @@ def test_what_changed_before_the_worker_came_is_shown_anew(page: Client, ana: An
     assert (again.state, again.plan["verdicts"]) == ("shown", {"known": 1, "new": 1})
     assert again.plan_sha256 != transfer.plan_sha256
     assert Memory.objects.count() == 1
-    assert "look again" in page_of(page, again)
+    assert "preview again" in page_of(page, again)
     apply(page, again)
     work()
     assert Memory.objects.count() == 2
@@ -145,15 +145,14 @@ def test_what_changed_between_two_slices_is_never_stored_unseen(
     upload(page, lines(*(f"entry {number}" for number in range(800))))
     transfer = newest()
     apply(page, transfer)
-    from memory_app.bundle import carrying
 
-    monkeypatch.setattr(carrying, "report_progress", lambda *_facts: Memory.objects.filter(pk=stored.pk).delete())
+    monkeypatch.setattr(transfer_jobs, "report_progress", lambda *_facts: Memory.objects.filter(pk=stored.pk).delete())
     work()
     again = newest()
     assert (again.state, again.plan["verdicts"]) == ("shown", {"known": 500, "new": 300})
     assert Memory.objects.count() == 500
     shown = page_of(page, again)
-    assert "It changed meanwhile" in shown
+    assert "This changed since you opened it" in shown
     assert "500 entries were imported before it" in shown
     assert "Nothing is stored yet" not in shown
     assert "The rows of this import" in page_of(operator_page, again)
@@ -175,7 +174,7 @@ def test_of_an_import_that_broke_off_nobody_says_that_nothing_was_stored(page: C
     apply(page, transfer)
     assert newest().expires_at >= begun + timedelta(hours=24)
     BundleTransfer.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
-    forget(now=timezone.now())
+    delete_expired(now=timezone.now())
     assert (newest().state, newest().file_name) == ("failed", "")
     shown = page_of(page, newest())
     assert "nothing was stored" not in shown
@@ -192,7 +191,7 @@ def test_what_stopped_halfway_and_was_left_for_a_day_says_how_much_was_stored(
     apply(page, newest())
     work()
     BundleTransfer.objects.update(state=state, result=None, expires_at=timezone.now() - timedelta(seconds=1))
-    forget(now=timezone.now())
+    delete_expired(now=timezone.now())
     assert (newest().state, newest().file_name) == ("failed", "")
     shown = page_of(page, newest())
     assert "3 entries were stored before it stopped" in shown
@@ -206,7 +205,7 @@ def test_what_began_and_stored_nothing_says_so_after_a_day(page: Client, ana: An
     write(ana, "avoids memes")
     work()
     BundleTransfer.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
-    forget(now=timezone.now())
+    delete_expired(now=timezone.now())
     assert newest().state == "expired"
     assert "nothing was stored" in page_of(page, newest())
 
@@ -321,12 +320,12 @@ def test_an_operator_who_reads_an_import_leaves_a_trace_and_may_import_for_someb
 @pytest.mark.database
 def test_an_upload_is_forgotten_after_a_day_with_its_preview(page: Client, ana: Any) -> None:
     upload(page, lines("quokka"))
-    path = shelf.path_of(newest().file_name)
+    path = upload_store.path_of(newest().file_name)
     assert path.exists()
     transfer = newest()
     BundleTransfer.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     assert page.post(f"/ops/import/{transfer.pk}/apply/", {"plan": transfer.plan_sha256}).status_code == 410
-    forget(now=timezone.now())
+    delete_expired(now=timezone.now())
     assert (newest().state, newest().plan, path.exists()) == ("expired", None, False)
     assert page_of(page, newest())
 
@@ -340,10 +339,10 @@ def test_the_room_for_uploads_is_limited_and_the_page_says_so(page: Client, ana:
             owner=ana, direction=record.direction, format="jsonl", actor=record.actor, file_name=f"x{number}",
             created_at=today, expires_at=today + timedelta(hours=1),
         )
-        for number in range(MOST_UPLOADS - 1)
+        for number in range(MAX_UPLOADS - 1)
     )  # fmt: skip
     answer = upload(page, lines("wombat"))
-    assert (answer.status_code, newest().file_name) == (422, f"x{MOST_UPLOADS - 2}")
+    assert (answer.status_code, newest().file_name) == (422, f"x{MAX_UPLOADS - 2}")
     assert "fill the room" in answer.content.decode()
     BundleTransfer.objects.update(expires_at=today)
     upload(page, lines("wombat"))
@@ -355,7 +354,7 @@ def test_a_large_preview_comes_in_parts_and_few_queries(page: Client, ana: Any) 
     transfer = newest()
     with CaptureQueriesContext(connection) as queries:
         first = page_of(page, transfer)
-    assert len(queries) <= MOST_QUERIES
+    assert len(queries) <= MAX_QUERIES
     assert ("memory number 49<" in first, "memory number 50<" in first) == (True, False)
     following = re.search(r'href="([^"]*from=50[^"]*)"', first)
     assert following

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from memory_app.bundle.adapters import read_bundle
 from memory_app.bundle.core.plan import Channel, Reason, Verdict
 from memory_app.bundle.serialisers import memories as serialiser
-from memory_app.bundle.serialisers.base import Wanted
-from memory_app.facts.core.sameness import fact_key
+from memory_app.bundle.serialisers.base import ExportScope
+from memory_app.facts.core.fact_keys import fact_key
 from memory_app.memories.core import MAX_CONTENT_CHARS, FactState
 from memory_app.memories.models import Memory
 from memory_app.user_profile.models import UserProfileEntry
@@ -120,7 +120,7 @@ def test_any_row_that_can_be_stored_is_the_same_file_again(
     ana: Any, content: str, metadata: dict[str, Any] | None, fact_type: str
 ) -> None:
     row = make_memory(ana, content, metadata=metadata, fact_type=fact_type)
-    wanted = Wanted(ana, ana, "0123456789abcdef", include_constraints=True, now=NOON)
+    wanted = ExportScope(ana, ana, "0123456789abcdef", include_constraints=True, now=NOON)
     file = serialiser.to_file(row, wanted)
     row.delete()
     plan = look(ana, in_memory({file.path: file.content})).files[0]

@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
-from memory_app.bundle.adapters import shelf
+from memory_app.bundle.adapters import upload_store
 from memory_app.bundle.models import BundleTransfer
 from memory_app.memories.models import Memory
 from tests.kit.tables import table
@@ -23,12 +23,16 @@ OF_A_WORKSPACE = ("parent", "symlink", "damaged", "cut", "no zip")  # all others
 
 @pytest.fixture
 def nothing_outside_changes() -> Iterator[None]:
-    """Compare everything in the data folder but the database and the shelf."""
+    """Compare everything in the data folder but the database and the upload_store."""
 
     def files() -> set[str]:
         root = Path(settings.DATA_DIR)
         found = (path.relative_to(root) for path in root.rglob("*"))
-        return {str(each) for each in found if each.parts[0] not in {shelf.FOLDER, "cache"} and ".db" not in each.name}
+        return {
+            str(each)
+            for each in found
+            if each.parts[0] not in {upload_store.FOLDER, "cache"} and ".db" not in each.name
+        }
 
     before = files()
     yield
@@ -50,7 +54,7 @@ def test_a_hostile_zip_is_refused_before_any_write(
     assert answer.status_code == 303
     assert newest().state == "refused"
     assert newest().error
-    assert not any(word in newest().error for word in (str(shelf.shelf()), newest().file_name))
+    assert not any(word in newest().error for word in (str(upload_store.upload_folder()), newest().file_name))
     assert page.get(f"/ops/import/{newest().pk}/").status_code == 200
     assert not Memory.objects.exists()
 
@@ -84,7 +88,7 @@ def test_only_this_page_and_only_who_may_upload_sends_more_than_a_mebibyte(page:
 
 
 def test_more_entries_than_a_worker_looks_at_are_refused(page: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memory_app.bundle.carrying.MOST_ENTRIES", 3)
+    monkeypatch.setattr("memory_app.bundle.transfer_jobs.MAX_ENTRIES", 3)
     for source_format, content in (("jsonl", b"5\n" * 4), ("mem0", b"[5, 5, 5, 5]"), ("hermes", b"- a\n" * 4)):
         upload(page, content, source_format=source_format)
         assert newest().state == "refused"

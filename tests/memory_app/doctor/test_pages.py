@@ -15,7 +15,7 @@ from tests.memory_app.memories.factories import make_many, make_memory
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
-MOST_QUERIES = 22
+MAX_QUERIES = 22
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +57,7 @@ def test_costs_the_same_however_much_is_stored(operator_page, ana):
     operator_page.get("/")  # the first visit is noted
     few = count()
     make_many(ana, 40)
-    assert count() == few <= MOST_QUERIES
+    assert count() == few <= MAX_QUERIES
 
 
 def test_the_anonymous_report_is_a_file_of_buckets(operator_page, ana):

@@ -243,7 +243,7 @@ def test_a_section_that_cannot_be_read_hides_no_other(monkeypatch, db):
 
 
 def test_little_room_is_a_warning(monkeypatch, db):
-    from minara_site.kernel.machine import Storage
+    from minara_site.kernel.host import Storage
 
     monkeypatch.setattr(house, "read_storage", lambda: Storage(1, 1, 1, disk_free=5, disk_total=100))
     assert lines("house")["disk_free_megabytes"].state is HealthState.WATCH

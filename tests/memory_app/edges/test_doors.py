@@ -139,7 +139,7 @@ class TestPage:
         assert row.count('class="badge"') == 2
 
     def test_goes_on_to_older_memories_and_says_what_was_counted(self, ana, page, monkeypatch):
-        monkeypatch.setattr("memory_app.entities.views.MOST_ROWS", 2)
+        monkeypatch.setattr("memory_app.entities.views.MAX_ROWS", 2)
         monkeypatch.setattr("memory_app.entities.selectors.WINDOW", 3)
         ids = [remember(ana, f"long BTC {number}").pk for number in range(3)]
         shown = graph(page, "?entity=BTC")

@@ -19,7 +19,7 @@ from memory_app.facts.services import (
     retire_corrected_facts,
     undo_event,
 )
-from memory_app.facts.services.compare import MOST_SLOW, store_conflicts
+from memory_app.facts.services.compare import MAX_SLOW, store_conflicts
 from memory_app.index.adapters.sql import SearchTooSlow
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Draft, delete_memories, restore_memories, write_memory
@@ -107,26 +107,26 @@ class TestFinding:
         assert find_conflicts(now=LATER) == 1
 
     def test_looks_that_take_too_long_end_and_keep_nobody_else_waiting(self, ana, ben, monkeypatch):
-        for number in range(2 * MOST_SLOW):
+        for number in range(2 * MAX_SLOW):
             make_fact(ana, f"holds {number} ETH", minutes=number)
         make_fact(ben, WEEKLY)
         make_fact(ben, DAILY, minutes=1)
         consolidate_pending(now=NOON)
         looks = look_too_long(monkeypatch, lambda owner_id: owner_id == ana.pk)
         assert find_conflicts(now=NOON) == 1
-        assert looks.count(ana.pk) == MOST_SLOW
+        assert looks.count(ana.pk) == MAX_SLOW
         assert not Memory.objects.filter(owner=ana, compared_at__isnull=False).exists()
 
     def test_those_that_always_take_too_long_do_not_stand_before_the_others_for_good(self, ana, monkeypatch):
-        slow = [make_fact(ana, f"holds {number} ETH", minutes=number) for number in range(MOST_SLOW)]
+        slow = [make_fact(ana, f"holds {number} ETH", minutes=number) for number in range(MAX_SLOW)]
         quick = make_fact(ana, WEEKLY, minutes=9)
         consolidate_pending(now=NOON)
-        find_alike = compare.find_alike
+        find_similar = compare.find_similar
 
         def find(fact):
             if fact.pk in {each.pk for each in slow}:
                 raise SearchTooSlow
-            return find_alike(fact)
+            return find_similar(fact)
 
         monkeypatch.setattr(compare, "find_alike", find)
         for _run in range(30):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from memory_app.capabilities import CONTRADICTION_JUDGE
 from memory_app.facts.core import RETIRING, ConflictState, Decider, EventKind
 from memory_app.facts.core.decision import Decision, Pair
-from memory_app.facts.core.judging import HELD_BY_GUARD, JUDGED, MOST_INVALID, SYSTEM, JudgeAnswer
+from memory_app.facts.core.judging import HELD_BY_GUARD, JUDGED, MAX_INVALID, SYSTEM, JudgeAnswer
 from memory_app.facts.judge import JUDGE, LEASE, FactConsolidator, Outcome, judge_conflicts
 from memory_app.facts.models import ConsolidationEvent, FactConflict, FactVerdict
 from memory_app.facts.services import apply_decision, consolidate_pending, find_conflicts, override_decision, undo_event
@@ -160,7 +160,7 @@ class TestHostileModels:
         make_conflict(ana)
         before = rows()
         judging.answer = answer
-        for _run in range(MOST_INVALID + 2):
+        for _run in range(MAX_INVALID + 2):
             judge_conflicts(now=NOON)
         assert rows() == before
         assert not FactVerdict.objects.exists()
@@ -168,11 +168,11 @@ class TestHostileModels:
     def test_an_answer_that_cannot_be_read_is_asked_for_twice_more(self, ana, judging):
         conflict = make_conflict(ana)
         judging.answer = {"verdict": "delete", "reason": REASON}
-        counts = [judge_conflicts(now=NOON)[Outcome.INVALID] for _run in range(MOST_INVALID + 1)]
+        counts = [judge_conflicts(now=NOON)[Outcome.INVALID] for _run in range(MAX_INVALID + 1)]
         assert counts == [1, 1, 1, 0]
-        assert judging.calls == 2 * MOST_INVALID  # each is sent back once with what is wrong with it
+        assert judging.calls == 2 * MAX_INVALID  # each is sent back once with what is wrong with it
         conflict.refresh_from_db()
-        assert (conflict.invalid_answers, conflict.state) == (MOST_INVALID, ConflictState.OPEN)
+        assert (conflict.invalid_answers, conflict.state) == (MAX_INVALID, ConflictState.OPEN)
 
     @table(
         "reason",

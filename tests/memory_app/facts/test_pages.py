@@ -13,7 +13,7 @@ from memory_app.facts.services import consolidate_pending
 from memory_app.memories.models import Memory
 from minara_site.access.models import AccessEntry, User
 from minara_site.kernel.core.vocabulary import Source
-from minara_site.web.moments import cost_words
+from minara_site.web.moments import cost_label
 from tests.kit.api import MEMORY_FIELDS, agent_of, assert_problem, walk
 from tests.kit.clock import NOON
 from tests.kit.page import toasts_of, undo_of, words_of
@@ -255,7 +255,7 @@ class TestVerdicts:
         return conflict
 
     def test_stands_on_the_event_the_retired_fact_and_the_page_why(self, page, decided):
-        model, cost = decided.verdict.model, cost_words(decided.verdict.cost_usd)
+        model, cost = decided.verdict.model, cost_label(decided.verdict.cost_usd)
         for response in (
             page.get(path("events")),
             page.get(path("list"), {"state": "retired"}),

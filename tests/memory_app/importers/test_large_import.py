@@ -14,7 +14,7 @@ from memory_app.importers.services import Verdict, run_import
 from memory_app.memories.models import Memory
 
 LINES, EVERY = 100_000, 1_000
-MOST_MEBIBYTES = 200
+MAX_MEBIBYTES = 200
 WRONG = [b"{", b"[]", b'{"content": "\xff"}', b'{"content": "a\\u0000b"}', b'{"content": "' + b"x" * 5_000 + b'"}']
 
 
@@ -40,4 +40,4 @@ def test_a_hundred_thousand_lines(ana: Any, tmp_path: Path) -> None:
         assert refused == wrong
         assert Memory.objects.count() == (LINES - len(wrong) if apply else 0)
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
-    assert grown < MOST_MEBIBYTES
+    assert grown < MAX_MEBIBYTES

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_app.memories.core.destinations import MOST_FOUND, DestinationKind, find_destinations
+from memory_app.memories.core.destinations import MAX_FOUND, DestinationKind, find_destinations
 from tests.kit.tables import table
 
 EVM = "0x" + "52908400098527886E0F7030069857D2E4169EE7"
@@ -80,7 +80,7 @@ def test_two_addresses_keep_two_keys(one, other):
 
 
 def test_a_text_of_many_addresses_gives_the_first_of_them():
-    assert len(find_destinations(f"{EVM} " * 100)) == MOST_FOUND
+    assert len(find_destinations(f"{EVM} " * 100)) == MAX_FOUND
 
 
 @given(st.text(alphabet="0xaA1bcT.:/ -w@\u200b中", max_size=300))

@@ -539,7 +539,7 @@ class TestConflict:
     def test_reverting_a_memory_that_changed_meanwhile_shows_it_as_it_is(self, page, memory):
         response = page.post(path("revert", memory.pk, 1) + "?version=1")
         assert response.status_code == 409
-        assert "It changed meanwhile" in words_of(response)
+        assert "This changed since you opened it" in words_of(response)
         assert "Trail BTC by 8%" in words_of(response)
         memory.refresh_from_db()
         assert memory.version == 2

@@ -21,7 +21,7 @@ from memory_app.memories.services import (
 )
 from memory_app.pages.cache import PAGES
 from memory_app.pages.core import find_asset
-from memory_app.pages.selectors import Asked, load_page
+from memory_app.pages.selectors import PageScope, load_page
 from minara_site.access.models import User
 from minara_site.access.policy import Role
 from minara_site.access.principal import Principal
@@ -66,7 +66,7 @@ def page_text(*, is_cached: bool = True) -> str:
     if not is_cached:
         PAGES.clear()
     reader = owner()  # the clock stands still: only the version makes a page out of date
-    return load_page(Asked(reader, find_asset("BTC"), hard_constraints=True), reader=reader, now=NOON).markdown
+    return load_page(PageScope(reader, find_asset("BTC"), hard_constraints=True), reader=reader, now=NOON).markdown
 
 
 def digest(text: str) -> str:

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from memory_app.pages.core import find_asset
-from memory_app.pages.selectors import MOST_DECISIONS, Asked, get_version, load_page
+from memory_app.pages.selectors import MAX_DECISIONS, PageScope, get_version, load_page
 from memory_app.roles.models import RoleMemory
 from minara_site.kernel.events import role_memory_changed, send_after_commit
 from minara_site.kernel.guard import core as guard
@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.database, pytest.mark.django_db]
 
 
 def text(owner, symbol="BTC", *, reader=None, now=NOON):
-    asked = Asked(owner, find_asset(symbol), hard_constraints=True)
+    asked = PageScope(owner, find_asset(symbol), hard_constraints=True)
     return load_page(asked, reader=reader or owner, now=now).markdown
 
 
@@ -47,10 +47,10 @@ def test_without_a_lesson_the_narrative_and_without_that_the_decision(ana):
 
 
 def test_newest_reflections_first_twenty_at_most(ana):
-    made = [make_wrong(ana, hours=60 + n, lesson=f"Lesson number {n}.") for n in range(MOST_DECISIONS + 5)]
+    made = [make_wrong(ana, hours=60 + n, lesson=f"Lesson number {n}.") for n in range(MAX_DECISIONS + 5)]
     lines = timeline(ana)
-    assert len(lines) == MOST_DECISIONS
-    assert [line.rsplit(") ")[-1] for line in lines] == [entry.lesson for entry in made[:MOST_DECISIONS]]
+    assert len(lines) == MAX_DECISIONS
+    assert [line.rsplit(") ")[-1] for line in lines] == [entry.lesson for entry in made[:MAX_DECISIONS]]
 
 
 def test_what_is_pending_held_refused_undeclared_or_of_somebody_else_is_never_there(ana, ben):

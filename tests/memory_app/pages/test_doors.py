@@ -7,7 +7,7 @@ import re
 import pytest
 from django.utils import timezone
 
-from memory_app.pages.selectors import Asked, load_page, open_asset
+from memory_app.pages.selectors import PageScope, load_page, open_asset
 from minara_site.access.models import AccessEntry
 from minara_site.access.policy import Role, Scope
 from minara_site.access.principal import Principal
@@ -32,7 +32,7 @@ def test_the_api_answers_markdown(ana):
     agent = agent_of(ana)
     response = agent.get("/v1/compiled/BTC")
     assert (response.status_code, response["Content-Type"]) == (200, "text/markdown; charset=utf-8")
-    asked = Asked(ana, open_asset("BTC"), hard_constraints=True)
+    asked = PageScope(ana, open_asset("BTC"), hard_constraints=True)
     assert response.content.decode() == load_page(asked, reader=ana, now=timezone.now()).markdown
     for written in ("btc", "BTC/USDT", "btc-usdt", "%E6%AF%94%E7%89%B9%E5%B8%81", "BTC%2FUSDT"):
         assert agent.get(f"/v1/compiled/{written}").content == response.content

@@ -240,7 +240,7 @@ class TestMemoriesStayApart:
         assert list(narrow(rows, owner=ana, query="rising")) == list(narrow(rows, owner=EVERYONE, query="rising")) == []
 
     def test_too_many_matches_are_ranked_without_them(self, ana, monkeypatch):
-        monkeypatch.setattr("memory_app.search.selectors.MOST_MATCHES", 3)
+        monkeypatch.setattr("memory_app.search.selectors.MAX_MATCHES", 3)
         for number in range(6):
             make_memory(ana, f"BTC breakout number {number}")
         make_wrong(ana, decision="BTC breakout " * 20)

@@ -17,7 +17,7 @@ from memory_app.roles.registry import registry
 from memory_app.roles.services import reflect as services_of_reflecting
 from memory_app.roles.services.outcome import mark_outcome
 from memory_app.roles.services.requests import estimate_reflection, request_reflection
-from memory_app.roles.services.triggers import REFLECT, START, hear_decisions, hear_prices, start_due_roles, want
+from memory_app.roles.services.triggers import REFLECT, START, on_decisions, on_prices, request_sweep, start_due_roles
 from memory_app.roles.tasks import reflect, start_due
 from minara_site.access.policy import Scope
 from minara_site.kernel.audit_log.models import AuditEntry
@@ -109,7 +109,7 @@ def test_a_burst_of_decisions_starts_one_run(ana):
     make_call(ana)
     new = [make_call(ana, hours=0) for _each in range(5)]
     for entry in new:
-        hear_decisions(entry_ids=(entry.pk,), owner_id=ana.pk)
+        on_decisions(entry_ids=(entry.pk,), owner_id=ana.pk)
     assert JobRun.objects.filter(job=START, not_before__isnull=False).count() == 1
     assert RoleState.objects.get(pk=CALL).wanted_by == Trigger.ON_NEW_WRITE
     with installed(make_role(CALL, triggers=(Trigger.ON_NEW_WRITE,), cron_expr="")):
@@ -124,17 +124,17 @@ def test_a_new_decision_starts_nothing_where_it_is_not_declared_or_nothing_is_du
         ana, status=Status.REFLECTED, outcome=Outcome.RIGHT, outcome_at=NOON, reflected_at=NOON, hours=50
     )
     with installed(make_role(SWING, triggers=(Trigger.CRON,)), make_role(CALL)):
-        hear_decisions(entry_ids=(due.pk,), owner_id=ana.pk)
-        hear_decisions(entry_ids=(young.pk,), owner_id=ana.pk)
+        on_decisions(entry_ids=(due.pk,), owner_id=ana.pk)
+        on_decisions(entry_ids=(young.pk,), owner_id=ana.pk)
         make_call(ana)
-        hear_decisions(entry_ids=(reflected.pk,), owner_id=ana.pk)
+        on_decisions(entry_ids=(reflected.pk,), owner_id=ana.pk)
     assert not RoleState.objects.exists()
     assert not JobRun.objects.exists()
 
 
 def test_a_marked_outcome_starts_its_role(ana):
     marked = make_call(ana, role_id=REVIEW, outcome=Outcome.WRONG, outcome_at=NOON)
-    hear_decisions(entry_ids=(marked.pk,), owner_id=ana.pk)
+    on_decisions(entry_ids=(marked.pk,), owner_id=ana.pk)
     assert RoleState.objects.get().role_id == REVIEW
 
 
@@ -157,17 +157,17 @@ def test_marking_asks_no_model_again_about_what_waits_after_a_bad_answer(ana, be
     ("manual", "on_price_fetch", "manual"),
 ])  # fmt: skip
 def test_of_two_triggers_the_one_that_looks_at_more_counts(db, first, then, wanted):
-    want(CALL, Trigger(first))
-    want(CALL, Trigger(then))
+    request_sweep(CALL, Trigger(first))
+    request_sweep(CALL, Trigger(then))
     assert RoleState.objects.get().wanted_by == wanted
 
 
 @pytest.mark.database
 def test_a_price_of_an_owner_starts_nothing_for_others(ana, ben):
     make_call(ben, asset="BTC")
-    hear_prices(symbols=("BTC",), owner_id=ana.pk)
+    on_prices(symbols=("BTC",), owner_id=ana.pk)
     assert not RoleState.objects.exists()
-    hear_prices(symbols=("BTC",), owner_id=ben.pk)
+    on_prices(symbols=("BTC",), owner_id=ben.pk)
     assert RoleState.objects.get().wanted_by == "on_price_fetch"
 
 
@@ -176,7 +176,7 @@ def test_a_price_of_an_owner_starts_nothing_for_others(ana, ben):
 def test_a_price_that_nobody_waits_for_is_told_by_an_index(ana, is_owners):
     """Else each posted price would go over everything that waits."""
     with CaptureQueriesContext(connection) as queries:
-        hear_prices(symbols=("BTC",), owner_id=ana.pk if is_owners else None)
+        on_prices(symbols=("BTC",), owner_id=ana.pk if is_owners else None)
     assert len(queries) == 2, "one for each role that a price starts"
     for asked in queries.captured_queries:
         with connection.cursor() as cursor:
@@ -190,12 +190,12 @@ def test_a_price_starts_only_roles_that_declare_it_and_wait_for_that_asset(ana):
     make_call(ana, asset="BTC")
     make_call(ana, asset="ETH", role_id=SWING)
     make_call(ana, asset="SOL", hours=2)
-    hear_prices(symbols=("SOL", "DOGE"), owner_id=None)
+    on_prices(symbols=("SOL", "DOGE"), owner_id=None)
     assert not RoleState.objects.exists()
-    hear_prices(symbols=("BTC",), owner_id=None)
+    on_prices(symbols=("BTC",), owner_id=None)
     assert list(RoleState.objects.values_list("role_id", "wanted_by")) == [(CALL, "on_price_fetch")]
     with installed(make_role(CALL), make_role(SWING, triggers=(Trigger.CRON,))):
-        hear_prices(symbols=("ETH",), owner_id=None)
+        on_prices(symbols=("ETH",), owner_id=None)
     assert RoleState.objects.count() == 1
 
 

@@ -63,7 +63,7 @@ def test_edits_in_the_row_and_without_javascript(page, entry):
 def test_a_stale_edit_shows_both_and_overwrites_nothing(page, entry, stale):
     answer = page.post("/user-profile/risk/edit/", {"value": "bold", **stale})
     shown = text_of(answer, 409)
-    assert "It changed meanwhile" in shown
+    assert "This changed since you opened it" in shown
     assert "conservative" in shown
     assert 'value="bold"' in shown
     assert values() == {"risk": "conservative"}

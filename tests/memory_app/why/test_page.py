@@ -14,7 +14,7 @@ from memory_app.memories.prompt_rows import find_prompt_change, load_prompt_ids
 from memory_app.memories.services import Draft, write_memory
 from memory_app.search.core.surfaces import Surface
 from memory_app.search.log import log_database, log_search
-from memory_app.why.selectors import MOST_COUNTED, SHOWN, load_report
+from memory_app.why.selectors import MAX_COUNTED, SHOWN, load_report
 from minara_site.access.models import AccessEntry
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
@@ -28,7 +28,7 @@ from tests.memory_app.memories.factories import browser, make_many, make_memory
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("frozen")]
 DAY = timedelta(days=1)
-MOST_QUERIES = 14
+MAX_QUERIES = 14
 
 
 def main_of(answer):
@@ -156,7 +156,7 @@ class TestPage:
             decide(ana, EventKind.DEDUPLICATED, other, memory)
             FactConflict.objects.create(owner=ana, older=memory, newer=other, similarity=0.9, found_at=NOON)
         start_session(owner=ana, title="", actor="test", now=NOON)
-        assert count() == few <= MOST_QUERIES
+        assert count() == few <= MAX_QUERIES
 
     def test_tells_the_steps_of_a_held_and_released_text(self, page, ana):
         draft = Draft(Category.OBSERVATION, "quiet \u202eword", Provenance(Source.AGENT_RECORDED, "key:abcd1234"))
@@ -242,13 +242,13 @@ class TestApi:
 class TestBelief:
     def test_is_bounded(self, ana):
         memory = make_memory(ana)
-        for number in range(MOST_COUNTED + 5):
+        for number in range(MAX_COUNTED + 5):
             found(ana, memory, query=f"number {number}")
         report = load_report(memory, now=NOON)
         assert [each.query for each in report.found.rows] == [
-            f"number {MOST_COUNTED + 4 - place}" for place in range(SHOWN)
+            f"number {MAX_COUNTED + 4 - place}" for place in range(SHOWN)
         ]
-        assert (report.found.count.number, report.found.count.is_exact) == (MOST_COUNTED, False)
+        assert (report.found.count.number, report.found.count.is_exact) == (MAX_COUNTED, False)
 
     def test_an_undone_merge_brought_nothing_in_its_favour(self, ana):
         memory, other = fact(ana, "one"), fact(ana, "two")

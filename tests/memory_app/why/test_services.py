@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from memory_app.memories.services import purge_expired
 from memory_app.search.core.surfaces import Surface
-from memory_app.search.log import MOST_WAIT_MS, forget_searches, log_database, log_search, tools_called_through
+from memory_app.search.log import MAX_WAIT_MS, delete_expired_searches, log_database, log_search, tools_called_through
 from memory_app.search.models import SearchLogEntry, SearchLogHit
 from memory_app.snapshot.models import SnapshotMemory
 from minara_site.agent.catalogue import call_tool
@@ -104,7 +104,7 @@ class TestNeverFailsASearch:
             other.execute("BEGIN IMMEDIATE")
             with CaptureQueriesContext(connections[log_database()]) as statements:
                 log_search(principal=browser(ana), owner=ana, query="btc", ids=[1], now=NOON, door=Surface.PAGE)
-            assert statements[0]["sql"] == f"PRAGMA busy_timeout = {MOST_WAIT_MS}"  # the file's own patience is 20 s
+            assert statements[0]["sql"] == f"PRAGMA busy_timeout = {MAX_WAIT_MS}"  # the file's own patience is 20 s
             other.execute("ROLLBACK")
         other.close()
         assert SearchLogEntry.objects.count() == 1
@@ -146,22 +146,22 @@ class TestForgets:
     def test_what_is_older_than_the_days_one_tick_after_and_not_before(self, ana):
         search(ana, [1, 2], at=NOON)
         tick = timedelta(microseconds=1)
-        assert forget_searches(now=NOON + 30 * DAY - tick) == 0
-        assert forget_searches(now=NOON + 30 * DAY) == 1
+        assert delete_expired_searches(now=NOON + 30 * DAY - tick) == 0
+        assert delete_expired_searches(now=NOON + 30 * DAY) == 1
         assert not SearchLogHit.objects.exists()
 
     @pytest.mark.database
     def test_slice_by_slice_the_oldest_first_and_nothing_the_second_time(self, ana):
         for number in range(5):
             search(ana, [number], at=NOON + number * DAY)
-        assert forget_searches(now=NOON + 33 * DAY, slice_size=2) == 4
-        assert forget_searches(now=NOON + 33 * DAY, slice_size=2) == 0
+        assert delete_expired_searches(now=NOON + 33 * DAY, slice_size=2) == 4
+        assert delete_expired_searches(now=NOON + 33 * DAY, slice_size=2) == 0
         assert SearchLogEntry.objects.get().at == NOON + 4 * DAY
 
     def test_everything_once_it_is_off(self, ana, settings):
         search(ana, [1])
         settings.MINARA = settings.MINARA.model_copy(update={"minara_search_log_days": 0})
-        assert forget_searches(now=NOON) == 1
+        assert delete_expired_searches(now=NOON) == 1
 
     def test_as_a_job_of_the_schedule(self):
         job = find_job("why.forget_searches")

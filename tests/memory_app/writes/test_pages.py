@@ -25,7 +25,7 @@ from tests.memory_app.writes.factories import agent, person, write
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("frozen")]
 BAD = "key:bad00000"
-MOST_QUERIES = 13
+MAX_QUERIES = 13
 
 
 def hidden_plan(page: str) -> str:
@@ -94,7 +94,7 @@ def test_a_burst_is_seen_within_one_page_load_and_leads_to_its_rows(operator_pag
         assert "201 writes within an hour" in page
         assert "All normal" not in page
         if path != "/":
-            assert len(queries) <= MOST_QUERIES
+            assert len(queries) <= MAX_QUERIES
     rows_url = re.search(r'href="(/ops/writes/rows/[^"]*similar)"', page)[1].replace("&amp;", "&")
     undo_url = re.search(r'href="(/ops/writes/roll-back/[^"]*)"', page)[1].replace("&amp;", "&")
     assert "weekly resistance" not in text_of(operator_page.get(rows_url))
@@ -219,7 +219,7 @@ def test_pages_ask_the_database_at_most_thirteen_times(operator_page: Client, an
     ):
         with CaptureQueriesContext(connection) as queries:
             text_of(operator_page.get(path))
-        assert len(queries) <= MOST_QUERIES, path
+        assert len(queries) <= MAX_QUERIES, path
 
 
 @pytest.mark.database

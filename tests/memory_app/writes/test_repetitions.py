@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from memory_app.facts.core import RETIRING, Decider, EventKind
 from memory_app.facts.core.decision import Decision
-from memory_app.facts.core.sameness import fact_key
+from memory_app.facts.core.fact_keys import fact_key
 from memory_app.facts.models import ConsolidationEvent, FactConflict
 from memory_app.facts.services import apply_decision, consolidate_pending, find_conflicts, undo_event
 from memory_app.memories.core import FactState

@@ -22,7 +22,7 @@ from minara_site.web.lists import Column, Empty, ListSpec, Sort, load_page, rend
 from minara_site.web.responses import render_form, render_page, see_other, toast
 
 SENT_FORMS = "sent_key_forms"  # in the session: the marks of the forms that made a key lately
-MOST_SENT_FORMS = 20
+MAX_SENT_FORMS = 20
 
 KEYS = ListSpec(
     name="keys",
@@ -73,7 +73,7 @@ def key_new(request: PageRequest) -> HttpResponse:
 def make(request: PageRequest, form: NewKeyForm) -> NewKey:
     """Make the key that the form asks for, and keep the form's mark. Raises Invalid."""
     key = create_key(user=request.user, now=timezone.now(), actor=request.principal.actor, **form.chosen)
-    request.session[SENT_FORMS] = [*request.session.get(SENT_FORMS, []), form.cleaned_data["once"]][-MOST_SENT_FORMS:]
+    request.session[SENT_FORMS] = [*request.session.get(SENT_FORMS, []), form.cleaned_data["once"]][-MAX_SENT_FORMS:]
     return key
 
 

@@ -23,7 +23,7 @@ from minara_site.access.adapters import ClosedAccountAdapter
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.access.security.factors import list_factors
-from minara_site.access.security.lockout import passkey_door
+from minara_site.access.security.lockout import passkey_limit
 from minara_site.access.security.sessions import is_half_way, renew_session
 from minara_site.console.account.security.forms import CodeForm, PasskeyForm, PasswordForm
 from minara_site.shell.pages import PageRequest, page
@@ -42,7 +42,7 @@ def enter(request: HttpRequest, user: User, to: str = "home") -> HttpResponse:
 @page(Act.SIGN_IN, methods=("POST",))
 def passkey_options(request: HttpRequest) -> HttpResponse:
     """Return the challenge that a passkey signs: of who is signed in or half-way in, else of anybody."""
-    passkey_door(ClosedAccountAdapter().get_client_ip(request)).knock(timezone.now())
+    passkey_limit(ClosedAccountAdapter().get_client_ip(request)).count_attempt(timezone.now())
     stage = get_pending_stage(request)
     user = request.user if request.user.is_authenticated else stage.login.user if stage else None
     return JsonResponse(begin_authentication(user))

@@ -20,7 +20,7 @@ from django.utils.translation import gettext_lazy as _
 
 from minara_site.access.adapters import cipher
 from minara_site.access.models import User
-from minara_site.access.security.lockout import code_door, is_first_use
+from minara_site.access.security.lockout import code_limit, is_first_use
 
 SEALED_FOR_SECONDS = 3600
 BROKEN = (  # what a made-up credential raises
@@ -55,12 +55,12 @@ class CodeForm(BaseAuthenticateForm):  # type: ignore[misc]
 
     def clean_code(self) -> str:
         """Accept a code that fits, once. Raises Throttled after five that do not."""
-        now, door = timezone.now(), code_door(self.user.pk)
-        door.knock(now)
+        now, limit = timezone.now(), code_limit(self.user.pk)
+        limit.count_attempt(now)
         if not is_first_use(user_id=self.user.pk, code=normalize_user_code(self.cleaned_data["code"]), now=now):
             raise mismatch()
         code: str = super().clean_code()
-        door.forgive()
+        limit.reset_attempts()
         return code
 
 
@@ -162,12 +162,12 @@ class AppForm(forms.Form):
     def clean_code(self) -> str:
         """Refuse a code that does not fit. Raises Throttled after five."""
         code: str = self.cleaned_data["code"]
-        now, door = timezone.now(), code_door(self.user.pk)
-        door.knock(now)
+        now, limit = timezone.now(), code_limit(self.user.pk)
+        limit.count_attempt(now)
         is_new = is_first_use(user_id=self.user.pk, code=normalize_user_code(code), now=now)
         if not (is_new and validate_totp_code(self.secret, code)):
             raise mismatch()
-        door.forgive()
+        limit.reset_attempts()
         return code
 
 

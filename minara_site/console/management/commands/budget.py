@@ -8,9 +8,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from minara_site.kernel.command import MinaraCommand
-from minara_site.kernel.llm.budget import usd_words
+from minara_site.kernel.llm.budget import usd_label
 from minara_site.kernel.llm.core.windows import EVERY
-from minara_site.kernel.llm.selectors import Standing, budget_record, load_budget
+from minara_site.kernel.llm.selectors import WindowStatus, budget_record, load_budget
 
 HEADS = ("category", "window", "spent", "reserved", "cap", "forecast")
 
@@ -36,9 +36,9 @@ class Command(MinaraCommand):
             self.stdout.write("".join(f"{cell:<12}" for cell in row[:2]) + "".join(f"{cell:>14}" for cell in row[2:]))
 
 
-def cells_of(standing: Standing, coming: Any) -> tuple[str, ...]:
+def cells_of(standing: WindowStatus, coming: Any) -> tuple[str, ...]:
     """Return the cells of a line."""
     totals = standing.totals
-    cap = _("none") if totals.cap is None else usd_words(totals.cap) + ("*" if standing.raised_cap is not None else "")
+    cap = _("none") if totals.cap is None else usd_label(totals.cap) + ("*" if standing.raised_cap is not None else "")
     ahead = _("too early") if coming is None else f"{coming:.2f}"
-    return (totals.window.category, totals.window.name, usd_words(totals.spent), usd_words(totals.reserved), cap, ahead)
+    return (totals.window.category, totals.window.name, usd_label(totals.spent), usd_label(totals.reserved), cap, ahead)

@@ -17,13 +17,13 @@ from minara_site.kernel.market.core import UnusableError, normalise_symbol, pars
 from minara_site.kernel.market.core.candle_rows import Row
 from minara_site.kernel.market.fetching import fetch_pairs
 from minara_site.kernel.market.importing import Report, import_file
+from minara_site.kernel.market.labels import fault_sentence
 from minara_site.kernel.market.services import Series
 from minara_site.kernel.market.sources import current_interval_seconds, current_pairs, current_source, pair_of
-from minara_site.kernel.market.words import fault_sentence
-from minara_site.web.words import sentences
+from minara_site.web.labels import sentences
 
 SOMETHING_REJECTED = 2
-MOST_SHOWN = 100
+MAX_SHOWN = 100
 ACTOR = "command:market"
 INTERVAL_HELP = "length of a candle: 5m, 1h, 1d"
 
@@ -54,10 +54,10 @@ class Command(MinaraCommand):
         series = Series(options["symbol"], options["interval"], f"csv:{options['path'].name}"[:80], ACTOR)
         shown = 0
 
-        def tell(row: Row) -> None:
+        def note_row(row: Row) -> None:
             nonlocal shown
             shown += 1
-            if shown <= MOST_SHOWN:
+            if shown <= MAX_SHOWN:
                 self.stdout.write(describe(row))
 
         report = import_file(
@@ -66,10 +66,10 @@ class Command(MinaraCommand):
             now=timezone.now(),
             apply=not options["dry_run"],
             may_have_gaps=options["gaps"],
-            tell=tell,
+            note_row=note_row,
         )
-        if shown > MOST_SHOWN:
-            self.stdout.write(_("%(more)d further rows were refused.") % {"more": shown - MOST_SHOWN})
+        if shown > MAX_SHOWN:
+            self.stdout.write(_("%(more)d further rows were refused.") % {"more": shown - MAX_SHOWN})
         self.stdout.write(summarize(report, series.symbol, apply=not options["dry_run"]))
         if report.refused:
             sys.exit(SOMETHING_REJECTED)

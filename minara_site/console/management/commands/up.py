@@ -27,7 +27,7 @@ from minara_site.kernel.processes.supervisor import Child, supervise
 
 LOOK_SECONDS = 0.2
 FUTILE_STARTS = 3
-MOST_WORKERS = 64
+MAX_WORKERS = 64
 PROBE = HttpLimits("probe", max_bytes=64 * 1024, uses_proxy=False)
 ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - where to call a server that listens everywhere
 
@@ -41,8 +41,8 @@ def port_number(text: str) -> int:
 
 def worker_count(text: str) -> int:
     """Read how many web worker processes to run."""
-    if not text.isdecimal() or not 1 <= int(text) <= MOST_WORKERS:
-        raise ArgumentTypeError(_("choose from 1 to %(most)d processes") % {"most": MOST_WORKERS})
+    if not text.isdecimal() or not 1 <= int(text) <= MAX_WORKERS:
+        raise ArgumentTypeError(_("choose from 1 to %(most)d processes") % {"most": MAX_WORKERS})
     return int(text)
 
 

@@ -23,15 +23,15 @@ CACHED: Final = {"type": "ephemeral"}
 REFUSAL: Final = "refusal"
 CUT: Final = {"max_tokens", "model_context_window_exceeded"}
 SENDABLE: Final = {"text", "tool_use", "thinking", "redacted_thinking"}
-MOST_PROBLEMS: Final = 10
-MOST_TOKENS: Final = 1_000_000_000
+MAX_PROBLEMS: Final = 10
+MAX_TOKENS: Final = 1_000_000_000
 
 T = TypeVar("T", bound=BaseModel)
 Turns = tuple[dict[str, Any], ...]
 Strict = Callable[[dict[str, Any]], dict[str, Any]]
 
 
-class Unfit(Exception):
+class Rejected(Exception):
     """An answer that is not what was asked; its text is for the model alone, for it may hold what the model wrote."""
 
 
@@ -46,10 +46,10 @@ class Unreadable(Exception):
 class Usage(BaseModel):
     """What a call used, as the API says it. Other endpoints leave the caches out, or say null."""
 
-    input_tokens: int = Field(ge=0, le=MOST_TOKENS)
-    output_tokens: int = Field(ge=0, le=MOST_TOKENS)
-    cache_creation_input_tokens: int | None = Field(default=None, ge=0, le=MOST_TOKENS)
-    cache_read_input_tokens: int | None = Field(default=None, ge=0, le=MOST_TOKENS)
+    input_tokens: int = Field(ge=0, le=MAX_TOKENS)
+    output_tokens: int = Field(ge=0, le=MAX_TOKENS)
+    cache_creation_input_tokens: int | None = Field(default=None, ge=0, le=MAX_TOKENS)
+    cache_read_input_tokens: int | None = Field(default=None, ge=0, le=MAX_TOKENS)
 
     @property
     def tokens(self) -> Tokens:
@@ -174,18 +174,18 @@ def read_answer(message: Message, answer: type[T], *, max_tokens: int) -> T:
         raise Declined
     name = tool_name(answer)
     if message.stop_reason in CUT:
-        raise Unfit(f"The answer was cut at {max_tokens} tokens. Call the tool `{name}` again, and be brief.")
+        raise Rejected(f"The answer was cut at {max_tokens} tokens. Call the tool `{name}` again, and be brief.")
     calls = [block for block in message.content if block.get("type") == "tool_use" and block.get("name") == name]
     if len(calls) != 1:
-        raise Unfit(f"Call the tool `{name}` exactly once; it was called {len(calls)} times.")
+        raise Rejected(f"Call the tool `{name}` exactly once; it was called {len(calls)} times.")
     try:
         value = answer.model_validate(calls[0].get("input"))
     except ValidationError as error:
         found = error.errors(include_url=False, include_context=False, include_input=False)
-        lines = [f"- {'.'.join(map(str, each['loc'])) or 'input'}: {each['msg']}" for each in found[:MOST_PROBLEMS]]
-        raise Unfit("\n".join([f"This input does not fit the schema of `{name}`:", *lines])) from None
+        lines = [f"- {'.'.join(map(str, each['loc'])) or 'input'}: {each['msg']}" for each in found[:MAX_PROBLEMS]]
+        raise Rejected("\n".join([f"This input does not fit the schema of `{name}`:", *lines])) from None
     if not is_storable(calls[0].get("input")):
-        raise Unfit("Leave out NUL characters, lone surrogates, and numbers that are not finite.")
+        raise Rejected("Leave out NUL characters, lone surrogates, and numbers that are not finite.")
     return value
 
 

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from minara_site.kernel.errors import Invalid, NotFound
 from minara_site.kernel.market.core.candle_rows import MAX_LINE_CHARS, BadHeaderError
-from minara_site.kernel.market.words import header_sentence
+from minara_site.kernel.market.labels import header_sentence
 
 
 @contextmanager

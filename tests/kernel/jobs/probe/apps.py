@@ -25,4 +25,4 @@ class ProbeConfig(AppConfig):
         services.LEASE_SECONDS = schedule.LEASE_SECONDS = int(os.environ.get("PROBE_LEASE_SECONDS", "20"))
         schedule.TICK_SECONDS = 0.5
         schedule.RESEND_AFTER, schedule.RESEND_ANYWAY_AFTER = timedelta(seconds=2), timedelta(seconds=5)
-        queue.STOP_SECONDS = queue.MOST_LOCKED_SECONDS = 2
+        queue.STOP_SECONDS = queue.MAX_LOCKED_SECONDS = 2

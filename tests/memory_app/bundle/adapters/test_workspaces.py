@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memory_app.bundle.adapters import BundleRefused
-from memory_app.bundle.adapters.workspaces import lay_out
+from memory_app.bundle.adapters.workspaces import write_workspace
 from tests.kit.shared import corpus
 from tests.kit.tables import table
 
@@ -29,7 +29,7 @@ def unpack(folder: Path, path: Path) -> tuple[dict[str, str], int]:
     """Return what is laid out, and how many files were left alone."""
     bench = folder / "bench"
     bench.mkdir()
-    left = lay_out(path, "w.zip", bench, is_zip=True)
+    left = write_workspace(path, "w.zip", bench, is_zip=True)
     return {str(each.relative_to(bench)): each.read_text() for each in bench.rglob("*.md")}, left
 
 

@@ -1,5 +1,5 @@
 from memory_app.bundle.core.plan import Channel, FilePlan, Reason, Verdict
-from memory_app.bundle.core.preview import MOST_SHOWN, Row, Tally, keep_rows, row_of, said_by
+from memory_app.bundle.core.preview import MAX_SHOWN, Row, Tally, keep_rows, row_of, said_by
 
 
 def counted(*rows: Row, binding: tuple[str, ...] = ("1",)) -> Tally:
@@ -38,11 +38,11 @@ def test_a_row_comes_back_as_it_was_kept() -> None:
 
 
 def test_some_of_each_verdict_are_listed_and_all_are_counted() -> None:
-    rows = [Row(f"a:{n}", "new") for n in range(MOST_SHOWN + 5)]
+    rows = [Row(f"a:{n}", "new") for n in range(MAX_SHOWN + 5)]
     found = counted(*rows, Row("a:last", "rejected")).preview(ignored=3)
-    assert (len(found.rows), found.rows[-1].place) == (MOST_SHOWN + 1, "a:last")
-    assert (found.verdicts, found.ignored) == ({"new": MOST_SHOWN + 5, "rejected": 1}, 3)
-    assert found.marks == "n" * (MOST_SHOWN + 5) + "r"
+    assert (len(found.rows), found.rows[-1].place) == (MAX_SHOWN + 1, "a:last")
+    assert (found.verdicts, found.ignored) == ({"new": MAX_SHOWN + 5, "rejected": 1}, 3)
+    assert found.marks == "n" * (MAX_SHOWN + 5) + "r"
 
 
 def test_the_hash_changes_with_everything_but_the_words_of_a_reason() -> None:

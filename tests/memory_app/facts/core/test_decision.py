@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from memory_app.facts.core.decision import Decision, DecisionKind, Pair, Problem, Side, find_problem, loser_of
+from memory_app.facts.core.decision import Decision, DecisionKind, Pair, Problem, Side, find_problem, retired_by
 from tests.kit.tables import table
 
 OLDER = Side(1, "prefers weekly charts", "agent_recorded", datetime(2026, 1, 1, tzinfo=UTC), True, False)
@@ -36,4 +36,4 @@ def test_refuses_what_is_not_settled(kind):
 def test_never_retires_what_a_user_typed(kind):
     pair = Pair(replace(OLDER, is_protected=True), replace(NEWER, is_protected=True))
     decision = Decision(kind, 1, 2)
-    assert (find_problem(decision, pair) is Problem.PROTECTED) == (loser_of(decision, pair) is not None)
+    assert (find_problem(decision, pair) is Problem.PROTECTED) == (retired_by(decision, pair) is not None)

@@ -8,7 +8,7 @@ from django.utils import translation
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_app.importers.adapters import unusable_words
+from memory_app.importers.adapters import unusable_label
 from memory_app.importers.core.entries import Entry
 from memory_app.importers.core.fields import Expected, UnusableError
 from memory_app.importers.core.jsonl import read_record
@@ -82,12 +82,12 @@ def test_reads_every_field(created_at: str) -> None:
 def test_says_which_field_is_wrong(value: Any, word: str) -> None:
     with pytest.raises(UnusableError) as wrong:
         read_record(3, value)
-    assert word in unusable_words(wrong.value)
+    assert word in unusable_label(wrong.value)
 
 
 def test_says_what_is_wrong_in_the_readers_language() -> None:
     with translation.override("zh-hans"):
-        words = {expected: unusable_words(UnusableError(expected, "tickers", ["x"])) for expected in Expected}
+        words = {expected: unusable_label(UnusableError(expected, "tickers", ["x"])) for expected in Expected}
     assert all(re.search("[\u4e00-\u9fff]", said) for said in words.values()), words
 
 

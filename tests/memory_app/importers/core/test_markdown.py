@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_app.importers.core.entries import Line
-from memory_app.importers.core.markdown import MOST_HEADING_CHARS, read_blocks, without_front_matter
+from memory_app.importers.core.markdown import MAX_HEADING_CHARS, read_blocks, without_front_matter
 from tests.kit.tables import table
 from tests.memory_app.importers.core.lines import lines
 
@@ -64,7 +64,7 @@ def test_keeps_the_trail_of_headings() -> None:
 
 
 def test_a_heading_as_long_as_a_text_is_one() -> None:
-    longest = "a" * MOST_HEADING_CHARS
+    longest = "a" * MAX_HEADING_CHARS
     blocks = list(read_blocks(lines(f"# {longest}\n- b\n\n## {longest}a\n- c")))
     assert [(block.text, block.headings) for block in blocks] == [
         (text, (longest,)) for text in ("b", f"## {longest}a", "c")

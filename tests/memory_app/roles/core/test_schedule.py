@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta, timezone
 
 from memory_app.roles.core.declarations import is_cron
-from memory_app.roles.core.schedule import LEAST_WAIT, MOST_BACKOFF, MOST_WAIT, backoff, last_slot, wait_for_outcome
+from memory_app.roles.core.schedule import MAX_BACKOFF, MAX_WAIT, MIN_WAIT, backoff, last_slot, wait_for_outcome
 from tests.kit.tables import table
 from tests.memory_app.roles.reflecting import make_role
 
@@ -32,11 +32,11 @@ def test_slots_are_counted_in_utc_whatever_zone_the_clock_shows():
 def test_what_is_due_for_long_is_looked_at_more_rarely():
     policy = make_role("desk.call").reflection_policy
     decided_at = SIX - timedelta(hours=policy.min_age_hours)
-    assert wait_for_outcome(decided_at, policy, SIX) == LEAST_WAIT
+    assert wait_for_outcome(decided_at, policy, SIX) == MIN_WAIT
     assert wait_for_outcome(decided_at, policy, SIX + timedelta(hours=4)) == timedelta(hours=1)
-    assert wait_for_outcome(decided_at, policy, SIX + timedelta(days=90)) == MOST_WAIT
+    assert wait_for_outcome(decided_at, policy, SIX + timedelta(days=90)) == MAX_WAIT
 
 
 def test_backoffs_double_and_end():
     assert [backoff(number) // timedelta(minutes=15) for number in (0, 1, 2, 3)] == [1, 1, 2, 4]
-    assert backoff(1_000_000) == MOST_BACKOFF
+    assert backoff(1_000_000) == MAX_BACKOFF

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from memory_app.index.core.parser import parse_query
 from memory_app.index.core.request import Facts, Fusion, Matches
-from memory_app.search.core.fusion import MOST_DEVIATION, Fuser, Neighbours, Pool, widened
+from memory_app.search.core.fusion import MAX_DEVIATION, Fuser, Neighbours, Pool, widened
 from memory_app.search.core.rank import Ranker
 from memory_app.search.core.weights import WEIGHTS
 from minara_site.kernel.core.text import prepare
@@ -31,7 +31,7 @@ def fuser_of(query, contents, cosines, *, apart=timedelta(minutes=1), depth=20):
     ranker = Ranker(parsed.node, extract_finance_entities(query))
     bodies = {at: prepare(each.content) for at, each in facts.items()}
     hit = [at for at, body in bodies.items() if ranker.bm25.count(body)]
-    scored = ranker.by_words(Matches(hit, [bodies[at] for at in hit], len(facts)), limit=depth)
+    scored = ranker.by_keywords(Matches(hit, [bodies[at] for at in hit], len(facts)), limit=depth)
     near = dict(sorted(cosines.items(), key=lambda pair: (-pair[1], pair[0])))
     return Fuser(Pool(scored, near, facts, Neighbours(list(near)), parsed.words, depth), ranker)
 
@@ -158,4 +158,4 @@ def test_every_score_is_finite_and_every_order_total(texts, cosines, query):
 def test_one_among_very_many_stays_finite():
     near = dict.fromkeys(range(1, 200_000), 0.0) | {1: 1.0}
     fuser = fuser_of("stop", ["stop"], dict(sorted(near.items(), key=lambda pair: -pair[1])))
-    assert fuser.features(1)["meaning"] == MOST_DEVIATION
+    assert fuser.features(1)["meaning"] == MAX_DEVIATION

@@ -31,7 +31,7 @@ def rank(query, *contents, limit=10, total=100):
     """Return the hits of these texts, numbered from 1."""
     order = ranker(query)
     facts = {n: Facts(n, 7, "lesson", content, None, "", NOON, NOON) for n, content in enumerate(contents, start=1)}
-    return order.by_entities(order.by_words(matches(*contents, total=total), limit=limit), facts)
+    return order.by_entities(order.by_keywords(matches(*contents, total=total), limit=limit), facts)
 
 
 @table(
@@ -117,10 +117,10 @@ def test_puts_the_newer_of_equals_first():
 
 def test_keeps_more_than_the_limit_only_while_entities_can_change_the_order():
     contents = [f"btc stop number {n}" for n in range(60)]
-    assert len(ranker("stop").by_words(matches(*contents), limit=10)) == 10
-    assert len(ranker("stop number").by_words(matches(*contents), limit=10)) == 10
-    assert len(ranker("btc").by_words(matches(*contents), limit=10)) == LOOKED_AT
-    assert len(ranker("stop").by_words(matches(*contents), limit=50)) == 50
+    assert len(ranker("stop").by_keywords(matches(*contents), limit=10)) == 10
+    assert len(ranker("stop number").by_keywords(matches(*contents), limit=10)) == 10
+    assert len(ranker("btc").by_keywords(matches(*contents), limit=10)) == LOOKED_AT
+    assert len(ranker("stop").by_keywords(matches(*contents), limit=50)) == 50
 
 
 def test_can_keep_another_order():

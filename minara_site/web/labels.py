@@ -16,6 +16,6 @@ def sentences(first: str, second: str) -> str:
     return _("%(first)s %(second)s") % {"first": first, "second": second}
 
 
-def declared_words(text: str) -> str:
+def declared_label(text: str) -> str:
     """Return what a module of Python says about itself in the reader's language, where the catalogue has it."""
     return translation.gettext(text)

@@ -129,14 +129,14 @@ def exact_html(text: str) -> SafeString:
 def marked_html(text: str, places: Iterable[int]) -> SafeString:
     """Return the text escaped, the characters at these places marked in red."""
     places = set(places)
-    mark, title = '<span class="hid defused" title="{}">{}</span>', _("made harmless: it read like a fence")
+    mark, title = '<span class="hid defused" title="{}">{}</span>', _("neutralised: it read like a fence")
     return joined(
         format_html(mark, title, char) if place in places else escape(char) for place, char in enumerate(text)
     )
 
 
 def defused_places(text: str) -> list[int]:
-    """Return where a bracket of a false fence was made harmless: where it would be again, were it sharp."""
+    """Return where a bracket of a false fence was neutralised: where it would be again, were it sharp."""
     sharp = text.translate(SHARP)
     again = fence_text(f"|{sharp}|")[1:-1]
     if sharp == text or len(again) != len(text):
@@ -145,7 +145,7 @@ def defused_places(text: str) -> list[int]:
 
 
 def count_defused(prompt: Prompt) -> int:
-    """Return how many false fences were made harmless."""
+    """Return how many false fences were neutralised."""
     lines = [line for _record, text in section_texts(prompt) for line in text.splitlines()]
     return sum(line[place] == OPENING_MARK for line in lines for place in defused_places(line))
 

@@ -11,7 +11,7 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory_app.memories.selectors import reason_words
+from memory_app.memories.selectors import reason_label
 from memory_app.snapshot.selectors import count_rows_of
 from minara_site.access.actors import name_actors
 from minara_site.access.models import User
@@ -21,7 +21,7 @@ from minara_site.kernel.audit_log.table import load_acts
 from minara_site.web.filters import Rows
 from minara_site.web.keyset import Order
 from minara_site.web.lists import Column, Empty, Filter, FilterKind, ListSpec, Sort
-from minara_site.web.moments import number_words
+from minara_site.web.moments import number_label
 
 
 def by_actor(rows: Rows, value: str) -> Rows:
@@ -78,7 +78,7 @@ ENTRIES = ListSpec(
 
 
 @dataclass(frozen=True, slots=True)
-class ListedEntry:
+class EntryRow:
     """An act as the pages show it; `words` is empty for one that no app declares."""
 
     entry: AuditEntry
@@ -92,23 +92,23 @@ class ListedEntry:
         return int(self.entry.pk)
 
 
-def shape_entries(entries: Iterable[AuditEntry], *, reader: User) -> list[ListedEntry]:
+def shape_entries(entries: Iterable[AuditEntry], *, reader: User) -> list[EntryRow]:
     """Return acts as the pages show them. Two queries at most."""
     entries = list(entries)
     acts, names = load_acts(), name_actors({entry.actor for entry in entries}, reader=reader)
     return [
-        ListedEntry(
+        EntryRow(
             entry,
             names[entry.actor],
             str(acts[entry.tool_call].label) if entry.tool_call in acts else "",
-            reason_words(entry.reasoning),
-            rows_words(entry.details),
+            reason_label(entry.reasoning),
+            rows_label(entry.details),
         )
         for entry in entries
     ]
 
 
-def rows_words(details: dict[str, Any]) -> str:
+def rows_label(details: dict[str, Any]) -> str:
     """Return how many rows an act stands for, when these are more than one."""
     count = count_rows_of(details)
-    return _("%(number)s rows") % {"number": number_words(count)} if count > 1 else ""
+    return _("%(number)s rows") % {"number": number_label(count)} if count > 1 else ""

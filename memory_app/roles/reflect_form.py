@@ -11,19 +11,19 @@ from memory_app.capabilities import ROLE_REFLECTION
 from memory_app.roles.services.requests import estimate_reflection
 from minara_site.kernel.capabilities import MODEL_CALLS
 from minara_site.kernel.governance.core import Mode
-from minara_site.kernel.governance.selectors import list_standings
+from minara_site.kernel.governance.selectors import list_statuses
 from minara_site.kernel.governance.table import Capability
 from minara_site.kernel.llm.core import Category
 from minara_site.kernel.llm.core.windows import EVERY
 from minara_site.kernel.llm.gateway import what_is_missing
 from minara_site.kernel.llm.selectors import load_budget
-from minara_site.web.moments import money_words
+from minara_site.web.moments import money_label
 
 LEARNING = Category.LEARNING.value
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class ReflectForm:
     """What the button promises. `refusal` says why it cannot be pressed, empty when it can.
 
     In shadow it is paid for and nothing is written.
@@ -36,17 +36,17 @@ class Offer:
     is_shadow: bool
 
 
-def load_offer(role_id: str, *, now: datetime) -> Offer:
+def load_offer(role_id: str, *, now: datetime) -> ReflectForm:
     """Return what reflecting the due entries of all owners would take."""
     estimate = estimate_reflection(role_id, now=now)
     windows = [standing.totals for standing in load_budget(now=now) if standing.window.category in (LEARNING, EVERY)]
     left = min((each.left for each in windows if each.left is not None), default=None)  # the fullest one decides
     missing = what_is_missing()
-    modes = {} if missing else {standing.capability: standing.mode for standing in list_standings()}
-    return Offer(
+    modes = {} if missing else {standing.capability: standing.mode for standing in list_statuses()}
+    return ReflectForm(
         due=estimate.due,
-        cost=_("not known") if estimate.cost_usd is None else money_words(estimate.cost_usd),
-        left=_("no cap") if left is None else money_words(left),
+        cost=_("not known") if estimate.cost_usd is None else money_label(estimate.cost_usd),
+        left=_("no cap") if left is None else money_label(left),
         refusal=missing or refusal_of(left, modes),
         is_shadow=modes.get(ROLE_REFLECTION) is Mode.SHADOW,
     )

@@ -25,7 +25,7 @@ CHUNK = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A file on the shelf."""
+    """A stored file."""
 
     name: str
     sha256: str
@@ -33,7 +33,7 @@ class Stored:
     is_zip: bool
 
 
-def shelf() -> Path:
+def upload_folder() -> Path:
     """Return the folder, made with mode 0700 at the first call."""
     folder = Path(settings.DATA_DIR) / FOLDER
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -42,7 +42,7 @@ def shelf() -> Path:
 
 def path_of(name: str) -> Path:
     """Return where a stored file lies."""
-    return shelf() / Path(name).name
+    return upload_folder() / Path(name).name
 
 
 def new_name() -> str:
@@ -112,7 +112,7 @@ def sha256_of(name: str) -> str:
 @contextmanager
 def workbench() -> Iterator[Path]:
     """Give a folder that is gone afterwards."""
-    folder = Path(mkdtemp(dir=shelf()))
+    folder = Path(mkdtemp(dir=upload_folder()))
     try:
         yield folder
     finally:
@@ -128,7 +128,7 @@ def remove(name: str) -> None:
 def remove_strays(known: Iterable[str], *, older_than: float) -> int:
     """Remove what no transfer names and nobody touched since this moment (Unix seconds); return how many."""
     kept, gone = set(known), 0
-    for path in shelf().iterdir():
+    for path in upload_folder().iterdir():
         if path.name in kept or path.lstat().st_mtime >= older_than:
             continue
         if path.is_dir() and not path.is_symlink():

@@ -18,7 +18,7 @@ from minara_site.web.badges import state_of
 from minara_site.web.filters import Text
 from minara_site.web.keyset import Order
 from minara_site.web.lists import Column, Empty, Filter, FilterKind, ListSpec, Sort
-from minara_site.web.moments import number_words, span_words
+from minara_site.web.moments import number_label, span_label
 
 
 def runs_spec() -> ListSpec:
@@ -57,7 +57,7 @@ def runs_spec() -> ListSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class ListedRun:
+class RunRow:
     """A run as the pages show it."""
 
     run: JobRun
@@ -97,8 +97,8 @@ class ListedRun:
         if self.run.done is None or self.run.total is None:
             return ""
         return _("%(done)s of %(total)s") % {
-            "done": number_words(self.run.done),
-            "total": number_words(self.run.total),
+            "done": number_label(self.run.done),
+            "total": number_label(self.run.total),
         }
 
     @property
@@ -111,7 +111,7 @@ class ListedRun:
         """Return how long it ran; empty while it does, or when it never began."""
         if self.run.started_at is None or self.run.finished_at is None:
             return ""
-        return duration_words(self.run.finished_at - self.run.started_at)
+        return duration_label(self.run.finished_at - self.run.started_at)
 
     @property
     def counts(self) -> list[tuple[str, Any]]:
@@ -119,16 +119,16 @@ class ListedRun:
         return [(name.replace("_", " "), value) for name, value in (self.run.result or {}).items()]
 
 
-def shape_runs(runs: Iterable[JobRun], *, reader: User) -> list[ListedRun]:
+def shape_runs(runs: Iterable[JobRun], *, reader: User) -> list[RunRow]:
     """Return runs as the pages show them. Two queries at most."""
     runs = list(runs)
     names = name_actors({run.requested_by for run in runs}, reader=reader) | {"schedule": _("the schedule")}
-    return [ListedRun(run, names[run.requested_by]) for run in runs]
+    return [RunRow(run, names[run.requested_by]) for run in runs]
 
 
-def duration_words(span: timedelta) -> str:
+def duration_label(span: timedelta) -> str:
     """Return a span with the precision that it needs: "0.4 s", "12 s", "3 min"."""
     seconds = max(span.total_seconds(), 0)
     if seconds >= 60:  # noqa: PLR2004 - seconds of a minute
-        return span_words(span)
-    return _("%(seconds)s s") % {"seconds": number_words(seconds, 0 if seconds >= 10 else 1)}  # noqa: PLR2004
+        return span_label(span)
+    return _("%(seconds)s s") % {"seconds": number_label(seconds, 0 if seconds >= 10 else 1)}  # noqa: PLR2004

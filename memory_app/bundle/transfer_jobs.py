@@ -9,10 +9,10 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from memory_app.bundle.adapters import read_bundle, shelf
+from memory_app.bundle.adapters import read_bundle, upload_store
 from memory_app.bundle.adapters.archive import check_directory, is_uploadable
-from memory_app.bundle.adapters.workspaces import lay_out
-from memory_app.bundle.core.preview import LETTERS, MOST_SHOWN, Preview, Row, Tally, preview_tree
+from memory_app.bundle.adapters.workspaces import write_workspace
+from memory_app.bundle.core.preview import LETTERS, MAX_SHOWN, Preview, Row, Tally, preview_tree
 from memory_app.bundle.models import BundleTransfer
 from memory_app.bundle.selectors import plan_import
 from memory_app.bundle.services import apply_import, export_bundle
@@ -27,15 +27,15 @@ DIRECTORIES = (Format.OPENCLAW, Format.HERMES)
 SHOWN_AS = {verdict: verdict.value for verdict in Verdict} | {Verdict.DUPLICATE: "known"}
 BY_LETTER = {LETTERS[word]: verdict for verdict, word in SHOWN_AS.items()}
 PROGRESS_EVERY = 500
-MOST_ENTRIES = 100_000  # a worker looks at them in about a minute
+MAX_ENTRIES = 100_000  # a worker looks at them in about a minute
 
 
 def write_export(
     transfer: BundleTransfer, *, now: datetime, claim: Claim | None
-) -> tuple[shelf.Stored, dict[str, Any]]:
+) -> tuple[upload_store.Stored, dict[str, Any]]:
     """Write the tree of an export and pack it; return the file and what is in it. Raises as `export_bundle`."""
     options = transfer.options
-    with shelf.workbench() as bench:
+    with upload_store.workbench() as bench:
         report = export_bundle(
             owner=transfer.owner,
             folder=bench / "tree",
@@ -46,12 +46,12 @@ def write_export(
             reader=User.objects.get(pk=transfer.actor.removeprefix("user:")),
             claim=claim,
         )
-        stored = shelf.pack(bench / "tree")
+        stored = upload_store.pack(bench / "tree")
     return stored, {
         "files": dict(report.files),
         "left_out": dict(report.left_out),
         "is_signed": report.is_signed,
-        "is_uploadable": is_uploadable(shelf.path_of(stored.name)),
+        "is_uploadable": is_uploadable(upload_store.path_of(stored.name)),
     }
 
 
@@ -65,10 +65,10 @@ def preview_transfer(transfer: BundleTransfer, *, now: datetime) -> Preview:
     if is_tree(transfer):
         plan = plan_import(
             owner=transfer.owner,
-            bundle=read_bundle(shelf.path_of(transfer.file_name)),
+            bundle=read_bundle(upload_store.path_of(transfer.file_name)),
             now=now,
             approve_hard_constraints=transfer.options["approve"],
-            most_files=MOST_SHOWN,
+            most_files=MAX_SHOWN,
         )
         return preview_tree(plan)
     with open_upload(transfer) as bundle:
@@ -76,9 +76,9 @@ def preview_transfer(transfer: BundleTransfer, *, now: datetime) -> Preview:
         for each in run_import(owner=transfer.owner, bundle=bundle, apply=False, now=now, actor=transfer.actor):
             place = f"{each.file}:{each.place}" if each.place else each.file
             tally.add(Row(place, SHOWN_AS[each.verdict], kind=each.kind, why=each.reason, text=each.text))
-            if len(tally.letters) > MOST_ENTRIES:
+            if len(tally.letters) > MAX_ENTRIES:
                 problem = _("It holds more than %(most)d entries. Bring it in at a terminal, with minara import.")
-                raise Invalid(problem % {"most": MOST_ENTRIES})
+                raise Invalid(problem % {"most": MAX_ENTRIES})
         if not tally.letters:
             raise Invalid(_("It holds nothing to import."))
         return tally.preview(bundle.ignored)
@@ -87,15 +87,15 @@ def preview_transfer(transfer: BundleTransfer, *, now: datetime) -> Preview:
 @contextmanager
 def open_upload(transfer: BundleTransfer) -> Iterator[Bundle]:
     """Open the file of another product. Raises NotFound, BundleRefused."""
-    path, source_format = shelf.path_of(transfer.file_name), Format(transfer.format)
+    path, source_format = upload_store.path_of(transfer.file_name), Format(transfer.format)
     if transfer.options["is_zip"]:
         with path.open("rb") as stream:
             check_directory(stream, transfer.given_name)
     if source_format not in DIRECTORIES:
         yield open_bundle(path, source_format, name=transfer.given_name)
         return
-    with shelf.workbench() as bench:
-        others = lay_out(path, transfer.given_name, bench, is_zip=transfer.options["is_zip"])
+    with upload_store.workbench() as bench:
+        others = write_workspace(path, transfer.given_name, bench, is_zip=transfer.options["is_zip"])
         if not any(bench.iterdir()):
             raise Invalid(_("It holds no MEMORY.md, no USER.md and no daily note."))
         yield replace(open_bundle(bench, source_format), ignored=others)
@@ -103,7 +103,7 @@ def open_upload(transfer: BundleTransfer) -> Iterator[Bundle]:
 
 def apply_transfer(transfer: BundleTransfer, *, now: datetime, claim: Claim | None) -> dict[str, Any]:
     """Do exactly what was shown; return what was done. Raises Conflict when it is something else by now."""
-    if shelf.sha256_of(transfer.file_name) != transfer.sha256:
+    if upload_store.sha256_of(transfer.file_name) != transfer.sha256:
         raise Invalid(_("The file is gone. Choose it again."))
     if is_tree(transfer):
         return apply_tree(transfer, now=now, claim=claim)
@@ -125,7 +125,7 @@ def apply_tree(transfer: BundleTransfer, *, now: datetime, claim: Claim | None) 
     report = apply_import(
         owner=transfer.owner,
         plan_sha256=transfer.plan_sha256,
-        bundle=read_bundle(shelf.path_of(transfer.file_name)),
+        bundle=read_bundle(upload_store.path_of(transfer.file_name)),
         actor=transfer.options["applied_by"],
         now=now,
         approve_hard_constraints=transfer.options["approve"],
@@ -143,7 +143,7 @@ def apply_rows(transfer: BundleTransfer, *, now: datetime, claim: Claim | None) 
     """
     letters = marks_of(transfer)
     if not is_taken_over(claim) and preview_transfer(transfer, now=now).sha256 != transfer.plan_sha256:
-        raise Conflict(_("It changed meanwhile: look again."), code="stale")
+        raise Conflict(_("This changed since you opened it: preview again."), code="stale")
     counts: Counter[str] = Counter()
     with open_upload(transfer) as bundle:
         judged = run_import(

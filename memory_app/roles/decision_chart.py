@@ -11,10 +11,10 @@ from django.utils.translation import gettext as _
 from memory_app.roles.core.declarations import MemoryRole, PriceDelta
 from memory_app.roles.models import RoleMemory
 from minara_site.kernel.market.selectors import list_quotes
-from minara_site.web.price_chart import Edge, PriceChart, PricePlace, price_chart, price_words
+from minara_site.web.price_chart import Edge, PriceChart, PricePlace, price_chart, price_label
 
-MOST_PRICES = 160
-LEAST_WINDOW = timedelta(hours=1)
+MAX_PRICES = 160
+MIN_WINDOW = timedelta(hours=1)
 ONE_DAY = timedelta(days=1)
 WordsOf = Callable[[datetime], str]
 
@@ -24,8 +24,8 @@ def window_of(entry: RoleMemory, role: MemoryRole | None) -> tuple[datetime, dat
     probe = role.reflection_policy.outcome_probe if role else None
     if isinstance(probe, PriceDelta):
         return entry.decided_at, entry.decided_at + timedelta(hours=probe.window_hours)
-    least = timedelta(hours=role.reflection_policy.min_age_hours) if role else LEAST_WINDOW
-    return entry.decided_at, max(entry.outcome_at or entry.decided_at + least, entry.decided_at + LEAST_WINDOW)
+    least = timedelta(hours=role.reflection_policy.min_age_hours) if role else MIN_WINDOW
+    return entry.decided_at, max(entry.outcome_at or entry.decided_at + least, entry.decided_at + MIN_WINDOW)
 
 
 def load_picture(entry: RoleMemory, role: MemoryRole | None, now: datetime) -> PriceChart | None:
@@ -35,7 +35,7 @@ def load_picture(entry: RoleMemory, role: MemoryRole | None, now: datetime) -> P
     begin, end = window_of(entry, role)
     span = end - begin
     since, until = begin - span / 3, min(end + span / 5, now)
-    quotes = list_quotes(entry.asset, since=since, until=until, owner_id=entry.owner_id, most=MOST_PRICES)
+    quotes = list_quotes(entry.asset, since=since, until=until, owner_id=entry.owner_id, most=MAX_PRICES)
     pattern = _("j M H:i") if span > ONE_DAY else _("H:i")
 
     def time_label(at: datetime) -> str:
@@ -60,6 +60,6 @@ def place_of(price: Decimal | None, at: datetime | None, words: WordsOf) -> Pric
 def label_of(entry: RoleMemory, first: PricePlace | None, last: PricePlace | None) -> str:
     """Return what the chart shows, in one sentence."""
     if first and last:
-        prices = {"asset": entry.asset, "before": price_words(first.price), "after": price_words(last.price)}
+        prices = {"asset": entry.asset, "before": price_label(first.price), "after": price_label(last.price)}
         return _("Price of %(asset)s: %(before)s at the decision, %(after)s at the outcome") % prices
     return _("Price of %(asset)s around the decision, its outcome not known yet") % {"asset": entry.asset}
