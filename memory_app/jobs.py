@@ -86,9 +86,9 @@ JOBS = (
         reports=True,
         summary=_("Reads every memory again and mends what its edges to assets lack or have too many."),
     ),
-    Job(transfers.EXPORT_JOB, bundle.export, reports=True, summary=_("Writes an export that somebody asked for.")),
+    Job(transfers.EXPORT_JOB, bundle.export, reports=True, summary=_("Writes an export that a person asked for.")),
     Job(transfers.PLAN_JOB, bundle.plan, summary=_("Reads an upload and shows what importing it would do.")),
-    Job(transfers.APPLY_JOB, bundle.apply, reports=True, summary=_("Imports exactly what somebody was shown.")),
+    Job(transfers.APPLY_JOB, bundle.apply, reports=True, summary=_("Imports exactly what the preview showed.")),
     Job(
         transfers.FORGET_JOB,
         bundle.delete_expired,

@@ -71,7 +71,7 @@ class ConstraintsForm(ApplyForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.wanted = _("hard constraints")
-        self.fields["word"].label = _("Type “%(word)s” to go on") % {"word": self.wanted}
+        self.fields["word"].label = _("Type “%(word)s” to continue") % {"word": self.wanted}
 
     def clean_word(self) -> str:
         """Accept these words alone."""

@@ -25,17 +25,17 @@ from minara_site.web.moments import number_label
 PART = 50  # rows of a preview at a time
 UNDER_WAY = frozenset({TransferState.WAITING, TransferState.APPLYING})
 BADGES: Mapping[str, tuple[str, str | Promise]] = {
-    TransferState.WAITING: ("running", gettext_lazy("Under way")),
+    TransferState.WAITING: ("running", gettext_lazy("Running")),
     TransferState.SHOWN: ("proposed", gettext_lazy("To look at")),
     TransferState.REFUSED: ("failed", gettext_lazy("Refused")),
-    TransferState.APPLYING: ("running", gettext_lazy("Under way")),
+    TransferState.APPLYING: ("running", gettext_lazy("Running")),
     TransferState.DONE: ("active", gettext_lazy("Done")),
     TransferState.FAILED: ("failed", gettext_lazy("Failed")),
     TransferState.EXPIRED: ("expired", gettext_lazy("Expired")),
 }
 VERDICTS: Mapping[str, tuple[str, str | Promise, str | Promise]] = {
     "rejected": ("failed", gettext_lazy("Rejected"), gettext_lazy("cannot be imported; each says why")),
-    "held": ("held", gettext_lazy("Held"), gettext_lazy("stored, and read by nobody before an operator releases it")),
+    "held": ("held", gettext_lazy("Held"), gettext_lazy("stored, and read by no one before an operator releases it")),
     "new": ("active", gettext_lazy("New"), gettext_lazy("stored as it stands here")),
     "updated": ("active", gettext_lazy("Updated"), gettext_lazy("replaces what is stored")),
     "known": ("pending", gettext_lazy("Known"), gettext_lazy("here already; stays as it is")),
@@ -154,7 +154,7 @@ def spec_for(direction: Direction, *, is_shared: bool) -> ListSpec:
         empty=Empty(
             "io",
             gettext_lazy("No export yet") if direction is Direction.EXPORT else gettext_lazy("No import yet"),
-            gettext_lazy("An export is a zip of readable files; it can be taken away for a day.")
+            gettext_lazy("An export is a zip of readable files; it can be downloaded for a day.")
             if direction is Direction.EXPORT
             else gettext_lazy("Choose a file above. You see what each entry would become before anything is stored."),
         ),

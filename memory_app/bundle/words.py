@@ -29,7 +29,7 @@ REASONS: dict[Reason, Promise] = {
     Reason.UNKNOWN_FIELD: _("%(about)s: no such field"),
     Reason.MISSING_FIELD: _("%(about)s: missing"),
     Reason.WRONG_VALUE: _("%(about)s: not a value that can be stored"),
-    Reason.WRONG_FOLDER: _("%(about)s: says otherwise than the folder"),
+    Reason.WRONG_FOLDER: _("%(about)s: does not match the folder"),
     Reason.FUTURE: _("%(about)s: lies in the future"),
     Reason.HARD_CONSTRAINT: _("a hard constraint needs a person: --approve-hard-constraints at a terminal"),
     Reason.PROFILE_FULL: _("the user profile would have more than %(about)s entries"),
@@ -39,9 +39,9 @@ REASONS: dict[Reason, Promise] = {
     Reason.RETIRED: _("retired as memory %(about)s"),
     Reason.EARLIER_VERSION: _("an earlier version of memory %(about)s, which stays as it is now"),
     Reason.REPEATED: _("the same as %(about)s"),
-    Reason.SAYS_OTHERWISE: _("memory %(about)s says otherwise and stays; this becomes another"),
+    Reason.SAYS_OTHERWISE: _("memory %(about)s does not match and stays; this becomes another"),
     Reason.ALREADY_SAID: _("the user profile says so"),
-    Reason.VALUES_STAY: _("the user profile says otherwise, and that stays: %(about)s"),
+    Reason.VALUES_STAY: _("the user profile does not match, and that stays: %(about)s"),
     Reason.GUARD: _("the guard refuses it; an operator releases or discards it"),
 }
 KINDS: dict[str, Promise] = {

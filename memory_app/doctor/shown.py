@@ -18,7 +18,7 @@ from minara_site.web.moments import cost_label
 IDS, COST = "ids", "cost_usd"
 STATE_WORDS: dict[HealthState, str | Promise] = {
     HealthState.OK: gettext_lazy("Healthy"),
-    HealthState.WATCH: gettext_lazy("Needs a look"),
+    HealthState.WATCH: gettext_lazy("Needs attention"),
     HealthState.BAD: gettext_lazy("Needs repair"),
 }
 TONES = {HealthState.OK: "good", HealthState.WATCH: "watch", HealthState.BAD: "bad"}
@@ -41,7 +41,7 @@ COUNT_WORDS: dict[str, str | Promise] = {
     "lesson": gettext_lazy("taught a lesson"),
     "no_lesson": gettext_lazy("were classified and taught none"),
     "unknown": gettext_lazy("have no known outcome yet"),
-    "shadowed": gettext_lazy("decided in shadow, nothing written"),
+    "shadowed": gettext_lazy("shadow mode, nothing written"),
 }
 DONE_WORDS: dict[str, str | Promise] = {
     "added": gettext_lazy("edges added"),

@@ -52,7 +52,7 @@ def backfill(request: PageRequest) -> HttpResponse:
         _run, is_new = services.start_backfill(principal=request.principal, now=timezone.now())
     except Conflict as conflict:
         return show(request, {"refusal": conflict.detail}, status=HTTPStatus.CONFLICT)
-    toast(request, _("The backfill waits for a worker.") if is_new else _("A backfill is under way already."))
+    toast(request, _("The backfill waits for a worker.") if is_new else _("A backfill is running already."))
     return see_other("embeddings:page")
 
 

@@ -25,7 +25,7 @@ EVENTS: dict[EventKind, Text] = {
     EventKind.REFUSED: _("Decision refused"),
 }
 PROBLEMS: dict[Problem, Text] = {
-    Problem.UNKNOWN_KIND: _("Nobody knows such a decision."),
+    Problem.UNKNOWN_KIND: _("No such decision is known."),
     Problem.OUTSIDE_THE_PAIR: _("The decision names a fact outside this pair."),
     Problem.PROTECTED: _("What a user typed is never retired."),
     Problem.NOT_SETTLED: _("One of the two is not a settled fact any more."),

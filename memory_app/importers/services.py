@@ -220,7 +220,7 @@ def judge_value(item: ProfileValue, known: Known) -> tuple[Verdict, str]:
     if item.key in known.profile:
         if known.profile[item.key] == item.value:
             return Verdict.DUPLICATE, _("the user profile says so")
-        otherwise = _("the user profile says otherwise: %(value)s")
+        otherwise = _("the user profile does not match: %(value)s")
         return Verdict.REJECTED, otherwise % {"value": guarded_text(item.key, known.profile[item.key])}
     if len(known.profile) >= MAX_ENTRIES:
         return Verdict.REJECTED, _("the user profile has %(most)d entries") % {"most": MAX_ENTRIES}

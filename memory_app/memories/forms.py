@@ -59,7 +59,7 @@ class MemoryForm(forms.Form):
     fact_type = forms.CharField(
         label=_("Label"),
         required=False,
-        help_text=_("A word of your own to sort by, such as risk or habit."),
+        help_text=_("A label to filter by, such as risk or habit."),
         widget=forms.TextInput(attrs={"maxlength": 64, "autocomplete": "off"}),
     )
     tickers = TickersField(label=_("Tickers"), required=False, help_text=_("Such as BTC or EUR/USD."))

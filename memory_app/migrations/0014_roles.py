@@ -247,5 +247,5 @@ class Migration(migrations.Migration):
             model_name='rolememory',
             constraint=models.CheckConstraint(condition=models.Q(('actor', ''), _negated=True), name='role_memory_actor_known'),
         ),
-        migrations.RunPython(schema.restore, schema.forget_entries),
+        migrations.RunPython(schema.restore, schema.delete_entries),
     ]

@@ -25,7 +25,7 @@ from minara_site.kernel.guard.kinds import HeldText, StoredKind
 from minara_site.kernel.guard.models import Hold
 
 GOES = gettext_lazy("The decision is deleted for good.")
-STAYS = gettext_lazy("It stays held for good: a reflection is written once and never rewritten. Nobody reads it.")
+STAYS = gettext_lazy("It stays held for good: a reflection is written once and never rewritten. No one reads it.")
 
 
 class DecisionKind(StoredKind):

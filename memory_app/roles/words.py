@@ -56,7 +56,7 @@ CLASS_MEANINGS: dict[Classification, Text] = {
         "Wrong, because the agent did not fetch evidence that was there. It teaches a lesson."
     ),
     Classification.EXOGENOUS: gettext_lazy(
-        "Wrong, because of something nobody could have known. It teaches no lesson."
+        "Wrong, because of something no one could have known. It teaches no lesson."
     ),
     Classification.VARIANCE: gettext_lazy("Within the noise: skill and luck look alike. It teaches no lesson."),
 }
@@ -72,17 +72,17 @@ TRIGGERS: dict[Trigger, Text] = {
     Trigger.MANUAL: gettext_lazy("by hand"),
 }
 SKIPPED_WORDS: dict[SkipReason, Text] = {
-    SkipReason.TOO_OLD: gettext_lazy("It grew too old before its outcome was known."),
+    SkipReason.TOO_OLD: gettext_lazy("It expired before its outcome was known."),
     SkipReason.NO_PRICE: gettext_lazy("No price was close enough to the decision or to the end of its window."),
 }
 CLOSED_WORDS: dict[Classification, Text] = {
     Classification.EXOGENOUS: gettext_lazy("What decided it could not have been known. Such a case teaches no rule."),
     Classification.VARIANCE: gettext_lazy("The move lies within the noise: skill and luck look alike here."),
-    Classification.LOGIC_ERROR: gettext_lazy("No lesson stands: none came of the second stage, or it was discarded."),
-    Classification.MISSING_DATA: gettext_lazy("No lesson stands: none came of the second stage, or it was discarded."),
+    Classification.LOGIC_ERROR: gettext_lazy("No lesson: none came of the second stage, or it was discarded."),
+    Classification.MISSING_DATA: gettext_lazy("No lesson: none came of the second stage, or it was discarded."),
 }
 RESULTS: dict[str, Text] = {
-    SweepResult.DROPPED: gettext_lazy("dropped, because another was under way"),
+    SweepResult.DROPPED: gettext_lazy("dropped, because another was running"),
     SweepResult.STOPPED: gettext_lazy("stopped"),
     SweepResult.OFF: gettext_lazy("switched off"),
     SweepResult.LOST: gettext_lazy("another sweep took its place"),
@@ -95,8 +95,8 @@ ENDED: dict[Ended, Text] = {
     Ended.SKIPPED: gettext_lazy("skipped"),
     Ended.FAILED: gettext_lazy("failed"),
     Ended.CHANGED: gettext_lazy("changed meanwhile"),
-    Ended.LEFT: gettext_lazy("left for a model"),
-    Ended.SHADOWED: gettext_lazy("decided in shadow"),
+    Ended.LEFT: gettext_lazy("waiting for the model"),
+    Ended.SHADOWED: gettext_lazy("in shadow mode"),
 }
 EVERY_DAY = {"*"}
 
@@ -121,7 +121,7 @@ def probe_label(probe: OutcomeProbe) -> str:
         case Custom():
             return _("the probe %(id)s") % {"id": probe.probe_id}
         case Manual():
-            return _("somebody says what came of it")
+            return _("a person marks the outcome")
         case _:
             assert_never(probe)
 
@@ -204,5 +204,5 @@ def why_pending(entry: RoleMemory, role: MemoryRole | None, now: datetime) -> st
     if entry.outcome:
         return _("Its outcome is known; the reflection is still to come.")
     if isinstance(role.reflection_policy.outcome_probe, Manual):
-        return _("Somebody has to say what came of it.")
+        return _("A person has to mark the outcome.")
     return _("It is due. The next reflection of its role looks for its outcome.")

@@ -19,7 +19,7 @@ FEATURES: dict[str, str | Promise] = {
     "question": _("is a question itself"),
     "short": _("very short"),
     "long": _("long"),
-    "speaker": _("said by somebody named"),
+    "speaker": _("said by a named person"),
 }
 
 

@@ -152,13 +152,13 @@ def fallback_label(fallback: Fallback, *, owner: Owner) -> str:
     """Return in words why meaning had no say."""
     match fallback:
         case Fallback.DISABLED:
-            return _("Meaning is off: EMBEDDING_PROVIDER is disabled. Words alone find.")
+            return _("Meaning is off: EMBEDDING_PROVIDER is disabled. Results are by keywords.")
         case Fallback.FAILED:
-            return _("The embedding provider did not answer. Words alone find until it does.")
+            return _("The embedding provider did not answer. Results are by keywords until it does.")
         case Fallback.TOO_SLOW:
-            return _("Comparing the vectors took too long. Words alone find for the moment.")
+            return _("Comparing the vectors took too long. Results are by keywords for the moment.")
         case Fallback.WORDS_ONLY:
-            return _("With AND, OR and NOT, without words, and across all owners words alone find.")
+            return _("With AND, OR and NOT, without words, and across all owners results are by keywords.")
         case Fallback.NO_VECTORS:
             count = count_pending(owner)
             if not count:

@@ -66,7 +66,7 @@ def entry_list(request: PageRequest) -> HttpResponse:
     """List the entries, with a form for one more; an operator reads those of another owner."""
     owner = request.principal.reads(Act.USER_PROFILE_READ, request.GET.get("owner"))
     if not isinstance(owner, User):
-        raise NotFound(_("Name one owner: a profile belongs to somebody."))
+        raise NotFound(_("Name one owner: a profile belongs to one person."))
     log_access(principal=request.principal, owner_ids=[owner.pk], kind="user_profile", now=timezone.now())
     return show_list(request, owner, EntryForm())
 

@@ -33,7 +33,7 @@ RETIRED: Mapping[str, str | Promise] = {
     EventKind.DEDUPLICATED: gettext_lazy("Retired: an older fact says the same"),
     EventKind.SUPERSEDED: gettext_lazy("Retired: another fact replaces it"),
     EventKind.CONFLICT_FOUND: gettext_lazy("Found to contradict another fact"),
-    EventKind.KEPT_BOTH: gettext_lazy("Kept beside another fact: both hold"),
+    EventKind.KEPT_BOTH: gettext_lazy("Kept beside another fact: both are valid"),
     EventKind.UNRETIRED: gettext_lazy("Brought back"),
     EventKind.REOPENED: EVENTS[EventKind.REOPENED],
     EventKind.REFUSED: gettext_lazy("Not retired: a rule forbids it"),
@@ -123,7 +123,7 @@ def verdict_label(memory: Memory) -> str:
         return _("Not judged by the guard yet")
     if is_judged_today(memory):
         return _("Scan clean: no instruction-like text, no hidden characters, no secrets")
-    return _("Scan clean by older rules; today's rules judge it again")
+    return _("Scan clean by older rules; today's rules check its text again")
 
 
 def decision_step(

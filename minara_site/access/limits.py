@@ -31,7 +31,7 @@ def count_call(request: HttpRequest, principal: Principal) -> None:
     request.allowance = allowance  # type: ignore[attr-defined]
     if not allowance.is_allowed:
         wait = allowance.retry_after_seconds
-        detail = _("That was more than %(limit)d in a minute. Wait %(seconds)d seconds, then go on more slowly.")
+        detail = _("That was more than %(limit)d in a minute. Wait %(seconds)d seconds, then continue more slowly.")
         raise Throttled(detail % {"limit": limit, "seconds": wait}, retry_after_seconds=wait)
 
 

@@ -40,7 +40,7 @@ def check_username(text: str, *, taken_by: User | None = None) -> str:
     elif name.lower() in RESERVED_NAMES and not (taken_by and taken_by.username == name):
         message = _("This name has a meaning of its own here. Choose another.")
     elif User.objects.filter(username__iexact=name).exclude(pk=taken_by.pk if taken_by else None).exists():
-        message = _("Somebody has this name already. Choose another.")
+        message = _("Another person has this name already. Choose another.")
     else:
         return name
     raise Invalid(message, errors=(FieldError("username", message),))

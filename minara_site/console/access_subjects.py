@@ -7,7 +7,7 @@ from minara_site.access.access_log import AccessSubject
 ACCESS_SUBJECTS = (
     AccessSubject("hold", _("a held text"), "held:one"),
     AccessSubject("holds", _("held texts in a list")),
-    AccessSubject("shadows", _("what was decided in shadow")),
+    AccessSubject("shadows", _("what ran in shadow mode")),
     AccessSubject("account", _("the account: sessions and keys")),
     AccessSubject("tables", _("rows of the tables")),
 )

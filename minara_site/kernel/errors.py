@@ -49,7 +49,7 @@ class Malformed(MinaraError):
 
 
 class Unauthenticated(MinaraError):
-    """Nobody is signed in and no key came with the call."""
+    """No one is signed in and no key came with the call."""
 
     status = HTTPStatus.UNAUTHORIZED
     code = "unauthenticated"

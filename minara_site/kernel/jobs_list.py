@@ -19,7 +19,7 @@ JOBS = (
         audit_log.seal,
         every=timedelta(minutes=5),
         reports=True,
-        summary=_("Seals what the audit log has gained, so that nobody can change it unseen."),
+        summary=_("Seals what the audit log has gained, so that no one can change it unseen."),
     ),
     Job(
         audit_log.VERIFY,

@@ -57,7 +57,7 @@ def title_of(status: HTTPStatus) -> str:
     """Return what happened, in a few words."""
     titles = {
         HTTPStatus.BAD_REQUEST: _("This request cannot be read"),
-        HTTPStatus.UNAUTHORIZED: _("Nobody is signed in"),
+        HTTPStatus.UNAUTHORIZED: _("No one is signed in"),
         HTTPStatus.FORBIDDEN: _("This is not open to you"),
         HTTPStatus.NOT_FOUND: _("Nothing is here"),
         HTTPStatus.METHOD_NOT_ALLOWED: _("This is no page"),

@@ -79,7 +79,7 @@ def read_url(request: PageRequest) -> Reading:
     """Return what the URL asks for; without a session id, the session that runs. Raises NotFound."""
     owner = request.principal.reads(Act.PROMPT_READ, request.GET.get("owner"))
     if isinstance(owner, Everyone):
-        raise NotFound(_("Name one owner: a prompt belongs to somebody."))
+        raise NotFound(_("Name one owner: a prompt belongs to one person."))
     session_id = request.GET.get("session")
     snapshot = get_snapshot(owner=owner, session_id=session_id) if session_id else find_current(owner=owner)
     asked = request.GET.get("show", Show.SESSION)

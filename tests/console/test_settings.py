@@ -94,7 +94,7 @@ class TestWhoLooked:
 
     def test_nobody_looked_says_so(self, client: Client, ana: Any) -> None:
         client.force_login(ana)
-        assert "Nobody but you." in client.get("/settings/").content.decode()
+        assert "No one but you." in client.get("/settings/").content.decode()
 
     def test_support_owns_nothing_that_could_be_looked_at(self, client: Client, sam: Any) -> None:
         client.force_login(sam)

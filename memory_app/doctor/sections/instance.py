@@ -38,7 +38,7 @@ def instance_section(scope: ReportScope) -> Section:
         audit_chain_line(),
         *price_lines(scope),
     )
-    return Section("house", _("House"), lines)
+    return Section("house", _("Instance"), lines)
 
 
 def version_lines() -> tuple[Line, ...]:

@@ -27,7 +27,7 @@ def undo_event(*, principal: Principal, owner: Owner, event_id: int, now: dateti
         undone = find_event(owner, event_id)
         lock_facts_of(undone.owner_id)
         if ConsolidationEvent.objects.filter(undoes=undone).exists():
-            raise Conflict(_("This was taken back already."), code="undone")
+            raise Conflict(_("This was undone already."), code="undone")
         rows = lock_rows(undone.owner_id, [undone.fact_id])
         if undone.kind != EventKind.KEPT_BOTH:
             fact = rows.get(undone.fact_id)

@@ -79,7 +79,7 @@ def check_markable(entry: RoleMemory) -> DeclaredRole:
     if declared is None:
         raise Conflict(_("No skill declares this role any more; its decisions stay as they are."), code="undeclared")
     if not isinstance(declared.policy.outcome_probe, Manual):
-        raise Conflict(_("The outcome of this role comes from its probe; nobody marks it."), code="not_manual")
+        raise Conflict(_("The outcome of this role comes from its probe; no one marks it."), code="not_manual")
     if entry.held_at is not None:
         raise Conflict(_("The guard holds this decision; an operator releases it first."), code="held")
     if entry.outcome is not None or entry.status != Status.PENDING:

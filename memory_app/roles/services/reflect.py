@@ -110,7 +110,7 @@ def sweep_noted(run: Sweeping, claim: Claim | None) -> Sweep:
     except LeaseLost:
         ended = Sweep(SweepResult.LOST, run.end().counts, _("Another sweep has taken this one's place."))
     except Cancelled:
-        note_end(run, Sweep(SweepResult.STOPPED, run.end().counts, _("Somebody stopped the run.")))
+        note_end(run, Sweep(SweepResult.STOPPED, run.end().counts, _("A person stopped the run.")))
         raise
     finally:
         closing.publish_closed(run)
@@ -170,7 +170,7 @@ def due_in(run: Sweeping) -> RoleMemoryQuerySet:
 
 
 def slices(run: Sweeping) -> Iterator[list[RoleMemory]]:
-    """Yield what is due slice by slice, each entry once; in shadow without what was decided in shadow before."""
+    """Yield what is due slice by slice, each entry once; in shadow without what ran in shadow mode before."""
     rows, last = due_in(run).prefetch_related("owner").order_by("decided_at", "pk"), None
     while True:
         behind = rows

@@ -158,7 +158,7 @@ def end_sign_in(*, user: User, sign_in_id: int, now: datetime, actor: str) -> No
     """End one session of this user. Raises NotFound, also for somebody else's."""
     with transaction.atomic():
         if not delete_sessions(UserSession.objects.filter(user=user, pk=sign_in_id)):
-            raise NotFound(_("Nobody is signed in there any more."))
+            raise NotFound(_("No one is signed in there any more."))
         details = {"session": sign_in_id}
         record_audit(now=now, actor=actor, tool_call="sign_in_ended", owner_id=user.pk, details=details)
 

@@ -52,8 +52,8 @@ LOOKS = ListSpec(
     ),
     empty=Empty(
         "eye",
-        gettext_lazy("Nobody has looked at anybody's data"),
-        gettext_lazy("When an operator opens something of somebody else, a line appears here and for its owner."),
+        gettext_lazy("No one has looked at anybody's data"),
+        gettext_lazy("When an operator opens something of another person, a line appears here and for its owner."),
     ),
     has_actions=False,
 )
@@ -70,7 +70,7 @@ OWN_LOOKS = ListSpec(
     filters=(KIND, *DATES),
     empty=Empty(
         "eye",
-        gettext_lazy("Nobody but you"),
+        gettext_lazy("No one but you"),
         gettext_lazy("When an operator opens something of yours, it is listed here, with name and time."),
     ),
     has_actions=False,

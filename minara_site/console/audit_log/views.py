@@ -68,7 +68,7 @@ def chain(request: PageRequest) -> HttpResponse:
 def check(request: PageRequest) -> HttpResponse:
     """Ask for a check of the whole chain."""
     _run, is_new = start_job(principal=request.principal, name=VERIFY, now=timezone.now())
-    toast(request, _("The check waits for a worker.") if is_new else _("A check is under way already."))
+    toast(request, _("The check waits for a worker.") if is_new else _("A check is running already."))
     return see_other("audit_log:list")
 
 

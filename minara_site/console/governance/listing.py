@@ -1,4 +1,4 @@
-"""The list of what was decided in shadow."""
+"""The list of what ran in shadow mode."""
 
 from django.utils.translation import gettext_lazy as _
 
@@ -9,7 +9,7 @@ from minara_site.web.lists import Column, Empty, ListSpec, by_time
 
 SHADOWS = ListSpec(
     name="shadows",
-    caption=_("Decided in shadow"),
+    caption=_("Shadow mode"),
     row="console/governance/_row.html",
     columns=(
         Column(_("What would have been done")),
@@ -38,6 +38,6 @@ SHADOWS = ListSpec(
     empty=Empty(
         "check",
         _("All normal"),
-        _("Nothing was decided in shadow. Set a capability to shadow, and what it would do is listed here."),
+        _("Nothing ran in shadow mode yet. Set a capability to shadow, and what it would do is listed here."),
     ),
 )

@@ -27,7 +27,7 @@ from minara_site.web.responses import render_form, see_other, toast
 
 @page(Act.GOVERNANCE_READ)
 def governance(request: PageRequest) -> HttpResponse:
-    """Show how each capability stands, the breaker, the model, and what was decided in shadow."""
+    """Show how each capability stands, the breaker, the model, and what ran in shadow mode."""
     now, reader = timezone.now(), request.user
     found = load_page(SHADOWS, request, list_shadows().select_related("owner"))
     owner_ids = {row.owner_id for row in found.rows}

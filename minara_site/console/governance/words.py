@@ -1,4 +1,4 @@
-"""Modes of capabilities, and what was decided in shadow, in words."""
+"""Modes of capabilities, and what ran in shadow mode, in words."""
 
 from django.utils.translation import gettext_lazy as _
 

@@ -75,7 +75,7 @@ def start(request: PageRequest) -> HttpResponse:
     """Ask for a run of a job now."""
     name = request.POST.get("job", "")
     made, is_new = services.start_job(principal=request.principal, name=name, now=timezone.now())
-    toast(request, _("The run waits for a worker.") if is_new else _("This job is under way already."))
+    toast(request, _("The run waits for a worker.") if is_new else _("This job is running already."))
     return see_other("jobs:run", made.pk)
 
 

@@ -47,7 +47,7 @@ def scan_rules(request: PageRequest) -> HttpResponse:
 def rescan(request: PageRequest) -> HttpResponse:
     """Queue a re-scan of every stored text, unless one waits or runs already."""
     if load_freshness().is_under_way:
-        toast(request, _("A re-scan is under way already."))
+        toast(request, _("A re-scan is running already."))
         return see_other("scan_rules:page")
     now, actor = timezone.now(), request.principal.actor
     with transaction.atomic():

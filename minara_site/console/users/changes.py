@@ -44,7 +44,7 @@ CHANGES = {
     ),
     "end_sessions": Change(
         _("Sign %(name)s out everywhere?"),
-        _("Every browser asks for the password again. API keys go on working."),
+        _("Every browser asks for the password again. API keys keep working."),
         _("Sign out everywhere"),
         _("Signed %(name)s out everywhere."),
         end_sessions_of,

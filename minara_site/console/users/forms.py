@@ -74,7 +74,7 @@ class WordForm(forms.Form):
     def __init__(self, expected: str, data: QueryDict | None = None) -> None:
         super().__init__(data)
         self.expected = expected
-        self.fields["word"].label = _("Type “%(word)s” to go on") % {"word": expected}
+        self.fields["word"].label = _("Type “%(word)s” to continue") % {"word": expected}
 
     def clean_word(self) -> str:
         """Accept the word in any case."""

@@ -74,7 +74,7 @@ def invite(request: PageRequest) -> HttpResponse:
             show_refusal(form, refusal)
         else:
             return link_page(request, link)
-    return render_form(request, "console/users/invite.html", form, {"title": _("Invite somebody")})
+    return render_form(request, "console/users/invite.html", form, {"title": _("Invite a person")})
 
 
 @page(Act.USERS_CHANGE, methods=("GET", "POST"))

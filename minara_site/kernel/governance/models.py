@@ -1,4 +1,4 @@
-"""Switches, the circuit breaker, and what was decided in shadow. Source: S1 (governance and audit)."""
+"""Switches, the circuit breaker, and what ran in shadow mode. Source: S1 (governance and audit)."""
 
 from typing import Any, ClassVar
 

@@ -1,4 +1,4 @@
-"""Reads of governance: how capabilities stand, what was decided in shadow, how the breakers are."""
+"""Reads of governance: how capabilities stand, what ran in shadow mode, how the breakers are."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ def has_shadow(capability: Capability, subjects: Collection[str]) -> set[str]:
 
 
 def list_shadows(*, owner: Owner = EVERYONE) -> "QuerySet[ShadowDecision]":
-    """Return what was decided in shadow, unordered."""
+    """Return what ran in shadow mode, unordered."""
     decisions: QuerySet[ShadowDecision] = ShadowDecision.objects.for_owner(owner)
     return decisions
 

@@ -145,7 +145,7 @@ RULES = RuleSet(
                 "tool_call": gettext_noop(
                     "Looks like a call of a tool or its result, or names a tool that moves money."
                 ),
-                "forged_boundary": gettext_noop("Pretends that the memory ends here, or that somebody released it."),
+                "forged_boundary": gettext_noop("Pretends that the memory ends here, or that a person released it."),
                 "hidden_comment": gettext_noop("Holds a comment or style that a page would not show."),
                 "exfiltrate_data": gettext_noop("Sends data to an address: a remote image, a link with a placeholder."),
                 "reveal_prompt": gettext_noop("Asks for the system prompt or the instructions of the agent."),

@@ -273,7 +273,7 @@ class TestOperators:
             refused = again.get("/v1/memory")
             assert (refused.status_code, refused.json()["code"]) == (403, "second_factor_required")
             assert again.get("/healthz").status_code == 200
-            assert "Set up a second factor to go on" in again.get(SECURITY).content.decode()
+            assert "Set up a second factor to continue" in again.get(SECURITY).content.decode()
             enrol(again)
             assert again.get("/ops/jobs/").status_code == 200
             assert "second factor to go on" not in again.get(SECURITY).content.decode()

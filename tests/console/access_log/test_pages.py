@@ -69,4 +69,4 @@ def test_many_lines_take_few_queries(client, olga, ana, now, django_assert_max_n
 
 def test_says_so_while_there_is_nothing(client, ana):
     client.force_login(ana)
-    assert "Nobody but you" in client.get(OWN).content.decode()
+    assert "No one but you" in client.get(OWN).content.decode()

@@ -76,7 +76,7 @@ class TestRescan:
     def test_is_queued_once_and_recorded(self, operator_page, olga):
         operator_page.post(PAGE + "rescan/")
         response = operator_page.post(PAGE + "rescan/", follow=True)
-        assert "A re-scan is under way already." in words_of(response)
+        assert "A re-scan is running already." in words_of(response)
         run = JobRun.objects.get(job=RESCAN)
         assert (run.state, run.requested_by) == (RunState.QUEUED, f"user:{olga.pk}")
         assert AuditEntry.objects.filter(tool_call="rescan_requested").count() == 1

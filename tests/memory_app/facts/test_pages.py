@@ -54,7 +54,7 @@ class TestLists:
         assert "holds SOL" in words_of(page.get(path("list") + "?state=pending"))
         retired = words_of(page.get(path("list") + "?state=retired"))
         assert "Holds ETH. says the same as holds ETH" in retired
-        assert "Un-retire" in retired
+        assert "Use again" in retired
 
     def test_neither_page_nor_api_shows_what_is_in_the_trash_or_held(self, page, ana):
         make_fact(ana, "holds ETH")

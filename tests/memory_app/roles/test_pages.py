@@ -232,7 +232,7 @@ WHY = [
     ({"outcome": Outcome.WRONG}, "Its outcome is known; the reflection is still to come."),
     ({"last_error": "no answer", "next_try_at": NOON + timedelta(hours=1)}, "The last try failed: no answer. The next"),
     ({"last_error": "no_price", "next_try_at": NOON + timedelta(hours=1)}, "of its window. The next try comes in 1 h."),
-    ({"status": Status.SKIPPED, "skip_reason": SkipReason.TOO_OLD}, "It grew too old before its outcome was known."),
+    ({"status": Status.SKIPPED, "skip_reason": SkipReason.TOO_OLD}, "It expired before its outcome was known."),
     ({"status": Status.SKIPPED, "skip_reason": SkipReason.NO_PRICE}, "No price was close enough to the decision"),
     ({"held_at": NOON}, "The guard holds this decision."),
     ({"role_id": "gone.role"}, "Its role is no longer declared"),
@@ -309,7 +309,7 @@ class TestOneDecision:
         )
         shown = words_of(page.get(path("one", entry.pk)))
         assert "No prices yet" in shown
-        for words in ("[1, 2]", "by hand", "ETF flows rise", "backdated", "run 7", "Decided in shadow", "variance"):
+        for words in ("[1, 2]", "by hand", "ETF flows rise", "backdated", "run 7", "Shadow mode", "variance"):
             assert words in shown
 
     def test_is_text_and_nothing_else_whatever_it_holds(self, page, ana):
@@ -372,9 +372,9 @@ class TestOutcomes:
     def test_home_says_how_many_wait(self, page, operator_page, ana, ben):
         make_thesis(ana)
         make_thesis(ben)
-        assert "1 decision waits for your word" in words_of(page.get("/"))
-        assert "2 decisions wait for your word" in words_of(operator_page.get("/"))
-        assert "for your word" not in words_of(visitor(ana).get("/")).replace("1 decision waits for your word", "")
+        assert "1 outcome to mark" in words_of(page.get("/"))
+        assert "2 outcomes to mark" in words_of(operator_page.get("/"))
+        assert "for your word" not in words_of(visitor(ana).get("/")).replace("1 outcome to mark", "")
 
     def test_htmx_gets_the_decision_alone(self, page, ana):
         entry = make_thesis(ana)

@@ -66,7 +66,7 @@ class NewKeyForm(forms.Form):
 class RevokeForm(forms.Form):
     """The word that closes a key."""
 
-    word = forms.CharField(label=_("Type “revoke” to go on"), max_length=40)
+    word = forms.CharField(label=_("Type “revoke” to continue"), max_length=40)
 
     def clean_word(self) -> str:
         """Accept the word in any case."""
