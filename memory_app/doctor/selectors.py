@@ -3,10 +3,17 @@
 from django.utils.translation import gettext as _
 
 from minara_site.kernel.doctor.core import FIX
+from minara_site.kernel.doctor.fixes import Fix
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.jobs.models import JobRun
+from minara_site.kernel.registry import load
 
 SHOWN = 5
+
+
+def fixes() -> dict[str, Fix]:
+    """Return every fix by its name, in the order in which they are done."""
+    return load("fixes")
 
 
 def list_fix_runs() -> list[JobRun]:

@@ -7,21 +7,16 @@ from uuid import uuid4
 
 from django.utils.translation import gettext as _
 
+from memory_app.doctor.selectors import fixes
 from minara_site.access.principal import Principal
 from minara_site.kernel.doctor.core import FIX
-from minara_site.kernel.doctor.fixes import DryRun, Fix, FixAudit
+from minara_site.kernel.doctor.fixes import DryRun, FixAudit
 from minara_site.kernel.errors import FieldError, Invalid
 from minara_site.kernel.jobs.models import JobRun
 from minara_site.kernel.jobs.services import Claim, request_run
-from minara_site.kernel.registry import load
 
 LATER = frozenset({"methodology_demotion"})
 """Fixes of S1 whose tables this version does not have."""
-
-
-def fixes() -> dict[str, Fix]:
-    """Return every fix by its name, in the order in which they are done."""
-    return load("fixes")
 
 
 def choose_fixes(names: Iterable[str]) -> list[str]:

@@ -6,10 +6,10 @@ from django.http import HttpResponse, JsonResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from memory_app.doctor.pages import STATE_WORDS, TONES, shown_run
 from memory_app.doctor.report import load_report
-from memory_app.doctor.selectors import get_fix_run, list_fix_runs
-from memory_app.doctor.services import ask_for_fixes, choose_fixes, fixes
-from memory_app.doctor.shown import STATE_WORDS, TONES, shown_run
+from memory_app.doctor.selectors import fixes, get_fix_run, list_fix_runs
+from memory_app.doctor.services import ask_for_fixes, choose_fixes
 from minara_site.access.policy import Act
 from minara_site.kernel.counts import RowCount
 from minara_site.kernel.doctor.core import HOLDS_OPEN, Section, anonymous_record

@@ -34,6 +34,11 @@ READ = {f"{side}__{column}__isnull": True for side in ("older", "newer") for col
 SETTLED = {f"{side}__fact_state": FactState.SETTLED for side in ("older", "newer")}
 
 
+def is_protected(row: Memory) -> bool:
+    """Say whether its owner typed it: their ground truth, which nothing here ever retires (S1)."""
+    return row.source == Source.USER_MANUAL
+
+
 def load_stated_keys(owner_id: int) -> dict[str, list[int]]:
     """Return by key the memories that the owner typed and that are read: a fact of the same words gives way."""
     typed = Memory.objects.filter(owner=owner_id, category=Category.PERSONALIZATION, source=Source.USER_MANUAL).live()

@@ -7,12 +7,12 @@ from django.utils.translation import gettext as _
 
 from memory_app.facts.core import Decider, EventKind
 from memory_app.facts.core.decision import Decision, DecisionKind
-from memory_app.facts.listing import CONFLICT_LIST, EVENT_LIST, FACT_LIST
+from memory_app.facts.labels import DONE, reason_label
 from memory_app.facts.models import ConsolidationEvent
+from memory_app.facts.pages.lists import CONFLICT_LIST, EVENT_LIST, FACT_LIST
 from memory_app.facts.selectors import list_conflicts, list_facts
 from memory_app.facts.services import apply_decision, override_decision, undo_event
 from memory_app.facts.services.record import CONSOLIDATE
-from memory_app.facts.words import DONE, reason_label
 from memory_app.memories.core import FactState
 from minara_site.access.policy import Act
 from minara_site.kernel.counts import count_tabs

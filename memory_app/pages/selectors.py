@@ -29,9 +29,9 @@ from memory_app.pages.core import (
     render_page,
 )
 from memory_app.pages.models import CompiledPageVersion
+from memory_app.roles.labels import pnl_label
 from memory_app.roles.models import RoleMemory
 from memory_app.roles.selectors import newest_reflected
-from memory_app.roles.words import pnl_label
 from minara_site.access.models import User
 from minara_site.kernel.core.assets import CLASSES, AssetGroup
 from minara_site.kernel.core.vocabulary import USER_WRITTEN, Category, Source

@@ -11,9 +11,9 @@ from django.db.models import Subquery
 from memory_app.roles.core import Trigger
 from memory_app.roles.core.declarations import MemoryRole
 from memory_app.roles.due import is_due
+from memory_app.roles.labels import DAY_HOURS
 from memory_app.roles.models import RoleMemory, RoleMemoryQuerySet, RoleState
 from memory_app.roles.registry import DeclaredRole, registry
-from memory_app.roles.words import DAY_HOURS
 from minara_site.access.models import User
 from minara_site.kernel.counts import CountOf, RowCount
 from minara_site.kernel.jobs.models import Lease

@@ -17,6 +17,11 @@ from minara_site.kernel.market.outcome import Outcome
 from minara_site.kernel.ownership import Owner
 
 
+def subject_of(entry: RoleMemory) -> str:
+    """Return what a call, or a decision in shadow, says that it is about."""
+    return f"role_memory:{entry.pk}"
+
+
 def get_entry(*, owner: Owner, entry_id: int, lock: bool = False) -> RoleMemory:
     """Return one entry, held or not. Raises NotFound also for another owner's."""
     rows = RoleMemory.objects.for_owner(owner).filter(pk=entry_id)

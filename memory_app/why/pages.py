@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory_app.facts.core import Decider, EventKind
-from memory_app.facts.words import EVENTS, reason_label
+from memory_app.facts.labels import EVENTS, reason_label
 from memory_app.memories.core import MEMORY_ORIGIN, State
 from memory_app.memories.models import Memory
 from memory_app.search.core.surfaces import Surface

@@ -24,9 +24,9 @@ from django.conf import settings
 
 from memory_app.roles import registry
 from memory_app.roles.core import Trigger
+from memory_app.roles.core.sweep import SweepResult
 from memory_app.roles.models import RoleMemory
 from memory_app.roles.services import reflect, stages
-from memory_app.roles.services.sweeping import SweepResult
 from minara_site.access.models import User
 from minara_site.kernel.llm import budget
 from minara_site.kernel.llm.adapters import wire

@@ -8,11 +8,11 @@ from django.utils.translation import gettext as _
 
 from memory_app.bundle.adapters.upload_store import path_of
 from memory_app.bundle.forms import ExportForm
-from memory_app.bundle.listed import shape
+from memory_app.bundle.labels import KINDS, LEFT_OUT
 from memory_app.bundle.models import Direction, TransferState
+from memory_app.bundle.pages import shape
 from memory_app.bundle.transfers import record_download, start_export
 from memory_app.bundle.views.shared import answer_progress, load_one, load_transfers, one_owner
-from memory_app.bundle.words import KINDS, LEFT_OUT
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Gone, NotFound

@@ -10,8 +10,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from memory_app.bundle.forms import ApplyForm, ConstraintsForm, UploadForm
-from memory_app.bundle.listed import shape, show_preview
 from memory_app.bundle.models import BundleTransfer, Direction, TransferState
+from memory_app.bundle.pages import shape, show_preview
 from memory_app.bundle.transfers import approve_constraints, check_owner, receive_upload, start_apply
 from memory_app.bundle.views.shared import answer_progress, load_one, load_transfers, one_owner
 from minara_site.access.models import User

@@ -4,8 +4,8 @@ from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from memory_app.bundle.listed import TransferRow, list_transfers, shape, spec_for
 from memory_app.bundle.models import BundleTransfer, Direction
+from memory_app.bundle.pages import TransferRow, list_transfers, shape, spec_for
 from minara_site.access.access_log import log_access
 from minara_site.access.models import User
 from minara_site.access.policy import Act

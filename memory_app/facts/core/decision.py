@@ -19,6 +19,7 @@ class DecisionKind(StrEnum):
     KEEP_BOTH = "keep_both"
 
 
+CORRECTED = "corrected"
 UNSURE = "unsure"
 """What a model says when it cannot tell: then the pair waits for a person."""
 VERDICTS = (*DecisionKind, UNSURE)

@@ -18,16 +18,8 @@ from memory_app.facts.core.decision import (
 )
 from memory_app.facts.core.sweep import Step
 from memory_app.facts.models import ConsolidationEvent, FactConflict
-from memory_app.facts.services.rows import (
-    audit,
-    is_protected,
-    is_settled,
-    lock_facts_of,
-    lock_rows,
-    note,
-    publish_changes,
-    retire,
-)
+from memory_app.facts.selectors import is_protected
+from memory_app.facts.services.rows import audit, is_settled, lock_facts_of, lock_rows, note, publish_changes, retire
 from memory_app.memories.models import Memory
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.ownership import Owner

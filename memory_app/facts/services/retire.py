@@ -4,14 +4,14 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from memory_app.facts.core import Decider, EventKind
+from memory_app.facts.core.decision import CORRECTED
 from memory_app.facts.core.sweep import Step
 from memory_app.facts.models import ConsolidationEvent
-from memory_app.facts.services.rows import audit, is_protected, lock_facts_of, lock_rows, note, publish_changes, retire
+from memory_app.facts.selectors import is_protected
+from memory_app.facts.services.rows import audit, lock_facts_of, lock_rows, note, publish_changes, retire
 from memory_app.memories.core import MEMORY_ORIGIN, FactState
 from memory_app.memories.models import Memory
 from minara_site.kernel.plain_text import parse_number
-
-CORRECTED = "corrected"
 
 
 def retire_corrected_facts(accepted: Iterable[Memory], *, now: datetime) -> None:

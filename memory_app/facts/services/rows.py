@@ -29,11 +29,6 @@ def lock_rows(owner_id: int, ids: Collection[int]) -> dict[int, Memory]:
     return {row.pk: row for row in rows}
 
 
-def is_protected(row: Memory) -> bool:
-    """Say whether its owner typed it: their ground truth, which nothing here ever retires (S1)."""
-    return row.source == Source.USER_MANUAL
-
-
 def is_settled(row: Memory) -> bool:
     """Say whether it is a settled fact that is read."""
     return row.fact_state == FactState.SETTLED and row.deleted_at is None and row.held_at is None

@@ -9,7 +9,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from memory_app.doctor.report import load_report
-from memory_app.doctor.services import apply_fix, choose_fixes, dry_run_fixes, fixes
+from memory_app.doctor.selectors import fixes
+from memory_app.doctor.services import apply_fix, choose_fixes, dry_run_fixes
 from minara_site.kernel.command import MinaraCommand
 from minara_site.kernel.doctor.core import HealthState, anonymous_record, bucket, report_lines, report_record
 from minara_site.kernel.errors import Invalid, MinaraError

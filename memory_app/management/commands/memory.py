@@ -13,9 +13,9 @@ from django.utils.translation import ngettext
 
 from memory_app.bundle.adapters import BundleRefused, read_bundle
 from memory_app.bundle.core.plan import Channel, ExportReport, FilePlan, ImportPlan, ImportReport, Verdict
+from memory_app.bundle.labels import KINDS, LEFT_OUT, VERDICTS, reason_label
 from memory_app.bundle.selectors import plan_import
 from memory_app.bundle.services import apply_import, export_bundle
-from memory_app.bundle.words import KINDS, LEFT_OUT, VERDICTS, reason_label
 from minara_site.access.models import User
 from minara_site.access.owner_command import OwnerCommand
 from minara_site.kernel.core.hidden import visible

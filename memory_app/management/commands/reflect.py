@@ -10,10 +10,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from memory_app.roles.core import Trigger
+from memory_app.roles.core.sweep import Ended, Sweep, SweepResult
+from memory_app.roles.labels import ENDED
 from memory_app.roles.registry import registry
 from memory_app.roles.services.reflect import reflect_role
-from memory_app.roles.services.sweeping import Ended, Sweep, SweepResult
-from memory_app.roles.words import ENDED
 from minara_site.kernel.command import MinaraCommand
 from minara_site.kernel.llm.gateway import what_is_missing
 from minara_site.web.labels import enumeration

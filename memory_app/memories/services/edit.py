@@ -73,7 +73,9 @@ def edit_memory(
         check_editable(memory)
         if expected_version is not None and expected_version != memory.version:
             raise Conflict(
-                _("This changed since you opened it; read the current text."), code="stale", current=memory_record(memory)
+                _("This changed since you opened it; read the current text."),
+                code="stale",
+                current=memory_record(memory),
             )
         before = revision_of(memory, replaced_at=now, reason=reason)
         if not apply_changes(memory, changes, now=now):

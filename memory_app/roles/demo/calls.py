@@ -5,7 +5,8 @@ from decimal import Decimal
 from django.db.models import F
 
 from memory_app.roles.models import RoleMemory
-from memory_app.roles.services.stages import STAGE_ONE, STAGE_TWO, subject_of
+from memory_app.roles.selectors import subject_of
+from memory_app.roles.services.stages import STAGE_ONE, STAGE_TWO
 from minara_site.kernel.demo import DemoLoad
 from minara_site.kernel.llm.core import Category
 from minara_site.kernel.llm.core.prices import PRICES, Tokens, cost_of

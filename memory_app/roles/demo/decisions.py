@@ -16,9 +16,9 @@ from memory_app.roles.demo.calls import MAIN, remove_calls, store_calls
 from memory_app.roles.demo.prices import PRICED_HOURS, SOURCE, price, store_prices
 from memory_app.roles.models import RoleMemory, RoleState
 from memory_app.roles.registry import registry
+from memory_app.roles.selectors import subject_of
 from memory_app.roles.services.guarded import rescan_entries
 from memory_app.roles.services.record import content_hash
-from memory_app.roles.services.stages import subject_of
 from minara_site.access.models import User
 from minara_site.kernel.core.data_files import load_toml
 from minara_site.kernel.demo import AGENT_KEY, DemoAct, DemoLoad, DemoPart, DemoRow, publish_rows, read_rows

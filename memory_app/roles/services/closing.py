@@ -15,9 +15,10 @@ from memory_app.memories.core import EmbeddingState
 from memory_app.roles.core import LESSON_KIND, SkipReason, Status
 from memory_app.roles.core.declarations import DeclaredRole
 from memory_app.roles.core.schedule import backoff, wait_for_outcome
+from memory_app.roles.core.sweep import Ended
 from memory_app.roles.due import too_old_of
 from memory_app.roles.models import RoleMemory, RoleMemoryQuerySet
-from memory_app.roles.services.sweeping import Ended, LeaseLost, Sweeping
+from memory_app.roles.services.sweeping import LeaseLost, Sweeping
 from minara_site.kernel.events import role_memory_changed, send_after_commit
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.services import place_hold

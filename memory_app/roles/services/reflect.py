@@ -16,14 +16,16 @@ from django.utils.translation import gettext as _
 from memory_app.capabilities import ROLE_REFLECTION
 from memory_app.roles.core import Classification, SkipReason, Trigger
 from memory_app.roles.core.declarations import DeclaredRole
+from memory_app.roles.core.sweep import Ended, Sweep, SweepResult
 from memory_app.roles.due import due_of
 from memory_app.roles.models import RoleMemory, RoleMemoryQuerySet, RoleState
 from memory_app.roles.probes import ProbeFailed, find_outcome
 from memory_app.roles.registry import registry
+from memory_app.roles.selectors import subject_of
 from memory_app.roles.services import closing, stages
 from memory_app.roles.services.outcome import set_outcome
-from memory_app.roles.services.stages import Reply, subject_of
-from memory_app.roles.services.sweeping import Clock, Ended, LeaseLost, Sweep, Sweeping, SweepResult
+from memory_app.roles.services.stages import Reply
+from memory_app.roles.services.sweeping import Clock, LeaseLost, Sweeping
 from memory_app.roles.services.triggers import REFLECT, request_sweep, widest_of
 from minara_site.kernel.errors import MinaraError, NotFound
 from minara_site.kernel.governance.core import Mode

@@ -23,6 +23,7 @@ from memory_app.roles.core.prompts import (
 from memory_app.roles.models import RoleMemory
 from memory_app.roles.posthoc import EvidenceContext, collect_evidence
 from memory_app.roles.posthoc.collect import EvidenceSubject
+from memory_app.roles.selectors import subject_of
 from minara_site.kernel.llm.core import Category
 from minara_site.kernel.llm.core.tiers import Tier
 from minara_site.kernel.llm.gateway import Answer, Question, ask
@@ -42,11 +43,6 @@ class Reply:
     usage_id: int | None
     model: str
     cost_usd: Decimal
-
-
-def subject_of(entry: RoleMemory) -> str:
-    """Return what a call, or a decision in shadow, says that it is about."""
-    return f"role_memory:{entry.pk}"
 
 
 def gather(entry: RoleMemory, declared: DeclaredRole, *, now: datetime) -> tuple[EvidenceItem, ...]:

@@ -7,7 +7,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from memory_app.roles.decision_chart import load_picture
-from memory_app.roles.details import (
+from memory_app.roles.labels import decided_label
+from memory_app.roles.pages.entry import (
     is_waiting,
     list_calls,
     list_evidence,
@@ -16,12 +17,11 @@ from memory_app.roles.details import (
     shadow_of,
     timeline_of,
 )
-from memory_app.roles.listed import shape_entries, shape_entry
-from memory_app.roles.listing import ENTRY_LIST
+from memory_app.roles.pages.lists import ENTRY_LIST
+from memory_app.roles.pages.rows import shape_entries, shape_entry
 from memory_app.roles.prompt_lessons import find_read
 from memory_app.roles.registry import registry
 from memory_app.roles.selectors import get_entry, list_manual_due
-from memory_app.roles.words import decided_label
 from minara_site.access.access_log import log_access
 from minara_site.access.actors import name_actors
 from minara_site.access.policy import Act

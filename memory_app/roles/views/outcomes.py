@@ -9,10 +9,10 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from memory_app.roles.details import is_waiting, list_inputs
 from memory_app.roles.forms import OutcomeForm
-from memory_app.roles.listed import EntryRow, shape_entries, shape_entry
-from memory_app.roles.listing import OUTCOME_LIST
+from memory_app.roles.pages.entry import is_waiting, list_inputs
+from memory_app.roles.pages.lists import OUTCOME_LIST
+from memory_app.roles.pages.rows import EntryRow, shape_entries, shape_entry
 from memory_app.roles.selectors import get_entry
 from memory_app.roles.services.outcome import mark_outcome
 from minara_site.access.access_log import log_access

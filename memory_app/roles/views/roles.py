@@ -12,14 +12,9 @@ from django.utils.translation import gettext as _
 
 from memory_app.roles.core import Trigger
 from memory_app.roles.core.declarations import Manual, MemoryRole, is_id
+from memory_app.roles.core.sweep import Ended
 from memory_app.roles.health import Ages, RoleStatus, entries_of, load_ages, load_statuses, read_statuses
-from memory_app.roles.listed import EntryRow, shape_entries
-from memory_app.roles.reflect_form import load_offer
-from memory_app.roles.registry import registry
-from memory_app.roles.selectors import list_lessons, recent_lessons
-from memory_app.roles.services.requests import request_reflection
-from memory_app.roles.services.sweeping import Ended
-from memory_app.roles.words import (
+from memory_app.roles.labels import (
     ENDED,
     RESULTS,
     TRIGGERS,
@@ -28,6 +23,11 @@ from memory_app.roles.words import (
     hours_label,
     probe_label,
 )
+from memory_app.roles.pages.rows import EntryRow, shape_entries
+from memory_app.roles.reflect_form import load_offer
+from memory_app.roles.registry import registry
+from memory_app.roles.selectors import list_lessons, recent_lessons
+from memory_app.roles.services.requests import request_reflection
 from minara_site.access.access_log import log_access
 from minara_site.access.models import User
 from minara_site.access.policy import Act

@@ -11,9 +11,9 @@ from minara_site.access.actors import name_actors
 from minara_site.access.policy import Act
 from minara_site.console.budgets import services
 from minara_site.console.budgets.forms import RaiseForm
-from minara_site.console.budgets.listing import CALLS
+from minara_site.console.budgets.pages.lists import CALLS
+from minara_site.console.budgets.pages.rows import SPANS, CallView, show_window
 from minara_site.console.budgets.selectors import find_status
-from minara_site.console.budgets.shown import SPANS, CallView, show_window
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.kernel.llm.core import Span
 from minara_site.kernel.llm.core.windows import Window

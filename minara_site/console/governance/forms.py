@@ -4,7 +4,7 @@ from django import forms
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
-from minara_site.console.governance.words import MODE_TEXTS
+from minara_site.console.governance.labels import MODE_TEXTS
 from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.governance.services import MAX_REASON_CHARS
 from minara_site.kernel.governance.table import Capability

@@ -13,7 +13,7 @@ from memory_app.writes.pages import AnomalyRow, show_anomalies
 from memory_app.writes.selectors.anomalies import load_anomalies
 from minara_site.access.actors import actor_label
 from minara_site.access.policy import Act, Role
-from minara_site.console.budgets.shown import WindowView, show_window
+from minara_site.console.budgets.pages.rows import WindowView, show_window
 from minara_site.console.home.feed import Feed, load_feed
 from minara_site.console.home.first_steps import list_first_steps, show_steps_again, take_step
 from minara_site.console.home.selectors import (

@@ -13,6 +13,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from memory_app.bundle import transfer_jobs
 from memory_app.bundle.adapters import upload_store
 from memory_app.bundle.models import BundleTransfer
 from memory_app.bundle.tasks import apply as apply_job

@@ -10,7 +10,8 @@ from django.db import connections
 
 from memory_app.doctor.fixes import edges
 from memory_app.doctor.fixes.names import FixName
-from memory_app.doctor.services import apply_fixes, fixes
+from memory_app.doctor.selectors import fixes
+from memory_app.doctor.services import apply_fixes
 from memory_app.edges import services as replay
 from memory_app.edges.models import MemoryEdge
 from memory_app.memories.services import Draft, write_memories

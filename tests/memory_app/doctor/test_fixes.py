@@ -11,7 +11,8 @@ from django.utils import timezone
 
 from memory_app.doctor.fixes import embeddings
 from memory_app.doctor.fixes.names import FixName
-from memory_app.doctor.services import apply_fixes, choose_fixes, dry_run_fixes, fixes
+from memory_app.doctor.selectors import fixes
+from memory_app.doctor.services import apply_fixes, choose_fixes, dry_run_fixes
 from memory_app.doctor.tasks import run_fixes
 from memory_app.edges.models import MemoryEdge
 from memory_app.embeddings.adapters import ProviderDown

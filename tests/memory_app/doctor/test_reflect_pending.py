@@ -6,7 +6,8 @@ import pytest
 
 from memory_app.doctor.fixes.names import FixName
 from memory_app.doctor.report import load_report
-from memory_app.doctor.services import apply_fixes, choose_fixes, dry_run_fixes, fixes
+from memory_app.doctor.selectors import fixes
+from memory_app.doctor.services import apply_fixes, choose_fixes, dry_run_fixes
 from memory_app.roles.core import Classification
 from memory_app.roles.models import RoleMemory
 from minara_site.kernel.audit_log.models import AuditEntry

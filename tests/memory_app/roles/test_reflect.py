@@ -8,10 +8,10 @@ from django.db import connections
 
 from memory_app.capabilities import ROLE_REFLECTION
 from memory_app.roles.core import LESSON_KIND, Classification, SkipReason, Status, Trigger
+from memory_app.roles.core.sweep import SweepResult
 from memory_app.roles.models import RoleMemory, RoleState
 from memory_app.roles.services import closing
 from memory_app.roles.services.reflect import lease_name, reflect_role
-from memory_app.roles.services.sweeping import SweepResult
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.governance.models import ShadowDecision

@@ -11,10 +11,10 @@ from memory_app.index.pages import search_filter
 from memory_app.index.selectors import limited, narrow_entries
 from memory_app.roles.core import Status
 from memory_app.roles.core.declarations import is_id
+from memory_app.roles.labels import CLASSES, OUTCOMES, STATUSES
 from memory_app.roles.models import RoleMemoryQuerySet
 from memory_app.roles.registry import registry
 from memory_app.roles.selectors import list_entries, list_manual_due
-from memory_app.roles.words import CLASSES, OUTCOMES, STATUSES
 from minara_site.access.policy import Act
 from minara_site.kernel.market.core import normalise_symbol
 from minara_site.kernel.ownership import Owner

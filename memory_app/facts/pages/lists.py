@@ -2,9 +2,9 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from memory_app.facts.listed import shape_conflicts, shape_events, shape_facts
+from memory_app.facts.labels import EVENTS, STATES
+from memory_app.facts.pages.rows import shape_conflicts, shape_events, shape_facts
 from memory_app.facts.selectors import list_conflicts, list_events, list_facts
-from memory_app.facts.words import EVENTS, STATES
 from memory_app.index.pages import search_filter
 from memory_app.index.selectors import limited, narrow
 from memory_app.memories.core import FactState

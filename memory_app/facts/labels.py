@@ -3,9 +3,8 @@
 from django.utils.translation import gettext_lazy as _
 
 from memory_app.facts.core import EventKind
-from memory_app.facts.core.decision import UNSURE, DecisionKind, Problem
+from memory_app.facts.core.decision import CORRECTED, UNSURE, DecisionKind, Problem
 from memory_app.facts.core.judging import HELD_BY_GUARD, JUDGED
-from memory_app.facts.services.retire import CORRECTED
 from memory_app.memories.core import FactState
 from minara_site.web.filters import Text
 

@@ -12,9 +12,9 @@ from django.utils.translation import gettext as _
 from memory_app.capabilities import ROLE_REFLECTION
 from memory_app.roles.core import Status
 from memory_app.roles.core.declarations import Manual, MemoryRole, PriceDelta
+from memory_app.roles.labels import CLASSES, hours_label, pnl_label, probe_label, ready_at
 from memory_app.roles.models import RoleMemory
-from memory_app.roles.services.stages import subject_of
-from memory_app.roles.words import CLASSES, hours_label, pnl_label, probe_label, ready_at
+from memory_app.roles.selectors import subject_of
 from minara_site.kernel.core.assets import group_of
 from minara_site.kernel.governance.models import ShadowDecision
 from minara_site.kernel.llm.models import LlmUsage

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory_app.doctor.fixes.names import FixName
-from memory_app.doctor.services import fixes
+from memory_app.doctor.selectors import fixes
 from minara_site.kernel.doctor.core import HealthState
 from minara_site.kernel.doctor.fixes import UNKNOWN_COST
 from minara_site.kernel.jobs.models import JobRun, RunState

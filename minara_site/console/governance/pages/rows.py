@@ -9,12 +9,12 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from memory_app.capabilities import CONTRADICTION_JUDGE
-from memory_app.facts.listed import VerdictView, verdicts_of
-from memory_app.roles.words import decided_label
+from memory_app.facts.pages.rows import VerdictView, verdicts_of
+from memory_app.roles.labels import decided_label
 from memory_app.subjects import CONFLICT
 from minara_site.access.actors import name_actors
 from minara_site.access.models import User
-from minara_site.console.governance.words import MODE_BADGES, MODES, PARTS, VERDICTS
+from minara_site.console.governance.labels import MODE_BADGES, MODES, PARTS, VERDICTS
 from minara_site.kernel.governance.core import Phase
 from minara_site.kernel.governance.models import CircuitBreaker, ShadowDecision
 from minara_site.kernel.governance.selectors import CapabilityStatus, circuit_of, list_statuses

@@ -11,8 +11,8 @@ from django.utils.translation import gettext_lazy
 
 from memory_app.bundle.core.plan import WRITTEN, Reason
 from memory_app.bundle.core.preview import Row, keep_rows
+from memory_app.bundle.labels import REASONS
 from memory_app.bundle.models import BundleTransfer, Direction, TransferState
-from memory_app.bundle.words import REASONS
 from minara_site.access.models import User
 from minara_site.kernel.core.diff import Segment, word_diff
 from minara_site.kernel.guard.masking import mask, mask_value

@@ -8,9 +8,7 @@ from django.urls import reverse
 
 from memory_app.roles.core import Classification, Status
 from memory_app.roles.core.declarations import MemoryRole
-from memory_app.roles.models import RoleMemory
-from memory_app.roles.registry import registry
-from memory_app.roles.words import (
+from memory_app.roles.labels import (
     CLASS_MEANINGS,
     CLASSES,
     DIRECTIONS,
@@ -20,6 +18,8 @@ from memory_app.roles.words import (
     pnl_label,
     why_no_lesson,
 )
+from memory_app.roles.models import RoleMemory
+from memory_app.roles.registry import registry
 from minara_site.access.principal import Principal
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.market.outcome import Direction, Outcome

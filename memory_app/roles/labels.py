@@ -20,8 +20,8 @@ from memory_app.roles.core.declarations import (
     PriceDelta,
     RefetchSource,
 )
+from memory_app.roles.core.sweep import Ended, SweepResult
 from memory_app.roles.models import RoleMemory
-from memory_app.roles.services.sweeping import Ended, SweepResult
 from minara_site.kernel.market.outcome import Direction, Outcome
 from minara_site.web.badges import Badge
 from minara_site.web.filters import Text
