@@ -222,7 +222,7 @@ def only_ids(matrix: Matrix, ids: Sequence[int]) -> Matrix:
 def outdated(label: str, source: DerivedTable) -> "list[QuerySet[Any]]":
     """Return the vectors of other models, two ranges that walk an index, and this model's that no query is compared to.
 
-    The latter are of another length than its answers are now; no index knows lengths, so only the last MOST_COUNTED
+    The latter are of another length than its answers are now; no index knows lengths, so only the last MAX_COUNTED
     rows of a table are looked at, which a backfill reaches last.
     """
     vectors = MemoryVector.objects.filter(kind=source.kind)

@@ -69,7 +69,7 @@ def find_cosines_in_time(
 
 
 def find_cosines(request: SearchRequest, vector: Vector, *, is_exact: bool, using: str) -> dict[int, float]:
-    """Return the cosine of each memory that may be found, nearest first, at most MOST_NEAR; `is_exact` as in Query."""
+    """Return the cosine of each memory that may be found, nearest first, at most MAX_NEAR; `is_exact` as in Query."""
     is_now = request.as_of is None
     owner_id = request.owner_id or 0
     near = find_nearest(owner_id=owner_id, query=vector, limit=MAX_NEAR, live_only=is_now, using=using)

@@ -79,7 +79,7 @@ def owned(owner_id: int | None, table: str = "d") -> Sql:
 
 
 def total_of(owner_id: int | None) -> Sql:
-    """Return the expression for how many documents this owner has, counted up to MOST_COUNTED."""
+    """Return the expression for how many documents this owner has, counted up to MAX_COUNTED."""
     own, values = owned(owner_id, "counted")
     rows = f"SELECT 1 FROM search_document counted WHERE counted.kind = 'memory' AND {own} LIMIT {MAX_COUNTED}"
     return f"(SELECT count(*) FROM ({rows}) documents)", values

@@ -58,7 +58,7 @@ class Destination:
 
 
 def find_destinations(text: str) -> list[Destination]:
-    """Return the addresses of a text in order, at most MOST_FOUND. Linear in its length."""
+    """Return the addresses of a text in order, at most MAX_FOUND. Linear in its length."""
     found: list[Destination] = []
     for hit in _SHAPES.finditer(text):
         kind = DestinationKind(str(hit.lastgroup))

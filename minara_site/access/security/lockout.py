@@ -36,11 +36,11 @@ class AttemptLimit:
 
     @property
     def lock(self) -> str:
-        """Return the key of the row that says until when the door is shut."""
+        """Return the key of the row that says until when it is locked."""
         return f"{self.key}:shut"
 
     def count_attempt(self, now: datetime) -> None:
-        """Count a try. Raises Throttled while the door is shut; the last try that is free shuts it behind itself."""
+        """Count a try. Raises Throttled while it is locked; the last try that is free locks it."""
         if RateCount.objects.filter(pk=self.lock, window__lte=now.timestamp()).delete()[0]:
             delete_count(self.key)  # only whoever found the lock open does: nobody's later try is lost
         until = RateCount.objects.filter(pk=self.lock).values_list("window", flat=True).first()
@@ -59,7 +59,7 @@ class AttemptLimit:
         delete_count(self.lock)
 
     def uncount(self) -> None:
-        """Take back the last try; the others stay counted."""
+        """Uncount the last try; the others stay counted."""
         RateCount.objects.filter(pk=self.key, hits__gt=0).update(hits=F("hits") - 1)
         delete_count(self.lock)
 
@@ -73,18 +73,18 @@ def refuse(wait: timedelta) -> NoReturn:
 
 
 def name_limit(name: str, address: str) -> AttemptLimit:
-    """Return the door of one user name, known or not, at one address."""
+    """Return the limit of one user name, known or not, at one address."""
     folded = hashlib.sha256(name.strip().casefold().encode()).hexdigest()
     return AttemptLimit(f"sign_in:{folded}:{neighbourhood(address)}", MAX_TRIES)
 
 
 def address_limit(address: str) -> AttemptLimit:
-    """Return the door of everybody at one address."""
+    """Return the limit of all at one address."""
     return AttemptLimit(f"sign_in:{neighbourhood(address)}", MAX_TRIES_OF_ADDRESS)
 
 
 def passkey_limit(address: str) -> AttemptLimit:
-    """Return the door of those who ask for a passkey's challenge: each is kept in a session."""
+    """Return the limit of those who ask for a passkey's challenge: each is kept in a session."""
     return AttemptLimit(f"passkey:{neighbourhood(address)}", MAX_CHALLENGES)
 
 
@@ -96,7 +96,7 @@ def neighbourhood(address: str) -> str:
 
 
 def code_limit(user_id: int) -> AttemptLimit:
-    """Return the door of one person's codes, wherever they are typed."""
+    """Return the limit of one person's codes, wherever they are typed."""
     return AttemptLimit(f"code:{user_id}", MAX_TRIES)
 
 

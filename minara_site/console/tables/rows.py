@@ -35,7 +35,7 @@ class BoundedPaginator(Paginator):  # type: ignore[type-arg]
 
     @cached_property
     def count(self) -> int:
-        """Return how many rows there are, at most MOST_COUNTED."""
+        """Return how many rows there are, at most MAX_COUNTED."""
         rows: QuerySet[Any] = self.object_list  # type: ignore[assignment]
         return count_rows(rows, MAX_COUNTED).number
 

@@ -203,7 +203,7 @@ class TestOn:
     def test_count_no_further_than_the_bound(self, client, olga, monkeypatch):
         from minara_site.console.tables import rows
 
-        monkeypatch.setattr(rows, "MOST_COUNTED", 60)
+        monkeypatch.setattr(rows, "MAX_COUNTED", 60)
         User.objects.bulk_create(User(username=f"user{number}") for number in range(150))
         client.force_login(olga)
         assert admin(client, "access/user/").context["cl"].result_count == 60

@@ -34,7 +34,7 @@ def write(now: datetime) -> Callable[[int], list[int]]:
 @pytest.fixture
 def seal_all(now: datetime, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[Any]]:
     """Seal what there is, four entries at a time."""
-    monkeypatch.setattr(seals, "MOST_PER_SEAL", 4)
+    monkeypatch.setattr(seals, "MAX_PER_SEAL", 4)
 
     def seal() -> list[Any]:
         up_to = seals.find_settled_id()

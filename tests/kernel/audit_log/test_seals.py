@@ -91,7 +91,7 @@ def test_waits_for_no_long_write(write, now, monkeypatch):
 
     from minara_site.kernel.audit_log import seals
 
-    monkeypatch.setattr(seals, "MOST_WAIT_MILLISECONDS", 50)
+    monkeypatch.setattr(seals, "MAX_WAIT_MILLISECONDS", 50)
     parameters = connection.get_connection_params()
     parameters.pop("cursor_factory", None)
     parameters.pop("context", None)

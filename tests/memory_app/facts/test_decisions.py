@@ -128,7 +128,7 @@ class TestFinding:
                 raise SearchTooSlow
             return find_similar(fact)
 
-        monkeypatch.setattr(compare, "find_alike", find)
+        monkeypatch.setattr(compare, "find_similar", find)
         for _run in range(30):
             find_conflicts(now=LATER)
         assert list(Memory.objects.filter(compared_at=LATER)) == [quick]

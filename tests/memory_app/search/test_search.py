@@ -175,8 +175,8 @@ def test_lets_the_engine_choose_from_very_many_matches(ana, query, monkeypatch):
     for n in range(40):
         make_memory(ana, f"swaps slippage number {n}" + " and so on" * (n % 7))
     make_memory(ana, "slippage number one")
-    monkeypatch.setattr(selectors, "MOST_MATCHES", 10)
-    monkeypatch.setattr(selectors, "MOST_CHOSEN", 20)
+    monkeypatch.setattr(selectors, "MAX_MATCHES", 10)
+    monkeypatch.setattr(selectors, "MAX_CHOSEN", 20)
     few = search_memories(owner=ana, query=query)
     monkeypatch.undo()
     whole = search_memories(owner=ana, query=query)

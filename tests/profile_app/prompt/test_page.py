@@ -99,7 +99,7 @@ def test_a_write_waits_and_the_preview_shows_it(page, ana, now):
 
 
 def test_very_many_writes_are_not_all_counted(page, ana, now, monkeypatch):
-    monkeypatch.setattr(selectors, "MOST_WRITES", 2)
+    monkeypatch.setattr(selectors, "MAX_WRITES", 2)
     begin(ana, now)
     for n in range(3):
         set_entry(owner=ana, key=f"key{n}", value="x", actor="test", now=timezone.now())
