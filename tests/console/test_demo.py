@@ -19,7 +19,7 @@ from memory_app.memories.core import FactState, State
 from memory_app.memories.models import Memory, MemoryRevision
 from memory_app.memories.services import Draft, record_fact, write_memory
 from memory_app.pages.models import CompiledPageVersion
-from memory_app.pages.selectors import Asked, list_assets, load_page, open_asset
+from memory_app.pages.selectors import PageScope, list_assets, load_page, open_asset
 from memory_app.roles.core import Classification, SkipReason, Status
 from memory_app.roles.models import RoleMemory
 from memory_app.roles.probes import find_outcome
@@ -104,7 +104,7 @@ class TestLoaded:
     def test_fills_the_pages_of_assets(self, default: Any, now: datetime) -> None:
         mei = User.objects.get(username=MEI)
         for owner, symbol in ((default, "BTC"), (default, "ETH"), (default, "EURUSD"), (mei, "BTC")):
-            asked = Asked(owner, open_asset(symbol), hard_constraints=True)
+            asked = PageScope(owner, open_asset(symbol), hard_constraints=True)
             page = load_page(asked, reader=owner, now=now)
             assert [len(section.entries) > 1 for section in page.sections] == [True, True], symbol
         assert "比特币" in page.markdown
@@ -254,7 +254,7 @@ def test_pages_that_were_compiled_hear_that_it_went(
     default: Any, now: datetime, django_capture_on_commit_callbacks: Any
 ) -> None:
     load_demo(now=now, actor="command:demo")
-    asked = Asked(default, open_asset("BTC"), hard_constraints=True)
+    asked = PageScope(default, open_asset("BTC"), hard_constraints=True)
     assert load_page(asked, reader=default, now=now).entries
     with django_capture_on_commit_callbacks(execute=True):
         remove_demo(now=now, actor="command:demo")

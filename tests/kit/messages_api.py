@@ -77,7 +77,7 @@ FIELDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class PageScope:
+class Asked:
     """One request: its body, its headers in lower case, and the how-many-eth it is, from 0."""
 
     body: dict[str, Any]
@@ -138,7 +138,7 @@ class Reply:
 
 
 Answer = Reply | Mapping[str, Any] | BaseModel
-Answering = Answer | Callable[[PageScope], Answer]
+Answering = Answer | Callable[[Asked], Answer]
 
 
 def tool(value: Any, **usage: int) -> Reply:
@@ -209,7 +209,7 @@ class MessagesApi:
     seconds: float = 0.0
     gate: threading.Event | None = None
     reached: threading.Event = field(default_factory=threading.Event)
-    asked: list[PageScope] = field(default_factory=list)
+    asked: list[Asked] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     connections: int = 0
     sent: int = 0
@@ -250,7 +250,7 @@ class MessagesApi:
     def take(self, body: dict[str, Any], headers: dict[str, str]) -> Reply:
         """Note a request and return its reply."""
         with self.lock:
-            asked = PageScope(body, headers, len(self.asked))
+            asked = Asked(body, headers, len(self.asked))
             self.asked.append(asked)
             problem = problem_of(body)
             if problem:
@@ -323,7 +323,7 @@ def text_of(content: Any) -> str:
     return content if isinstance(content, str) else "".join(block.get("text", "") for block in content)
 
 
-def written(reply: Reply, asked: PageScope) -> Reply:
+def written(reply: Reply, asked: Asked) -> Reply:
     """Return a reply with its body, made of its blocks when it has none."""
     if reply.body is not None or reply.fill or reply.hints or reply.sent_share < 0:
         return reply
@@ -344,7 +344,7 @@ def written(reply: Reply, asked: PageScope) -> Reply:
     return replace(reply, body=json.dumps(message).encode())
 
 
-def estimated_usage(asked: PageScope, blocks: list[dict[str, Any]]) -> dict[str, int]:
+def estimated_usage(asked: Asked, blocks: list[dict[str, Any]]) -> dict[str, int]:
     """Return four bytes a token, nothing cached."""
     return {
         "input_tokens": len(json.dumps(asked.body)) // 4,

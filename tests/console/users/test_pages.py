@@ -61,7 +61,7 @@ class TestList:
         create_key(user=ana, scopes=["memory:read"], now=now, actor="test")
         create_key(user=ana, scopes=["memory:read"], now=now - timedelta(days=100), actor="test")  # has ended
         rows = {row["person"].user.username: row["person"] for row in operator_page.get(LIST).context["page"].rows}
-        assert (rows["ana"].keys, rows["ana"].sessions, rows["ana"].standing) == (1, 0, "active")
+        assert (rows["ana"].keys, rows["ana"].sessions, rows["ana"].status) == (1, 0, "active")
         assert (rows["olga"].keys, rows["olga"].sessions) == (0, 1)
 
     def test_takes_as_many_queries_for_many_people(self, operator_page, django_assert_max_num_queries):

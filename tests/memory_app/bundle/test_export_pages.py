@@ -185,7 +185,7 @@ def test_an_export_is_taken_away_by_nobody_but_whoever_asked_for_it(
         assert somebody.get(f"{url}download/").status_code == 404
         shown = somebody.get(url).content.decode()
         assert f"{url}download/" not in shown
-        assert "nobody else" in shown
+        assert "no one else" in shown
     assert not AuditEntry.objects.filter(tool_call="export_downloaded").exists()
     assert take_away(operator_page, theirs)
 

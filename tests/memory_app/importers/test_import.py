@@ -130,7 +130,7 @@ def test_what_the_user_profile_says_is_never_overwritten(ana: Any, workspace: Pa
     set_entry(owner=ana, key="name", value="Anabel", actor="user:1", now=now)
     status, lines = bring(workspace, "openclaw", "--apply")
     assert status == 2
-    assert "says otherwise: name: Anabel" in next(line for line in lines if "USER.md:1" in line)
+    assert "does not match: name: Anabel" in next(line for line in lines if "USER.md:1" in line)
     assert UserProfileEntry.objects.get().value == "Anabel"
 
 

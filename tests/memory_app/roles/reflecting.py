@@ -25,7 +25,7 @@ from memory_app.roles.services import reflect
 from minara_site.kernel.market.core import Point
 from minara_site.kernel.market.services import record_points
 from tests.kit.clock import NOON
-from tests.kit.messages_api import PageScope
+from tests.kit.messages_api import Asked
 from tests.memory_app.roles.rows import make_row
 
 CALL, SWING, REVIEW = "desk.call", "desk.swing", "desk.review"
@@ -89,7 +89,7 @@ def make_call(owner: Any, *, hours: float = 48, asset: str = "BTC", role_id: str
 def answer_as(classification: Classification | str, *, lesson: str = LESSON, narrative: str = NARRATIVE) -> Any:
     """Return a model that classifies everything like this, and draws this lesson."""
 
-    def answer(asked: PageScope) -> dict[str, str]:
+    def answer(asked: Asked) -> dict[str, str]:
         if is_stage_one(asked):
             return {"class": str(classification), "narrative": narrative}
         return {"lesson": lesson}
@@ -97,12 +97,12 @@ def answer_as(classification: Classification | str, *, lesson: str = LESSON, nar
     return answer
 
 
-def is_stage_one(asked: PageScope) -> bool:
+def is_stage_one(asked: Asked) -> bool:
     """Say which stage asked."""
     return bool(asked.tool["name"] == "classify_decision")
 
 
-def stages_of(asked: list[PageScope]) -> tuple[int, int]:
+def stages_of(asked: list[Asked]) -> tuple[int, int]:
     """Return how many calls of each stage were made."""
     first = sum(is_stage_one(each) for each in asked)
     return first, len(asked) - first

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from memory_app.roles.core import Classification
-from tests.kit.messages_api import MessagesApi, PageScope, serve
+from tests.kit.messages_api import Asked, MessagesApi, serve
 from tests.kit.site import Site, wait_until
 from tests.memory_app.roles.reflecting import LESSON, NARRATIVE, answer_as, is_stage_one, stages_of
 
@@ -30,7 +30,7 @@ def model(site: Site) -> Iterator[MessagesApi]:
         yield api
 
 
-def answer_by_number(asked: PageScope) -> dict[str, str]:
+def answer_by_number(asked: Asked) -> dict[str, str]:
     """Classify the calls in turn, each always alike."""
     found = NUMBER.search(asked.content)
     assert found
@@ -45,11 +45,11 @@ def outcome(site: Site, act: str, *arguments: Any) -> Any:
 
 
 def hold_until(
-    is_over: Callable[[], bool], answer: Callable[[PageScope], Any], *, first: int = 1
-) -> Callable[[PageScope], Any]:
+    is_over: Callable[[], bool], answer: Callable[[Asked], Any], *, first: int = 1
+) -> Callable[[Asked], Any]:
     """Answer the first calls only when this is true; who waited for them instead of dropping would wait for good."""
 
-    def held(asked: PageScope) -> Any:
+    def held(asked: Asked) -> Any:
         if asked.number < first:
             wait_until(is_over)
         return answer(asked)
@@ -97,7 +97,7 @@ def test_roles_do_not_wait_for_each_other_and_one_role_is_never_reflected_twice_
     dropped = site.folder / "dropped"
     both, answer = threading.Barrier(2), answer_as(Classification.VARIANCE)
 
-    def answer_together(asked: PageScope) -> Any:
+    def answer_together(asked: Asked) -> Any:
         """Answer the two roles when both have asked, and the one role when its second caller dropped."""
         if asked.number < 2:
             both.wait(60)
