@@ -29,7 +29,7 @@ REASONS: dict[Reason, Promise] = {
     Reason.UNKNOWN_FIELD: _("%(about)s: no such field"),
     Reason.MISSING_FIELD: _("%(about)s: missing"),
     Reason.WRONG_VALUE: _("%(about)s: not a value that can be stored"),
-    Reason.WRONG_FOLDER: _("%(about)s: does not match the folder"),
+    Reason.WRONG_FOLDER: _("%(about)s: does not match its folder"),
     Reason.FUTURE: _("%(about)s: lies in the future"),
     Reason.HARD_CONSTRAINT: _("a hard constraint needs a person: --approve-hard-constraints at a terminal"),
     Reason.PROFILE_FULL: _("the user profile would have more than %(about)s entries"),

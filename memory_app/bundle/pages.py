@@ -38,7 +38,7 @@ VERDICTS: Mapping[str, tuple[str, str | Promise, str | Promise]] = {
     "held": ("held", gettext_lazy("Held"), gettext_lazy("stored, and read by no one before an operator releases it")),
     "new": ("active", gettext_lazy("New"), gettext_lazy("stored as it stands here")),
     "updated": ("active", gettext_lazy("Updated"), gettext_lazy("replaces what is stored")),
-    "known": ("pending", gettext_lazy("Known"), gettext_lazy("here already; stays as it is")),
+    "known": ("pending", gettext_lazy("Already here"), gettext_lazy("here already; stays as it is")),
     "skipped": ("retired", gettext_lazy("Left out"), gettext_lazy("no longer read where it comes from")),
 }
 CHANNELS: Mapping[str, str | Promise] = {
@@ -146,7 +146,7 @@ def spec_for(direction: Direction, *, is_shared: bool) -> ListSpec:
             *owner,
             Column(gettext_lazy("State")),
             Column(gettext_lazy("Size"), numeric=True),
-            Column(gettext_lazy("Asked"), numeric=True),
+            Column(gettext_lazy("Requested"), numeric=True),
         ),
         sorts=(Sort("newest", gettext_lazy("newest first"), Order("created_at")),),
         has_actions=False,

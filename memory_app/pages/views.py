@@ -35,7 +35,7 @@ GROUP_WORDS = {
     AssetGroup.FOREX: gettext_lazy("Currency pairs"),
 }
 HEADING_WORDS = {
-    Heading.COMPILED_TRUTH: gettext_lazy("Compiled truth"),
+    Heading.COMPILED_TRUTH: gettext_lazy("What is known"),
     Heading.TIMELINE: gettext_lazy("Timeline"),
 }
 

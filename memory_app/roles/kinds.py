@@ -51,7 +51,7 @@ class DecisionKind(StoredKind):
             title=self.title(entry.pk),
             on_discard=STAYS if is_lesson or entry.status == Status.REFLECTED else GOES,
             url=reverse("role_memory:one", args=[entry.pk]),
-            facts=((_("Role"), entry.role_id),),
+            facts=((_("Decision role"), entry.role_id),),
         )
 
     def lock(self, ids: Collection[int]) -> dict[int, RoleMemory]:

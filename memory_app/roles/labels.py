@@ -72,7 +72,7 @@ TRIGGERS: dict[Trigger, Text] = {
     Trigger.MANUAL: gettext_lazy("by hand"),
 }
 SKIPPED_WORDS: dict[SkipReason, Text] = {
-    SkipReason.TOO_OLD: gettext_lazy("It expired before its outcome was known."),
+    SkipReason.TOO_OLD: gettext_lazy("Expired: the outcome was not known in time."),
     SkipReason.NO_PRICE: gettext_lazy("No price was close enough to the decision or to the end of its window."),
 }
 CLOSED_WORDS: dict[Classification, Text] = {
@@ -82,7 +82,7 @@ CLOSED_WORDS: dict[Classification, Text] = {
     Classification.MISSING_DATA: gettext_lazy("No lesson: none came of the second stage, or it was discarded."),
 }
 RESULTS: dict[str, Text] = {
-    SweepResult.DROPPED: gettext_lazy("dropped, because another was running"),
+    SweepResult.DROPPED: gettext_lazy("not started: one was already running"),
     SweepResult.STOPPED: gettext_lazy("stopped"),
     SweepResult.OFF: gettext_lazy("switched off"),
     SweepResult.LOST: gettext_lazy("another sweep took its place"),
@@ -96,7 +96,7 @@ ENDED: dict[Ended, Text] = {
     Ended.FAILED: gettext_lazy("failed"),
     Ended.CHANGED: gettext_lazy("changed meanwhile"),
     Ended.LEFT: gettext_lazy("waiting for the model"),
-    Ended.SHADOWED: gettext_lazy("in shadow mode"),
+    Ended.SHADOWED: gettext_lazy("shadow mode, nothing written"),
 }
 EVERY_DAY = {"*"}
 
@@ -121,7 +121,7 @@ def probe_label(probe: OutcomeProbe) -> str:
         case Custom():
             return _("the probe %(id)s") % {"id": probe.probe_id}
         case Manual():
-            return _("a person marks the outcome")
+            return _("marked by a person")
         case _:
             assert_never(probe)
 

@@ -152,13 +152,13 @@ def fallback_label(fallback: Fallback, *, owner: Owner) -> str:
     """Return in words why meaning had no say."""
     match fallback:
         case Fallback.DISABLED:
-            return _("Meaning is off: EMBEDDING_PROVIDER is disabled. Results are by keywords.")
+            return _("Semantic search is off (EMBEDDING_PROVIDER is disabled). Showing keyword results.")
         case Fallback.FAILED:
-            return _("The embedding provider did not answer. Results are by keywords until it does.")
+            return _("The embedding provider did not answer. Showing keyword results until it does.")
         case Fallback.TOO_SLOW:
-            return _("Comparing the vectors took too long. Results are by keywords for the moment.")
+            return _("Comparing the vectors took too long. Showing keyword results for now.")
         case Fallback.WORDS_ONLY:
-            return _("With AND, OR and NOT, without words, and across all owners results are by keywords.")
+            return _("With AND, OR and NOT, without words, and across all owners only keyword results are shown.")
         case Fallback.NO_VECTORS:
             count = count_pending(owner)
             if not count:

@@ -220,7 +220,7 @@ def check_expected(entry: UserProfileEntry | None, *, must_be_new: bool, updated
         raise Conflict(_("There is an entry of this name already. Edit it instead."), code="exists")
     elif updated_at not in {None, entry.updated_at}:
         raise Conflict(
-            _("This changed since you opened it; read the current value."),
+            _("This changed since you opened it. Reload the page."),
             code="stale",
             current={"key": entry.key, "value": entry.value, "updated_at": entry.updated_at},
         )

@@ -33,7 +33,7 @@ RETIRED: Mapping[str, str | Promise] = {
     EventKind.DEDUPLICATED: gettext_lazy("Retired: an older fact says the same"),
     EventKind.SUPERSEDED: gettext_lazy("Retired: another fact replaces it"),
     EventKind.CONFLICT_FOUND: gettext_lazy("Found to contradict another fact"),
-    EventKind.KEPT_BOTH: gettext_lazy("Kept beside another fact: both are valid"),
+    EventKind.KEPT_BOTH: gettext_lazy("Kept with another fact: both are valid"),
     EventKind.UNRETIRED: gettext_lazy("Brought back"),
     EventKind.REOPENED: EVENTS[EventKind.REOPENED],
     EventKind.REFUSED: gettext_lazy("Not retired: a rule forbids it"),
@@ -110,7 +110,7 @@ def guard_steps(memory: Memory, report: WhyReport, names: Mapping[str, str]) -> 
     if hold.decision and hold.decided_at:
         told = {
             Decision.RELEASED: _("Released by %(name)s"),
-            Decision.DISCARDED: _("Thrown away by %(name)s"),
+            Decision.DISCARDED: _("Discarded by %(name)s"),
             Decision.REPLACED: _("A later text took the place of the held one, by %(name)s"),
         }[Decision(hold.decision)] % {"name": names.get(hold.decided_by, hold.decided_by)}
         steps.append(TimelineEvent(hold.decided_at, told, "t-person", note=hold.note))

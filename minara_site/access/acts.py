@@ -19,7 +19,7 @@ ACTS = (
     AuditAct("user_enabled", _("Account enabled"), undo=Undo.OPPOSITE),
     AuditAct("invitation_made", _("Invitation made")),
     AuditAct("invitation_accepted", _("Invitation accepted")),
-    AuditAct("role_changed", _("Role changed"), undo=Undo.OPPOSITE),
+    AuditAct("role_changed", _("Account type changed"), undo=Undo.OPPOSITE),
     AuditAct("sessions_ended", _("Signed out everywhere")),
     AuditAct("second_factor_added", _("Second factor added"), undo=Undo.OPPOSITE),
     AuditAct("second_factor_removed", _("Second factor removed"), undo=Undo.OPPOSITE),

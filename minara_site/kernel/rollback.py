@@ -58,7 +58,7 @@ class Effect:
 
 
 STAYS = gettext_lazy("untouched; each says why")
-UNCHANGED_EFFECT = Effect(UNCHANGED, gettext_lazy("Left alone"), STAYS, STAYS, follows=True)
+UNCHANGED_EFFECT = Effect(UNCHANGED, gettext_lazy("Unchanged"), STAYS, STAYS, follows=True)
 
 
 @dataclass(frozen=True)

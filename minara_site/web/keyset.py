@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from minara_site.kernel.errors import Malformed
 
-Row = TypeVar("Row", bound=Model)
+Row = TypeVar("Entry", bound=Model)
 
 
 class BadCursor(Malformed):

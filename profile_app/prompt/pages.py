@@ -23,7 +23,7 @@ from minara_site.web.filters import Text
 from minara_site.web.texts import hidden_span, joined
 from profile_app.prompt.core import Prompt, SectionRecord, section_texts
 
-FENCES = gettext_lazy("Fences and notes")
+FENCES = gettext_lazy("Boundary tags and note")
 SECTION_LABELS: dict[SectionName, Text] = {
     SectionName.PERSONALIZATION: gettext_lazy("Personalization"),
     SectionName.USER_PROFILE: gettext_lazy("User profile"),

@@ -19,7 +19,7 @@ def test_a_file_is_chosen_looked_at_and_applied(visit: Visit, judge_open: Judge,
     page = visit(ana).open("/ops/import/")
     page.get_by_label("What wrote it").select_option("jsonl")
     page.get_by_label("File", exact=True).set_input_files(path)
-    page.get_by_role("button", name="Read the file").click()
+    page.get_by_role("button", name="Preview import").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("mine.jsonl")
     work()
     expect(page.locator("table")).to_contain_text("avoids memes")
@@ -35,7 +35,7 @@ def test_a_file_is_chosen_looked_at_and_applied(visit: Visit, judge_open: Judge,
 def test_an_export_comes_down_as_a_file(visit: Visit, ana: Any) -> None:
     write(ana, "avoids memes")
     page = visit(ana).open("/ops/export/")
-    page.get_by_role("button", name="Make the export").click()
+    page.get_by_role("button", name="Create export").click()
     expect(page.get_by_text("A worker writes it")).to_be_visible()
     work()
     expect(page.get_by_role("link", name="Download")).to_be_visible()

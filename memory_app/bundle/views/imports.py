@@ -97,7 +97,7 @@ def confirm(request: PageRequest, transfer: BundleTransfer, *, is_constraints: b
     if request.method == "POST" and form.is_valid():
         return go_on(request, transfer, plan=form.cleaned_data["plan"], is_constraints=is_constraints)
     context = {
-        "title": _("Take over hard constraints") if is_constraints else _("Import %(name)s") % name_of(transfer),
+        "title": _("Import hard constraints") if is_constraints else _("Import %(name)s") % name_of(transfer),
         "confirm": form,
         "is_constraints": is_constraints,
         "transfer": transfer,

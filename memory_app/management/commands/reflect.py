@@ -56,5 +56,5 @@ def line_of(ended: Sweep) -> str:
         _("%(count)s %(what)s") % {"count": number, "what": ENDED[Ended(name)]} for name, number in ended.counts.items()
     )
     if ended.result is SweepResult.DROPPED:
-        counts = _("another sweep of this role is running")
+        counts = _("a reflection of this role is already running")
     return f"{ended.result.value}: {counts or _('nothing was due')}" + (f". {ended.reason}" if ended.reason else "")

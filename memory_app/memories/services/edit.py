@@ -73,7 +73,7 @@ def edit_memory(
         check_editable(memory)
         if expected_version is not None and expected_version != memory.version:
             raise Conflict(
-                _("This changed since you opened it; read the current text."),
+                _("This changed since you opened it. Reload the page."),
                 code="stale",
                 current=memory_record(memory),
             )

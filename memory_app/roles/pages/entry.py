@@ -131,7 +131,7 @@ def probe_rows(entry: RoleMemory, role: MemoryRole | None) -> list[tuple[Text, T
     if role is None:
         return []
     probe = role.reflection_policy.outcome_probe
-    rows: list[tuple[Text, Text]] = [(_("Probe"), probe_label(probe))]
+    rows: list[tuple[Text, Text]] = [(_("How the outcome is found"), probe_label(probe))]
     if isinstance(probe, PriceDelta):
         window = timedelta(hours=probe.window_hours)
         stated = None if probe.tolerance_hours is None else timedelta(hours=probe.tolerance_hours)

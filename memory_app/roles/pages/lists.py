@@ -108,7 +108,7 @@ def role_filter(asked: Sequence[str]) -> Filter:
     labels = {each.id: declared_label(each.role.label) for each in registry().all()}
     undeclared = {role_id: role_id for role_id in asked if is_id(role_id) and role_id not in labels}
     choices = [*labels.items(), *undeclared.items()]
-    return Filter("role", _("Role"), FilterKind.CHOICE, lookup="role_id", choices=choices)
+    return Filter("role", _("Decision role"), FilterKind.CHOICE, lookup="role_id", choices=choices)
 
 
 def entry_tabs(owner: Owner) -> Mapping[str, Rows]:

@@ -21,7 +21,7 @@ class ReasonForm(forms.Form):
 class SwitchForm(ReasonForm):
     """How a capability is to stand, and why."""
 
-    mode = forms.ChoiceField(label=_("It stands"), widget=forms.RadioSelect)
+    mode = forms.ChoiceField(label=_("Mode"), widget=forms.RadioSelect)
     field_order = ("mode", "reason")
 
     def __init__(self, capability: Capability, mode: Mode, data: QueryDict | None = None) -> None:

@@ -30,9 +30,9 @@ def runs_spec() -> ListSpec:
         columns=(
             Column(gettext_lazy("Run")),
             Column(gettext_lazy("State")),
-            Column(gettext_lazy("Asked for by")),
-            Column(gettext_lazy("Asked"), numeric=True),
-            Column(gettext_lazy("Took"), numeric=True),
+            Column(gettext_lazy("Requested by")),
+            Column(gettext_lazy("Requested"), numeric=True),
+            Column(gettext_lazy("Duration"), numeric=True),
         ),
         sorts=(Sort("newest", gettext_lazy("newest first"), Order("created_at")),),
         filters=(
@@ -44,8 +44,8 @@ def runs_spec() -> ListSpec:
                 lookup="state",
                 choices=[(state.value, state_of(state).word) for state in RunState],
             ),
-            Filter("after", gettext_lazy("Asked after"), FilterKind.DATE, lookup="created_at__gte"),
-            Filter("before", gettext_lazy("Asked before"), FilterKind.DATE, lookup="created_at__lt"),
+            Filter("after", gettext_lazy("Requested after"), FilterKind.DATE, lookup="created_at__gte"),
+            Filter("before", gettext_lazy("Requested before"), FilterKind.DATE, lookup="created_at__lt"),
         ),
         empty=Empty(
             "jobs",

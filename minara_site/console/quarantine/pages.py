@@ -63,7 +63,7 @@ HOLDS = ListSpec(
     has_actions=False,
     empty=Empty(
         "held",
-        _("Nothing was held"),
+        _("No held texts"),
         _("What looks like an order to the agent, a secret or hidden text waits here until a person decides."),
         action=_("Go to the memories"),
         url="memories:list",

@@ -101,7 +101,7 @@ def memory_facts(judged: Judged, index_problems: list[str]) -> list[Fact]:
         Fact(_("Texts on hold"), total_label(holds), WATCH if holds.number else GOOD),
         Fact(
             _("Search index, newest memories"),
-            _("in step") if not index_problems else _("out of step: %(n)d") % {"n": len(index_problems)},
+            _("in step") if not index_problems else _("differs: %(n)d") % {"n": len(index_problems)},
             BAD if index_problems else GOOD,
             rebuild % {"problem": index_problems[0]} if index_problems else "",
         ),

@@ -33,7 +33,7 @@ class InviteForm(forms.Form):
         help_text=_("They sign in with it. Letters, digits and @ . + - _"),
         widget=forms.TextInput(attrs={"autocapitalize": "none", "spellcheck": "false"}),
     )
-    role = forms.ChoiceField(label=_("Role"), choices=ROLES, initial=Role.USER.value, widget=forms.RadioSelect)
+    role = forms.ChoiceField(label=_("Account type"), choices=ROLES, initial=Role.USER.value, widget=forms.RadioSelect)
 
     def clean_username(self) -> str:
         with as_field_error():
@@ -43,7 +43,7 @@ class InviteForm(forms.Form):
 class RoleForm(forms.Form):
     """Another role; an operator who gives up their own types a word, because only others can give it back."""
 
-    role = forms.ChoiceField(label=_("Role"), choices=ROLES, widget=forms.RadioSelect)
+    role = forms.ChoiceField(label=_("Account type"), choices=ROLES, widget=forms.RadioSelect)
     word = forms.CharField(
         label=_("To give up your own role, type “resign”"),
         required=False,

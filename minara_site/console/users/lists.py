@@ -19,7 +19,7 @@ USERS = ListSpec(
     row="console/users/_row.html",
     columns=(
         Column(_("Name"), sorts=("name",)),
-        Column(_("Role")),
+        Column(_("Account type")),
         Column(_("State")),
         Column(_("Second factor")),
         Column(_("Sessions"), numeric=True),
@@ -53,7 +53,7 @@ USERS = ListSpec(
         ),
         Filter(
             "role",
-            _("Role"),
+            _("Account type"),
             FilterKind.CHOICE,
             apply=lambda rows, roles: rows.filter(any_of(of_role(role) for role in roles)),
             choices=[(role.value, ROLE_NAMES[role]) for role in (Role.USER, Role.OPERATOR, Role.SUPPORT)],

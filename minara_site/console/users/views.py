@@ -105,7 +105,7 @@ def role(request: PageRequest, user_id: int) -> HttpResponse:
         change_role(username=user.username, role=chosen, now=timezone.now(), actor=request.principal.actor)
         toast(request, _("%(name)s: %(role)s.") % {"name": user.username, "role": ROLE_NAMES[chosen]})
         return see_other("home") if is_own else see_other("users:one", user.pk)
-    context = {"title": _("Role of %(name)s") % {"name": user.username}, "person": user}
+    context = {"title": _("Account type of %(name)s") % {"name": user.username}, "person": user}
     return render_form(request, "console/users/role.html", form, context)
 
 

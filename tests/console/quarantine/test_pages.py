@@ -44,7 +44,7 @@ def pane(response):
 
 class TestQueue:
     def test_says_that_nothing_was_held(self, page):
-        assert "Nothing was held" in words_of(page.get(path("list")))
+        assert "No held texts" in words_of(page.get(path("list")))
 
     @pytest.mark.database
     def test_shows_the_oldest_first_and_its_text_beside_the_list(self, page, ana):

@@ -85,4 +85,4 @@ class TestRescan:
         make_memory(ana)
         assert "Every stored text was judged by these rules." in words_of(operator_page.get(PAGE))
         Memory.objects.update(rules_version="0")
-        assert "Verdicts out of date 1 Judged by another rule set." in words_of(operator_page.get(PAGE))
+        assert "Checked by older rules 1 Judged by another rule set." in words_of(operator_page.get(PAGE))

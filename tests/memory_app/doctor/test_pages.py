@@ -76,7 +76,7 @@ def test_look_then_apply_then_nothing_is_left(operator_page, ana, olga):
     seen = ask(operator_page, only=["edges"])
     assert not AuditEntry.objects.filter(tool_call__startswith="doctor.").exists()
     page = main_of(operator_page.get(seen))
-    for words in ("edges to add", f'href="/memories/{memory.pk}/"', "Apply this"):
+    for words in ("edges to add", f'href="/memories/{memory.pk}/"', "Apply repairs"):
         assert words in page
     asked = operator_page.post(f"{seen}apply/")
     run = JobRun.objects.latest("pk")

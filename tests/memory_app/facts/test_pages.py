@@ -185,8 +185,8 @@ class TestReach:
         conflict = make_conflict(ana)
         for name in ("list", "conflicts", "events"):
             assert WEEKLY in words_of(operator_page.get(path(name) + "?owner=ana"))
-        assert "Run the sweep now" in words_of(operator_page.get(path("list")))
-        assert "Run the sweep now" not in words_of(page.get(path("list")))
+        assert "Consolidate now" in words_of(operator_page.get(path("list")))
+        assert "Consolidate now" not in words_of(page.get(path("list")))
         operator_page.post(path("decide", conflict.pk, "supersede"), seen(conflict))
         assert states(conflict.older_id) == ["retired"]
         assert AccessEntry.objects.filter(viewer=olga, owner=ana, kind="facts").count() == 3

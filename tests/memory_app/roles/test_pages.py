@@ -232,7 +232,7 @@ WHY = [
     ({"outcome": Outcome.WRONG}, "Its outcome is known; the reflection is still to come."),
     ({"last_error": "no answer", "next_try_at": NOON + timedelta(hours=1)}, "The last try failed: no answer. The next"),
     ({"last_error": "no_price", "next_try_at": NOON + timedelta(hours=1)}, "of its window. The next try comes in 1 h."),
-    ({"status": Status.SKIPPED, "skip_reason": SkipReason.TOO_OLD}, "It expired before its outcome was known."),
+    ({"status": Status.SKIPPED, "skip_reason": SkipReason.TOO_OLD}, "Expired: the outcome was not known in time."),
     ({"status": Status.SKIPPED, "skip_reason": SkipReason.NO_PRICE}, "No price was close enough to the decision"),
     ({"held_at": NOON}, "The guard holds this decision."),
     ({"role_id": "gone.role"}, "Its role is no longer declared"),

@@ -100,7 +100,7 @@ class TestPage:
             "Holds ETH",
             "newer",
             "It may contradict",
-            "Decide which one stands",
+            "Resolve conflict",
             "Never sells ETH",
             "what was sold",
             "an agent over MCP",
