@@ -31,7 +31,7 @@ from minara_site.kernel.plain_text import parse_number
 SHOWN = 20
 MAX_COUNTED = 200
 
-Row = TypeVar("Entry")
+Row = TypeVar("Row")
 
 
 @dataclass(frozen=True, slots=True)

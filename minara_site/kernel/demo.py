@@ -54,7 +54,7 @@ class DemoRow(BaseModel, frozen=True, extra="forbid"):
         return {key.replace("days_ago", "hours_ago"): ages.get(key, value) for key, value in row.items()}
 
 
-Row = TypeVar("Entry", bound=DemoRow)
+Row = TypeVar("Row", bound=DemoRow)
 
 
 def read_rows(row: type[Row], package: str, name: str = "demo.toml") -> dict[str, list[Row]]:

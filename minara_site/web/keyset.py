@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from minara_site.kernel.errors import Malformed
 
-Row = TypeVar("Entry", bound=Model)
+Row = TypeVar("Row", bound=Model)
 
 
 class BadCursor(Malformed):

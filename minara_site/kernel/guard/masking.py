@@ -14,7 +14,7 @@ from minara_site.kernel.guard.core import Finding, Reason
 
 SECRET_CHARS_SHOWN = 3
 
-Row = TypeVar("Entry")
+Row = TypeVar("Row")
 
 
 def mask_secrets(text: str, findings: Iterable[Finding]) -> str:
