@@ -12,6 +12,7 @@ from django.db import DEFAULT_DB_ALIAS
 
 from memory_app.edges.core import Edge, SourceTable
 from memory_app.edges.models import MemoryEdge
+from minara_site.kernel.db import insert_new
 
 SLICE = 500
 LINKED_FIELDS = frozenset({"content", "tickers", "scenario_id", "owner", "owner_id"})
@@ -69,8 +70,7 @@ def write_slice(rows: Sequence[Linkable], *, using: str) -> Written:
 
 def insert(rows: Sequence[Row], *, using: str) -> None:
     """Insert rows; what stands already stays."""
-    edges = [MemoryEdge(**dict(zip(COLUMNS, row, strict=True))) for row in rows]
-    MemoryEdge.objects.using(using).bulk_create(edges, ignore_conflicts=True)
+    insert_new(MemoryEdge, COLUMNS, rows, using=using)
 
 
 def edge_rows(row: Linkable) -> Iterable[Row]:

@@ -18,6 +18,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from memory_app.index.core.document import Kind
 from memory_app.index.derived import DerivedTable, derived_tables
+from minara_site.kernel.db import trigger_names
 
 INDEX = "search_index"
 
@@ -149,12 +150,7 @@ def triggers(connection: BaseDatabaseWrapper) -> dict[str, str]:
 
 def missing_triggers(connection: BaseDatabaseWrapper) -> set[str]:
     """Return the names of the triggers that are not there."""
-    catalogue = "SELECT name FROM sqlite_master WHERE type = 'trigger'"
-    if connection.vendor != "sqlite":
-        catalogue = "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal"
-    with connection.cursor() as cursor:
-        cursor.execute(catalogue)
-        return set(triggers(connection)) - {name for (name,) in cursor.fetchall()}
+    return triggers(connection).keys() - trigger_names(connection)
 
 
 def has_index(connection: BaseDatabaseWrapper) -> bool:

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from django.db.models import F
-
 from memory_app.pages.models import CompiledPageVersion
 from minara_site.access.models import User
+from minara_site.kernel.db import add_one
 from minara_site.kernel.events import fact_recorded, memory_written, role_memory_changed
 
 EVENTS = (memory_written, fact_recorded, role_memory_changed)
@@ -19,7 +18,7 @@ def listen() -> None:
 
 def raise_version(sender: object, *, owner_id: int, **facts: Any) -> None:
     """Count that an owner's data changed, after it is committed."""
-    mine = CompiledPageVersion.objects.filter(pk=owner_id)
-    if not mine.update(version=F("version") + 1) and User.objects.filter(pk=owner_id).exists():
+    is_there = add_one(CompiledPageVersion, owner_id, "version")
+    if not is_there and User.objects.filter(pk=owner_id).exists():
         CompiledPageVersion.objects.bulk_create([CompiledPageVersion(owner_id=owner_id)], ignore_conflicts=True)
-        mine.update(version=F("version") + 1)
+        add_one(CompiledPageVersion, owner_id, "version")

@@ -5,6 +5,8 @@ SQLite drops triggers silently when a migration rebuilds their table, so they ar
 
 from django.db.backends.base.base import BaseDatabaseWrapper
 
+from minara_site.kernel.db import trigger_names
+
 NAME = "role_memory_written_once"
 FIRST_WRITTEN = ("outcome", "outcome_at", "pnl_pct", '"class"', "narrative", "reflected_at")
 """Each stays as it was first written; the lesson comes with `reflected_at` and stays with it."""
@@ -34,12 +36,7 @@ def has_table(connection: BaseDatabaseWrapper) -> bool:
 
 def has_trigger(connection: BaseDatabaseWrapper) -> bool:
     """Say whether the trigger is there."""
-    catalogue = "SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND name = %s"
-    if connection.vendor != "sqlite":
-        catalogue = "SELECT 1 FROM pg_trigger WHERE tgname = %s"
-    with connection.cursor() as cursor:
-        cursor.execute(catalogue, [NAME])
-        return cursor.fetchone() is not None
+    return NAME in trigger_names(connection)
 
 
 def sqlite() -> list[str]:

@@ -13,6 +13,7 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from minara_site.kernel.audit_log.services import record_audit
+from minara_site.kernel.db import fetch_row
 from minara_site.kernel.errors import Conflict, Invalid, Unavailable
 from minara_site.kernel.governance.core import LONGEST_WAIT, Phase
 from minara_site.kernel.governance.models import CircuitBreaker
@@ -55,8 +56,8 @@ def require_closed(name: str, *, now: datetime, probe_seconds: float = PROBE_SEC
 
 def is_failing(name: str) -> bool:
     """Say whether the last call failed, whoever made it."""
-    failing = Q(failures__gt=0) | Q(open_until__isnull=False)
-    return CircuitBreaker.objects.filter(failing, pk=name).exists()
+    failures, open_until = fetch_row(CircuitBreaker, name, "failures", "open_until") or (0, None)
+    return failures > 0 or open_until is not None
 
 
 def take_probe(name: str, *, now: datetime, seconds: float) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from django.db.models import QuerySet
 
+from minara_site.kernel.db import fetch_row
 from minara_site.kernel.governance.core import Circuit, Mode, mode_from
 from minara_site.kernel.governance.models import CapabilitySwitch, CircuitBreaker, ShadowDecision
 from minara_site.kernel.governance.table import Capability, load_capabilities
@@ -22,8 +23,8 @@ class CapabilityStatus:
 
 def mode_of(capability: Capability) -> Mode:
     """Return the mode of a capability: on without a row. One query, in no cache, so that off means off at once."""
-    stored = CapabilitySwitch.objects.filter(pk=capability.name).values_list("mode", flat=True).first()
-    return mode_from(stored, has_shadow=capability.has_shadow)
+    row = fetch_row(CapabilitySwitch, capability.name, "mode")
+    return mode_from(row[0] if row else None, has_shadow=capability.has_shadow)
 
 
 def list_statuses() -> list[CapabilityStatus]:
