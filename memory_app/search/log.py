@@ -17,7 +17,7 @@ from memory_app.search.core.surfaces import Surface
 from memory_app.search.models import SearchLogEntry, SearchLogHit
 from minara_site.access.principal import Principal
 from minara_site.kernel.core.redact import redact_text
-from minara_site.kernel.db import is_sqlite
+from minara_site.kernel.db import insert_new, is_sqlite
 from minara_site.kernel.jobs.services import Claim, report_progress
 from minara_site.kernel.ownership import EVERYONE, Owner
 
@@ -80,8 +80,8 @@ def keep_search(entry: SearchLogEntry, ids: Sequence[int]) -> None:
     alias = log_database()
     with short_transaction(alias):
         entry.save(using=alias, force_insert=True)
-        hits = [SearchLogHit(search=entry, memory_id=pk, rank=rank) for rank, pk in enumerate(ids, start=1)]
-        SearchLogHit.objects.using(alias).bulk_create(hits)
+        hits = [(entry.pk, pk, rank) for rank, pk in enumerate(ids, start=1)]
+        insert_new(SearchLogHit, ("search_id", "memory_id", "rank"), hits, using=alias)
 
 
 @contextmanager
