@@ -14,10 +14,9 @@ from memory_app.edges.core import RANK, EdgeType, NodeKind, SourceTable, pair_ke
 from memory_app.edges.models import MemoryEdge
 from memory_app.edges.selectors import Node
 from memory_app.memories.models import Memory
-from memory_app.memories.selectors import find_refused
+from memory_app.memories.selectors import find_refused, find_refused_of
 from memory_app.roles.models import RoleMemory
 from memory_app.roles.selectors import find_refused as find_refused_decisions
-from minara_site.kernel.guard import core as guard
 from minara_site.kernel.ownership import OwnedQuerySet, Owner
 
 WINDOW = 2_000
@@ -120,6 +119,5 @@ def count_nodes(edges: OwnedQuerySet, *, among: Collection[int], limit: int) -> 
 
 
 def accepted(ids: Collection[int]) -> set[int]:
-    """Return those of the memories that today's rules accept. One query while all verdicts are by those rules."""
-    stale = Memory.objects.filter(pk__in=ids).exclude(rules_version=guard.RULES.version)
-    return set(ids) - find_refused(stale.only("pk", "rules_version"))
+    """Return those of the memories that today's rules accept. One query."""
+    return set(ids) - find_refused_of(ids)

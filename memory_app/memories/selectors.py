@@ -1,12 +1,13 @@
 """Reads of memories: one row, lists, history, and the shape that API and tools answer with."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import zip_longest
 from typing import Any, Self
 
 from django.conf import settings
+from django.db import DEFAULT_DB_ALIAS
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
@@ -133,8 +134,14 @@ def newest_accepted(rows: MemoryQuerySet, limit: int) -> list[Memory]:
 def find_refused(rows: Iterable[Memory]) -> set[int]:
     """Return the ids of rows that today's rules refuse; no query while all verdicts are by those rules (P-04)."""
     stale = {row.pk for row in rows if row.rules_version != guard.RULES.version}
-    texts = {row.pk: row.guarded_text for row in Memory.objects.filter(pk__in=stale)} if stale else {}
-    verdicts = judge_stored(MEMORY_KIND, texts)
+    return find_refused_of(stale) if stale else set()
+
+
+def find_refused_of(ids: Collection[int], *, using: str = DEFAULT_DB_ALIAS) -> set[int]:
+    """Return those of these ids that today's rules refuse. One query: for the texts that other rules accepted."""
+    stale = Memory.objects.using(using).filter(pk__in=ids).exclude(rules_version=guard.RULES.version)
+    rows = stale.only("content", "fact_type", "tickers", "metadata")
+    verdicts = judge_stored(MEMORY_KIND, {row.pk: row.guarded_text for row in rows})
     return {pk for pk, verdict in verdicts.items() if verdict.is_held}
 
 

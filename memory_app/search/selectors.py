@@ -14,7 +14,7 @@ from memory_app.index.core.request import Facts, Fusion, SearchRequest, Sort
 from memory_app.index.selectors import kept_by, matching, owner_id_of, read_query
 from memory_app.memories.core import MEMORY_KIND
 from memory_app.memories.models import Memory
-from memory_app.memories.selectors import find_refused
+from memory_app.memories.selectors import find_refused_of
 from memory_app.search.core.fusion import DEPTH, Fuser, Neighbours, Pool, ids_around, widened
 from memory_app.search.core.rank import Fused, Ranked, Ranker, Scored
 from memory_app.search.meaning import Meaning, read_meaning
@@ -192,7 +192,7 @@ def leave_out_refused(engine: Engine, ranked: list[Ranked], *, using: str) -> li
     if not ranked:
         return ranked
     ids = [each.facts.id for each in ranked]
-    refused = find_refused(Memory.objects.using(using).filter(pk__in=ids).only("rules_version"))
+    refused = find_refused_of(ids, using=using)
     if isinstance(engine, PastSearch):
         texts = {each.facts.id: each.facts.content for each in ranked if each.facts.id in engine.changed}
         refused |= {pk for pk, verdict in judge_stored(MEMORY_KIND, texts).items() if verdict.is_held}
