@@ -149,13 +149,13 @@ def defer(run: Sweeping, entry: RoleMemory, error: str = SkipReason.NO_PRICE) ->
     now = run.clock.read()
     entry.next_try_at = now + wait_for_outcome(entry.decided_at, run.policy, now)
     entry.last_error = error[:MAX_ERROR_CHARS]
-    run.defer.append(entry)
+    run.deferred.append(entry)
     return Ended.UNKNOWN
 
 
 def flush(run: Sweeping) -> None:
     """Write when the entries that were put off and still wait are tried again, in one statement."""
-    rows, run.defer = run.defer, []
+    rows, run.deferred = run.deferred, []
     if rows and not run.is_shadow:
         RoleMemory.objects.pending().bulk_update(rows, ["next_try_at", "last_error"])
 

@@ -122,7 +122,7 @@ def sweep_noted(run: Sweeping, claim: Claim | None) -> Sweep:
 
 
 def rerun(run: Sweeping, dropped: int) -> None:
-    """Want a sweep of everybody when one was dropped for the sweep of a single owner, which did not do its work."""
+    """Request a sweep of everybody when one was dropped for the sweep of a single owner, which did not do its work."""
     if run.owner_id is None or not run.policy.triggers:
         return
     if RoleState.objects.filter(pk=run.declared.id, dropped__gt=dropped).exists():

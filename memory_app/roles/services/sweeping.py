@@ -32,7 +32,7 @@ class Clock:
 
 @dataclass(slots=True)
 class Sweeping:
-    """A sweep under way. `stopped` says why no model is asked any more; what is `defer` is written with its slice.
+    """A sweep under way. `stopped` says why no model is asked any more; what is `deferred` is written with its slice.
 
     `changed` are the entries by owner that were closed and of which nobody was told yet. `is_rest` says that an earlier
     run of the same trigger had its turn: what that one put off is left.
@@ -48,7 +48,7 @@ class Sweeping:
     budget: TimeBudget = field(default_factory=TimeBudget)
     counts: Counter[Ended] = field(default_factory=Counter)
     stopped: str = ""
-    defer: list[RoleMemory] = field(default_factory=list)
+    deferred: list[RoleMemory] = field(default_factory=list)
     changed: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
 
     @property

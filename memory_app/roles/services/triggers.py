@@ -36,7 +36,7 @@ LOOKS_AT_LESS = {
 
 
 def listen() -> None:
-    """Hear what is recorded; called once a process."""
+    """Listen to what is recorded; called once a process."""
     role_memory_changed.connect(on_decisions, dispatch_uid="roles.on_new_write")
     prices_recorded.connect(on_prices, dispatch_uid="roles.on_price_fetch")
 
@@ -83,7 +83,7 @@ def request_due_sweeps(
 
 
 def request_sweep(role_id: str, trigger: Trigger) -> None:
-    """Note that a sweep of the role is wanted, unless one is that looks at as much."""
+    """Note that a sweep of the role is requested, unless one is that looks at as much."""
     state, is_new = RoleState.objects.get_or_create(role_id=role_id, defaults={"wanted_by": trigger})
     less = ["", *LOOKS_AT_LESS.get(trigger, ())]
     if not is_new and state.wanted_by in less:
@@ -96,7 +96,7 @@ def widest_of(triggers: Collection[Trigger]) -> Trigger:
 
 
 def start_due_roles(*, now: datetime) -> int:
-    """Start a run for every role that is wanted or whose time has come; return how many."""
+    """Start a run for every role with a requested sweep or whose time has come; return how many."""
     if mode_of(ROLE_REFLECTION) is Mode.OFF:
         return 0
     states = RoleState.objects.in_bulk()
@@ -112,7 +112,7 @@ def start_due_roles(*, now: datetime) -> int:
 
 
 def start_requested(state: RoleState, *, now: datetime) -> bool:
-    """Start the run that a trigger wants, unless another process just did."""
+    """Start the run that a trigger requests, unless another process just did."""
     with transaction.atomic():
         wanted = RoleState.objects.filter(pk=state.role_id, wanted_by=state.wanted_by)
         if not wanted.update(wanted_by=""):
