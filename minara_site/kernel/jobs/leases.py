@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 import structlog
-from django.db import DatabaseError, InterfaceError, connections
+from django.db import DatabaseError, IntegrityError, InterfaceError, connections
 from django.db.models import Exists
 from django.utils import timezone
 
@@ -29,7 +29,10 @@ def acquire_lease(name: str, *, holder: str, seconds: float, now: datetime) -> b
     expires_at = now + timedelta(seconds=seconds)
     if Lease.objects.filter(name=name, expires_at__lte=now).update(holder=holder, expires_at=expires_at):
         return True
-    return Lease.objects.get_or_create(name=name, defaults={"holder": holder, "expires_at": expires_at})[1]
+    try:
+        return Lease.objects.get_or_create(name=name, defaults={"holder": holder, "expires_at": expires_at})[1]
+    except IntegrityError:  # somebody had it at the insert and gave it back before it could be read
+        return False
 
 
 def renew_lease(name: str, *, holder: str, seconds: float, now: datetime) -> bool:

@@ -123,3 +123,7 @@ def test_three_schedulers_create_each_slot_once(probe_site):
 def test_of_several_processes_one_gets_a_lease(site):
     won = json.loads(site.call(f"{ACTS}:race_for_leases", 4, 40).splitlines()[-1])
     assert sum(won) == 40
+
+
+def test_a_lease_given_back_at_the_same_moment_is_no_error(site):
+    assert json.loads(site.call(f"{ACTS}:pass_a_lease_on", 4, 50).splitlines()[-1]) == [50] * 4

@@ -7,7 +7,7 @@ from typing import Any
 from django.utils import timezone
 
 from minara_site.kernel.jobs import schedule
-from minara_site.kernel.jobs.leases import acquire_lease
+from minara_site.kernel.jobs.leases import acquire_lease, held_lease
 from minara_site.kernel.jobs.services import request_run
 from tests.kit.racers import in_processes
 
@@ -48,3 +48,16 @@ def race_for_leases(racers: int, count: int) -> str:
 
 def take_leases(count: int, holder: str) -> int:
     return sum(acquire_lease(f"race-{number}", holder=holder, seconds=3600, now=START) for number in range(count))
+
+
+def pass_a_lease_on(racers: int, count: int) -> str:
+    """Let several processes hold one lease again and again; return how often each of them held it."""
+    return json.dumps(in_processes(*((hold_often, count) for _racer in range(racers))))
+
+
+def hold_often(count: int) -> int:
+    held = 0
+    while held < count:
+        with held_lease("race", seconds=3600, now=START) as holder:
+            held += holder is not None
+    return held
