@@ -34,7 +34,7 @@ def index_lines(folders: Mapping[str, Sequence[str]], *, now: datetime) -> Itera
 def render_banner(wanted: ExportScope) -> str:
     """Return what this tree holds and what it does not."""
     lines = [line for reason in LeftOut for line in left_out_lines(reason, wanted.left_out[reason])]
-    masked = _("Another person than the owner asked for it: secrets are masked, and nothing is signed.")
+    masked = _("A person other than the owner asked for it: secrets are masked, and nothing is signed.")
     return "\n".join(
         [
             "# " + _("An export of Minara"),

@@ -10,7 +10,7 @@ VERDICTS: dict[Verdict, Promise] = {
     Verdict.NEW: _("new"),
     Verdict.UPDATED: _("updated"),
     Verdict.HELD: _("held"),
-    Verdict.KNOWN: _("known"),
+    Verdict.KNOWN: _("already here"),
     Verdict.REJECTED: _("rejected"),
 }
 REASONS: dict[Reason, Promise] = {

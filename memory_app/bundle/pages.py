@@ -179,6 +179,8 @@ def shape_one(transfer: BundleTransfer, run: JobRun | None) -> TransferRow:
     badge, word = BADGES[TransferState(transfer.state)]
     if transfer.state not in UNDER_WAY or run is None:
         return TransferRow(transfer, badge, word)
+    if run.state == RunState.QUEUED:
+        return TransferRow(transfer, "queued", gettext_lazy("Waiting"))
     if run.state in {RunState.FAILED, RunState.CANCELLED}:
         return TransferRow(transfer, "failed", gettext_lazy("Failed"), stuck=run.error or _("It was stopped."))
     if run.done is None or not run.total:

@@ -16,7 +16,7 @@ from minara_site.kernel.doctor.core import HOLDS_OPEN, Section, anonymous_record
 from minara_site.kernel.doctor.scope import MAX_ON_A_PAGE
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.kernel.jobs.selectors import is_worker_seen
-from minara_site.shell.context import add_waiting
+from minara_site.shell.context import set_waiting_count
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.lists import total_label
 from minara_site.web.responses import render_page, see_other, wants_fragment
@@ -34,7 +34,7 @@ def render_report(request: PageRequest, *, problem: str = "", status: HTTPStatus
     """Answer the page."""
     report = load_report(now=timezone.now(), most=MAX_ON_A_PAGE)
     if (held := report.count(HOLDS_OPEN)) is not None:
-        add_waiting(request, held)
+        set_waiting_count(request, held)
     context = {
         "title": _("Doctor"),
         "state": report.state,

@@ -19,7 +19,7 @@ EVENTS: dict[EventKind, Text] = {
     EventKind.CONFLICT_FOUND: _("Contradiction found"),
     EventKind.SUPERSEDED: _("Retired, replaced"),
     EventKind.KEPT_BOTH: _("Both kept"),
-    EventKind.UNRETIRED: _("Un-retired"),
+    EventKind.UNRETIRED: _("Used again"),
     EventKind.REOPENED: _("Contradiction opened again"),
     EventKind.REFUSED: _("Decision refused"),
 }

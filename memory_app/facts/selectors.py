@@ -9,7 +9,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from memory_app.facts.core import RETIRING, ConflictState, EventKind
 from memory_app.facts.core.contradiction import MAX_WORDS
-from memory_app.facts.core.fact_keys import fact_key
+from memory_app.facts.core.fact_key import fact_key
 from memory_app.facts.models import ConsolidationEvent, FactConflict
 from memory_app.index.adapters import backend, time_limit
 from memory_app.index.core.query import AnyOf, Filters, Term

@@ -159,7 +159,7 @@ def pnl_label(pnl_pct: float) -> str:
     return f"{pnl_pct:+,.2f}%".replace("-", MINUS)
 
 
-def decided_label(decision: Mapping[str, Any]) -> dict[str, Any]:
+def decided_texts(decision: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a reflection in shadow decided, its change in percent as people say it."""
     change = decision.get("pnl_pct")
     return {**decision, "pnl_pct": pnl_label(change)} if isinstance(change, int | float) else dict(decision)

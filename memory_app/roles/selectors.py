@@ -17,9 +17,9 @@ from minara_site.kernel.market.outcome import Outcome
 from minara_site.kernel.ownership import Owner
 
 
-def subject_of(entry: RoleMemory) -> str:
-    """Return what a call, or a decision in shadow, says that it is about."""
-    return f"role_memory:{entry.pk}"
+def subject_of(entry_id: int) -> str:
+    """Return how an entry is named in `llm_usage` and among the shadow decisions."""
+    return f"role_memory:{entry_id}"
 
 
 def get_entry(*, owner: Owner, entry_id: int, lock: bool = False) -> RoleMemory:

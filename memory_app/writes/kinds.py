@@ -46,7 +46,7 @@ class MemoryRollback(RollbackKind):
         Effect(WriteKind.EDITED, gettext_lazy("Edited"), TEXT_BEFORE, LATER_TEXT),
         Effect(WriteKind.DELETED, gettext_lazy("Deleted"), FROM_TRASH, BACK_TO_TRASH),
         Effect(WriteKind.RESTORED, gettext_lazy("Restored"), BACK_TO_TRASH, FROM_TRASH),
-        Effect(UNRETIRED, gettext_lazy("Un-retired"), TO_PENDING, TO_PENDING, follows=True),
+        Effect(UNRETIRED, gettext_lazy("Used again"), TO_PENDING, TO_PENDING, follows=True),
     )
     audit_key, record_key = "ids", "memory"
 

@@ -61,7 +61,7 @@ class Shell:
     def waiting(self) -> str:
         """Return how many held texts wait for this reader, empty for none.
 
-        One query, which reads at most 100 rows; none where `add_waiting` said it.
+        One query, which reads at most 100 rows; none where `set_waiting_count` said it.
         """
         if (known := getattr(self.request, WAITING, None)) is not None:
             return waiting_label(known)
@@ -118,7 +118,7 @@ class Shell:
         return "".join(word[0] for word in (words[:1] + words[1:][-1:])).upper() or "?"
 
 
-def add_waiting(request: HttpRequest, count: int) -> None:
+def set_waiting_count(request: HttpRequest, count: int) -> None:
     """Give the shell a count that the page has read already."""
     setattr(request, WAITING, count)
 

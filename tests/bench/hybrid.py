@@ -35,7 +35,7 @@ ASKED = ("one word", "two words", "question")
 
 
 def run(scratch: Path, *, small: bool = False) -> list[Figure]:
-    """Measure searches by words and meaning in turns with searches in the keyword results."""
+    """Measure searches by words and meaning in turns with searches by keywords alone."""
     settings.MINARA = settings.MINARA.model_copy(update={"embedding_provider": "local"})
     owners = make_owners(OWNERS)
     fill(owners, OWNERS * (200 if small else VECTORS))
@@ -57,7 +57,7 @@ def run(scratch: Path, *, small: bool = False) -> list[Figure]:
 
 
 def one_round(owner: User, query: str) -> tuple[float, float]:
-    """Return the seconds of a search by words and meaning and of one in the keyword results; the best of three each."""
+    """Return the seconds of a search by words and meaning and of one by keywords alone; the best of three each."""
     fused = min(timed(lambda: search_memories(owner=owner, query=query)) for _ in range(3))
     return fused, min(timed(lambda: search_memories(owner=owner, query=query, fusion=Fusion.TEXT)) for _ in range(3))
 

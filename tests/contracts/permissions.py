@@ -60,7 +60,7 @@ def on_page(*, ana: Outcome, ben: Outcome, sam: Outcome, olga: Outcome, stranger
     return {**dict.fromkeys(PRINCIPALS, strangers), "ana": ana, "ben": ben, "sam": sam, "olga": olga}
 
 
-ALL_OWNERS = dict.fromkeys(PRINCIPALS, OPEN)
+EVERY_PRINCIPAL = dict.fromkeys(PRINCIPALS, OPEN)
 NOBODY = dict.fromkeys(PRINCIPALS, MISSING)
 PEOPLE = on_page(ana=OPEN, ben=OPEN, sam=OPEN, olga=OPEN)
 OWNERS = on_page(ana=OPEN, ben=OPEN, sam=REFUSED, olga=OPEN)
@@ -119,14 +119,14 @@ def by_key(scope: Scope | None, *, object_of_ana: bool = False) -> Audience:
 
 
 PAGES: dict[str, Row] = {
-    "healthz": page(Act.PROBE, get=ALL_OWNERS),
-    "readyz": page(Act.PROBE, get=ALL_OWNERS),
+    "healthz": page(Act.PROBE, get=EVERY_PRINCIPAL),
+    "readyz": page(Act.PROBE, get=EVERY_PRINCIPAL),
     "mcp": page(Act.TOOLS, post=ANY_KEY),
     "v1/": Row(None, dict.fromkeys(METHODS, NOBODY)),  # django-ninja's anchor for addresses
-    "v1/openapi.json": page(Act.API_DOCS, get=ALL_OWNERS),
-    "v1/docs": page(Act.API_DOCS, get=ALL_OWNERS),
+    "v1/openapi.json": page(Act.API_DOCS, get=EVERY_PRINCIPAL),
+    "v1/docs": page(Act.API_DOCS, get=EVERY_PRINCIPAL),
     "": page(Act.HOME, get=PEOPLE),
-    "login": page(Act.SIGN_IN, get=ALL_OWNERS, post=ALL_OWNERS),
+    "login": page(Act.SIGN_IN, get=EVERY_PRINCIPAL, post=EVERY_PRINCIPAL),
     "logout": page(Act.SIGN_OUT, post=PEOPLE),
     "welcome/": page(Act.CLAIM_SETUP, post=NOBODY),  # somebody operates this instance already
     "welcome/<str:token>/": page(Act.CLAIM_SETUP, get=NOBODY),
@@ -139,8 +139,8 @@ PAGES: dict[str, Row] = {
     "settings/": page(Act.OWN_SETTINGS, get=PEOPLE, post=PEOPLE),
     "mfa": page(Act.SIGN_IN, get=PEOPLE, post=PEOPLE),  # who is signed in goes home, strangers begin anew
     "reauthenticate": page(Act.SECURITY, get=PEOPLE, post=PEOPLE),
-    "login/passkey/": page(Act.SIGN_IN, post=ALL_OWNERS),
-    "login/passkey/options/": page(Act.SIGN_IN, post=ALL_OWNERS),
+    "login/passkey/": page(Act.SIGN_IN, post=EVERY_PRINCIPAL),
+    "login/passkey/options/": page(Act.SIGN_IN, post=EVERY_PRINCIPAL),
     "settings/security/": page(Act.SECURITY, get=PEOPLE),
     "settings/security/password/": page(Act.SECURITY, get=PEOPLE, post=PEOPLE),
     "settings/security/app/": page(Act.SECURITY_CHANGE, get=PEOPLE, post=PEOPLE),

@@ -1,4 +1,4 @@
-"""What needs no database in the general fact layer: its vocabulary, sameness, the plan of a sweep, decisions."""
+"""What needs no database in the general fact layer: its vocabulary, keys, the plan of a sweep, decisions."""
 
 from memory_app.facts.core.states import RETIRING, UNDOABLE, ConflictState, Decider, EventKind
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 from datetime import datetime
 
 from memory_app.facts.core import Decider
-from memory_app.facts.core.fact_keys import fact_key
+from memory_app.facts.core.fact_key import fact_key
 from memory_app.facts.core.sweep import Step
 from memory_app.facts.models import ConsolidationEvent
 from memory_app.memories.core import FactState

@@ -80,8 +80,8 @@ def summarize(counts: Counter[Verdict], *, owner: str, ignored: int, apply: bool
     said = [done % {"new": new + held, "owner": owner, "duplicate": duplicate, "rejected": rejected}]
     if held:
         waiting = ngettext(
-            "The guard holds %(count)d of them: look at it under Held.",
-            "The guard holds %(count)d of them: look at them under Held.",
+            "The guard holds %(count)d of them: look at it under Held texts.",
+            "The guard holds %(count)d of them: look at them under Held texts.",
             held,
         )
         said.append(waiting % {"count": held})

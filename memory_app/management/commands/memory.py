@@ -153,11 +153,11 @@ def closing_lines(plan: ImportPlan, report: ImportReport | None, owner: str) -> 
     channels = ", ".join(f"{name}: {plan.channels.get(channel, 0)}" for channel, name in CHANNELS.items())
     yield _("%(counts)s; channel %(channels)s.") % {"counts": counts, "channels": channels}
     if plan.verdicts.get(Verdict.HELD):
-        yield _("What the guard refuses waits under Held until an operator decides.")
+        yield _("What the guard refuses waits under Held texts until an operator decides.")
     if report and report.writes:
         done = ngettext(
-            "Imported %(count)d file for %(owner)s; to take it back, roll back import %(run)s under Writes.",
-            "Imported %(count)d files for %(owner)s; to take it back, roll back import %(run)s under Writes.",
+            "Imported %(count)d file for %(owner)s; to undo it, roll back import %(run)s under Writers.",
+            "Imported %(count)d files for %(owner)s; to undo it, roll back import %(run)s under Writers.",
             report.writes,
         )
         yield done % {"count": report.writes, "owner": owner, "run": report.run}

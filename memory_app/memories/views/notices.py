@@ -47,8 +47,8 @@ def restored_label(count: int) -> str:
 def held_label(count: int) -> str:
     """Return what becomes of restored memories that the guard refuses."""
     words = ngettext(
-        "%(number)s waits under Held: no agent reads it until an operator has released it.",
-        "%(number)s wait under Held: no agent reads them until an operator has released them.",
+        "%(number)s waits under Held texts: no agent reads it until an operator has released it.",
+        "%(number)s wait under Held texts: no agent reads them until an operator has released them.",
         count,
     )
     return words % {"number": number_label(count)}

@@ -41,7 +41,7 @@ def store_call(load: DemoLoad, entry: RoleMemory, task: str, model: str, tokens:
         date=entry.reflected_at.date(),
         ts=entry.reflected_at,
         owner_id=entry.owner_id,
-        subject=subject_of(entry),
+        subject=subject_of(entry.pk),
     )
     load.mark(usage)
     for window in windows_of(Category.LEARNING, usage.date):

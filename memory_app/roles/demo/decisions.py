@@ -86,7 +86,7 @@ class DecisionsPart(DemoPart[DemoDecision]):
             written = {"outcome": entry.outcome, "pnl_pct": entry.pnl_pct, **ROLES["shadow"], "lesson": row.shadow}
             ShadowDecision.objects.create(
                 capability=ROLE_REFLECTION.name,
-                subject=subject_of(entry),
+                subject=subject_of(entry.pk),
                 owner=owner,
                 decision=written,
                 model=MAIN,
@@ -97,7 +97,7 @@ class DecisionsPart(DemoPart[DemoDecision]):
     def remove(self, load: DemoLoad) -> None:
         entries = RoleMemory.objects.filter(is_demo=True)
         publish_rows(role_memory_changed, "entry_ids", entries)
-        delete_shadows([subject_of(entry) for entry in entries])
+        delete_shadows([subject_of(entry.pk) for entry in entries])
         for kind in (DECISION_KIND, LESSON_KIND):
             delete_holds(kind=kind, object_ids=[entry.pk for entry in entries])
         entries.delete()

@@ -109,7 +109,7 @@ def moment_of(text: object) -> datetime | None:
 
 def list_calls(entry: RoleMemory) -> list[CallRow]:
     """Return the model calls about a decision, the first one first, repairs and failed tries among them. One query."""
-    usage = LlmUsage.objects.filter(subject=subject_of(entry)).order_by("ts", "id")[:MAX_CALLS]
+    usage = LlmUsage.objects.filter(subject=subject_of(entry.pk)).order_by("ts", "id")[:MAX_CALLS]
     calls = []
     for each in usage:
         is_second = "lesson" in each.task or "stage2" in each.task
@@ -121,7 +121,7 @@ def list_calls(entry: RoleMemory) -> list[CallRow]:
 def shadow_of(entry: RoleMemory) -> ShadowDecision | None:
     """Return what the reflection would have written while it was in shadow. One query."""
     found: ShadowDecision | None = ShadowDecision.objects.filter(
-        capability=ROLE_REFLECTION.name, subject=subject_of(entry)
+        capability=ROLE_REFLECTION.name, subject=subject_of(entry.pk)
     ).first()
     return found
 

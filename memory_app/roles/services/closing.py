@@ -44,7 +44,7 @@ CLOSING = ("status", "reflected_at", "lesson_held_at", "next_try_at", "last_erro
 
 def open_entry(run: Sweeping, entry: RoleMemory) -> RoleMemoryQuerySet:
     """Return the entry while it may be written: pending, so never reflected, not held, and the lease is ours."""
-    return RoleMemory.objects.filter(run.lease.is_held, pk=entry.pk, status=Status.PENDING, held_at__isnull=True)
+    return RoleMemory.objects.pending().filter(run.lease.is_held, pk=entry.pk)
 
 
 def close_right(run: Sweeping, entry: RoleMemory) -> Ended:

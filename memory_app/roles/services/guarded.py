@@ -11,6 +11,7 @@ from datetime import datetime
 
 from memory_app.roles.core import DECISION_KIND, LESSON_KIND, Status
 from memory_app.roles.models import RoleMemory
+from memory_app.roles.selectors import subject_of
 from minara_site.kernel.governance.services import delete_shadows
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.selectors import judge_stored
@@ -80,5 +81,5 @@ def discard_decisions(ids: Iterable[int]) -> None:
     Reflected ones stay held for good.
     """
     rows = RoleMemory.objects.filter(pk__in=list(ids)).exclude(status=Status.REFLECTED)
-    delete_shadows([f"role_memory:{pk}" for pk in rows.values_list("pk", flat=True)])
+    delete_shadows([subject_of(pk) for pk in rows.values_list("pk", flat=True)])
     rows.delete()

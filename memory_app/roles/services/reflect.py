@@ -184,8 +184,8 @@ def slices(run: Sweeping) -> Iterator[list[RoleMemory]]:
             return
         last = found[-1]
         if run.is_shadow:
-            decided = has_shadow(ROLE_REFLECTION, [subject_of(entry) for entry in found])
-            found = [entry for entry in found if subject_of(entry) not in decided]
+            decided = has_shadow(ROLE_REFLECTION, [subject_of(entry.pk) for entry in found])
+            found = [entry for entry in found if subject_of(entry.pk) not in decided]
         yield found
 
 
@@ -246,7 +246,7 @@ def keep_shadow(run: Sweeping, entry: RoleMemory, *replies: Reply) -> Ended:
     """Keep what would have been written, and write none of it."""
     record_shadow(
         capability=ROLE_REFLECTION,
-        subject=subject_of(entry),
+        subject=subject_of(entry.pk),
         owner_id=entry.owner_id,
         decision={
             "outcome": entry.outcome,

@@ -102,7 +102,7 @@ def stage_one_question(entry: RoleMemory, case: Case) -> Question[ClassifyDecisi
         content=stage_one_content(case),
         answer=ClassifyDecision,
         max_tokens=STAGE_ONE_TOKENS,
-        subject=subject_of(entry),
+        subject=subject_of(entry.pk),
         owner_id=entry.owner_id,
     )
 
@@ -126,7 +126,7 @@ def stage_two_question(
         content=content,
         answer=DrawLesson,
         max_tokens=STAGE_TWO_TOKENS,
-        subject=subject_of(entry),
+        subject=subject_of(entry.pk),
         owner_id=entry.owner_id,
     )
 

@@ -190,10 +190,10 @@ class Fuser:
     def features(self, memory_id: int) -> dict[str, float]:
         """Return the features of a candidate, all finite, told once."""
         if memory_id not in self.known:
-            self.known[memory_id] = self.add_features(memory_id)
+            self.known[memory_id] = self.features_of(memory_id)
         return self.known[memory_id]
 
-    def add_features(self, memory_id: int) -> dict[str, float]:
+    def features_of(self, memory_id: int) -> dict[str, float]:
         """Return the features of a candidate."""
         pool = self.pool
         found = pool.facts[memory_id]

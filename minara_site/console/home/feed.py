@@ -73,7 +73,7 @@ def load_feed(*, owner: Owner, reader: User, since: datetime | None) -> Feed:
             item_of(group, lines[act_of(group[0])], names, reader, is_cut=is_cut and group[-1] is entries[-1])
             for group in shown
         ],
-        since=since_label(newer),
+        since=texts_since(newer),
         is_more=len(newer) == MAX_READ,
     )
 
@@ -116,7 +116,7 @@ def link_of(line: FeedLine, group: Sequence[AuditEntry], owner: User | None) -> 
     return reverse(line.page) + (f"?{urlencode({'owner': owner.username})}" if owner else "")
 
 
-def since_label(entries: Sequence[AuditEntry]) -> list[str]:
+def texts_since(entries: Sequence[AuditEntry]) -> list[str]:
     """Return how much of each kind these entries stand for."""
     counts = {
         name: sum(count_rows_of(entry.details) for entry in entries if act_of(entry) == name) for name in COUNTED_SINCE

@@ -27,7 +27,7 @@ from minara_site.console.models import Step
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.llm.selectors import load_budget
 from minara_site.kernel.ownership import EVERYONE, Owner
-from minara_site.shell.context import add_waiting
+from minara_site.shell.context import set_waiting_count
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.charts import Value, sparkline
 from minara_site.web.labels import enumeration, sentences
@@ -54,7 +54,7 @@ def home(request: PageRequest) -> HttpResponse:
         return render_page(request, "console/home/support.html", context)
     if principal.is_operator:
         own, instance = load_own_and_instance(request.user, now=now)
-        add_waiting(request, instance.held.number)
+        set_waiting_count(request, instance.held.number)
         context |= own_context(request, own) | feed_context(request, EVERYONE, now) | instance_context(instance)
         context["anomalies"] = list_anomalies(request, now)
         context["budgets"] = list_tight_budgets(now) if instance.has_tight_budget else []

@@ -72,6 +72,7 @@ def metrics_of(status: Status) -> list[Metric]:
             [Sample(ran.succeeded_at.timestamp(), {"job": ran.job.name}) for ran in status.jobs if ran.succeeded_at],
         ),
         one("minara_holds_open", "Texts that wait for a decision, counted up to 10000.", judged.open_holds.number),
+        # the name is as it was first published, when memories alone were judged
         one("minara_memories_stale", "Stored texts judged by older rules, counted up to 10000.", judged.stale.number),
         one("minara_index_problems", "Problems of the search index, newest memories.", len(status.index_problems)),
         one("minara_migrations_waiting", "Migrations that wait.", status.waiting_migrations),

@@ -188,7 +188,7 @@ class TestCodes:
 
 
 @pytest.mark.django_db
-def test_a_door_says_how_long_it_is_shut(now):
+def test_a_limit_says_how_long_it_is_locked(now):
     limit = name_limit("ana", HOME)
     for _ in range(5):
         limit.count_attempt(now)

@@ -242,7 +242,7 @@ class TestSecretsOfOthers:
 class TestHeldAgain:
     """What comes back from the trash, or from an earlier version, is judged again: who asked for it learns that."""
 
-    WAITS = "1 waits under Held: no agent reads it until an operator has released it."
+    WAITS = "1 waits under Held texts: no agent reads it until an operator has released it."
 
     def test_after_a_restore_and_after_an_undo(self, page, ana):
         memory = make_memory(ana, POISON, deleted_at=NOON, rules_version="older")

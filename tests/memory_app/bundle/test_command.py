@@ -55,7 +55,7 @@ def test_an_import_is_a_dry_run_until_it_is_applied(ben: Any, tmp_path: Path) ->
     assert lines[-1] == "Nothing was written; run again with --apply."
     status, lines, _err = run("import", folder, "--apply", user="ben")
     assert status == 0
-    assert lines[-1].startswith("Imported 1 file for ben; to take it back")
+    assert lines[-1].startswith("Imported 1 file for ben; to undo it")
     assert Memory.objects.for_owner(ben).get().content == "Trail BTC stops by 8%"
     assert run("import", folder, "--apply", user="ben")[1][-1] == "Nothing was written: there is nothing to import."
 

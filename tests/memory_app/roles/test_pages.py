@@ -145,7 +145,7 @@ class TestReflectNow:
         assert operator_page.post(reverse("roles:reflect", args=["never.declared"])).status_code == 404
         switched = {"capability": "role_reflection", "mode": "shadow", "reason": "first look", "actor": "user:1"}
         CapabilitySwitch.objects.create(**switched, changed_at=NOON)
-        assert "In shadow: the model is paid" in words_of(operator_page.get(role()))
+        assert "In shadow mode the model is paid" in words_of(operator_page.get(role()))
 
 
 class TestList:
@@ -374,7 +374,7 @@ class TestOutcomes:
         make_thesis(ben)
         assert "1 outcome to mark" in words_of(page.get("/"))
         assert "2 outcomes to mark" in words_of(operator_page.get("/"))
-        assert "for your word" not in words_of(visitor(ana).get("/")).replace("1 outcome to mark", "")
+        assert "to mark" not in words_of(visitor(ana).get("/")).replace("1 outcome to mark", "")
 
     def test_htmx_gets_the_decision_alone(self, page, ana):
         entry = make_thesis(ana)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from memory_app.facts.core import RETIRING, Decider, EventKind
 from memory_app.facts.core.decision import Decision
-from memory_app.facts.core.fact_keys import fact_key
+from memory_app.facts.core.fact_key import fact_key
 from memory_app.facts.models import ConsolidationEvent, FactConflict
 from memory_app.facts.services import apply_decision, consolidate_pending, find_conflicts, undo_event
 from memory_app.memories.core import FactState
@@ -272,7 +272,7 @@ def test_pages_show_what_is_unretired(story: Story, operator_page: Client) -> No
     story.sweep()
     asked = {"writer": BAD, "since": story.since.isoformat(), "show": "unretired"}
     page = operator_page.get("/ops/writes/roll-back/", asked).content.decode()
-    assert re.search(r'aria-current="true">Un-retired <span class="n">.*?1', page)
+    assert re.search(r'aria-current="true">Used again <span class="n">.*?1', page)
     assert f"/memories/{good.pk}/" in page
     assert "Holds ETH." in page
     page = operator_page.get(f"/ops/writes/{story.roll(BAD).pk}/").content.decode()

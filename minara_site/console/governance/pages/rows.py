@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from memory_app.capabilities import CONTRADICTION_JUDGE
 from memory_app.facts.pages.rows import VerdictView, verdicts_of
-from memory_app.roles.labels import decided_label
+from memory_app.roles.labels import decided_texts
 from memory_app.subjects import CONFLICT
 from minara_site.access.actors import name_actors
 from minara_site.access.models import User
@@ -129,7 +129,7 @@ def show_shadows(rows: Sequence[ShadowDecision], *, reader: User) -> list[Shadow
 
 def show_shadow(row: ShadowDecision, verdict: VerdictView | None, *, reader: User) -> ShadowView:
     """Return one shadow decision as a row; of somebody else's, secrets are masked."""
-    decision = {str(key): str(value) for key, value in decided_label(row.decision).items() if value not in (None, "")}
+    decision = {str(key): str(value) for key, value in decided_texts(row.decision).items() if value not in (None, "")}
     if verdict is not None and verdict.reason:
         decision["reason"] = verdict.reason
     own = row.owner_id == reader.pk
