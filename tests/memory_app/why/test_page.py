@@ -65,7 +65,7 @@ class TestPage:
             "Written by you, out of the file MEMORY.md:12",
             "Scan clean",
             "No search has returned it",
-            "No prompt has carried it yet",
+            "No prompt has contained it yet",
             "It names no asset",
             "the prompt has places left",
         ):
