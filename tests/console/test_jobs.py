@@ -148,7 +148,7 @@ class TestRun:
             requested_by="schedule",
         )
         page = text_of(operator_page.get(f"/ops/jobs/{run.pk}/"))
-        assert '<dt>purged</dt><dd class="num">7</dd>' in page
+        assert '<dt>purged</dt><dd class="typed">7</dd>' in page
         assert "0.4 s" in page
         assert "2 of 5" in page
         assert "the schedule" in page
