@@ -52,6 +52,7 @@ ACTS = (
         changes_prompt=True,
     ),
     AuditAct("bundle_exported", _("Memories exported"), is_write=False),
+    AuditAct("transfer_removed", _("File of an export or import removed"), is_write=False),
     AuditAct("export_downloaded", _("Export downloaded"), is_write=False),
     AuditAct(
         "memory_edited",

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy
 
 from memory_app.bundle.adapters.upload_store import MAX_UPLOAD_BYTES
 from memory_app.importers.adapters import Format
+from minara_site.web.forms import WordForm
 
 FORMATS = (
     (Format.MINARA.value, gettext_lazy("Minara: an export (zip), or the database minara.db")),
@@ -63,19 +64,7 @@ class ApplyForm(forms.Form):
     plan = forms.CharField(max_length=64, widget=forms.HiddenInput)
 
 
-class ConstraintsForm(ApplyForm):
-    """A typed word, so that nobody takes over hard constraints by a slip."""
+class ConstraintsForm(WordForm):
+    """A typed word besides, so that nobody takes over hard constraints by a slip."""
 
-    word = forms.CharField(max_length=80, widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}))
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.wanted = _("hard constraints")
-        self.fields["word"].label = _("Type “%(word)s” to continue") % {"word": self.wanted}
-
-    def clean_word(self) -> str:
-        """Accept these words alone."""
-        word: str = self.cleaned_data["word"]
-        if word.strip() != self.wanted:
-            raise forms.ValidationError(_("Type %(word)s, exactly as it stands here.") % {"word": self.wanted})
-        return word
+    plan = forms.CharField(max_length=64, widget=forms.HiddenInput)

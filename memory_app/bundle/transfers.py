@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from django.db import transaction
@@ -160,6 +161,20 @@ def record_download(*, principal: Principal, transfer: BundleTransfer, now: date
     record_audit(
         now=now, actor=principal.actor, tool_call="export_downloaded", owner_id=transfer.owner_id, details=details
     )
+
+
+def remove_file(*, principal: Principal, transfer: BundleTransfer, now: datetime) -> None:
+    """Remove an export, or an upload with its preview, before its day is over. Raises Conflict."""
+    with transaction.atomic():
+        mine = BundleTransfer.objects.filter(pk=transfer.pk, state=transfer.state, expires_at__gt=now)
+        is_read = bool(transfer.file_name) and transfer.state in {TransferState.WAITING, TransferState.APPLYING}
+        if is_read or not mine.update(**last_word(transfer), plan=None, file_name="", expires_at=now):
+            raise Conflict(_("A worker has it, or its file is gone already. Reload the page."), code="moved_on")
+        details = {"transfer": transfer.pk, "sha256": transfer.sha256}
+        record_audit(
+            now=now, actor=principal.actor, tool_call="transfer_removed", owner_id=transfer.owner_id, details=details
+        )
+        transaction.on_commit(partial(upload_store.remove, transfer.file_name))
 
 
 def delete_expired_transfers(*, now: datetime) -> dict[str, int]:

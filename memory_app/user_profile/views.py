@@ -8,6 +8,7 @@ from django.db.models import Q
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -31,7 +32,7 @@ from minara_site.web.keyset import Order
 from minara_site.web.lists import Column, Empty, ListSpec, Sort, load_page, render_list, render_row
 from minara_site.web.responses import back, render_page, see_other, toast, wants_fragment
 
-REMOVED = "removed_user_profile_entry"  # in the browser session, for one undo
+FORMER = "former_user_profile_entry"  # in the browser session, for one undo: the key, its value, what replaced it
 
 
 def containing(rows: Rows, text: str) -> Rows:
@@ -85,7 +86,8 @@ def entry_add(request: PageRequest) -> HttpResponse:
         else:
             if hold:
                 return show_held(request, hold)
-            toast(request, _("Added. It is read from the next session on."))
+            undo_url = reverse("user_profile:remove", args=[form.cleaned_data["key"]])
+            toast(request, _("Added. It is read from the next session on."), undo_url)
             return see_other("user_profile:page")
     return show_list(request, request.principal.owner, form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
 
@@ -117,8 +119,10 @@ def entry_edit(request: PageRequest, key: str) -> HttpResponse:
         return show_form(request, entry, mine, status=HTTPStatus.CONFLICT)
     if hold:
         return show_held(request, hold)
-    toast(request, _("Saved. It is read from the next session on."))
-    return answer_row(request, get_entry(owner=request.principal.owner, key=key))
+    stands = get_entry(owner=request.principal.owner, key=key)
+    request.session[FORMER] = {"key": key, "value": entry.value, "replaced_at": stamp(stands)}
+    toast(request, _("Saved. It is read from the next session on."), reverse("user_profile:undo"))
+    return answer_row(request, stands)
 
 
 @page(Act.USER_PROFILE_WRITE, methods=("POST",))
@@ -126,22 +130,25 @@ def entry_remove(request: PageRequest, key: str) -> HttpResponse:
     """Remove an entry; the browser session keeps it for one undo."""
     principal = request.principal
     entry = remove_entry(owner=principal.owner, key=key, actor=principal.actor, now=timezone.now())
-    request.session[REMOVED] = {"key": entry.key, "value": entry.value}
+    request.session[FORMER] = {"key": entry.key, "value": entry.value, "replaced_at": ""}
     toast(request, _("Removed %(key)s.") % {"key": entry.key}, reverse("user_profile:undo"))
     return answer_row(request, None)
 
 
 @page(Act.USER_PROFILE_WRITE, methods=("POST",))
 def entry_undo(request: PageRequest) -> HttpResponse:
-    """Bring the entry back that was removed last. Raises NotFound, and Conflict when its name is taken again."""
-    removed = request.session.get(REMOVED)
-    if removed is None:
+    """Bring back what was removed or replaced last. Raises NotFound, and Conflict when it was changed since."""
+    former = request.session.get(FORMER)
+    if former is None:
         raise NotFound(_("There is nothing left to undo."))
-    hold = store(request, **removed, must_be_new=True)
-    del request.session[REMOVED]
+    key, replaced_at = former["key"], parse_datetime(former["replaced_at"])
+    hold = store(
+        request, key=key, value=former["value"], must_be_new=replaced_at is None, expected_updated_at=replaced_at
+    )
+    del request.session[FORMER]
     if hold:
         return show_held(request, hold)
-    toast(request, _("%(key)s is back.") % {"key": removed["key"]})
+    toast(request, _("%(key)s is as it was.") % {"key": key})
     return back(request, "user_profile:page")
 
 

@@ -18,6 +18,7 @@ ACTS = (
     AuditAct("user_disabled", _("Account disabled"), undo=Undo.OPPOSITE, feed=FeedLine(DISABLED_USER, "t-bad")),
     AuditAct("user_enabled", _("Account enabled"), undo=Undo.OPPOSITE),
     AuditAct("invitation_made", _("Invitation made")),
+    AuditAct("invitation_withdrawn", _("Invitation withdrawn")),
     AuditAct("invitation_accepted", _("Invitation accepted")),
     AuditAct("role_changed", _("Account type changed"), undo=Undo.OPPOSITE),
     AuditAct("sessions_ended", _("Signed out everywhere")),

@@ -1,11 +1,14 @@
-"""How a refusal by a service reaches a form."""
+"""How a refusal by a service reaches a form, and the form of a typed word."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django import forms
+from django.http import QueryDict
+from django.utils.translation import gettext as _
 
 from minara_site.kernel.errors import Invalid
+from minara_site.web.page_acts import load_page_acts
 
 
 def show_refusal(form: forms.BaseForm, refusal: Invalid) -> None:
@@ -23,3 +26,22 @@ def as_field_error() -> Iterator[None]:
         yield
     except Invalid as refusal:
         raise forms.ValidationError([error.message for error in refusal.errors] or refusal.detail) from None
+
+
+class WordForm(forms.Form):
+    """The word that must be typed before an act that nothing undoes, as `page_acts` declares it."""
+
+    word = forms.CharField(max_length=40)
+
+    def __init__(self, act: str, data: QueryDict | None = None, initial: dict[str, str] | None = None) -> None:
+        super().__init__(data, initial=initial)
+        self.expected = load_page_acts()[act].word
+        self.fields["word"].label = _("Type “%(word)s” to continue") % {"word": self.expected}
+        self.fields["word"].widget.attrs |= {"autocomplete": "off", "spellcheck": "false"}
+
+    def clean_word(self) -> str:
+        """Accept the word in any case."""
+        word: str = self.cleaned_data["word"]
+        if word.strip().lower() != self.expected:
+            raise forms.ValidationError(_("Type the word %(word)s, in Latin letters.") % {"word": self.expected})
+        return word

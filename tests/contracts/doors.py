@@ -36,14 +36,20 @@ class Operation:
         return f"{self.method} /{self.route}"
 
 
-def walk(patterns: list[URLPattern | URLResolver], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield every route with its view."""
+def walk(patterns: list[URLPattern | URLResolver], prefix: str = "", space: str = "") -> Iterator[tuple[str, Any, str]]:
+    """Yield every route with its view and the name of its address."""
     for pattern in patterns:
         route = prefix + str(pattern.pattern)
         if isinstance(pattern, URLResolver):
-            yield from walk(pattern.url_patterns, route)
+            yield from walk(pattern.url_patterns, route, f"{space}{pattern.namespace}:" if pattern.namespace else space)
         else:
-            yield route, pattern.callback
+            yield route, pattern.callback, f"{space}{pattern.name}"
+
+
+def forms() -> dict[str, str]:
+    """Return the routes of pages to which a form is sent, by the name of their address."""
+    found = walk(get_resolver().url_patterns)
+    return {name: route for route, view, name in found if "POST" in getattr(view, "methods", ()) and route != "mcp"}
 
 
 def pages() -> list[Page]:
@@ -51,7 +57,7 @@ def pages() -> list[Page]:
     operated = {operation.route.replace("{", "<").replace("}", ">") for operation in operations()}
     found = {
         route: Page(route, getattr(view, "act", None), getattr(view, "methods", frozenset()))
-        for route, view in walk(get_resolver().url_patterns)
+        for route, view, _name in walk(get_resolver().url_patterns)
         if route not in operated
     }
     return list(found.values())

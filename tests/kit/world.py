@@ -212,6 +212,7 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
     samples = {
         "memory_id": typed[0],
         "deleted_id": deleted[0],
+        "deleted_ids": deleted,
         "version": 1,
         "batch": batch,
         "session_id": session.pk,

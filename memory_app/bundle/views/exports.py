@@ -11,7 +11,7 @@ from memory_app.bundle.forms import ExportForm
 from memory_app.bundle.labels import KINDS, LEFT_OUT
 from memory_app.bundle.models import Direction, TransferState
 from memory_app.bundle.pages import shape
-from memory_app.bundle.transfers import record_download, start_export
+from memory_app.bundle.transfers import record_download, remove_file, start_export
 from memory_app.bundle.views.shared import answer_progress, load_one, load_transfers, one_owner
 from minara_site.access.models import User
 from minara_site.access.policy import Act
@@ -19,7 +19,7 @@ from minara_site.kernel.errors import Gone, NotFound
 from minara_site.kernel.jobs.selectors import is_worker_seen
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.lists import render_list
-from minara_site.web.responses import render_page, see_other, wants_fragment
+from minara_site.web.responses import render_page, see_other, toast, wants_fragment
 
 FILE = "minara-export-%Y%m%d-%H%M.zip"
 
@@ -69,6 +69,15 @@ def progress(request: PageRequest, export_id: int) -> HttpResponse:
     transfer = load_one(request, Act.EXPORT, Direction.EXPORT, export_id)
     url = reverse("bundle:export", args=[transfer.pk])
     return answer_progress(request, shape([transfer])[0], is_fragment=wants_fragment(request), url=url)
+
+
+@page(Act.EXPORT, methods=("POST",))
+def remove(request: PageRequest, export_id: int) -> HttpResponse:
+    """Remove the file of an export before its day is over."""
+    transfer = load_one(request, Act.EXPORT, Direction.EXPORT, export_id)
+    remove_file(principal=request.principal, transfer=transfer, now=timezone.now())
+    toast(request, _("Removed the file. You can ask for another export."))
+    return see_other("bundle:export", transfer.pk)
 
 
 @page(Act.EXPORT)

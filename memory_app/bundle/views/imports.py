@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from memory_app.bundle.forms import ApplyForm, ConstraintsForm, UploadForm
 from memory_app.bundle.models import BundleTransfer, Direction, TransferState
 from memory_app.bundle.pages import shape, show_preview
-from memory_app.bundle.transfers import approve_constraints, check_owner, receive_upload, start_apply
+from memory_app.bundle.transfers import approve_constraints, check_owner, receive_upload, remove_file, start_apply
 from memory_app.bundle.views.shared import answer_progress, load_one, load_transfers, one_owner
 from minara_site.access.models import User
 from minara_site.access.policy import Act
@@ -70,6 +70,15 @@ def progress(request: PageRequest, import_id: int) -> HttpResponse:
     return answer_progress(request, shape([transfer])[0], is_fragment=wants_fragment(request), url=url)
 
 
+@page(Act.IMPORT_PREVIEW, methods=("POST",))
+def remove(request: PageRequest, import_id: int) -> HttpResponse:
+    """Remove an upload and its preview; what it has stored stays."""
+    transfer = load_one(request, Act.IMPORT_PREVIEW, Direction.IMPORT, import_id)
+    remove_file(principal=request.principal, transfer=transfer, now=timezone.now())
+    toast(request, _("Removed the upload. You can choose the file again."))
+    return see_other("bundle:import", transfer.pk)
+
+
 @page(Act.IMPORT_APPLY, methods=("GET", "POST"))
 def constraints(request: PageRequest, import_id: int) -> HttpResponse:
     """Ask their owner for a typed word before hard constraints are taken over, then show the import anew."""
@@ -93,7 +102,8 @@ def confirm(request: PageRequest, transfer: BundleTransfer, *, is_constraints: b
         return see_other("bundle:import", transfer.pk)
     needs_word = is_constraints or bool(transfer.options.get("approve"))
     data = request.POST if request.method == "POST" else None
-    form = (ConstraintsForm if needs_word else ApplyForm)(data, initial={"plan": transfer.plan_sha256})
+    initial = {"plan": transfer.plan_sha256}
+    form = ConstraintsForm("bundle:constraints", data, initial) if needs_word else ApplyForm(data, initial=initial)
     if request.method == "POST" and form.is_valid():
         return go_on(request, transfer, plan=form.cleaned_data["plan"], is_constraints=is_constraints)
     context = {

@@ -54,6 +54,20 @@ def make_link(user: User, *, now: datetime, actor: str) -> NewLink:
     return link
 
 
+def has_open_link(user: User, *, now: datetime) -> bool:
+    """Say whether somebody has a link that still opens."""
+    return bool(Invitation.objects.filter(user=user, used_at=None, expires_at__gt=now).exists())
+
+
+def withdraw_link(*, username: str, now: datetime, actor: str) -> None:
+    """Let the links of somebody open nothing any more. Raises NotFound, or Conflict when none was open."""
+    with transaction.atomic():
+        user = get_user(username)
+        if not Invitation.objects.filter(user=user, used_at=None).delete()[0]:
+            raise Conflict(_("No link of %(name)s is open.") % {"name": user.username})
+        record_act("invitation_withdrawn", user, now=now, actor=actor)
+
+
 def open_invitation(token: str, *, now: datetime) -> Invitation:
     """Return the invitation with its user. Raises NotFound for an unknown or replaced link, Gone when it is over."""
     found: Invitation | None = Invitation.objects.select_related("user").filter(token_sha256=hash_key(token)).first()

@@ -13,14 +13,13 @@ from minara_site.web.filters import Text
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """An act on one person. `word` is what must be typed for an act that nobody can take back whole."""
+    """An act on one person."""
 
     title: Text
     text: Text
     button: Text
     done: Text
     act: Callable[..., User]
-    word: str = ""
 
 
 CHANGES = {
@@ -33,7 +32,6 @@ CHANGES = {
         _("Disable"),
         _("Disabled %(name)s. Sessions and keys have ended."),
         disable_user,
-        word="disable",
     ),
     "enable": Change(
         _("Enable %(name)s?"),

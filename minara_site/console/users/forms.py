@@ -64,21 +64,3 @@ class RoleForm(forms.Form):
         if ends and cleaned.get("word", "").lower() != RESIGN:
             self.add_error("word", _("Type the word resign, in Latin letters."))
         return cleaned
-
-
-class WordForm(forms.Form):
-    """The word that confirms an act."""
-
-    word = forms.CharField(max_length=40)
-
-    def __init__(self, expected: str, data: QueryDict | None = None) -> None:
-        super().__init__(data)
-        self.expected = expected
-        self.fields["word"].label = _("Type “%(word)s” to continue") % {"word": expected}
-
-    def clean_word(self) -> str:
-        """Accept the word in any case."""
-        word: str = self.cleaned_data["word"]
-        if word.lower() != self.expected:
-            raise forms.ValidationError(_("Type the word %(word)s, in Latin letters.") % {"word": self.expected})
-        return word

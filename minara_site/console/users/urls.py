@@ -11,6 +11,7 @@ urlpatterns = [
     path("<int:user_id>/", views.one, name="one"),
     path("<int:user_id>/role/", views.role, name="role"),
     path("<int:user_id>/link/", views.new_link, name="new_link"),
+    path("<int:user_id>/link/withdraw/", views.withdraw_link, name="withdraw_link"),
     path("<int:user_id>/disable/", views.change, {"name": "disable"}, name="disable"),
     path("<int:user_id>/enable/", views.change, {"name": "enable"}, name="enable"),
     path("<int:user_id>/sessions/end/", views.change, {"name": "end_sessions"}, name="end_sessions"),

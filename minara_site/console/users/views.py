@@ -9,17 +9,17 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from minara_site.access.access_log import log_access
-from minara_site.access.invitations.services import NewLink, renew_link
+from minara_site.access.invitations.services import NewLink, has_open_link, renew_link
 from minara_site.access.invitations.services import invite as invite_user
+from minara_site.access.invitations.services import withdraw_link as withdraw
 from minara_site.access.keys.core import KeyState
 from minara_site.access.keys.services import get_key, list_keys, revoke_key
 from minara_site.access.models import User
 from minara_site.access.policy import Act, Role
 from minara_site.access.security.sessions import list_sign_ins
 from minara_site.access.users import change_role
-from minara_site.console.account.keys.forms import RevokeForm
 from minara_site.console.users.changes import CHANGES
-from minara_site.console.users.forms import ROLE_NAMES, InviteForm, RoleForm, WordForm
+from minara_site.console.users.forms import ROLE_NAMES, InviteForm, RoleForm
 from minara_site.console.users.lists import USERS
 from minara_site.console.users.selectors import (
     describe_people,
@@ -29,8 +29,9 @@ from minara_site.console.users.selectors import (
 )
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.shell.pages import PageRequest, page
-from minara_site.web.forms import show_refusal
+from minara_site.web.forms import WordForm, show_refusal
 from minara_site.web.lists import load_page, render_list
+from minara_site.web.page_acts import load_page_acts
 from minara_site.web.responses import render_form, render_page, see_other, toast
 
 MAX_KEYS = 50
@@ -58,6 +59,7 @@ def one(request: PageRequest, user_id: int) -> HttpResponse:
         "standing": status_of(user),
         "sign_ins": list_sign_ins(user, current_key=request.session.session_key or "", now=now),
         "keys": [(key, key.state(now), key.state(now) is KeyState.ACTIVE) for key in list_keys(user)[:MAX_KEYS]],
+        "has_open_link": has_open_link(user, now=now),
         "owns_memory": user.role is not Role.SUPPORT,
     }
     return render_page(request, "console/users/one.html", context)
@@ -87,6 +89,15 @@ def new_link(request: PageRequest, user_id: int) -> HttpResponse:
     return render_page(request, "console/users/new_link.html", context)
 
 
+@page(Act.USERS_CHANGE, methods=("POST",))
+def withdraw_link(request: PageRequest, user_id: int) -> HttpResponse:
+    """Let the link of somebody open nothing any more."""
+    user = get_person(user_id, now=timezone.now())
+    withdraw(username=user.username, now=timezone.now(), actor=request.principal.actor)
+    toast(request, _("The link of %(name)s opens nothing any more.") % {"name": user.username})
+    return see_other("users:one", user.pk)
+
+
 def link_page(request: PageRequest, link: NewLink) -> HttpResponse:
     """Answer the page with the link: it is in this answer and nowhere else."""
     address = settings.MINARA.minara_public_url + reverse("access:invitation", args=[link.token])
@@ -114,7 +125,8 @@ def change(request: PageRequest, user_id: int, name: str) -> HttpResponse:
     """Do what the page's button says, where it must be after its word was typed."""
     user, asked = get_person(user_id, now=timezone.now()), CHANGES[name]
     words = {"name": user.username}
-    form = WordForm(asked.word, request.POST if request.method == "POST" else None) if asked.word else None
+    needs_word = load_page_acts()[f"users:{name}"].word
+    form = WordForm(f"users:{name}", request.POST if request.method == "POST" else None) if needs_word else None
     if request.method == "POST" and (form is None or form.is_valid()):
         asked.act(username=user.username, now=timezone.now(), actor=request.principal.actor)
         toast(request, asked.done % words)
@@ -130,7 +142,7 @@ def key_revoke(request: PageRequest, user_id: int, prefix: str) -> HttpResponse:
     key = get_key(prefix=prefix, user=user)
     if key.state(timezone.now()) is KeyState.REVOKED:
         raise Conflict(_("This key was revoked before; it opens nothing."))
-    form = RevokeForm(request.POST if request.method == "POST" else None)
+    form = WordForm("users:key_revoke", request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         revoke_key(prefix=prefix, user=user, now=timezone.now(), actor=request.principal.actor)
         toast(request, _("Revoked the key %(key)s. Nothing can use it any more.") % {"key": prefix})

@@ -27,6 +27,7 @@ from minara_site.web.filters import Text, changed_query
 from minara_site.web.labels import declared_label
 from minara_site.web.lists import ListSpec
 from minara_site.web.moments import age, cost_label, day, day_and_time, exact, money_label, number_label
+from minara_site.web.page_acts import load_page_acts
 
 register = template.Library()
 NOTHING = SafeString("")
@@ -50,6 +51,18 @@ def icon(name: str, size: str = "", label: Text = "") -> SafeString:
         inner = '<svg class="{}" role="img" aria-label="{}"><use href="{}"/></svg>'
         return format_html(inner, ICON_SIZES[size], label, href)
     return format_html('<svg class="{}" aria-hidden="true"><use href="{}"/></svg>', ICON_SIZES[size], href)
+
+
+@register.simple_tag
+def undo_text(act: str) -> str:
+    """Return how the act of that address is undone, for the title of its button."""
+    return load_page_acts()[act].text
+
+
+@register.simple_tag
+def undo_note(act: str) -> SafeString:
+    """Return how the act of that address is undone, as a line of its form."""
+    return format_html('<p class="small ink-2">{}</p>', undo_text(act))
 
 
 @register.simple_tag

@@ -63,19 +63,6 @@ class NewKeyForm(forms.Form):
         return {name: value for name, value in self.cleaned_data.items() if name != "once"}
 
 
-class RevokeForm(forms.Form):
-    """The word that closes a key."""
-
-    word = forms.CharField(label=_("Type “revoke” to continue"), max_length=40)
-
-    def clean_word(self) -> str:
-        """Accept the word in any case."""
-        word: str = self.cleaned_data["word"]
-        if word.lower() != "revoke":
-            raise forms.ValidationError(_("Type the word revoke, in Latin letters."))
-        return word
-
-
 def configured_life() -> int:
     """Return the days that a new key lives unless asked otherwise."""
     days: int = settings.MINARA.minara_key_expires_days

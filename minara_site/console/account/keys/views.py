@@ -13,10 +13,10 @@ from minara_site.access.keys.core import KeyState, NewKey
 from minara_site.access.keys.services import create_key, get_key, revoke_key
 from minara_site.access.models import ApiKey
 from minara_site.access.policy import Act, Scope
-from minara_site.console.account.keys.forms import NewKeyForm, RevokeForm
+from minara_site.console.account.keys.forms import NewKeyForm
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.shell.pages import PageRequest, page
-from minara_site.web.forms import show_refusal
+from minara_site.web.forms import WordForm, show_refusal
 from minara_site.web.keyset import Order
 from minara_site.web.lists import Column, Empty, ListSpec, Sort, load_page, render_list
 from minara_site.web.responses import render_form, render_page, see_other, toast
@@ -104,7 +104,7 @@ def key_revoke(request: PageRequest, prefix: str) -> HttpResponse:
     key = get_key(prefix=prefix, user=request.user)
     if key.state(timezone.now()) is KeyState.REVOKED:
         raise Conflict(_("This key was revoked before; it opens nothing."))
-    form = RevokeForm(request.POST if request.method == "POST" else None)
+    form = WordForm("access:key_revoke", request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         revoke_key(prefix=prefix, user=request.user, now=timezone.now(), actor=request.principal.actor)
         toast(request, _("Revoked the key %(key)s. Nothing can use it any more.") % {"key": prefix})

@@ -23,6 +23,7 @@ from minara_site.access.security.passwords import change_password
 from minara_site.console.account.security.forms import AppForm, NewPasskeyForm, NewPasswordForm
 from minara_site.kernel.errors import Conflict
 from minara_site.shell.pages import PageRequest, page
+from minara_site.web.forms import WordForm
 from minara_site.web.responses import render_form, render_page, see_other, toast
 
 HERE = "access:security"
@@ -114,13 +115,14 @@ def passkey_new_options(request: PageRequest) -> HttpResponse:
 def factor_remove(request: PageRequest, factor_id: int) -> HttpResponse:
     """Remove an app or a passkey, after a page that says what that means."""
     row = factors.get_factor(user=request.user, factor_id=factor_id)
-    if request.method == "POST":
+    form = WordForm("access:factor_remove", request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
         factors.remove_factor(factor_id=factor_id, **by(request))
         toast(request, _("Removed. Everywhere else you are signed out."))
         return see_other(HERE)
     context = {"title": _("Remove this second factor?"), "is_app": row.type == factors.APP}
     context |= {"name": row.data.get("name", ""), "is_last": factors.list_factors(request.user).count == 1}
-    return render_page(request, "console/account/security/factor_remove.html", context)
+    return render_form(request, "console/account/security/factor_remove.html", form, context)
 
 
 @page(Act.SECURITY_CHANGE, methods=("GET", "POST"))
@@ -129,11 +131,11 @@ def codes(request: PageRequest) -> HttpResponse:
     have = factors.list_factors(request.user)
     if not have.count:
         raise Conflict(_("Recovery codes stand in for a second factor. Add one first."))
-    if request.method == "POST":
+    form = WordForm("access:codes", request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
         return show_codes(request, factors.renew_codes(**by(request)))
-    return render_page(
-        request, "console/account/security/codes.html", {"title": _("New recovery codes"), "factors": have}
-    )
+    context = {"title": _("New recovery codes"), "factors": have}
+    return render_form(request, "console/account/security/codes.html", form, context)
 
 
 def show_codes(request: PageRequest, new: list[str]) -> HttpResponse:

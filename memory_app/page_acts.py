@@ -1,0 +1,46 @@
+"""What people do on the app's pages, and how they undo it."""
+
+from django.utils.translation import gettext_lazy as _
+
+from minara_site.web.page_acts import PageAct, UndoWhile
+
+RUNNING, TRASH = UndoWhile.RUNNING, UndoWhile.TRASH
+BY_RULE = _("It only adds what follows from what is stored. You can cancel it until it ends.")
+
+PAGE_ACTS = (
+    PageAct("memories:new", undo="memories:delete"),
+    PageAct("memories:count", changes_nothing=True),
+    PageAct("memories:edit", undo="memories:revert"),
+    PageAct("memories:revert", undo="memories:revert"),
+    PageAct("memories:delete", undo="memories:undo", lasts=TRASH),
+    PageAct("memories:bulk", undo="memories:undo", lasts=TRASH),
+    PageAct("memories:restore", undo="memories:undo"),
+    PageAct("memories:undo", undo="memories:bulk"),
+    PageAct("facts:decide", undo="facts:undo"),
+    PageAct("facts:override", undo="facts:undo"),
+    PageAct("facts:undo", undo="facts:decide"),
+    PageAct("user_profile:warn", changes_nothing=True),
+    PageAct("user_profile:add", undo="user_profile:remove"),
+    PageAct("user_profile:edit", undo="user_profile:undo"),
+    PageAct("user_profile:remove", undo="user_profile:undo"),
+    PageAct("user_profile:undo", undo="user_profile:remove"),
+    PageAct("roles:reflect", undo="jobs:cancel", lasts=RUNNING),
+    PageAct("role_memory:mark", undo="role_memory:unmark", lasts=UndoWhile.SHORT),
+    PageAct("embeddings:backfill", undo="jobs:cancel", lasts=RUNNING),
+    PageAct("doctor:look", undo="jobs:cancel", lasts=RUNNING),
+    PageAct("doctor:apply", undo="jobs:cancel", lasts=RUNNING, note=BY_RULE),
+    PageAct("writes:apply", undo="writes:undo"),
+    PageAct("writes:undo", undo="writes:apply", note=_("The writer can be rolled back again.")),
+    PageAct(
+        "bundle:exports", undo="bundle:export_remove", note=_("You can remove the file; it goes by itself after a day.")
+    ),
+    PageAct("bundle:export_remove", undo="bundle:exports", note=_("You can ask for another export.")),
+    PageAct(
+        "bundle:imports",
+        undo="bundle:import_remove",
+        note=_("You can remove the upload; it goes by itself after a day."),
+    ),
+    PageAct("bundle:import_remove", undo="bundle:imports", note=_("You can choose the file again.")),
+    PageAct("bundle:constraints", word="hard constraints"),
+    PageAct("bundle:apply", undo="writes:apply", note=_("An operator can roll the import back as a whole.")),
+)

@@ -1,0 +1,286 @@
+"""Every act that a page offers is undone, or asks for a typed word; the screen says which before the click (U-03, U-20)."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+import pytest
+from django.conf import settings
+from django.contrib.sessions.backends.db import SessionStore
+from django.urls import resolve, reverse
+
+from memory_app.embeddings import selectors
+from minara_site.kernel.governance.table import load_capabilities
+from minara_site.web.page_acts import PageAct, load_page_acts
+from tests.contracts.bodies import body_of, put
+from tests.contracts.doors import forms
+from tests.contracts.judges import LOGS, writes_in
+from tests.contracts.permissions import OPEN, PAGES
+from tests.contracts.sweep import captured
+from tests.kit.rows import Rows, all_rows
+from tests.kit.tables import table
+from tests.kit.world import ANAS, World, fill, parameters
+
+ROUTES = forms()
+ACTS = list(load_page_acts().values())
+ELSEWHERE = {  # acts whose objects need a browser, a worker or a plan; tests of their rooms do and undo them
+    *(name for name in ROUTES if name.startswith(("account_", "access:", "mfa_")) and name != "access:key_new"),
+    *("users:end_sessions", "governance:close", "writes:apply", "writes:undo"),
+    *("bundle:imports", "bundle:import_remove", "bundle:export_remove", "bundle:apply"),
+}
+SIGNING_IN = {"account_login", "account_logout", "access:password"}  # tests of access and of the browser do these
+BOOKKEEPING = {
+    "version",
+    "updated_at",
+    "batch",
+    "last_login",
+    "embedding_state",
+    "rules_version",
+    "compared_at",
+    "fact_key",
+    "enqueued_at",
+}
+RECORDS = LOGS | {  # what is only ever added to
+    "audit_log",
+    "memory_consolidation_events",
+    "memory_revisions",
+    "user_profile_revisions",
+    "write_rollbacks",
+    "django_session",
+}
+RENEWED = {  # made anew, with another key
+    "first_steps": ("user_id", "step"),
+    "invitations": ("user_id",),
+    "memory_edges": ("src_table", "src_id", "edge_type", "dst_entity_kind", "dst_entity_key"),
+    "user_profile": ("owner_id", "key", "value"),
+}
+MARKS = ("decided_at", "deleted_at", "retired_at", "held_at")  # whether, not when
+ENDS = {  # how a row that an act made looks once it is undone
+    "memories": lambda row: row["deleted_at"] is not None,
+    "api_keys": lambda row: row["revoked_at"] is not None,
+    "bundle_transfers": lambda row: row["state"] == "expired",
+    "job_runs": lambda row: row["state"] == "cancelled" or row["job"] == "bundle.export",  # it finds nothing to write
+    "memory_edges": lambda _row: True,  # of a memory in the trash
+    "search_document": lambda _row: True,
+    "access_user": lambda row: row["password"].startswith("!"),  # nobody can sign in
+    "capability_switches": lambda row: row["mode"] == "on",
+    "budget_windows": lambda row: row["cap_usd"] is None,
+}
+MODES = {mode: {"mode": mode, "reason": "A trial"} for mode in ("on", "off")}
+PREFERENCES = {
+    "display_name": f"Ana {ANAS}",
+    "time_zone": "UTC",
+    "theme": "system",
+    "density": "standard",
+    "shortcuts": "on",
+}
+
+
+@dataclass(frozen=True)
+class Walk:
+    """How an act is done and undone: by whom, with which bodies, after which other acts, about which objects."""
+
+    body: dict[str, Any] | None = None
+    undo: dict[str, Any] = field(default_factory=dict)
+    caller: str = "ana"
+    first: tuple[str, ...] = ()
+    samples: dict[str, Any] = field(default_factory=dict)
+    then: dict[str, Any] = field(default_factory=dict)  # about other objects than the act
+    query: str = ""
+
+
+MADE = {  # the sample that a new row of a table stands for, and its column
+    "memory_id": ("memories", "id"),
+    "batch": ("memories", "batch"),
+    "run_id": ("job_runs", "id"),
+    "prefix": ("api_keys", "prefix"),
+    "export_id": ("bundle_transfers", "id"),
+    "event_id": ("memory_consolidation_events", "id"),
+    "rollback_id": ("write_rollbacks", "id"),
+    "user_id": ("access_user", "id"),
+}
+WALKS: dict[str, Walk] = {
+    "memories:new": Walk(undo={"reason": "no"}),
+    "memories:edit": Walk(then={"version": 2}, query="?version=3"),
+    "memories:revert": Walk(then={"version": 2}, query="?version=3"),
+    "memories:delete": Walk(),
+    "memories:restore": Walk(samples={"memory_id": "deleted_id"}),
+    "memories:bulk": Walk(),
+    "memories:undo": Walk(undo={"action": "delete", "ids": "deleted_ids"}),
+    "facts:decide": Walk(),
+    "facts:override": Walk(samples={"kind": "supersede"}),
+    "facts:undo": Walk(first=("facts:decide",), undo={"older": "older_id", "newer": "newer_id"}),
+    "user_profile:add": Walk(samples={"key": "home_language"}),
+    "user_profile:edit": Walk(),
+    "user_profile:remove": Walk(),
+    "user_profile:undo": Walk(first=("user_profile:remove",)),
+    "bundle:exports": Walk(),
+    "access:key_new": Walk(undo={"word": "revoke"}),
+    "console:settings": Walk(undo=PREFERENCES),
+    "web:theme": Walk(undo={"theme": "system"}),
+    "console:first_step": Walk(),
+    "console:first_steps_again": Walk(first=("console:first_step",)),
+    "users:invite": Walk(caller="olga"),
+    "users:new_link": Walk(caller="olga"),
+    "users:withdraw_link": Walk(caller="olga", first=("users:new_link",)),
+    "users:role": Walk(caller="olga", undo={"role": "user"}),
+    "users:enable": Walk(caller="olga", first=("users:disable",), undo={"word": "disable"}),
+    "users:disable": Walk(caller="olga"),
+    "jobs:start": Walk(caller="olga"),
+    "jobs:cancel": Walk(caller="olga", first=("jobs:start",)),
+    "jobs:retry": Walk(caller="olga"),
+    "audit_log:check": Walk(caller="olga"),
+    "scan_rules:rescan": Walk(caller="olga"),
+    "embeddings:backfill": Walk(caller="olga"),
+    "doctor:look": Walk(caller="olga"),
+    "doctor:apply": Walk(caller="olga"),
+    "roles:reflect": Walk(caller="olga"),
+    **{f"governance:{name}": Walk(MODES["off"], MODES["on"], caller="olga") for name in load_capabilities()},
+    "budgets:raise": Walk(caller="olga"),
+    "budgets:clear": Walk(caller="olga", first=("budgets:raise",), undo={"cap_usd": "50", "reason": "A backlog"}),
+}
+
+
+def caller_of(act: PageAct) -> str:
+    """Return who may do it: the owner, else an operator."""
+    return "ana" if PAGES[ROUTES[act.name]].methods["POST"]["ana"] is OPEN else "olga"
+
+
+def formed(world: World, act: PageAct) -> dict[str, Any]:
+    """Return the body of `contracts/bodies.py` as fields."""
+    return dict(parse_qsl(body_of("POST", ROUTES[act.name], world.ana.samples) or ""))
+
+
+def post(world: World, caller: str, act: PageAct, body: dict[str, Any]) -> tuple[Any, list[str]]:
+    """Send a form; return the answer and the SQL that it took."""
+    with captured() as statements:
+        path = fill(ROUTES[act.name], world.ana.samples)
+        return world.callers[caller].call("POST", path, urlencode(body, doseq=True)), statements
+
+
+def follow(world: World, act: PageAct, walk: Walk, samples: dict[str, Any]) -> None:
+    """Do an act; put the keys of the rows that it made in the place of the samples."""
+    before = all_rows(without=LOGS)
+    body = urlencode(walk.body, doseq=True) if walk.body else body_of("POST", ROUTES[act.name], samples)
+    answer = world.callers[walk.caller].call("POST", fill(ROUTES[act.name], samples), body)
+    assert answer.status_code in {200, 201, 204, 303}, answer.content[:2000]
+    after = all_rows(without=LOGS)
+    for name, (made, column) in MADE.items():
+        new = after[made].keys() - before[made].keys()
+        if new:
+            samples[name] = after[made][max(new)][column]
+    assert after != before, "it did nothing"
+
+
+def stand(rows: Rows) -> Rows:
+    """Return the rows with those that are made anew under what they are about, and nothing else of them."""
+    renewed = {
+        name: {tuple(row[column] for column in columns): {} for row in rows[name].values()}
+        for name, columns in RENEWED.items()
+    }
+    marked = {
+        name: {key: row | {mark: row[mark] is not None for mark in MARKS if mark in row} for key, row in found.items()}
+        for name, found in rows.items()
+    }
+    return marked | renewed
+
+
+def arguments(name: str, samples: dict[str, Any]) -> dict[str, Any]:
+    """Return what the address of that name takes."""
+    return {each: samples[each] for each in parameters(ROUTES[name])}
+
+
+def toast_undo(world: World, caller: str) -> str:
+    """Return the address of the Undo that the newest toast offers."""
+    session = SessionStore(world.callers[caller].headers["Cookie"].rpartition("=")[2])
+    told = json.loads(session.get("_messages", "[]"))
+    return str(told[-1][-1]) if told and str(told[-1][-1]).startswith("/") else ""
+
+
+def left_over(before: Rows, after: Rows) -> list[str]:
+    """Return what is otherwise than before: rows gone, columns changed, and what the act made that has not ended."""
+    faults = [f"{name} {key} is gone" for name in before for key in before[name].keys() - after[name].keys()]
+    for name, rows in after.items():
+        for key, row in rows.items():
+            was = before[name].get(key)
+            if was is None:
+                is_over = ENDS.get(name, lambda _row: False)(row)
+                faults += [] if is_over else [f"{name} {key} is new: {row}"]
+            elif name != "job_runs" or not ENDS[name](row):
+                changed = {column for column, value in row.items() if value != was[column]} - BOOKKEEPING
+                faults += [f"{name} {key}: {column} {was[column]!r} -> {row[column]!r}" for column in changed]
+    return faults
+
+
+def test_every_form_of_a_page_is_in_the_table() -> None:
+    assert {act.name for act in ACTS} == ROUTES.keys()
+    assert {act.undo for act in ACTS if act.undo} <= ROUTES.keys()
+
+
+def test_the_screen_says_it_before_the_click() -> None:
+    text = "\n".join(path.read_text() for path in Path(settings.BASE_DIR, "templates").rglob("*.html"))
+    said = set(re.findall(r"""\{% undo_(?:note|text) ["']([\w:]+)["']""", text))
+    said |= {name for name in ROUTES if name.startswith(("governance:", "users:e"))}  # one form, by the view's name
+    silent = {act.name for act in ACTS if act.undo not in {act.name, ""} and act.undo not in SIGNING_IN} - said
+    assert silent == set()
+
+
+@table("act", [act for act in ACTS if act.word], ids=lambda act: act.name)
+def test_nothing_happens_without_the_word(world: World, act: PageAct) -> None:
+    caller = caller_of(act)
+    for body in ({}, {"word": "yes"}):
+        without = {name: value for name, value in formed(world, act).items() if name != "word"}
+        answer, statements = post(world, caller, act, {**without, **body})
+        assert answer.status_code == 422, answer.status_code
+        assert writes_in(statements) == []
+    answer, statements = post(world, caller, act, {**formed(world, act), "word": act.word})
+    assert answer.status_code in {201, 303}, answer.status_code
+    assert writes_in(statements)
+
+
+@table("act", [act for act in ACTS if act.changes_nothing], ids=lambda act: act.name)
+def test_a_look_changes_nothing(world: World, act: PageAct) -> None:
+    answer, statements = post(world, caller_of(act), act, formed(world, act))
+    assert answer.status_code == 200
+    assert [each for each in writes_in(statements) if not re.search("django_session|rate_counts", each)] == []
+
+
+def test_every_act_is_walked() -> None:
+    assert {act.name for act in ACTS if act.undo} - ELSEWHERE == WALKS.keys() - {"users:disable"}
+
+
+@pytest.fixture
+def provider(settings: Any) -> Iterator[None]:
+    """Name a provider of embeddings, which nobody asks here."""
+    chosen = {
+        "embedding_provider": "openai",
+        "embedding_base_url": "http://127.0.0.1:9",
+        "embedding_api_key": "sk-none",
+    }
+    settings.MINARA = settings.MINARA.model_copy(update=chosen)
+    selectors.ask_provider.cache_clear()
+    yield
+    selectors.ask_provider.cache_clear()
+
+
+@pytest.mark.usefixtures("provider")
+@table("name", [name for name in WALKS if load_page_acts()[name].undo])
+def test_what_was_done_is_undone(world: World, name: str) -> None:
+    """The rows that stood before stand again, column by column; what the act made has ended."""
+    act, walk = load_page_acts()[name], WALKS[name]
+    samples = world.ana.samples | {key: put(value, world.ana.samples) for key, value in walk.samples.items()}
+    for earlier in walk.first:
+        follow(world, load_page_acts()[earlier], WALKS[earlier], samples)
+    before = stand(all_rows(without=RECORDS))
+    follow(world, act, walk, samples)
+    samples |= {key: put(value, world.ana.samples) for key, value in walk.then.items()}
+    address = toast_undo(world, walk.caller) or reverse(act.undo, kwargs=arguments(act.undo, samples)) + walk.query
+    assert resolve(address.partition("?")[0]).view_name == act.undo
+    body = urlencode({name: put(value, samples) for name, value in walk.undo.items()}, doseq=True)
+    answer = world.callers[walk.caller].call("POST", address, body)
+    assert answer.status_code in {200, 201, 204, 303}, answer.content.decode()[-2000:]
+    assert left_over(before, stand(all_rows(without=RECORDS))) == []
