@@ -25,7 +25,8 @@ def parse_query(text: str, *, unquotes: bool = False, keeps_common: bool = False
     `unquotes` looks for the words of a phrase instead of the phrase, except of what is excluded; `keeps_common` looks
     for common words too.
     """
-    lexed = lex(text[:MAX_QUERY_CHARS])
+    text = text[:MAX_QUERY_CHARS]
+    lexed = lex(text)
     parser = Parser(lexed.lexemes, lexed.notes, unquotes=unquotes, keeps_common=keeps_common)
     node = parser.alternatives() or parser.plain_terms()
     literal = text.strip() if node is None and lexed.filters == Filters() else ""
