@@ -40,13 +40,23 @@
     strip.scrollTop = strip.scrollHeight;  // the newest is seen where there is no room for all
   }
 
-  const fitStrip = () => { root.style.removeProperty("--toasts"); keepStrip(); };
+  function fitStrip() {
+    root.style.removeProperty("--toasts");
+    keepStrip();
+  }
+
+  function closeStrip() {
+    const height = strip.offsetHeight;
+    if (!height || strip.children.length) return;
+    fitStrip();
+    scrollBy(0, -height);
+  }
 
   if (strip) {
     keepStrip();
     new ResizeObserver(keepStrip).observe(strip);
     addEventListener("resize", fitStrip);
-    addEventListener("scroll", () => { if (!strip.children.length) fitStrip(); }, { passive: true });
+    addEventListener("scroll", closeStrip, { passive: true });
     for (const name of ["pointerover", "pointerout", "focusin", "focusout"]) {
       strip.addEventListener(name, () => setTimeout(runClocks));  // once the event has changed what is hovered or focused
     }
