@@ -123,8 +123,8 @@ class Parser:
         """Return the words of a phrase as if nobody had quoted them."""
         if phrase.text.strip():
             self.note(NoteCode.PHRASE_AS_WORDS, phrase.text.strip())
-        words = (phrase.text + "*" * phrase.has_star).split()
-        return [Lexeme("word", word, has_star=word.endswith("*")) for word in words]
+        words = [Lexeme("word", word) for word in phrase.text.split()]
+        return [*words[:-1], *(replace(each, has_star=phrase.has_star) for each in words[-1:])]
 
     def bare_terms(self, lexeme: Lexeme) -> list[Term]:
         """Return the terms of one bare word."""
