@@ -36,7 +36,7 @@
 
   /* the strip keeps its height when a toast leaves, so that nothing moves under a pointer, until the page is scrolled */
   function keepStrip() {
-    root.style.setProperty("--toasts", `${strip.offsetHeight}px`);
+    root.style.setProperty("--toasts", `${strip.getBoundingClientRect().height}px`);
     strip.scrollTop = strip.scrollHeight;  // the newest is seen where there is no room for all
   }
 
