@@ -96,7 +96,7 @@ class Parser:
         while self.at < len(self.lexemes) and self.lexemes[self.at].kind not in {"close", "operator"}:
             lexeme = self.lexemes[self.at]
             if lexeme.kind == "phrase" and self.unquotes:
-                self.lexemes[self.at : self.at + 1] = self.unquoted_words(lexeme)
+                self.lexemes[self.at : self.at + 1] = self.bare_pieces(lexeme)
                 continue
             self.at += 1
             if lexeme.kind == "word":
@@ -119,7 +119,7 @@ class Parser:
         term = phrase_term(lexeme.text, is_prefix=lexeme.has_star)
         return next(iter(self.affordable([term] if term else [])), None)
 
-    def unquoted_words(self, phrase: Lexeme) -> list[Lexeme]:
+    def bare_pieces(self, phrase: Lexeme) -> list[Lexeme]:
         """Return the words of a phrase as if nobody had quoted them."""
         if phrase.text.strip():
             self.note(NoteCode.PHRASE_AS_WORDS, phrase.text.strip())
