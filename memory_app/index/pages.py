@@ -5,7 +5,7 @@ from collections.abc import Callable
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from memory_app.index.core.parser import MAX_TERMS
+from memory_app.index.core.parser import MAX_QUERY_CHARS, MAX_TERMS
 from memory_app.index.core.query import Note, NoteCode
 from memory_app.index.core.terms import MIN_PREFIX_CHARS
 from memory_app.index.selectors import read_query
@@ -13,7 +13,9 @@ from minara_site.kernel.ownership import Owner
 from minara_site.web.filters import Filter, FilterKind, Rows, Text
 
 NOTES: dict[NoteCode, str | Promise] = {
-    NoteCode.QUOTE_CLOSED: _("The quotation “%(subject)s” was not closed; it was closed at the end."),
+    NoteCode.CUT: _("Only the first %(chars)d characters were looked for; the query has %(subject)s."),
+    NoteCode.PHRASE_AS_WORDS: _("Nothing was found with “%(subject)s” as quoted; its words were looked for instead."),
+    NoteCode.QUOTE_IGNORED: _("A quotation mark without its other half was left out."),
     NoteCode.PARENTHESIS_IGNORED: _("A parenthesis without its other half was left out."),
     NoteCode.OPERATOR_IGNORED: _("%(subject)s has nothing on one side; it was left out."),
     NoteCode.FILTER_NARROWS: _("A filter always narrows; the OR beside %(subject)s was left out."),
@@ -30,7 +32,8 @@ NOTES: dict[NoteCode, str | Promise] = {
 
 def note_text(note: Note) -> str:
     """Return a note in the reader's language."""
-    return NOTES[note.code] % {"subject": note.subject, "min": MIN_PREFIX_CHARS, "max": MAX_TERMS}
+    limits = {"min": MIN_PREFIX_CHARS, "max": MAX_TERMS, "chars": MAX_QUERY_CHARS}
+    return NOTES[note.code] % {"subject": note.subject, **limits}
 
 
 def search_filter(label: Text, narrow: Callable[..., Rows], owner: Owner) -> Filter:

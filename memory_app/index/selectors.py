@@ -7,13 +7,12 @@ from typing import Any
 from django.db import DEFAULT_DB_ALIAS
 from django.db.models import Q, QuerySet
 from django.db.models.expressions import RawSQL
-from django.utils.translation import gettext as _
 
 from memory_app.index.adapters import backend, time_limit
 from memory_app.index.adapters.sql import midnight
 from memory_app.index.core.document import Kind as DocumentKind
 from memory_app.index.core.parser import MAX_QUERY_CHARS, parse_query
-from memory_app.index.core.query import Filters, Node, Query
+from memory_app.index.core.query import Filters, Node, Note, NoteCode, Query
 from minara_site.kernel.core.vocabulary import Category, Source
 from minara_site.kernel.errors import FieldError, Invalid
 from minara_site.kernel.ownership import EVERYONE, Owner
@@ -66,22 +65,25 @@ def limited(query: str | None, *, using: str = DEFAULT_DB_ALIAS) -> AbstractCont
 
 
 def read_query(text: str, *, category: Category | None = None, source: Source | None = None) -> Query:
-    """Return the parsed query with the filters of the door added. Raises Invalid."""
+    """Return the parsed query with the filters of the door added; what is too long is cut. Raises Invalid."""
     problem = storable_problem(text)
-    if len(text) > MAX_QUERY_CHARS:
-        problem = _("Shorten the query to %(max)d characters; it has %(now)d.") % {
-            "max": MAX_QUERY_CHARS,
-            "now": len(text),
-        }
     if problem is not None:
         raise Invalid(problem, errors=(FieldError("q", problem),))
-    parsed = parse_query(text)
+    parsed = parse_query(text[:MAX_QUERY_CHARS])
+    if len(text) > MAX_QUERY_CHARS:
+        parsed = replace(parsed, notes=(Note(NoteCode.CUT, str(len(text))), *parsed.notes))
     filters = parsed.filters
     if category is not None:
         filters = replace(filters, categories=frozenset({category.value}))
     if source is not None:
         filters = replace(filters, sources=frozenset({source.value}))
     return replace(parsed, filters=filters)
+
+
+def unquoted(query: Query) -> Query:
+    """Return a query that looks for the words of its phrases instead of the phrases, and says so."""
+    read = parse_query(query.text, unquotes=True)
+    return replace(read, filters=query.filters, notes=tuple(dict.fromkeys((*query.notes, *read.notes))))
 
 
 def owner_id_of(owner: Owner) -> int | None:

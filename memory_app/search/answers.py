@@ -5,8 +5,12 @@ from typing import Any
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from memory_app.index.core.parser import MAX_QUERY_CHARS
 from memory_app.search.core.rank import Fused, Part
 from memory_app.search.selectors import Hit
+
+MAX_TYPED_CHARS = 4 * MAX_QUERY_CHARS
+"""What the boxes take: more than counts, so that what is cut is said, and no more than an address may hold."""
 
 FEATURES: dict[str, str | Promise] = {
     "coverage": _("words of the query in it"),

@@ -82,7 +82,7 @@ class HitsOut(Schema):
 class SearchQuery(OwnerQuery):
     """A query and how to answer it."""
 
-    q: Annotated[str, Field(max_length=MAX_QUERY_CHARS)]
+    q: Annotated[str, Field(description=f"What to find. Its first {MAX_QUERY_CHARS} characters count; a note says so.")]
     limit: Annotated[int, Field(ge=1, le=200)] = 10
     category: Category | None = None
     sort: Sort = Sort.RELEVANCE

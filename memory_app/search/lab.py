@@ -13,7 +13,7 @@ from memory_app.index.adapters import time_limit
 from memory_app.index.core.highlight import Highlighter
 from memory_app.index.core.query import Note, Query
 from memory_app.index.core.request import Fusion, SearchRequest, Sort
-from memory_app.index.selectors import read_query
+from memory_app.index.selectors import read_query, unquoted
 from memory_app.memories.core import EmbeddingState
 from memory_app.memories.models import Memory
 from memory_app.search.core.fusion import Fuser
@@ -26,7 +26,7 @@ from memory_app.search.selectors import (
     find_accepted,
     gather,
     leave_out_refused,
-    notes_of_then,
+    notes_on,
     request_of,
     to_hit,
 )
@@ -53,6 +53,11 @@ class Comparison:
     notes: tuple[Note, ...]
     fallback: Fallback | None
 
+    @property
+    def has_hits(self) -> bool:
+        """Whether any arm has found anything."""
+        return any(self.columns.values())
+
 
 def compare_arms(
     *,
@@ -63,15 +68,28 @@ def compare_arms(
     limit: int = 10,
     using: str = DEFAULT_DB_ALIAS,
 ) -> Comparison:
-    """Return what each arm finds and what the fusion makes of it. Raises what `search_memories` raises."""
+    """Return what each arm finds and what the fusion makes of it; phrases and errors as of `search_memories`."""
+
+    def compare(parsed: Query) -> Comparison:
+        return compare_parsed(parsed, owner=owner, fusion=fusion, as_of=as_of, limit=limit, using=using)
+
     parsed = read_query(query)
-    ranker = Ranker(parsed.node, extract_finance_entities(query))
+    found = compare(parsed)
+    unquoted_found = compare(unquoted(parsed)) if parsed.is_exact and not found.has_hits else found
+    return unquoted_found if unquoted_found.has_hits else found
+
+
+def compare_parsed(
+    parsed: Query, *, owner: Owner, fusion: Fusion, as_of: datetime | None, limit: int, using: str
+) -> Comparison:
+    """Compare the arms of a parsed query, exactly as it was read."""
+    ranker = Ranker(parsed.node, extract_finance_entities(parsed.text))
     request = request_of(parsed, owner, ranker, as_of=as_of)
     meaning = read_meaning(request, parsed, fusion, using=using)
     with time_limit(using):
         engine = engine_of(owner, as_of, using=using)
         orders = find_orders(engine, request, ranker, meaning, limit=limit, using=using)
-        notes = (*parsed.notes, *notes_of_then(owner, request, using=using))
+        notes = notes_on(parsed, engine, request, orders[Fusion.TEXT], owner=owner, limit=limit, using=using)
     fallback = None if Fusion.MEANING in orders else why_keywords_only(parsed, request, meaning)
     highlighter = Highlighter(parsed.node, parsed.literal)
     columns = {

@@ -10,10 +10,9 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from memory_app.index.core.parser import MAX_QUERY_CHARS
 from memory_app.index.core.request import Fusion
 from memory_app.index.pages import note_text
-from memory_app.search.answers import parts_of
+from memory_app.search.answers import MAX_TYPED_CHARS, parts_of
 from memory_app.search.core.rank import Part
 from memory_app.search.core.surfaces import Surface
 from memory_app.search.lab import Comparison, Fallback, compare_arms, count_pending
@@ -106,7 +105,7 @@ def lab(request: PageRequest) -> HttpResponse:
         "fusion": fusion.value,
         "fusions": [(each.value, words) for each, words in FUSIONS.items()],
         "examples": EXAMPLES,
-        "most_chars": MAX_QUERY_CHARS,
+        "most_chars": MAX_TYPED_CHARS,
         "owner_name": request.GET.get("owner", ""),
     }
     status = HTTPStatus.OK

@@ -65,7 +65,7 @@ def log_search_of(*, owner_id: int, actor: str, query: str, ids: Sequence[int], 
         owner_id=owner_id,
         actor=actor,
         door=door,
-        query=redact_text(query)[:MAX_QUERY_CHARS],
+        query=redact_text(query[: 2 * MAX_QUERY_CHARS])[:MAX_QUERY_CHARS],  # a secret at the end is seen whole
         found=len(ids),
         at=now,
     )

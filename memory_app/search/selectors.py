@@ -1,6 +1,6 @@
 """The search: parse, look up by words and by meaning, rank, mark. One function for the page, the API and the tool."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Self
@@ -11,7 +11,7 @@ from memory_app.index.adapters import backend, time_limit
 from memory_app.index.core.highlight import Highlighter
 from memory_app.index.core.query import Note, NoteCode, Query
 from memory_app.index.core.request import Facts, Fusion, SearchRequest, Sort
-from memory_app.index.selectors import kept_by, matching, owner_id_of, read_query
+from memory_app.index.selectors import kept_by, matching, owner_id_of, read_query, unquoted
 from memory_app.memories.core import MEMORY_KIND
 from memory_app.memories.models import Memory
 from memory_app.memories.selectors import find_refused_of
@@ -95,19 +95,42 @@ def search_memories(
 
     Without vectors, provider or answer of the provider, and where the vectors take too long to read, the words alone
     find, exactly as with the fusion `text` (trust R-44); so they do across all owners, with operators, and in the order
-    of time. `as_of` finds what was live then.
-    Raises Invalid for a query that is too long or no text, and SearchTooSlow.
+    of time. `as_of` finds what was live then. Where a phrase in quotes keeps everything out, its words find.
+    Raises Invalid for a query that is no text, and SearchTooSlow.
     """
     parsed = read_query(query, category=category, source=source)
     if parsed.is_empty:
         return SearchResult(parsed, (), parsed.notes)
-    ranker = Ranker(parsed.node, extract_finance_entities(query))
+
+    def find_hits(parsed: Query) -> SearchResult:
+        return find_parsed(
+            parsed, owner=owner, limit=limit, sort=sort, fusion=fusion, as_of=as_of, explain=explain, using=using
+        )
+
+    result = find_hits(parsed)
+    unquoted_result = find_hits(unquoted(parsed)) if parsed.is_exact and not result.hits else result
+    return unquoted_result if unquoted_result.hits else result
+
+
+def find_parsed(
+    parsed: Query,
+    *,
+    owner: Owner,
+    limit: int,
+    sort: Sort,
+    fusion: Fusion,
+    as_of: datetime | None,
+    explain: bool,
+    using: str,
+) -> SearchResult:
+    """Return what a parsed query finds, exactly as it was read."""
+    ranker = Ranker(parsed.node, extract_finance_entities(parsed.text))
     request = request_of(parsed, owner, ranker, sort=sort, as_of=as_of)
     meaning = read_meaning(request, parsed, fusion, using=using)
     with time_limit(using):
         engine = engine_of(owner, as_of, using=using)
         ranked = find_accepted(engine, request, ranker, limit=limit, using=using, meaning=meaning)
-        notes = (*parsed.notes, *notes_of_then(owner, request, using=using))
+        notes = notes_on(parsed, engine, request, ranked, owner=owner, limit=limit, using=using)
     highlighter = Highlighter(parsed.node, parsed.literal)
     hits = [to_hit(each, highlighter, rank, explain=explain) for rank, each in enumerate(ranked, start=1)]
     return SearchResult(parsed, tuple(hits), notes)
@@ -125,6 +148,34 @@ def engine_of(owner: Owner, as_of: datetime | None, *, using: str) -> Engine:
     """Return the search of this database, now or as it stood at a moment."""
     now = backend(using)
     return now if as_of is None else search_past(now, as_of, Memory.objects.using(using).for_owner(owner))
+
+
+def notes_on(
+    parsed: Query,
+    engine: Engine,
+    request: SearchRequest,
+    ranked: Sequence[Ranked],
+    *,
+    owner: Owner,
+    limit: int,
+    using: str,
+) -> tuple[Note, ...]:
+    """Return what is to be said of a query and of what it found."""
+    notes = [*parsed.notes, *notes_of_then(owner, request, using=using)]
+    if misses_common(parsed, engine, request, {each.facts.id for each in ranked}, limit=limit):
+        notes.append(Note(NoteCode.COMMON_WORDS, ", ".join(parsed.left_out)))
+    return tuple(notes)
+
+
+def misses_common(parsed: Query, engine: Engine, request: SearchRequest, found: set[int], *, limit: int) -> bool:
+    """Say whether a memory would be among the hits with the common words that were left out.
+
+    What they alone find comes last by relevance, so that it has no place where the hits are as many as were asked for.
+    """
+    if not parsed.left_out or (len(found) >= limit and request.sort is Sort.RELEVANCE):
+        return False
+    matches = engine.match(replace(request, node=parsed.whole), most=min(limit, len(found) + 1), is_checked=True)
+    return not found.issuperset(matches.ids)
 
 
 def notes_of_then(owner: Owner, request: SearchRequest, *, using: str) -> Iterator[Note]:

@@ -9,12 +9,11 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory_app.index.core.parser import MAX_QUERY_CHARS
 from memory_app.index.core.request import Fusion, Sort
 from memory_app.index.pages import note_text
 from memory_app.memories.core.destinations import Destination
 from memory_app.memories.unconfirmed import find_unconfirmed_memories
-from memory_app.search.answers import parts_of
+from memory_app.search.answers import MAX_TYPED_CHARS, parts_of
 from memory_app.search.core.rank import Part
 from memory_app.search.core.surfaces import Surface
 from memory_app.search.log import log_search
@@ -92,7 +91,7 @@ def search(request: PageRequest) -> HttpResponse:
         "fusion": fusion.value,
         "other_fusion": OTHER_FUSIONS.get(fusion),
         "syntax": SYNTAX,
-        "most_chars": MAX_QUERY_CHARS,
+        "most_chars": MAX_TYPED_CHARS,
         "owner_name": request.GET.get("owner", ""),
     }
     status = HTTPStatus.OK

@@ -7,38 +7,66 @@
   const find = (selector, from = document) => from.querySelector(selector);
   const findAll = (selector, from = document) => [...from.querySelectorAll(selector)];
 
-  /* ---- toasts: ten seconds, longer while a pointer or the focus is on them */
+  /* ---- toasts: ten seconds, longer while a pointer or the focus is on one; then the time of all of them stands still */
   const TOAST_MS = 10000;
+  const LAST_MS = 1000;  // what is left at least after that
+  const strip = find("#toasts");
+  const canHover = matchMedia("(hover: hover)");
+  const clocks = new Map();
 
-  function watchToast(toast) {
-    let left = TOAST_MS;
-    let begun = Date.now();
-    let timer = setTimeout(() => toast.remove(), left);
-    const pause = () => { clearTimeout(timer); left -= Date.now() - begun; };
-    const go = () => {
-      if (toast.matches(":hover, :focus-within")) return;
-      clearTimeout(timer);
-      begun = Date.now();
-      timer = setTimeout(() => toast.remove(), Math.max(left, 1000));
-    };
-    toast.dataset.toast = "watched";
-    toast.addEventListener("pointerenter", pause);
-    toast.addEventListener("focusin", pause);
-    toast.addEventListener("pointerleave", go);
-    toast.addEventListener("focusout", () => setTimeout(go));
-    if (toast.matches(":hover, :focus-within")) pause();  // it is seen before it is watched
+  function runClocks() {
+    const isHeld = Boolean(find(".toast:focus-within") || (canHover.matches && find(".toast:hover")));
+    const now = Date.now();
+    clocks.forEach((clock, toast) => {
+      clearTimeout(clock.timer);
+      if (!toast.isConnected) { clocks.delete(toast); return; }
+      if (clock.since) clock.left -= now - clock.since;
+      clock.since = isHeld ? 0 : now;
+      if (!isHeld) clock.timer = setTimeout(() => toast.remove(), Math.max(clock.left, LAST_MS));
+    });
   }
 
   function watchToasts() {
-    findAll("[data-toast='']").forEach(watchToast);
+    findAll("[data-toast='']").forEach((toast) => {
+      toast.dataset.toast = "watched";
+      clocks.set(toast, { left: TOAST_MS, since: 0 });
+    });
+    runClocks();
+  }
+
+  /* the strip keeps its height when a toast leaves, so that nothing moves under a pointer, until the page is scrolled */
+  function keepStrip() {
+    root.style.setProperty("--toasts", `${strip.getBoundingClientRect().height}px`);
+    strip.scrollTop = strip.scrollHeight;  // the newest is seen where there is no room for all
+  }
+
+  function fitStrip() {
+    root.style.removeProperty("--toasts");
+    keepStrip();
+  }
+
+  function closeStrip() {
+    const height = strip.offsetHeight;
+    if (!height || strip.children.length) return;
+    fitStrip();
+    scrollBy(0, -height);
+  }
+
+  if (strip) {
+    keepStrip();
+    new ResizeObserver(keepStrip).observe(strip);
+    addEventListener("resize", fitStrip);
+    addEventListener("scroll", closeStrip, { passive: true });
+    for (const name of ["pointerover", "pointerout", "focusin", "focusout"]) {
+      strip.addEventListener(name, () => setTimeout(runClocks));  // once the event has changed what is hovered or focused
+    }
   }
 
   /* a live region speaks only of what is added to it, so toasts that came with the page go in once more */
   function announceToasts() {
-    const region = find("#toasts");
-    const toasts = region ? [...region.children] : [];
+    const toasts = strip ? [...strip.children] : [];
     toasts.forEach((toast) => toast.remove());
-    setTimeout(() => { region?.append(...toasts); watchToasts(); }, 50);
+    setTimeout(() => { strip?.append(...toasts); watchToasts(); }, 50);
   }
 
   /* ---- lists: cursor row, choice, counts */
@@ -237,7 +265,10 @@
     const cancel = target.closest("[data-inline] [data-cancel]");
     if (cancel && cancelEdit(cancel.closest("[data-inline]"))) event.preventDefault();
     if (target.closest("[data-copy]")) copyFrom(target.closest("[data-copy]"));
-    if (target.closest("[data-dismiss]")) target.closest("[data-toast], [data-problem]").remove();
+    if (target.closest("[data-dismiss]")) {
+      target.closest("[data-toast], [data-problem]").remove();
+      runClocks();
+    }
     if (target.closest("[data-clear]")) clearChoice(target.closest("[data-list]"));
     findAll("details[open].row-menu, details[open].drop-form").forEach((menu) => {
       if (!menu.contains(target)) menu.open = false;

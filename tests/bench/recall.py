@@ -3,8 +3,9 @@
 Each turn is a memory of its conversation's owner, `speaker: text`; beside it, for comparison, with the date and the
 picture's caption that the data give. A question's recall is the share of its evidence among the first hits. Every set
 is searched without a provider, and then with the local one: by meaning alone, by S1's reciprocal ranks, and by the
-default, which must never be worse than the better arm. Its weights were learned on these very sets; what it is worth on
-sets that it never saw says `train_ranker`.
+default, which must never be worse than the better arm. Its weights were learned on these very sets. `train_ranker` says
+what weights are worth on the part that they were learned without; on sets of which nothing was learned, the shipped ones
+find less: .757 of seven other conversations of LoCoMo (.641 by words), .813 of FinanceBench.
 """
 
 import json

@@ -6,7 +6,7 @@ Stores both sets as memories in a scratch database, embeds them with the local p
 candidates of each question with their features, and fits a linear ranker: the likelihood that the evidence comes first
 among the candidates, with an L2 penalty, by Newton's method from zero. No randomness: the same sets give the same
 weights. Each LoCoMo conversation and each fifth of TAT-QA is left out once; `--write` replaces the shipped weights by
-those of everything.
+those of everything. What is left out is still of the same sets: `recall` names figures of others.
 """
 
 import argparse

@@ -6,20 +6,28 @@ what they may not, support staff and strangers what is theirs. `make soak` shows
 """
 
 from collections.abc import Callable
+from importlib import import_module
 from itertools import product
 from urllib.parse import urlsplit
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import Group
+from django.contrib.messages import INFO
+from django.contrib.messages.storage.session import SessionStorage
+from django.http import HttpResponse
+from django.test import RequestFactory
 from django.urls import resolve, reverse
 from django.utils import timezone
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
+from memory_app.memories.models import Memory
 from minara_site.access.models import User
 from minara_site.access.policy import Role, permits
 from minara_site.access.setup import issue_setup_link
 from minara_site.console.demo.services import load_demo
 from minara_site.kernel import registry
+from minara_site.kernel.guard.models import Hold
 from tests.kit.chromium import NARROW, WIDE, Console, Judge, Visit
 from tests.kit.page import text_of
 from tests.kit.visitor import visitor
@@ -34,6 +42,36 @@ ALSO = {  # other faces of a view that is seen
 DECLARED = registry.load("navigation").values()
 PAGES = {name for each in DECLARED for name in (each.url_name, *each.also)}
 OWNERS_PAGES = {name for each in DECLARED for name in (each.url_name, *each.also) if permits(each.act, Role.USER, None)}
+
+
+COVERED = """() => [...document.querySelectorAll("a, button, input, select, textarea, summary")].filter((control) => {
+  const box = control.getBoundingClientRect();
+  const top = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+  return box.width && top?.closest("#toasts") && !control.closest("#toasts") && control.checkVisibility({ visibilityProperty: true });
+}).map((control) => control.textContent.trim() || control.ariaLabel || control.name)"""
+
+
+HIDDEN = """() => {
+  const here = document.activeElement;
+  const box = here.getBoundingClientRect();
+  const seen = [0.1, 0.5, 0.9].some((part) => {
+    const top = document.elementFromPoint(box.left + box.width / 2, box.top + box.height * part);
+    return top && (here.contains(top) || top.closest("label")?.contains(here));
+  });
+  return seen || here === document.body ? [] : [`the focus is hidden: ${here.outerHTML.slice(0, 90)}`];
+}"""
+
+
+def leave_toasts(console: Console, *texts: str) -> None:
+    """Let the next page come with these toasts."""
+    key = next(each["value"] for each in console.context.cookies() if each["name"] == settings.SESSION_COOKIE_NAME)
+    request = RequestFactory().get("/")
+    request.session = import_module(settings.SESSION_ENGINE).SessionStore(key)
+    storage = SessionStorage(request)
+    for text in texts:
+        storage.add(INFO, text, "/memories/undo/1/")
+    storage.update(HttpResponse())
+    request.session.save()
 
 
 def links_of(page: Page) -> list[str]:
@@ -99,6 +137,27 @@ def test_what_only_an_operator_opens(visit: Visit, judge: Judge, demo: User) -> 
     demo.groups.add(Group.objects.get(name="operators"))
     seen = crawl(visit(demo), judge, "of an operator", is_new=lambda path: not is_owners(path))
     assert seen >= PAGES - OWNERS_PAGES
+
+
+def test_toasts_cover_no_control_and_what_has_the_focus_is_seen(visit: Visit, demo: User) -> None:
+    demo.groups.add(Group.objects.get(name="operators"))
+    console = visit(demo)
+    own, hold = Memory.objects.filter(owner=demo, source="user_manual").live()[0], Hold.objects.open()[0]
+    names = ["memories:list", "held:list", "role_memory:outcomes", "memories:new", "console:settings", "search:page"]
+    places = [*map(reverse, names), f"/memories/{own.pk}/edit/", f"/memories/held/{hold.pk}/"]
+    faults = []
+    for (width, height), path in product(((1280, 800), (800, 600), (360, 740)), places):
+        console.page.set_viewport_size({"width": width, "height": height})
+        leave_toasts(console, "Deleted 1 memory. It can be restored for 30 days.", "Saved as version 2.")
+        page = console.open(path)
+        expect(page.locator(".toast")).to_have_count(2)
+        page.eval_on_selector_all("tbody [name='ids']", "all => all[0]?.click()")  # the bar of what is chosen
+        faults += [f"{path} at {width}: {name}" for name in page.evaluate(COVERED)]
+        page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+        for _ in range(12):
+            page.keyboard.press("Shift+Tab")
+            faults += [f"{path} at {width}: {fault}" for fault in page.evaluate(HIDDEN)]
+    assert faults == []
 
 
 def test_the_lists_of_an_owner_of_nothing(visit: Visit, judge: Judge, ana: User) -> None:

@@ -244,8 +244,38 @@ class TestToasts:
         page.clock.run_for(10_500)
         expect(page.locator(".toast")).to_have_count(0)
 
+    def test_their_time_stands_still_while_one_is_pointed_at_and_goes_on_after(self, page: Page) -> None:
+        page.clock.install()
+        for _ in range(2):
+            page.keyboard.press("j")
+            page.keyboard.press("e")
+        expect(page.locator(".toast")).to_have_count(2)
+        page.clock.run_for(8_000)
+        page.locator(".toast").first.hover()
+        page.clock.run_for(30_000)
+        expect(page.locator(".toast")).to_have_count(2)
+        page.locator("h1").hover()
+        page.clock.run_for(3_000)
+        expect(page.locator(".toast")).to_have_count(0)
 
-def test_a_failed_request_says_so_in_the_corner(page: Page) -> None:
+    def test_what_stands_below_makes_room_and_does_not_move_when_they_leave(self, page: Page) -> None:
+        page.set_viewport_size({"width": 1280, "height": 400})
+        page.evaluate("scrollTo(0, 120)")
+        row, strip = rows(page).nth(3), page.locator("#toasts")
+        before = row.bounding_box()["y"]
+        page.evaluate("htmx.ajax('GET', '/fail/missing/', '#entries')")
+        expect(page.get_by_role("alert")).to_be_visible()
+        height = strip.bounding_box()["height"]
+        assert row.bounding_box()["y"] == pytest.approx(before + height, abs=1)
+        page.eval_on_selector("#toasts [data-dismiss]", "button => button.click()")  # a real click would scroll to it
+        expect(page.get_by_role("alert")).to_have_count(0)
+        assert row.bounding_box()["y"] == pytest.approx(before + height, abs=1)
+        page.mouse.wheel(0, 40)
+        expect(strip).to_have_css("height", "0px")
+        assert row.bounding_box()["y"] == pytest.approx(before + height - 40, abs=1)
+
+
+def test_a_failed_request_says_so(page: Page) -> None:
     for how, words in (("missing", "no such memory"), ("crash", "Nothing was lost")):
         page.evaluate(f"htmx.ajax('GET', '/fail/{how}/', '#entries')")
         expect(page.get_by_role("alert")).to_contain_text(words)

@@ -14,7 +14,8 @@ _LEXEME = re.compile(
     r"""(?P<open>[(\uff08])
       | (?P<close>[)\uff09])
       | (?P<field>(?i:category|source|before|after))[:\uff1a](?:"(?P<quoted>[^"]*)"?|(?P<value>[^\s"“”()\uff08\uff09]+))
-      | ["“”](?P<phrase>[^"“”]*)(?:(?P<closed>["“”])(?P<star>\*)?|$)
+      | ["“”](?P<phrase>[^"“”]*)["“”](?P<star>\*)?
+      | (?P<quote>["“”])
       | (?P<operator>AND|OR|NOT)(?=[\s"“”()\uff08\uff09]|$)
       | (?P<word>[^\s"“”()\uff08\uff09]+)""",
     re.VERBOSE,
@@ -44,7 +45,12 @@ class Lexed:
 def lex(text: str) -> Lexed:
     """Return the pieces of a query."""
     notes: list[Note] = []
-    lexemes = [read_lexeme(found, notes) for found in _LEXEME.finditer(text)]
+    lexemes: list[Lexeme] = []
+    for found in _LEXEME.finditer(text):
+        if not found["quote"]:
+            lexemes.append(read_lexeme(found))
+        elif text[found.end() :].strip():  # at the end it says nothing
+            notes.append(Note(NoteCode.QUOTE_IGNORED))
     filters, lexemes = take_filters(lexemes, notes)
     if any(each.kind == "operator" for each in lexemes):
         lexemes = balance(lexemes, notes)
@@ -53,13 +59,11 @@ def lex(text: str) -> Lexed:
     return Lexed(lexemes, filters, notes)
 
 
-def read_lexeme(found: re.Match[str], notes: list[Note]) -> Lexeme:
-    """Return the piece that the pattern found; an open quotation is closed at the end."""
+def read_lexeme(found: re.Match[str]) -> Lexeme:
+    """Return the piece that the pattern found."""
     if found["field"]:
         return Lexeme("field", found["field"].casefold(), found["quoted"] or found["value"] or "")
     if found["phrase"] is not None:
-        if found["closed"] is None and found["phrase"].strip():
-            notes.append(Note(NoteCode.QUOTE_CLOSED, found["phrase"]))
         return Lexeme("phrase", found["phrase"], has_star=found["star"] is not None)
     kind = str(found.lastgroup)
     return Lexeme(kind, found.group(), has_star=kind == "word" and found.group().endswith("*"))

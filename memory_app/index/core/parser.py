@@ -2,8 +2,8 @@
 
 Bare words match any of them and are ranked. AND, NOT, phrases and filters narrow; bare words beside a phrase or a
 parenthesis only raise the rank of what it finds. Neighbours bind tighter than NOT, then AND, then OR; parentheses
-group where one of these stands. Any text parses: what is no syntax is searched as words, and each repair leaves a
-note. Source: S1 (search semantics).
+group where one of these stands. Any text parses: what is no syntax is searched as words, a quotation mark without
+its other half is left out, and each repair leaves a note. Source: S1 (search semantics).
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -19,10 +19,15 @@ MAX_TERMS = 48
 
 
 @lru_cache(maxsize=512)
-def parse_query(text: str) -> Query:
-    """Return the meaning of any text; only its first MAX_QUERY_CHARS characters count."""
-    lexed = lex(text[:MAX_QUERY_CHARS])
-    parser = Parser(lexed.lexemes, lexed.notes)
+def parse_query(text: str, *, unquotes: bool = False, keeps_common: bool = False) -> Query:
+    """Return the meaning of any text; only its first MAX_QUERY_CHARS characters count.
+
+    `unquotes` looks for the words of a phrase instead of the phrase, except of what is excluded; `keeps_common` looks
+    for common words too.
+    """
+    text = text[:MAX_QUERY_CHARS]
+    lexed = lex(text)
+    parser = Parser(lexed.lexemes, lexed.notes, unquotes=unquotes, keeps_common=keeps_common)
     node = parser.alternatives() or parser.plain_terms()
     literal = text.strip() if node is None and lexed.filters == Filters() else ""
     if literal:
@@ -30,15 +35,20 @@ def parse_query(text: str) -> Query:
     notes = tuple(dict.fromkeys(parser.notes))
     kinds = {lexeme.kind for lexeme in lexed.lexemes}
     words = "" if node is None or "operator" in kinds else " ".join(lexeme.text for lexeme in lexed.lexemes)
-    return Query(node, lexed.filters, literal, notes, words, "phrase" in kinds)
+    left_out = tuple(dict.fromkeys(parser.left_out))
+    whole = parse_query(text, unquotes=unquotes, keeps_common=True).node if left_out else node
+    return Query(node, lexed.filters, literal, notes, words, "phrase" in kinds, text, left_out, whole)
 
 
 class Parser:
     """Reads lexemes by recursive descent; each method leaves off at the first lexeme that is not its own."""
 
-    def __init__(self, lexemes: list[Lexeme], notes: list[Note]) -> None:
+    def __init__(self, lexemes: list[Lexeme], notes: list[Note], *, unquotes: bool, keeps_common: bool) -> None:
         self.lexemes = lexemes
         self.notes = notes
+        self.unquotes = unquotes
+        self.keeps_common = keeps_common
+        self.left_out: list[str] = []
         self.at = 0
         self.terms_left = MAX_TERMS
 
@@ -55,12 +65,19 @@ class Parser:
         group = self.group()
         excluded: list[Node] = []
         while self.takes("operator", "NOT"):
-            part = self.group()
+            part = self.excluded()
             if part is None:
                 self.note(NoteCode.OPERATOR_IGNORED, "NOT")
             else:
                 excluded.append(part)
         return all_of([group] if group else [], excluded)
+
+    def excluded(self) -> Node | None:
+        """Read a group behind NOT, whose phrases stay phrases."""
+        unquotes, self.unquotes = self.unquotes, False
+        part = self.group()
+        self.unquotes = unquotes
+        return part
 
     def joined(self, operator: str, read: Callable[[], Node | None]) -> list[Node]:
         """Read parts with this operator between them; one without both sides leaves a note."""
@@ -78,9 +95,12 @@ class Parser:
         required: list[Node] = []
         while self.at < len(self.lexemes) and self.lexemes[self.at].kind not in {"close", "operator"}:
             lexeme = self.lexemes[self.at]
+            if lexeme.kind == "phrase" and self.unquotes:
+                self.lexemes[self.at : self.at + 1] = self.bare_pieces(lexeme)
+                continue
             self.at += 1
             if lexeme.kind == "word":
-                common |= {len(words)} if is_common(lexeme.text) else set()
+                common |= {len(words)} if is_common(lexeme.text) and not self.keeps_common else set()
                 words += self.bare_terms(lexeme) or [None]
             else:
                 part = self.enclosed() if lexeme.kind == "open" else self.phrase(lexeme)
@@ -98,6 +118,13 @@ class Parser:
         """Return the term of a phrase, None when it has no word."""
         term = phrase_term(lexeme.text, is_prefix=lexeme.has_star)
         return next(iter(self.affordable([term] if term else [])), None)
+
+    def bare_pieces(self, phrase: Lexeme) -> list[Lexeme]:
+        """Return the words of a phrase as if nobody had quoted them."""
+        if phrase.text.strip():
+            self.note(NoteCode.PHRASE_AS_WORDS, phrase.text.strip())
+        words = [Lexeme("word", word) for word in phrase.text.split()]
+        return [*words[:-1], *(replace(each, has_star=phrase.has_star) for each in words[-1:])]
 
     def bare_terms(self, lexeme: Lexeme) -> list[Term]:
         """Return the terms of one bare word."""
@@ -122,7 +149,7 @@ class Parser:
         kept = [None if at in common else word for at, word in enumerate(words)]
         if not common or not (is_spare or any(kept)):
             return words
-        self.note(NoteCode.COMMON_WORDS, ", ".join(str(words[at]) for at in sorted(common) if words[at]))
+        self.left_out += [str(words[at]) for at in sorted(common) if words[at]]
         return kept
 
     def plain_terms(self) -> Node | None:

@@ -57,7 +57,9 @@ Node = Term | AnyOf | AllOf
 class NoteCode(StrEnum):
     """What the parser did that the user may want to know."""
 
-    QUOTE_CLOSED = "quote_closed"
+    CUT = "cut"
+    PHRASE_AS_WORDS = "phrase_as_words"
+    QUOTE_IGNORED = "quote_ignored"
     PARENTHESIS_IGNORED = "parenthesis_ignored"
     OPERATOR_IGNORED = "operator_ignored"
     FILTER_NARROWS = "filter_narrows"
@@ -93,11 +95,12 @@ class Filters:
 
 @dataclass(frozen=True)
 class Query:
-    """A parsed query.
+    """A parsed query: what was read of `text`.
 
     `node` None: no word can be looked up. Then `literal`, when there is any, is looked for as it stands; with filters
     alone everything they leave is found. `words` is what was asked in plain language, empty when operators say what
-    is meant; `is_exact` says that a phrase in quotes must stand in what is found.
+    is meant; `is_exact` says that a phrase in quotes must stand in what is found; `left_out` are the words that are too
+    common to look for, and `whole` is `node` with them.
     """
 
     node: Node | None
@@ -106,6 +109,9 @@ class Query:
     notes: tuple[Note, ...]
     words: str = ""
     is_exact: bool = False
+    text: str = ""
+    left_out: tuple[str, ...] = ()
+    whole: Node | None = None
 
     @property
     def is_empty(self) -> bool:

@@ -101,7 +101,7 @@ def test_cuts_long_texts_around_the_hit(page, ana):
     assert html.count("word") < 150
 
 
-@table(("query", "status"), [("a" * 513, 422), ("nul\0", 422), ("(" * 512, 200), ("%", 200)])
+@table(("query", "status"), [("a" * 513, 200), ("nul\0", 422), ("(" * 512, 200), ("%", 200)])
 def test_explains_what_it_cannot_search(page, query, status):
     assert ('role="alert"' in text_of(page.get("/search/", {"q": query}), status)) is (status == 422)
 

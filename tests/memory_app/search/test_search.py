@@ -14,6 +14,7 @@ from memory_app.index.core.request import Sort
 from memory_app.index.selectors import limited, narrow
 from memory_app.memories.models import Memory
 from memory_app.search import selectors
+from memory_app.search.lab import compare_arms
 from memory_app.search.selectors import search_memories
 from minara_site.kernel.core.vocabulary import Category, Source
 from minara_site.kernel.errors import Invalid
@@ -58,7 +59,9 @@ def names(library, result):
     [
         ("slippage", {"slip"}),
         ('"always sets"', {"slip"}),
-        ('"sets always"', set()),
+        ('"sets always"', {"slip"}),
+        ('"sets always" AND meme', set()),
+        ('btc NOT "usd btc"', {"trail", "pair", "stop"}),
         ("slippage AND swaps", {"slip"}),
         ("slippage AND meme", set()),
         ("slippage OR impact", {"slip", "impact"}),
@@ -238,12 +241,35 @@ def test_marks_each_hit(ana, library):
             assert any(is_hit for _text, is_hit in hit.highlights), (query, hit.content)
 
 
-def test_tells_what_was_repaired(ana, library):
-    found = search_memories(owner=ana, query='"always use')
-    assert [note.code for note in found.notes] == [NoteCode.QUOTE_CLOSED]
+@table(
+    ("query", "expected"),
+    [
+        ('"always sets"', []),
+        ('"always use', [NoteCode.QUOTE_IGNORED]),
+        ('"sets always"', [NoteCode.PHRASE_AS_WORDS]),
+        ('"sets nowhere"', [NoteCode.PHRASE_AS_WORDS]),
+        ('"heard of nowhere"', []),  # neither it nor its words: nothing else was found
+        ("slippage" + " " * 504 + "x", [NoteCode.CUT]),
+        ("what slippage", []),
+        ("the slippage", [NoteCode.COMMON_WORDS]),
+        ("the AND slippage", []),
+        ('"always sets" the', []),
+        ('"what the slippage"', [NoteCode.PHRASE_AS_WORDS, NoteCode.COMMON_WORDS]),
+    ],
+)
+@pytest.mark.database
+def test_says_how_the_query_was_read_where_that_changed_what_it_found(ana, library, query, expected):
+    assert [note.code for note in search_memories(owner=ana, query=query).notes] == expected
+    assert [note.code for note in compare_arms(owner=ana, query=query).notes] == expected
 
 
-@table("query", ["a" * 513, "nul \0", "\ud800"])
+def test_keeps_quiet_about_common_words_where_no_place_is_left(ana, library):
+    assert search_memories(owner=ana, query="the slippage", limit=1).notes == ()
+    recent = search_memories(owner=ana, query="the slippage", limit=1, sort=Sort.RECENT)  # a newer one has "the"
+    assert [note.code for note in recent.notes] == [NoteCode.COMMON_WORDS]
+
+
+@table("query", ["nul \0", "\ud800", "a" * 513 + "\0"])
 def test_refuses_what_is_no_query(ana, query):
     with pytest.raises(Invalid):
         search_memories(owner=ana, query=query)

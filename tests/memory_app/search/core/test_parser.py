@@ -74,6 +74,9 @@ def codes(query: Query) -> list[NoteCode]:
         ("“smart quotes”", "[smart quotes]"),
         ("what is the slippage", "slippage"),
         ("what is it", "{what|is|it}"),
+        ('"always use', "{always|use}"),
+        ('27" screen category:lesson', "{27|screen}"),
+        ('"a b" c "d', "([a b]&~c&~d)"),
         ("IT stocks", "{it|stocks}"),
         ("and or not", "{and|or|not}"),
         ("x) OR (owner:u2", "{x|[owner u2]}"),
@@ -140,17 +143,15 @@ def test_takes_filters_out(text, filters, shown):
     [
         ("slippage", []),
         ('always use"', []),
-        ('"always use', [NoteCode.QUOTE_CLOSED]),
+        ('"always use', [NoteCode.QUOTE_IGNORED]),
         ("a) AND b", [NoteCode.PARENTHESIS_IGNORED]),
         ("(a AND b", [NoteCode.PARENTHESIS_IGNORED]),
-        ("(see the chart)", [NoteCode.COMMON_WORDS]),
         ("btc AND", [NoteCode.OPERATOR_IGNORED]),
         ("AND btc", [NoteCode.OPERATOR_IGNORED]),
         ("btc NOT", [NoteCode.OPERATOR_IGNORED]),
         ("OR", [NoteCode.OPERATOR_IGNORED]),
         ("btc OR category:lesson", [NoteCode.FILTER_NARROWS]),
         ("category:lesson OR btc", [NoteCode.FILTER_NARROWS]),
-        ("what slippage", [NoteCode.COMMON_WORDS]),
         ("s*", [NoteCode.PREFIX_TOO_SHORT]),
         ("category:nope x", [NoteCode.UNKNOWN_CATEGORY]),
         ("source:nope x", [NoteCode.UNKNOWN_SOURCE]),
@@ -166,6 +167,37 @@ def test_says_what_it_repaired(text, expected):
 
 def test_reads_only_the_first_characters_of_an_over_long_text():
     assert parse_query("a" * MAX_QUERY_CHARS + " b") == parse_query("a" * MAX_QUERY_CHARS)
+
+
+@table(
+    ("text", "shown"),
+    [
+        ('"always use"', "{always|use}"),
+        ('"what is slippage" impact', "{slippage|impact}"),
+        ('"always use" AND base', "({always|use}&base)"),
+        ('"trailing sto"*', "{trailing|sto*}"),
+        ('btc NOT "always use"', "(btc&-[always use])"),
+        ('"stop loss" NOT (eth "always use")', "({stop|loss}&-([always use]&~eth))"),
+    ],
+)
+def test_takes_phrases_for_their_words_except_what_is_excluded(text, shown):
+    query = parse_query(text, unquotes=True)
+    assert show(query.node) == shown
+    assert query.words == parse_query(text).words
+
+
+@table(
+    ("text", "left_out", "whole"),
+    [
+        ("slippage", (), "slippage"),
+        ("what is slippage", ("what", "is"), "{what|is|slippage}"),
+        ("(see the chart)", ("the",), "{see|the|chart}"),
+        ("what is it", (), "{what|is|it}"),
+    ],
+)
+def test_knows_what_is_too_common(text, left_out, whole):
+    query = parse_query(text)
+    assert (query.left_out, show(query.whole)) == (left_out, whole)
 
 
 def test_looks_for_text_without_words_as_it_stands():
