@@ -17,9 +17,10 @@ DERIVED = (
         model=Memory,
         called="memory",
         counted="memories",
-        columns="m.id, m.owner_id, m.content, m.category",
+        columns="m.id, m.owner_id, CASE WHEN m.held_at IS NULL THEN m.content ELSE '' END, m.category",
         document=memory_document,
         text=("content",),
+        hides=("held_at",),
         needs_vector=Q(deleted_at__isnull=True, retired_at__isnull=True),
         find_refused=find_refused_memories,
         publish=MemoryKind().publish_changes,
@@ -29,12 +30,12 @@ DERIVED = (
         model=RoleMemory,
         called="role memory entry",
         counted="decisions",
-        columns="m.id, m.owner_id, m.asset, m.decision, "
-        "CASE WHEN m.lesson_held_at IS NULL THEN m.narrative ELSE '' END, "
-        "CASE WHEN m.lesson_held_at IS NULL THEN m.lesson ELSE '' END",
+        columns="m.id, m.owner_id, m.asset, CASE WHEN m.held_at IS NULL THEN m.decision ELSE '' END, "
+        "CASE WHEN m.held_at IS NULL AND m.lesson_held_at IS NULL THEN m.narrative ELSE '' END, "
+        "CASE WHEN m.held_at IS NULL AND m.lesson_held_at IS NULL THEN m.lesson ELSE '' END",
         document=entry_document,
         text=("asset", "decision", "narrative", "lesson"),
-        hides="lesson_held_at",
+        hides=("held_at", "lesson_held_at"),
         needs_vector=Q(),
         find_refused=find_refused_decisions,
         publish=DecisionKind().publish_changes,

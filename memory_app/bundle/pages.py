@@ -10,12 +10,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory_app.bundle.core.plan import WRITTEN, Reason
-from memory_app.bundle.core.preview import Row, keep_rows
+from memory_app.bundle.core.preview import Row, keep_rows, masked_text
 from memory_app.bundle.labels import REASONS
 from memory_app.bundle.models import BundleTransfer, Direction, TransferState
 from minara_site.access.models import User
 from minara_site.kernel.core.diff import Segment, word_diff
-from minara_site.kernel.guard.masking import mask, mask_value
+from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.kernel.ownership import Owner
 from minara_site.web.keyset import Order
@@ -236,12 +236,6 @@ def show_row(row: Row, *, is_own: bool) -> PreviewRow:
         stored="" if text else stored,
         changes=word_diff(stored, text) if stored and text and stored != text else (),
     )
-
-
-def masked_text(row: Row) -> str:
-    """Return what a row says with its secrets masked; some in a user profile are told by the key, its kind `key =`."""
-    key, is_value, _rest = row.kind.partition(" =")
-    return mask_value(key, row.text) if is_value else mask(row.text)
 
 
 def reason_label(row: Row) -> str:

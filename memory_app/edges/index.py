@@ -15,8 +15,8 @@ from memory_app.edges.models import MemoryEdge
 from minara_site.kernel.db import insert_new
 
 SLICE = 500
-LINKED_FIELDS = frozenset({"content", "tickers", "scenario_id", "owner", "owner_id"})
-LINKED_ENTRY_FIELDS = frozenset({"asset", "decision", "owner", "owner_id"})
+LINKED_FIELDS = frozenset({"content", "tickers", "scenario_id", "held_at", "owner", "owner_id"})
+LINKED_ENTRY_FIELDS = frozenset({"asset", "decision", "held_at", "owner", "owner_id"})
 COLUMNS = ("owner_id", "src_table", "src_id", "dst_entity_kind", "dst_entity_key", "edge_type")
 Row = tuple[int, str, int, str, str, str]
 

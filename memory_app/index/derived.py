@@ -15,8 +15,8 @@ class DerivedTable:
     """A table. `called` is what reports call one row, `counted` many.
 
     `columns` are what `document` takes, the id first, as SQL over the table `m`. `text` are the columns of what is
-    said: a vector goes when one of them changes, or when `hides`, the moment since which some of it is hidden, is set
-    or cleared. `needs_vector` are the rows that have, or should have, an embedding state of their own.
+    said: a vector goes when one of them changes, or when one of `hides`, the moments since which some of it is hidden,
+    is set or cleared. `needs_vector` are the rows that have, or should have, an embedding state of their own.
     `find_refused(rows)` returns the ids that today's rules of the guard refuse; `publish(owner_id, ids)` says after
     commit that rows changed.
     """
@@ -28,7 +28,7 @@ class DerivedTable:
     columns: str
     document: Callable[..., Document]
     text: tuple[str, ...]
-    hides: str = ""
+    hides: tuple[str, ...]
     needs_vector: Q
     find_refused: Callable[[Iterable[Any]], set[int]]
     publish: Callable[[int, Sequence[int]], None]

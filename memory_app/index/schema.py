@@ -81,10 +81,9 @@ class TableTriggers:
         """Return the triggers by name, as the engine writes them."""
         name, text, hides = self.table.table, self.table.text, self.table.hides
         changes = [f"old.{column} <> new.{column}" for column in text]
-        if hides:
-            changes.append(f"(old.{hides} IS NULL) <> (new.{hides} IS NULL)")
+        changes += [f"(old.{column} IS NULL) <> (new.{column} IS NULL)" for column in hides]
         when = dict.fromkeys((self.document, self.derived), f"AFTER DELETE ON {name}")
-        when[self.new_text] = f"AFTER UPDATE OF {', '.join((*text, hides) if hides else text)} ON {name}"
+        when[self.new_text] = f"AFTER UPDATE OF {', '.join((*text, *hides))} ON {name}"
         only = {self.new_text: f"WHEN ({' OR '.join(changes)}) "}
         if is_sqlite:
             bodies = self.bodies

@@ -20,7 +20,10 @@ from minara_site.kernel.plain_text import storable_problem
 
 
 def narrow(rows: "QuerySet[Any]", *, owner: Owner, query: str) -> "QuerySet[Any]":
-    """Keep the memories of a list that a query finds, whatever their order and state. Raises Invalid."""
+    """Keep the memories of a list that a query finds, whatever their order and state. Raises Invalid.
+
+    Of what the guard holds the index has no word, so that words find none of it.
+    """
     parsed = read_query(query)
     if parsed.node is not None:
         rows = matching(rows, owner_id_of(owner), parsed.node)

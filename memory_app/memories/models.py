@@ -75,7 +75,7 @@ class MemoryQuerySet(OwnedQuerySet):
 
     def update(self, **fields: Any) -> int:
         """Change many rows, and where that touches what it was derived from, what is derived from them."""
-        if "content" in fields or fields.get("held_at", ...) is None:  # another text, or one that is read again
+        if not {"content", "held_at"}.isdisjoint(fields):  # another text, or one that is held or read again
             fields.setdefault("embedding_state", EmbeddingState.PENDING)
         if None in (fields.get("deleted_at", ...), fields.get("held_at", ...)):  # a fact that comes back
             fields.setdefault("compared_at", None)
@@ -243,13 +243,13 @@ class Memory(models.Model):
 
     @property
     def search_document(self) -> Document:
-        """What the search index holds for it."""
-        return memory_document(self.pk, self.owner_id, self.content, self.category)
+        """What the search index holds for it; no word of it while the guard holds it."""
+        return memory_document(self.pk, self.owner_id, "" if self.held_at else self.content, self.category)
 
     @property
     def said_edges(self) -> tuple[Edge, ...]:
-        """What it says of the entities that it mentions."""
-        return extract_edges(self.content, self.scenario_id, self.tickers)
+        """What it says of the entities that it mentions; nothing while the guard holds it."""
+        return () if self.held_at else extract_edges(self.content, self.scenario_id, self.tickers)
 
     @property
     def guarded_text(self) -> str:

@@ -47,7 +47,7 @@ class RoleMemoryQuerySet(OwnedQuerySet):
 
     def update(self, **fields: Any) -> int:
         """Change many rows, and where that touches what it was derived from, what is derived from them."""
-        if not INDEXED_ENTRY_FIELDS.isdisjoint(fields) or fields.get("held_at", ...) is None:
+        if not INDEXED_ENTRY_FIELDS.isdisjoint(fields):
             fields.setdefault("embedding_state", EmbeddingState.PENDING)
         if DERIVED_FROM.isdisjoint(fields):
             return super().update(**fields)
@@ -206,9 +206,9 @@ class RoleMemory(models.Model):
 
     @property
     def said(self) -> tuple[str, str, str, str]:
-        """What is searched and embedded of it; narrative and lesson are empty while the guard holds the lesson."""
-        learned = ("", "") if self.lesson_held_at else (self.narrative, self.lesson)
-        return self.asset, self.decision, *learned
+        """What is searched and embedded of it, empty while the guard holds it; narrative and lesson with the lesson."""
+        learned = ("", "") if self.held_at or self.lesson_held_at else (self.narrative, self.lesson)
+        return self.asset, "" if self.held_at else self.decision, *learned
 
     @property
     def searched_text(self) -> str:
@@ -222,8 +222,8 @@ class RoleMemory(models.Model):
 
     @property
     def said_edges(self) -> tuple[Edge, ...]:
-        """What it says of the entities that it mentions, its asset first of all."""
-        return extract_edges(self.decision, tickers=[self.asset])
+        """What it says of the entities that it mentions, its asset first of all; nothing while the guard holds it."""
+        return () if self.held_at else extract_edges(self.decision, tickers=[self.asset])
 
     @property
     def guarded_text(self) -> str:

@@ -22,6 +22,11 @@ ACTS = (
     AuditAct("invitation_accepted", _("Invitation accepted")),
     AuditAct("role_changed", _("Account type changed"), undo=Undo.OPPOSITE),
     AuditAct("sessions_ended", _("Signed out everywhere")),
+    AuditAct(
+        "session_ended_unproven",
+        _("Signed out after five wrong tries"),
+        feed=FeedLine(_("Was signed out after five wrong passwords or codes"), "t-bad"),
+    ),
     AuditAct("second_factor_added", _("Second factor added"), undo=Undo.OPPOSITE),
     AuditAct("second_factor_removed", _("Second factor removed"), undo=Undo.OPPOSITE),
     AuditAct("second_factor_reset", _("Second factors reset")),

@@ -20,6 +20,7 @@ from django.utils.translation import gettext_lazy as _
 
 from minara_site.access.addresses import client_address
 from minara_site.access.security.lockout import address_limit, name_limit
+from minara_site.access.security.proofs import check_proof
 from minara_site.access.security.sessions import NO_ADDRESS, note_password
 
 logger = structlog.get_logger(__name__)
@@ -56,6 +57,10 @@ class ClosedAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             of_name.reset_attempts()
             of_address.uncount()
         return user
+
+    def reauthenticate(self, user: AbstractBaseUser, password: str) -> bool:
+        """Say whether this is the password of who is signed in; tries count for this session alone."""
+        return check_proof(context.request, lambda: user.check_password(password))
 
     def pre_login(self, request: HttpRequest, user: AbstractBaseUser, **kwargs: Any) -> HttpResponse | None:
         """Note which password was right: a second step counts for that one only."""

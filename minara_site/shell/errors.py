@@ -21,10 +21,11 @@ from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 
 from minara_site.access.principal import NotFresh, SecondFactorDue
+from minara_site.access.security.proofs import SessionEnded
 from minara_site.kernel.errors import FieldError, MinaraError, Unauthenticated
 from minara_site.shell.context import shell
 from minara_site.shell.pages import ask_to_sign_in, send_via
-from minara_site.web.responses import wants_fragment
+from minara_site.web.responses import render_page, wants_fragment
 
 DATABASE_RETRY_SECONDS = 5
 MACHINE_PREFIXES = ("/v1/", "/mcp", "/healthz", "/readyz", "/metrics")
@@ -125,6 +126,9 @@ def domain_error(request: HttpRequest, error: MinaraError) -> HttpResponse:
     if not is_machine_path(request.path):
         if isinstance(error, Unauthenticated):
             return ask_to_sign_in(request)
+        if isinstance(error, SessionEnded):
+            context = {"title": _("You are signed out here"), "detail": error.detail}
+            return render_page(request, "errors/session_ended.html", context, status=error.status)
         if isinstance(error, NotFresh):
             return send_via("account_reauthenticate", request)
         if isinstance(error, SecondFactorDue):

@@ -38,7 +38,7 @@ LEFT_OUT: dict[LeftOutReason, tuple[Text, str]] = {
     LeftOutReason.DELETED: (gettext_lazy("Deleted, can be restored"), "memories:trash"),
 }
 HARMLESS = OPENING_MARK + CLOSING_MARK
-SHARP = str.maketrans(HARMLESS, "<>")
+SHARP = str.maketrans(HARMLESS + "\u2039\u203a", "<><>")  # the latter in prompts that were frozen by older versions
 LINES = re.compile(r"[^\n]*\n|[^\n]+")
 LABELLED = re.compile(r"(?P<label>\[[^\]]*\])(?P<rest>.*)", re.DOTALL)
 
@@ -141,13 +141,13 @@ def defused_places(text: str) -> list[int]:
     again = fence_text(f"|{sharp}|")[1:-1]
     if sharp == text or len(again) != len(text):
         return []
-    return [place for place, char in enumerate(again) if char in HARMLESS and char == text[place]]
+    return [place for place, char in enumerate(again) if char in HARMLESS and char != sharp[place] != text[place]]
 
 
 def count_defused(prompt: Prompt) -> int:
     """Return how many false fences were neutralised."""
     lines = [line for _record, text in section_texts(prompt) for line in text.splitlines()]
-    return sum(line[place] == OPENING_MARK for line in lines for place in defused_places(line))
+    return sum(line[place].translate(SHARP) == "<" for line in lines for place in defused_places(line))
 
 
 def left_out_rows(left_out: Iterable[LeftOut]) -> list[LeftOutRow]:

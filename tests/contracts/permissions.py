@@ -142,7 +142,7 @@ PAGES: dict[str, Row] = {
     "login/passkey/": page(Act.SIGN_IN, post=EVERY_PRINCIPAL),
     "login/passkey/options/": page(Act.SIGN_IN, post=EVERY_PRINCIPAL),
     "settings/security/": page(Act.SECURITY, get=PEOPLE),
-    "settings/security/password/": page(Act.SECURITY, get=PEOPLE, post=PEOPLE),
+    "settings/security/password/": page(Act.SECURITY_CHANGE, get=PEOPLE, post=PEOPLE),
     "settings/security/app/": page(Act.SECURITY_CHANGE, get=PEOPLE, post=PEOPLE),
     "settings/security/passkeys/new/": page(Act.SECURITY_CHANGE, get=PEOPLE, post=PEOPLE),
     "settings/security/passkeys/options/": page(Act.SECURITY_CHANGE, post=PEOPLE),

@@ -4,10 +4,11 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from memory_app.bundle.core.plan import FilePlan, ImportPlan, Verdict
+from minara_site.kernel.guard.masking import mask, mask_value
 
 MAX_SHOWN = 1_000  # of each verdict
 LETTERS = {"new": "n", "updated": "u", "held": "h", "known": "k", "rejected": "r", "skipped": "s"}
@@ -31,8 +32,9 @@ class Row:
     stored: str = ""
 
     def as_json(self) -> dict[str, str]:
-        """Return the row without what is empty."""
-        return {name: value for name, value in asdict(self).items() if value}
+        """Return the row without what is empty, and without the secrets of a text that will be held."""
+        kept = replace(self, text=masked_text(self)) if self.verdict == Verdict.HELD else self
+        return {name: value for name, value in asdict(kept).items() if value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,12 @@ def row_of(plan: FilePlan) -> Row:
         text=said_by(plan.row),
         stored=said_by(plan.stored),
     )
+
+
+def masked_text(row: Row) -> str:
+    """Return what a row says with its secrets masked; some in a user profile are told by the key, its kind `key =`."""
+    key, is_value, _rest = row.kind.partition(" =")
+    return mask_value(key, row.text) if is_value else mask(row.text)
 
 
 def said_by(row: Mapping[str, Any] | None) -> str:

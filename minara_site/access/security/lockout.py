@@ -2,6 +2,7 @@
 
 Five wrong passwords of one name from one address, or twenty tries from one address under any names, shut the door for
 15 minutes. The same holds for five wrong codes of one person from anywhere: who gets that far knows the password.
+What is typed inside a session is counted for that session alone (`proofs`).
 A success forgives what was counted for the name, and gives its own try back to the address: somebody with an account
 must not be able to wipe out what was tried under other names.
 """
@@ -22,6 +23,7 @@ from minara_site.kernel.limits.services import count, delete_count
 
 WINDOW = timedelta(minutes=15)
 MAX_TRIES = 5
+LONGEST_SESSION = timedelta(days=30)
 MAX_TRIES_OF_ADDRESS = 20
 MAX_CHALLENGES = 60
 CODE_KNOWN_FOR = timedelta(minutes=5)  # longer than any code counts
@@ -33,26 +35,33 @@ class AttemptLimit:
 
     key: str
     most: int
+    window: timedelta = WINDOW
 
     @property
     def lock(self) -> str:
         """Return the key of the row that says until when it is locked."""
         return f"{self.key}:shut"
 
-    def count_attempt(self, now: datetime) -> None:
-        """Count a try. Raises Throttled while it is locked; the last try that is free locks it."""
+    def count_attempt(self, now: datetime) -> int:
+        """Count a try and return how many are free after it; the last one locks it. Raises Throttled while locked."""
         if RateCount.objects.filter(pk=self.lock, window__lte=now.timestamp()).delete()[0]:
             delete_count(self.key)  # only whoever found the lock open does: nobody's later try is lost
         until = RateCount.objects.filter(pk=self.lock).values_list("window", flat=True).first()
         if until is not None:
             refuse(timedelta(seconds=until - now.timestamp()))
-        allowance = count(self.key, limit=self.most, seconds=int(WINDOW.total_seconds()), now=now, fails_open=False)
+        allowance = count(
+            self.key, limit=self.most, seconds=int(self.window.total_seconds()), now=now, fails_open=False
+        )
         if allowance.remaining == 0:  # nobody may try for a window, up to the second in `window`
-            until_second, ends_at = ceil((now + WINDOW).timestamp()), now + 2 * WINDOW  # as long as the tries behind it
+            until_second, ends_at = (
+                ceil((now + self.window).timestamp()),
+                now + 2 * self.window,
+            )  # as long as the tries behind it
             values = {"window": until_second, "hits": 1, "earlier_hits": 0, "ends_at": ends_at}
             RateCount.objects.update_or_create(key=self.lock, defaults=values)
         if not allowance.is_allowed:
             refuse(timedelta(seconds=allowance.retry_after_seconds))
+        return allowance.remaining
 
     def reset_attempts(self) -> None:
         delete_count(self.key)
@@ -98,6 +107,11 @@ def neighbourhood(address: str) -> str:
 def code_limit(user_id: int) -> AttemptLimit:
     """Return the limit of one person's codes, wherever they are typed."""
     return AttemptLimit(f"code:{user_id}", MAX_TRIES)
+
+
+def session_limit(session_key: str) -> AttemptLimit:
+    """Return the limit of what is typed inside one session, however slowly."""
+    return AttemptLimit(f"session:{hashlib.sha256(session_key.encode()).hexdigest()}", MAX_TRIES, LONGEST_SESSION)
 
 
 def is_first_use(*, user_id: int, code: str, now: datetime) -> bool:

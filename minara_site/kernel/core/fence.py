@@ -1,8 +1,8 @@
 """Text inside a fenced prompt block: it can never close or open a fence, nor pass for a line of its own.
 
 Source: S1 (fenced block format), decisions (fence safety). Only what reads like one of our tags is changed, and only
-its angle brackets: they become single angle quotation marks. Nothing is ever cut out of a tag, because two halves
-would then meet and form a new one.
+its angle brackets and what is drawn like them: they become white square brackets. Nothing is ever cut out of a tag,
+because two halves would then meet and form a new one.
 """
 
 import html
@@ -18,16 +18,23 @@ MEMORY_CONTEXT = "memory-context"
 PERSONALIZATION = "personalization"
 LEARNINGS = "learnings"
 FENCE_TAGS = (MEMORY_CONTEXT, PERSONALIZATION, LEARNINGS)
-OPENING_MARK, CLOSING_MARK = "\u2039", "\u203a"
+OPENING_MARK, CLOSING_MARK = "\u27e6", "\u27e7"
 
 _BREAKS = "\t-\r\x1c-\x1e\x85\u2028\u2029"
 _UNSAFE = f"\x00-\x1f\x7f-\x9f\ud800-\udfff{BIDI}{TAGS}"
 _LINE_BREAK = re.compile(f"\r\n|[{_BREAKS}]")
 _DROPPED = re.compile(f"[{_UNSAFE}]")
 
-_LESS = "<\uff1c\ufe64\u226e\u02c2\u1438\u27e8\u2329\u3008\u276e\u276c"
-_GREATER = ">\uff1e\ufe65\u226f\u02c3\u1433\u27e9\u232a\u3009\u276f\u276d"
-_MAY_OPEN = re.compile(f"[{_LESS}]|&(?:[lL][tT]|#)|%3[cC]|\\\\(?:u00|x)3[cC]")
+# Angle brackets and quotation marks, single and double, and signs that are drawn like one (Unicode's confusables).
+_LESS = (
+    "<\uff1c\ufe64\u226e\u02c2\u1438\u27e8\u2329\u3008\u276e\u276c\u2039\u00ab\u226a\u227a\u22d6\u22d8"
+    "\u2770\u27ea\u2991\u29fc\u2a79\u2a9d\u2aa1\u300a\ufe3d\ufe3f\u16b2\U0001d236"
+)
+_GREATER = (
+    ">\uff1e\ufe65\u226f\u02c3\u1433\u27e9\u232a\u3009\u276f\u276d\u203a\u00bb\u226b\u227b\u22d7\u22d9"
+    "\u2771\u27eb\u2992\u29fd\u2a7a\u2a9e\u2aa2\u300b\ufe3e\ufe40\U0001d237\U00016f3f"
+)
+_MAY_OPEN = re.compile(f"[{_LESS}]|&[lLpP#]|%3[cC]|\\\\(?:u[0-9a-fA-F]{{4}}|x3[cC])")
 _NEEDS_WORK = re.compile(f"[{_BREAKS}{_UNSAFE}{_LESS}&%\\\\]")  # all that the three above may find, in one look
 _UNIT = re.compile(
     r"&(?:[lL][tT];?|#0*[0-9]{1,7};?|#[xX]0*[0-9a-fA-F]{1,6};?|[A-Za-z][A-Za-z0-9]{1,31};)"
@@ -72,7 +79,7 @@ def fence_text(text: str) -> str:
     """Return the text as one line that is safe inside any fence.
 
     Line breaks and tabs become spaces; controls, bidi controls, tag characters and surrogates are dropped; brackets
-    of fence look-alikes become quotation marks. Applying it twice changes nothing more. Linear in the text's length.
+    of fence look-alikes become white square ones. Applying it twice changes nothing more. Linear in the text's length.
     """
     if not _NEEDS_WORK.search(text):
         return text.strip()

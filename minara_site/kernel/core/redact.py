@@ -29,10 +29,11 @@ REDACTED = "[redacted]"
 MAX_DEPTH = 100
 _MAX_WRAPS = 3
 
-_NAME = r"(?:(?:api|private|secret|access|signing|seed|recovery|backup) )?[A-Za-z][\w.-]{0,63}"
+_NAME = r"(?:(?:api|private|secret|access|signing|seed|recovery|backup) )?[A-Za-z][\w.-]{0,63}+"
 _NAMED = re.compile(
     rf"(?<![A-Za-z0-9_.])(?P<name>{_NAME})\\{{0,8}}[\"']?\s{{0,4}}(?:[:=]|%3[aAdD])\s{{0,4}}"
     r"|(?<!\S)--?(?P<flag>[A-Za-z][\w-]{0,63})[ \t]{1,4}(?!-)"
+    r"|(?<![A-Za-z0-9_.])[A-Za-z][\w.-]+(?=[\w.-]{64})"  # too long for a name: passed over at once, but for its end
 )
 _QUOTE = re.compile(r"\\{0,8}[\"']")
 _REST_OF_LINE = re.compile(r"[^\r\n\"']*")
@@ -40,6 +41,7 @@ _RUN = re.compile(r"(?:(?!%26)[^\s&\"'<>])*")
 _WHOLE_LINE_NAME = re.compile("authorization|cookie|mnemonic|phrase|words|seed", re.IGNORECASE)
 _BEARER = re.compile(r"(?<=\bbearer )\s*(?=\S{0,64}[0-9])[A-Za-z0-9._~+/=-]{8,}", re.IGNORECASE)
 _BASIC = re.compile(r"(?<=\bbasic )\s*[A-Za-z0-9+/]{6,}={0,2}", re.IGNORECASE)
+_NAME_AND_PASSWORD = re.compile(r"[^\x00-\x20:]+:[^\x00-\x1f]+")
 _MIN_TOKEN = 16
 _URL_PASSWORD = re.compile(r"(?<=://)([^\s/:@]{0,256}:)[^\s/@]{1,256}(?=@)")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}")
@@ -159,7 +161,7 @@ def find_named_values(text: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     end = 0
     for hit in _NAMED.finditer(text):
-        name = hit["name"] or hit["flag"]
+        name = hit["name"] or hit["flag"] or ""
         kind = kind_of_name(name)
         if hit.start() < end or kind is NameKind.PLAIN or text.startswith(REDACTED, hit.end()):
             continue
@@ -186,8 +188,13 @@ def find_said_values(text: str) -> list[tuple[int, int]]:
 
 
 def find_header_values(text: str) -> list[tuple[int, int]]:
-    """Return where a token stands behind `Bearer`, and a password in an address of a service."""
+    """Return where a token stands behind `Bearer` or `Basic`, and a password in an address of a service."""
     tokens = [hit.span() for hit in _BEARER.finditer(text) if len(hit.group()) >= _MIN_TOKEN]
+    tokens += [
+        hit.span()
+        for hit in _BASIC.finditer(text)
+        if _NAME_AND_PASSWORD.fullmatch(_unwrapped(hit.group().strip()) or "")
+    ]
     return tokens + [(hit.end(1), hit.end()) for hit in _URL_PASSWORD.finditer(text)]
 
 

@@ -69,17 +69,17 @@ def _parts_written_similarly(text: str, words: Sequence[_Word]) -> Iterator[list
 def _stretches(words: list[_Word]) -> Iterator[list[_Word]]:
     """Yield the stretches with a right checksum, the longest first, none twice."""
     taken = -1
-    numbers, refused = dict.fromkeys(SIZES, 0), dict.fromkeys(SIZES, -1)
+    numbers, refused = dict.fromkeys(SIZES, 0), {size: set[int]() for size in SIZES}
     for last, word in enumerate(words):
         for size in SIZES:
             numbers[size] = (numbers[size] << _WORD_BITS | word.place) & ((1 << _WORD_BITS * size) - 1)
-            if last + 1 - size <= taken or numbers[size] == refused[size]:  # one word over and over
+            if last + 1 - size <= taken or numbers[size] in refused[size]:  # the same words over and over
                 continue
             if _holds(numbers[size], size):
                 yield words[last + 1 - size : last + 1]
                 taken = last
                 break
-            refused[size] = numbers[size]
+            refused[size].add(numbers[size])
 
 
 def _holds(number: int, size: int) -> bool:

@@ -18,8 +18,6 @@ from detect_secrets.plugins.ibm_cloud_iam import IbmCloudIamDetector
 from detect_secrets.plugins.ibm_cos_hmac import IbmCosHmacDetector
 from detect_secrets.plugins.jwt import JwtTokenDetector
 from detect_secrets.plugins.mailchimp import MailchimpDetector
-from detect_secrets.plugins.npm import NpmDetector
-from detect_secrets.plugins.openai import OpenAIDetector
 from detect_secrets.plugins.private_key import PrivateKeyDetector
 from detect_secrets.plugins.pypi_token import PypiTokenDetector
 from detect_secrets.plugins.sendgrid import SendGridDetector
@@ -42,8 +40,6 @@ PLUGINS: tuple[BasePlugin, ...] = (
     IbmCosHmacDetector(),
     JwtTokenDetector(),
     MailchimpDetector(),
-    NpmDetector(),
-    OpenAIDetector(),
     PrivateKeyDetector(),
     PypiTokenDetector(),
     SendGridDetector(),
@@ -56,8 +52,11 @@ PLUGINS: tuple[BasePlugin, ...] = (
 )
 """None for entropy, keywords or IPs: prose, hashes and wallet addresses are full of what those look for.
 
-Passwords in addresses of services are found by their place (`redact.find_header_values`).
+Passwords in addresses of services are found by their place (`redact.find_header_values`), keys of npm by `SERVICE_KEY`
+and those of OpenAI here: their plugins look through the rest of the line again at each `//` and each `sk-`.
 """
+
+_OPENAI = re.compile(r"(?<![A-Za-z0-9_-])(?>[A-Za-z0-9_-]*?sk-)[A-Za-z0-9_-]{20,}T3BlbkFJ[A-Za-z0-9]{20,}")
 
 _LINE = re.compile(r"[^\r\n]+")
 _MAY_HOLD_KEY = re.compile(r"(?<![A-Za-z0-9_+/=.-])(?=[A-Za-z_+/=.-]{0,40}+[0-9])[A-Za-z0-9_+/=.-]{12}|PRIVATE KEY")
@@ -76,6 +75,8 @@ def find_service_keys(text: str) -> list[tuple[int, int]]:
 
 
 def _found(text: str) -> Iterator[tuple[int, int]]:
+    if "T3BlbkFJ" in text:
+        yield from (hit.span() for hit in _OPENAI.finditer(text))
     for line in _LINE.finditer(text):
         if _MAY_HOLD_KEY.search(line.group()):
             for start in range(line.start(), line.end(), _PIECE - _OVERLAP):

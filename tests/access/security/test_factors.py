@@ -180,7 +180,8 @@ class TestSecondStep:
         assert client.post("/mfa", {"code": codes[0], "next": address})["Location"] == "/"
         page = client.get("/reauthenticate", {"next": address}).content.decode()
         assert f'name="next" value="{html.escape(address)}"' not in page
-        answer = client.post("/reauthenticate", {"password": "correct horse battery", "next": address})
+        proof = {"password": "correct horse battery", "code": codes[1]}
+        answer = client.post("/reauthenticate", {**proof, "next": address})
         assert answer["Location"] == SECURITY
 
 
@@ -235,14 +236,18 @@ class TestFreshSignIn:
             assert answer["Location"] == "/reauthenticate?next=%2Fsettings%2Fkeys%2Fnew%2F"
             assert not ana.api_keys.exists()
 
-    def test_may_be_shown_by_a_code(self, browser, ana, with_app):
+    def test_asks_for_password_and_code_of_whoever_has_a_second_factor(self, browser, ana, with_app):
         app = with_app(ana)
         with time_machine.travel(START, tick=False) as clock:
             client = browser("ana")
             client.post("/mfa", {"code": code_of(app.secret)})
             clock.shift(timedelta(minutes=11))
             assert client.get(APP)["Location"].startswith("/reauthenticate")
-            assert client.post("/reauthenticate", {"code": code_of(app.secret)}).status_code == 303
+            for half in ({"password": "correct horse battery"}, {"code": app.codes[0]}):
+                assert client.post("/reauthenticate", half).status_code == 422
+                assert client.get(APP)["Location"].startswith("/reauthenticate")
+            both = {"password": "correct horse battery", "code": app.codes[0]}  # beside no password it was not spent
+            assert client.post("/reauthenticate", both).status_code == 303
             assert client.get("/settings/security/codes/").status_code == 200
 
     def test_looking_asks_for_none(self, browser, ana):

@@ -11,9 +11,10 @@ from django.test import Client
 from django.utils import timezone
 
 from minara_site.access.security.lockout import name_limit, neighbourhood
+from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.errors import Throttled
 from minara_site.kernel.limits.tasks import delete_ended
-from tests.access.security.conftest import HOME, code_of, sign_in
+from tests.access.security.conftest import HOME, PASSWORD, code_of, sign_in
 from tests.access.security.test_factors import enrol
 from tests.kit.tables import table
 
@@ -84,16 +85,6 @@ class TestOneName:
     def test_counts_unknown_names_alike(self, client, db):
         assert statuses(client, 6, name="nobody") == [422] * 5 + [429]
 
-    def test_counts_tries_at_confirming_and_at_changing_the_password(self, client, ana, browser):
-        thief = browser("ana")
-        for _ in range(3):
-            assert thief.post("/reauthenticate", {"password": "wrong"}, REMOTE_ADDR=HOME).status_code == 422
-        wrong = {"old_password": "wrong", "new_password1": "staple tango rhubarb", "new_password2": "x"}
-        for _ in range(2):
-            assert thief.post("/settings/security/password/", wrong, REMOTE_ADDR=HOME).status_code == 422
-        assert thief.post("/reauthenticate", {"password": "wrong"}, REMOTE_ADDR=HOME).status_code == 429
-        assert thief.post("/settings/security/password/", wrong, REMOTE_ADDR=HOME).status_code == 429
-
 
 @pytest.mark.django_db
 class TestSpraying:
@@ -151,15 +142,44 @@ def test_every_refusal_hashes_once(client, ana, monkeypatch, name, group):
     assert len(hashed) == 1, group
 
 
+def wrong_codes(app):
+    """Return codes that the app does not show about now."""
+    right = {code_of(app.secret, later=n) for n in (-1, 0, 1)}
+    return [code for code in (f"{number:06}" for number in range(50)) if code not in right]
+
+
+@pytest.mark.django_db
+@pytest.mark.database
+def test_five_wrong_tries_inside_a_session_end_it_however_slow_and_lock_no_other_door(browser, ana, with_app):
+    with time_machine.travel(START, tick=False) as clock:
+        app = with_app(ana)
+        thief, owner = browser("ana"), browser("ana")
+        for client, code in zip((thief, owner), app.codes[:2], strict=True):
+            assert client.post("/mfa", {"code": code}).status_code == 302
+        typed = {"old_password": "wrong", "new_password1": "staple tango rhubarb", "new_password2": "x"}
+        assert thief.post("/settings/security/password/", typed).status_code == 422
+        wrong = wrong_codes(app)
+        for proof in (
+            {"password": "wrong"},
+            {"password": "wrong", "code": app.codes[2]},
+            {"password": PASSWORD, "code": wrong[0]},
+        ):
+            clock.shift(timedelta(hours=1))
+            assert thief.post("/reauthenticate", proof).status_code == 422
+        answer = thief.post("/reauthenticate", {"password": PASSWORD, "code": wrong[1]})
+        assert (answer.status_code, "You are signed out here" in answer.content.decode()) == (401, True)
+        assert thief.get("/settings/")["Location"].startswith("/login")
+        assert owner.post("/reauthenticate", {"password": PASSWORD, "code": app.codes[2]}).status_code == 303
+        assert browser("ana").post("/mfa", {"code": code_of(app.secret)}).status_code == 302
+        entry = AuditEntry.objects.get(tool_call="session_ended_unproven")
+        assert (entry.owner_id, entry.actor) == (ana.pk, f"user:{ana.pk}")
+
+
 @pytest.mark.django_db
 class TestCodes:
     def test_five_wrong_ones_lock_the_second_step_from_anywhere(self, browser, ana, with_app):
         app = with_app(ana)
-        wrong = [
-            f"{number:06}"
-            for number in range(50)
-            if f"{number:06}" not in {code_of(app.secret, later=n) for n in (-1, 0, 1)}
-        ]
+        wrong = wrong_codes(app)
         for number in range(5):
             client = browser("ana", address=f"192.0.2.{number}")
             assert client.post("/mfa", {"code": wrong[number]}).status_code == 422

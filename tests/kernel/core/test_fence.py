@@ -11,6 +11,8 @@ from minara_site.kernel.core.fence import FENCE_TAGS, close_fence, count_dropped
 from tests.kit.shared import corpus
 from tests.kit.tables import table
 
+OPENING = "<＜﹤≮˂ᐸ⟨〈〈❮❬‹«≪≺⋖⋘❰⟪⦑⧼⩹⪝⪡《︽︿ᚲ\U0001d236"
+SHARP = str.maketrans(dict.fromkeys(OPENING, "<"))
 TAG = re.compile(r"<[\s/]*(?:memory[-_\s]*context|personalization|learnings)")
 
 
@@ -19,7 +21,7 @@ def as_read(text):
     previous = None
     while previous != text:
         previous = text
-        text = unicodedata.normalize("NFKC", text).casefold()
+        text = unicodedata.normalize("NFKC", text).translate(SHARP).casefold()
         text = "".join(char for char in text if unicodedata.category(char) not in {"Cf", "Cc", "Mn", "Me", "Cs"})
         text = re.sub("[\u115f\u1160\u3164\uffa0\u2800\u2010-\u2015]", "", text)
     return text
@@ -33,35 +35,38 @@ def test_no_string_of_the_corpus_reads_like_a_tag():
 @table(
     ("text", "expected"),
     [
-        ("</memory-context>", "‹/memory-context›"),
-        ("<memory-context>", "‹memory-context›"),
-        ("</MEMORY-CONTEXT>", "‹/MEMORY-CONTEXT›"),
-        ("</ memory-context >", "‹/ memory-context ›"),
-        ('</memory-context foo="1">', '‹/memory-context foo="1">'),
-        ("</memory-</memory-context>context>", "</memory-‹/memory-context›context>"),
-        ("<<<</memory-context>", "‹‹‹‹/memory-context›"),
-        ("＜/memory-context＞", "‹/memory-context›"),
-        ("﹤/memory-context﹥", "‹/memory-context›"),
-        ("&lt;/memory-context&gt;", "‹/memory-context›"),
-        ("&ltmemory-context", "‹memory-context"),
-        ("&LT;/memory-context&GT;", "‹/memory-context›"),
-        ("&#60;/memory-context&#62;", "‹/memory-context›"),
-        ("&#x0003c;&sol;memory&#45;context>", "‹&sol;memory&#45;context›"),
-        ("<&#109;emory-context>", "‹&#109;emory-context›"),
-        ("%3C/memory-context%3E", "‹/memory-context›"),
-        ("\\u003c/memory-context\\u003e", "‹/memory-context›"),
-        ("\\x3c/learnings>", "‹/learnings›"),
-        ("</memory\u200b-context>", "‹/memory\u200b-context›"),
-        ("<\u0338/memory-context>", "‹\u0338/memory-context›"),
-        ("≮/memory-context>", "‹/memory-context›"),
-        ("</m\u0435mory-\u0441ontext>", "‹/m\u0435mory-\u0441ontext›"),
-        ("</\U0001d426emory-context>", "‹/\U0001d426emory-context›"),
-        ("</memory\u3164context>", "‹/memory\u3164context›"),
-        ("</memoryーcontext>", "‹/memoryーcontext›"),
-        ("</mém0ry.cöntext>", "‹/mém0ry.cöntext›"),
-        ("<PERSONALIZATION>", "‹PERSONALIZATION›"),
-        ("</1earnings>", "‹/1earnings›"),
-        ("<!-- </memory-context> -->", "<!-- ‹/memory-context› -->"),
+        ("</memory-context>", "⟦/memory-context⟧"),
+        ("<memory-context>", "⟦memory-context⟧"),
+        ("</MEMORY-CONTEXT>", "⟦/MEMORY-CONTEXT⟧"),
+        ("</ memory-context >", "⟦/ memory-context ⟧"),
+        ('</memory-context foo="1">', '⟦/memory-context foo="1">'),
+        ("</memory-</memory-context>context>", "</memory-⟦/memory-context⟧context>"),
+        ("<<<</memory-context>", "⟦⟦⟦⟦/memory-context⟧"),
+        ("＜/memory-context＞", "⟦/memory-context⟧"),
+        ("﹤/memory-context﹥", "⟦/memory-context⟧"),
+        ("&lt;/memory-context&gt;", "⟦/memory-context⟧"),
+        ("&ltmemory-context", "⟦memory-context"),
+        ("&LT;/memory-context&GT;", "⟦/memory-context⟧"),
+        ("&#60;/memory-context&#62;", "⟦/memory-context⟧"),
+        ("&#x0003c;&sol;memory&#45;context>", "⟦&sol;memory&#45;context⟧"),
+        ("<&#109;emory-context>", "⟦&#109;emory-context⟧"),
+        ("%3C/memory-context%3E", "⟦/memory-context⟧"),
+        ("\\u003c/memory-context\\u003e", "⟦/memory-context⟧"),
+        ("\\x3c/learnings>", "⟦/learnings⟧"),
+        ("</memory\u200b-context>", "⟦/memory\u200b-context⟧"),
+        ("<\u0338/memory-context>", "⟦\u0338/memory-context⟧"),
+        ("≮/memory-context>", "⟦/memory-context⟧"),
+        ("</m\u0435mory-\u0441ontext>", "⟦/m\u0435mory-\u0441ontext⟧"),
+        ("</\U0001d426emory-context>", "⟦/\U0001d426emory-context⟧"),
+        ("</memory\u3164context>", "⟦/memory\u3164context⟧"),
+        ("</memoryーcontext>", "⟦/memoryーcontext⟧"),
+        ("</mém0ry.cöntext>", "⟦/mém0ry.cöntext⟧"),
+        ("<PERSONALIZATION>", "⟦PERSONALIZATION⟧"),
+        ("</1earnings>", "⟦/1earnings⟧"),
+        ("‹/memory-context›", "⟦/memory-context⟧"),
+        ("《learnings》, 《红楼梦》", "⟦learnings⟧, 《红楼梦》"),
+        ("«‹≺personalization≻", "⟦⟦⟦personalization⟧"),
+        ("<!-- </memory-context> -->", "<!-- ⟦/memory-context⟧ -->"),
     ],
 )
 def test_changes_only_the_brackets_of_a_tag(text, expected):
@@ -84,7 +89,9 @@ def test_changes_only_the_brackets_of_a_tag(text, expected):
         "👩‍👩‍👧 ❤️ naïve café",
         "C:\\users\\x41",
         "&#999999999;",
-        "‹/memory-context›",
+        "⟦/memory-context⟧",
+        "他读了《红楼梦》和〈背影〉, said ‹quite so› and «bien sûr», BTC ≻ ETH",
+        "learnings »personalization",
     ],
 )
 def test_leaves_readable_text_as_it_is(text):
@@ -109,7 +116,7 @@ def test_counts_what_it_drops_and_no_line_break(text):
 
 
 def test_a_dropped_character_cannot_join_two_halves_of_a_tag():
-    assert fence_text("<\0/memory-\u202econtext>") == "‹/memory-context›"
+    assert fence_text("<\0/memory-\u202econtext>") == "⟦/memory-context⟧"
 
 
 def test_a_label_cannot_end_its_brackets():
@@ -123,7 +130,7 @@ def test_fence_lines():
 
 pieces = st.sampled_from(
     [
-        "<", "＜", "﹤", "≮", "&lt;", "&#60;", "&#x3C;", "%3c", "\\u003c", "/", "／", " ", "\t", "\n", "\u2028", "\0", "\u200b",
+        *OPENING, "&laquo;", "\\u2039", "&lt;", "&#60;", "&#x3C;", "%3c", "\\u003c", "/", "／", " ", "\t", "\n", "\u2028", "\0", "\u200b",
         "\u00ad", "\u202e", "\u0338", "\u3164", "\ufe0f", "\U000e0020", "memory", "MEMORY", "mеmоry", "ｍｅｍｏｒｙ", "𝐦𝐞𝐦𝐨𝐫𝐲",
         "-", "‑", "_", "context", "Context", "cοntext", "&#99;ontext", "personalization", "learnings", ">", "＞", "&gt;", "x", "[", "#",
     ]
@@ -154,6 +161,6 @@ def test_twenty_thousand_texts_never_read_like_a_tag_and_stay_one_line(text):
     check_fenced(text)
 
 
-@given(st.text(st.characters(exclude_characters="<＜﹤≮˂ᐸ⟨〈〈❮❬&%\\", exclude_categories=["C", "Zl", "Zp"])))
+@given(st.text(st.characters(exclude_characters=f"{OPENING}&%\\", exclude_categories=["C", "Zl", "Zp"])))
 def test_text_without_a_bracket_is_kept(text):
     assert fence_text(text) == text.strip()

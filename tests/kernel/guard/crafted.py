@@ -1,7 +1,16 @@
-"""Two hundred units that, repeated, would hurt a scanner that looks back and forth (trust W-29)."""
+"""Units that, repeated, would hurt a scanner that looks back and forth (trust W-29): crafted, and made of the rules."""
 
+import re
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+from pkgutil import iter_modules
+from re import _parser  # type: ignore[attr-defined]
+
+from minara_site.kernel import core
 from minara_site.kernel.core.bip39 import BIP39_ENGLISH
 from minara_site.kernel.core.injection_lexicon import CONCEPTS
+from minara_site.kernel.core.injection_patterns import PATTERNS
+from minara_site.kernel.core.service_keys import PLUGINS
 
 RUNS = [" ", "\n", "\t", "a", "A", "0", "1", "f", "z", "=", "/", "\\", "%", "&", "#", "<", ">", "[", "]", "(", "{", "|", "-", "_", ".",
         ":", '"', "'", "!", "@", "+", "é", "и", "山", "の", "ا", "가", "\u200b", "\u200d", "\ufe0f", "\u202e", "\U000e0041", "😀", "\u0301", "\x00",
@@ -27,5 +36,42 @@ WORDS = ["ignore ", "ignore all ", "ignore all previous ", "ignore all previous 
          "this entry ", "what is ", "act as ", "you are now ", " ".join(BIP39_ENGLISH[:11]) + " the ", " ".join(BIP39_ENGLISH[:12]) + " ", "abandon ",
          "zoo zoo zoo wrong ", "1. abandon 2. ability ", "abandon,", "abandon\n"]  # fmt: skip
 ALL_TERMS = [" ".join(next(iter(terms.values())).split("|")[:6]) + " " for terms in list(CONCEPTS.values())[::4]]
+
+ONE_MORE = ("1", "-")
+
+
+def rule_patterns() -> Iterator[re.Pattern[str]]:
+    """Yield every regular expression that the guard looks with, from where it stands: a new one comes by itself."""
+    for module in iter_modules(core.__path__, f"{core.__name__}."):
+        yield from (each for each in vars(import_module(module.name)).values() if isinstance(each, re.Pattern))
+    for plugin in PLUGINS:
+        yield from getattr(plugin, "denylist", ())
+    yield from (re.compile(shape, re.MULTILINE) for pattern in PATTERNS for shape in pattern.shapes)
+
+
+def literals(parsed: Iterable[tuple[object, object]]) -> Iterator[str]:
+    """Yield the runs of plain characters of a parsed regular expression."""
+    run = ""
+    for code, value in parsed:
+        if str(code) == "LITERAL":
+            run += chr(value)  # type: ignore[arg-type]
+            continue
+        yield run
+        run = ""
+        waiting = [value]
+        while waiting:
+            found = waiting.pop()
+            if isinstance(found, _parser.SubPattern):
+                yield from literals(found)
+            elif isinstance(found, list | tuple):
+                waiting += found
+    yield run
+
+
+def made_of_rules() -> list[str]:
+    """Return each plain run of two and more characters of the rules, with one more character."""
+    runs = {run for each in rule_patterns() for run in literals(_parser.parse(each.pattern, each.flags))}
+    return [run + more for run in sorted(runs) if len(run) > 1 for more in ONE_MORE]
+
 
 CRAFTED = [*RUNS, *SHAPES, *SECRETS, *ENCODED, *WORDS, *ALL_TERMS]

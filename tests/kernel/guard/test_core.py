@@ -5,6 +5,7 @@ import codecs
 import hashlib
 import json
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,7 +14,9 @@ from minara_site.kernel.core.injection import Pattern
 from minara_site.kernel.core.injection_patterns import PATTERNS
 from minara_site.kernel.guard import core
 from minara_site.kernel.guard.core import MAX_FINDINGS, RULES, Finding, Reason, Rule, RuleSet, judge
-from tests.kernel.guard.crafted import CRAFTED
+from tests.bench.growth import MOST, Hostile, measure_growth
+from tests.bench.guard import AT_MOST_MS
+from tests.kernel.guard.crafted import CRAFTED, made_of_rules
 from tests.kernel.talk import talk
 from tests.kit.shared import corpus, shared_path
 from tests.kit.tables import table
@@ -270,6 +273,17 @@ SECRETS = {
         "Authorization: Bearer " + "q7Zx9" * 6,
         "gsk_" + "a1B2" * 13,
         "xai-" + "a1B2" * 20,
+        "key-" + "0a1b2c3d" * 4,
+        "HRKU-" + "AA0a1b2c3d4e5f60718293a4b5c6d7",
+        "FlyV1 fm2_" + "lJPECAAA" * 6 + "==,fm2_" + "lJPETwAA" * 6,
+        "pat" + "AbCdEfGh1234Ij" + "." + "0a1b2c3d" * 8,
+        "fw_" + "3Zk9" * 6,
+        "Authorization: Basic " + base64.b64encode(b"desk:hunter2").decode(),
+        "123456789:AA" + "Hd" * 16,
+        "123456789:AA" + "Hd" * 16 + "q",
+        "987654321:Bx" + "Hd" * 16,
+        "xsk-proj-" + "aB3dE" * 8 + "T3BlbkFJ" + "aB3dE" * 8,
+        "//registry.example.org/:_authToken=" + "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9",
         "xapp-" + "1-A012ABCDEF-1234567890123-" + "0f" * 32,
         "https://discord.com/api/webhooks/" + "123456789012345678/" + "a1_B" * 17,
         "https://eth-mainnet.g.alchemy.com/v2/" + "a1B2" * 8,
@@ -314,6 +328,8 @@ def test_finds_a_secret(rule, secret):
         "password-less login is preferred; the password policy: strict",
         f"交易哈希 {HEX_KEY} 已确认，密钥哈希 0x{HEX_KEY}",
         "secret_rotation_policy_for_all_exchange_accounts_2026",
+        "monkey-0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d, basic understanding, Authorization: Basic QkFTSUM=, pattern.abc, fw_rules_v2",
+        "1700000000:filled-at-the-open-after-the-gap",
         str(list(range(100, 163))),
         "My password is kept in 1Password. The api key is rotated every 90d. 密码管理器用的是1Password, 密码是写在纸上的",
     ],
@@ -366,5 +382,12 @@ def test_every_rule_says_what_it_finds():
 # Growth
 
 
-def test_there_are_enough_crafted_texts():
+def test_there_are_enough_crafted_texts_and_each_rule_makes_its_own():
     assert len(set(CRAFTED)) >= 200
+    assert {"sk-1", "T3BlbkFJ-", "key-1", "HRKU-1", "fw_-", "eyJ1", "bearer 1"} <= {*made_of_rules()}
+
+
+@pytest.mark.soak
+def test_what_is_made_of_the_rules_takes_time_by_its_length():
+    grown = [measure_growth(judge, Hostile(unit), most_seconds=AT_MOST_MS / 1000) for unit in made_of_rules()]
+    assert [each for each in grown if each.ratio > MOST or each.seconds * 1000 >= AT_MOST_MS] == []

@@ -25,7 +25,7 @@ from minara_site.access.policy import Act
 from minara_site.access.security.factors import list_factors
 from minara_site.access.security.lockout import passkey_limit
 from minara_site.access.security.sessions import is_half_way, renew_session
-from minara_site.console.account.security.forms import CodeForm, PasskeyForm, PasswordForm
+from minara_site.console.account.security.forms import CodeForm, ConfirmCodeForm, PasskeyForm, PasswordForm
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.responses import form_status, render_page, safe_path, see_other
 
@@ -86,21 +86,44 @@ def second_step(request: HttpRequest) -> HttpResponse:
 @page(Act.SECURITY, methods=("GET", "POST"))
 @sensitive_post_parameters("password", "code")
 def reauthenticate(request: PageRequest) -> HttpResponse:
-    """Ask somebody who signed in a while ago to show again who they are, then lead them back."""
-    user = request.user
-    forms = {"password": PasswordForm(user=user), "code": CodeForm(user=user), "credential": PasskeyForm(user=user)}
-    sent = bind(request, forms)
+    """Ask somebody who signed in a while ago to show again who they are, then lead them back.
+
+    A passkey is enough; else the password, and a code of whoever has a second factor.
+    """
+    user, factors = request.user, list_factors(request.user)
+    forms = {
+        "password": PasswordForm(user=user),
+        "code": ConfirmCodeForm(user=user),
+        "credential": PasskeyForm(user=user),
+    }
     next_path = safe_path(request, request.POST.get("next") or request.GET.get("next"))
-    if sent is not None and sent.is_valid():
-        if isinstance(sent, PasswordForm):
-            record_authentication(request, user, method="password", reauthenticated=True)
-        else:
-            post_authentication(request, proven_by(sent), reauthenticated=True)
-        renew_session(request)
-        return see_other(next_path or "access:security")
-    context = {"title": _("Confirm that it is you"), "next": next_path or "", "factors": list_factors(user)}
+    sent: list[Any] = []
+    if request.method == "POST":
+        sent = show_proofs(request, forms, with_code=factors.count > 0)
+        if all(form.is_valid() for form in sent):
+            for form in sent:
+                if isinstance(form, PasswordForm):
+                    record_authentication(request, user, method="password", reauthenticated=True)
+                else:
+                    post_authentication(request, proven_by(form), reauthenticated=True)
+            renew_session(request)
+            return see_other(next_path or "access:security")
+    context = {"title": _("Confirm that it is you"), "next": next_path or "", "factors": factors}
     context |= {"form": forms["password"], "code_form": forms["code"], "passkey_form": forms["credential"]}
-    return render_page(request, "console/account/security/reauthenticate.html", context, status=form_status(sent))
+    status = form_status(sent[-1] if sent else None)
+    return render_page(request, "console/account/security/reauthenticate.html", context, status=status)
+
+
+def show_proofs(request: PageRequest, forms: dict[str, Any], *, with_code: bool) -> list[Any]:
+    """Put what was sent into its forms, one after the other up to a wrong one: a wrong password spends no code."""
+    names = ["credential"] if request.POST.get("credential") else ["password", "code"] if with_code else ["password"]
+    sent: list[Any] = []
+    for name in names:
+        forms[name] = type(forms[name])(request.POST, user=request.user)
+        sent.append(forms[name])
+        if not forms[name].is_valid():
+            break
+    return sent
 
 
 def bind(request: HttpRequest, forms: dict[str, Any]) -> Form | None:

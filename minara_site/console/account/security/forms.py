@@ -3,6 +3,7 @@
 from typing import Any
 
 from allauth.account.adapter import get_adapter
+from allauth.core import context
 from allauth.core.internal.cryptokit import normalize_user_code
 from allauth.mfa.adapter import get_adapter as get_factor_adapter
 from allauth.mfa.base.forms import BaseAuthenticateForm
@@ -21,6 +22,7 @@ from django.utils.translation import gettext_lazy as _
 from minara_site.access.adapters import cipher
 from minara_site.access.models import User
 from minara_site.access.security.lockout import code_limit, is_first_use
+from minara_site.access.security.proofs import check_proof
 
 SEALED_FOR_SECONDS = 3600
 BROKEN = (  # what a made-up credential raises
@@ -55,13 +57,38 @@ class CodeForm(BaseAuthenticateForm):  # type: ignore[misc]
 
     def clean_code(self) -> str:
         """Accept a code that fits, once. Raises Throttled after five that do not."""
-        now, limit = timezone.now(), code_limit(self.user.pk)
-        limit.count_attempt(now)
-        if not is_first_use(user_id=self.user.pk, code=normalize_user_code(self.cleaned_data["code"]), now=now):
-            raise mismatch()
-        code: str = super().clean_code()
+        limit = code_limit(self.user.pk)
+        limit.count_attempt(timezone.now())
+        code = self.matched_code()
         limit.reset_attempts()
         return code
+
+    def matched_code(self) -> str:
+        """Return the code. Raises ValidationError when it does not fit, or was typed before."""
+        typed = normalize_user_code(self.cleaned_data["code"])
+        if not is_first_use(user_id=self.user.pk, code=typed, now=timezone.now()):
+            raise mismatch()
+        code: str = super().clean_code()
+        return code
+
+
+class ConfirmCodeForm(CodeForm):
+    """The code of somebody who is signed in; tries count for this session alone."""
+
+    def clean_code(self) -> str:
+        """Accept a code that fits, once. Raises SessionEnded for the fifth wrong one."""
+        if not check_proof(context.request, self.is_right):
+            raise mismatch()
+        code: str = self.cleaned_data["code"]
+        return code
+
+    def is_right(self) -> bool:
+        """Say whether the code fits."""
+        try:
+            self.matched_code()
+        except forms.ValidationError:
+            return False
+        return True
 
 
 class CredentialField(forms.JSONField):
@@ -109,7 +136,7 @@ class PasswordForm(forms.Form):
         self.user = user
 
     def clean_password(self) -> str:
-        """Refuse another password. Raises Throttled after five."""
+        """Refuse another password. Raises SessionEnded for the fifth wrong one."""
         password: str = self.cleaned_data["password"]
         if not get_adapter().reauthenticate(self.user, password):
             raise forms.ValidationError(_("That is not your password."))
@@ -117,7 +144,7 @@ class PasswordForm(forms.Form):
 
 
 class NewPasswordForm(PasswordChangeForm):
-    """Django's form with our words; tries of the present password count like those of a sign-in."""
+    """Django's form with our words; tries of the present password count for this session."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -131,7 +158,7 @@ class NewPasswordForm(PasswordChangeForm):
         field.label, field.help_text = str(label), str(hint)
 
     def clean_old_password(self) -> str:
-        """Refuse another password. Raises Throttled after five."""
+        """Refuse another password. Raises SessionEnded for the fifth wrong one."""
         password: str = self.cleaned_data["old_password"]
         if not get_adapter().reauthenticate(self.user, password):
             raise forms.ValidationError(self.error_messages["password_incorrect"], code="password_incorrect")
@@ -160,14 +187,13 @@ class AppForm(forms.Form):
         return secret if user_id == str(self.user.pk) else ""
 
     def clean_code(self) -> str:
-        """Refuse a code that does not fit. Raises Throttled after five."""
+        """Refuse a code that does not fit. None is counted: who types it has the secret, there is nothing to guess."""
         code: str = self.cleaned_data["code"]
-        now, limit = timezone.now(), code_limit(self.user.pk)
-        limit.count_attempt(now)
-        is_new = is_first_use(user_id=self.user.pk, code=normalize_user_code(code), now=now)
-        if not (is_new and validate_totp_code(self.secret, code)):
+        typed = normalize_user_code(code)
+        if not validate_totp_code(self.secret, code) or not is_first_use(
+            user_id=self.user.pk, code=typed, now=timezone.now()
+        ):
             raise mismatch()
-        limit.reset_attempts()
         return code
 
 

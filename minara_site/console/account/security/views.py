@@ -49,7 +49,7 @@ def by(request: PageRequest) -> dict[str, Any]:
     return {"user": request.user, "session_key": key, "now": timezone.now(), "actor": request.principal.actor}
 
 
-@page(Act.SECURITY, methods=("GET", "POST"))
+@page(Act.SECURITY_CHANGE, methods=("GET", "POST"))
 @sensitive_post_parameters("old_password", "new_password1", "new_password2")
 def password(request: PageRequest) -> HttpResponse:
     """Change the password; this session goes on, the others end."""
