@@ -183,7 +183,13 @@ def why_no_lesson(entry: RoleMemory, role: MemoryRole | None, now: datetime) -> 
         if entry.outcome == Outcome.RIGHT:
             return _("It was right: there is nothing to mend, so no model was asked.")
         return str(CLOSED_WORDS[Classification(entry.classification)]) if entry.classification else ""
-    return why_pending(entry, role, now)
+    return marked_label(entry.mark) if entry.mark else why_pending(entry, role, now)
+
+
+def marked_label(mark: Mapping[str, Any]) -> str:
+    """Return what a person just said came of an entry."""
+    marked = _("Marked as right.") if mark["outcome"] == Outcome.RIGHT else _("Marked as wrong.")
+    return sentences(marked, _("Takes effect in a moment."))
 
 
 def why_pending(entry: RoleMemory, role: MemoryRole | None, now: datetime) -> str:
