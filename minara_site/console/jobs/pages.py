@@ -12,7 +12,7 @@ from minara_site.access.actors import name_actors
 from minara_site.access.models import User
 from minara_site.console.jobs.selectors import UNDER_WAY
 from minara_site.kernel.jobs.models import JobRun, RunState
-from minara_site.kernel.jobs.services import OVER
+from minara_site.kernel.jobs.services import OVER, is_dropped
 from minara_site.kernel.jobs.table import Job, find_job, load_jobs
 from minara_site.web.badges import state_of
 from minara_site.web.filters import Text
@@ -112,6 +112,11 @@ class RunRow:
         if self.run.started_at is None or self.run.finished_at is None:
             return ""
         return duration_label(self.run.finished_at - self.run.started_at)
+
+    @property
+    def is_dropped(self) -> bool:
+        """Whether it did nothing because another run was at work."""
+        return is_dropped(self.run.result)
 
     @property
     def counts(self) -> list[tuple[str, Any]]:
