@@ -29,6 +29,7 @@ COUNT_WORDS: dict[str, str | Promise] = {
     "skipped": gettext_lazy("skipped"),
     "changed": gettext_lazy("changed meanwhile, left for the next run"),
     "left": gettext_lazy("left to the next run, which is asked for"),
+    "dropped": gettext_lazy("left to another run"),
     "added": gettext_lazy("edges to add"),
     "memories": gettext_lazy("memories that lack one"),
     "decisions": gettext_lazy("decisions that lack one"),
@@ -126,14 +127,19 @@ def shown_run(run: JobRun) -> RunView:
 
 def shown_fix(name: str, run: JobRun) -> FixView:
     """Return what a run says of one fix; counts of nothing are left out."""
-    words = COUNT_WORDS | DONE_WORDS if run.arguments.get("apply") else COUNT_WORDS
-    words |= REFLECTED_WORDS if name == FixName.REFLECT_PENDING else {}
+    words = count_words(name, run)
     own = [(key.partition("."), value) for key, value in (run.result or {}).items()]
     found = {what: value for (fix, _dot, what), value in own if fix == name}
     ids, cost = str(found.pop(IDS, "")), str(found.pop(COST, ""))
     counts = [(count, words.get(what, what)) for what, count in found.items() if count]
     fix = fixes()[name]
     return FixView(fix.label, fix.summary, counts, ids.split(", ") if ids else [], cost_sentence(cost), is_left(found))
+
+
+def count_words(name: str, run: JobRun) -> dict[str, str | Promise]:
+    """Return what the counts of a fix are called, of a dry run or of a repair."""
+    words = COUNT_WORDS | DONE_WORDS if run.arguments.get("apply") else COUNT_WORDS
+    return words | REFLECTED_WORDS if name == FixName.REFLECT_PENDING else words
 
 
 def cost_sentence(cost: str) -> str:

@@ -98,6 +98,13 @@ ENDED: dict[Ended, Text] = {
     Ended.LEFT: gettext_lazy("waiting for the model"),
     Ended.SHADOWED: gettext_lazy("shadow mode, nothing written"),
 }
+DECIDED: dict[str, Text] = {
+    "outcome": gettext_lazy("Outcome"),
+    "pnl_pct": gettext_lazy("P&L"),
+    "class": gettext_lazy("Class"),
+    "narrative": gettext_lazy("Narrative"),
+    "lesson": gettext_lazy("Lesson"),
+}
 EVERY_DAY = {"*"}
 
 
@@ -116,8 +123,7 @@ def probe_label(probe: OutcomeProbe) -> str:
     """Return how the outcome of a role's decisions is found."""
     match probe:
         case PriceDelta():
-            span = {"window": hours_label(probe.window_hours), "field": probe.asset_field}
-            return _("price of %(field)s over %(window)s") % span
+            return _("price of the asset over %(window)s") % {"window": hours_label(probe.window_hours)}
         case Custom():
             return _("the probe %(id)s") % {"id": probe.probe_id}
         case Manual():
@@ -157,6 +163,14 @@ def cron_label(expression: str) -> str:
 def pnl_label(pnl_pct: float) -> str:
     """Return a change in percent with its sign: "+2.41%", with a true minus."""
     return f"{pnl_pct:+,.2f}%".replace("-", MINUS)
+
+
+def shadow_texts(decision: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a reflection in shadow decided, by label, its outcome in words; what it left empty is left out."""
+    texts = decided_texts(decision)
+    if texts.get("outcome") in set(Outcome):
+        texts["outcome"] = str(OUTCOMES[Outcome(texts["outcome"])])
+    return {str(DECIDED.get(name, name)): text for name, text in texts.items() if text not in (None, "")}
 
 
 def decided_texts(decision: Mapping[str, Any]) -> dict[str, Any]:

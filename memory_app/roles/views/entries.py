@@ -7,7 +7,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from memory_app.roles.decision_chart import load_picture
-from memory_app.roles.labels import decided_texts
+from memory_app.roles.labels import shadow_texts
 from memory_app.roles.pages.entry import (
     is_undoable,
     is_waiting,
@@ -74,7 +74,7 @@ def entry_page(request: PageRequest, entry_id: int) -> HttpResponse:
         "timeline": timeline_of(entry, role, now),
         "chart": load_picture(entry, role, now),
         "noise_band": settings.MINARA.noise_band_pct,
-        "shadow_rows": list_inputs(decided_texts(shadow.decision if row.is_own else mask_nested(shadow.decision)))
+        "shadow_rows": list_inputs(shadow_texts(shadow.decision if row.is_own else mask_nested(shadow.decision)))
         if shadow
         else [],
         "author": names[entry.actor],
