@@ -127,7 +127,7 @@ def shown_run(run: JobRun) -> RunView:
 
 def shown_fix(name: str, run: JobRun) -> FixView:
     """Return what a run says of one fix; counts of nothing are left out."""
-    words = count_words(name, run)
+    words = count_labels(name, run)
     own = [(key.partition("."), value) for key, value in (run.result or {}).items()]
     found = {what: value for (fix, _dot, what), value in own if fix == name}
     ids, cost = str(found.pop(IDS, "")), str(found.pop(COST, ""))
@@ -136,7 +136,7 @@ def shown_fix(name: str, run: JobRun) -> FixView:
     return FixView(fix.label, fix.summary, counts, ids.split(", ") if ids else [], cost_sentence(cost), is_left(found))
 
 
-def count_words(name: str, run: JobRun) -> dict[str, str | Promise]:
+def count_labels(name: str, run: JobRun) -> dict[str, str | Promise]:
     """Return what the counts of a fix are called, of a dry run or of a repair."""
     words = COUNT_WORDS | DONE_WORDS if run.arguments.get("apply") else COUNT_WORDS
     return words | REFLECTED_WORDS if name == FixName.REFLECT_PENDING else words

@@ -8,7 +8,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory_app.doctor.pages import count_words
+from memory_app.doctor.pages import count_labels
 from memory_app.doctor.selectors import fixes
 from memory_app.roles.core import Trigger
 from memory_app.roles.core.sweep import SweepResult
@@ -177,7 +177,7 @@ def count_label(name: str, run: JobRun) -> Text:
     fix, _dot, what = name.rpartition(".")
     if fix not in fixes():
         return COUNTS.get(what, what.replace("_", " "))
-    label = count_words(fix, run).get(what, what.replace("_", " "))
+    label = count_labels(fix, run).get(what, what.replace("_", " "))
     return _("%(name)s: %(text)s") % {"name": fixes()[fix].label, "text": label}
 
 
