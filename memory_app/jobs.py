@@ -72,7 +72,7 @@ JOBS = (
         START,
         roles.start_due,
         every=timedelta(minutes=1),
-        summary=_("Starts the reflection of the roles whose time has come, or that something new concerns."),
+        summary=_("Applies the outcomes that a person marked, and starts the reflections whose time has come."),
     ),
     Job(
         REFLECT,

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 from memory_app.doctor.fixes.names import FixName
 from memory_app.doctor.selectors import fixes
 from minara_site.kernel.doctor.core import HealthState
-from minara_site.kernel.doctor.fixes import UNKNOWN_COST
+from minara_site.kernel.doctor.fixes import UNKNOWN_COST, is_left
 from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.web.filters import Text
 from minara_site.web.moments import cost_label
@@ -29,6 +29,7 @@ COUNT_WORDS: dict[str, str | Promise] = {
     "skipped": gettext_lazy("skipped"),
     "changed": gettext_lazy("changed meanwhile, left for the next run"),
     "left": gettext_lazy("left to the next run, which is asked for"),
+    "dropped": gettext_lazy("left to another run"),
     "added": gettext_lazy("edges to add"),
     "memories": gettext_lazy("memories that lack one"),
     "decisions": gettext_lazy("decisions that lack one"),
@@ -55,18 +56,23 @@ REFLECTED_WORDS: dict[str, str | Promise] = {
     "skipped": gettext_lazy("too old, skipped"),
     "failed": gettext_lazy("failed, tried again later"),
     "left": gettext_lazy("left: no model could be asked"),
+    "dropped": gettext_lazy("roles left to another run that is at work"),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class FixView:
-    """A fix of a run: what it would do or did, as pairs of count and words, some ids, and what it may cost in words."""
+    """A fix of a run: what it would do or did, as pairs of count and words, some ids, and what it may cost in words.
+
+    One that `is_left` did nothing, because another run was at work.
+    """
 
     title: Text
     summary: Text
     counts: list[tuple[int, Text]]
     ids: list[str]
     cost: str = ""
+    is_left: bool = False
 
     @property
     def is_empty(self) -> bool:
@@ -121,15 +127,19 @@ def shown_run(run: JobRun) -> RunView:
 
 def shown_fix(name: str, run: JobRun) -> FixView:
     """Return what a run says of one fix; counts of nothing are left out."""
-    words = COUNT_WORDS | DONE_WORDS if run.arguments.get("apply") else COUNT_WORDS
-    words |= REFLECTED_WORDS if name == FixName.REFLECT_PENDING else {}
+    words = count_labels(name, run)
     own = [(key.partition("."), value) for key, value in (run.result or {}).items()]
     found = {what: value for (fix, _dot, what), value in own if fix == name}
     ids, cost = str(found.pop(IDS, "")), str(found.pop(COST, ""))
     counts = [(count, words.get(what, what)) for what, count in found.items() if count]
-    return FixView(
-        fixes()[name].label, fixes()[name].summary, counts, ids.split(", ") if ids else [], cost_sentence(cost)
-    )
+    fix = fixes()[name]
+    return FixView(fix.label, fix.summary, counts, ids.split(", ") if ids else [], cost_sentence(cost), is_left(found))
+
+
+def count_labels(name: str, run: JobRun) -> dict[str, str | Promise]:
+    """Return what the counts of a fix are called, of a dry run or of a repair."""
+    words = COUNT_WORDS | DONE_WORDS if run.arguments.get("apply") else COUNT_WORDS
+    return words | REFLECTED_WORDS if name == FixName.REFLECT_PENDING else words
 
 
 def cost_sentence(cost: str) -> str:

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from memory_app.doctor.selectors import fixes
 from minara_site.access.principal import Principal
 from minara_site.kernel.doctor.core import FIX
-from minara_site.kernel.doctor.fixes import DryRun, FixAudit
+from minara_site.kernel.doctor.fixes import DryRun, FixAudit, is_left
 from minara_site.kernel.errors import FieldError, Invalid
 from minara_site.kernel.jobs.models import JobRun
 from minara_site.kernel.jobs.services import Claim, request_run
@@ -54,7 +54,8 @@ def apply_fix(name: str, *, actor: str, now: datetime, claim: Claim | None = Non
     if claim and claim.attempt > 1:  # a run that is taken up again may have written the line
         audit.find(since=JobRun.objects.values_list("created_at", flat=True).get(pk=claim.run_id))
     done = fixes()[name].apply(audit, claim)
-    audit.close()
+    if not is_left(done):
+        audit.close()
     return done
 
 

@@ -4,7 +4,8 @@ from datetime import datetime
 from typing import Any
 
 from memory_app.doctor.services import apply_fixes, choose_fixes, dry_run_fixes
-from minara_site.kernel.jobs.services import Claim
+from minara_site.kernel.doctor.fixes import is_left
+from minara_site.kernel.jobs.services import DROPPED, Claim
 
 
 def run_fixes(
@@ -14,7 +15,8 @@ def run_fixes(
     chosen = choose_fixes(names)
     if apply:
         done = apply_fixes(chosen, actor=actor, now=now, claim=claim)
-        return {f"{name}.{what}": count for name, counts in done.items() for what, count in counts.items()}
+        counted = {f"{name}.{what}": count for name, counts in done.items() for what, count in counts.items()}
+        return counted | ({"result": DROPPED} if all(map(is_left, done.values())) else {})
     result: dict[str, Any] = {}
     for name, foreseen in dry_run_fixes(chosen, claim=claim).items():
         result |= {f"{name}.{what}": count for what, count in foreseen.counts.items()}

@@ -1,12 +1,11 @@
 """Runs that embed: what is pending, and again what failed or is out of date. Source: S1 (hybrid retrieval)."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from datetime import datetime
-from uuid import uuid4
+from typing import Any
 
 import structlog
-from django.conf import settings
 from django.db import transaction
 from django.utils.translation import gettext as _
 
@@ -21,13 +20,13 @@ from memory_app.memories.core import EmbeddingState
 from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.errors import Conflict
-from minara_site.kernel.jobs.leases import acquire_lease, release_lease, renew_lease
+from minara_site.kernel.jobs.leases import KeptLease, kept_lease
 from minara_site.kernel.jobs.models import JobRun, RunState
-from minara_site.kernel.jobs.services import Claim, report_progress, request_run, request_run_later
+from minara_site.kernel.jobs.services import DROPPED, Claim, report_progress, request_run, request_run_later
 from minara_site.kernel.jobs.time_budget import TimeBudget
 
 ON_WRITE = "event:memory_written"
-LEASE = "embeddings"
+LEASE, LEASE_SECONDS = "embeddings", 30
 UNDER_WAY = (RunState.QUEUED, RunState.RUNNING)
 TIME_BUDGET_SECONDS = 30  # of one run
 MAX_LOOKED_AT = 200  # of the rows of one event
@@ -37,59 +36,50 @@ Batch = tuple[DerivedTable, list[int]]
 log = structlog.get_logger(__name__)
 
 
-def embed_pending(*, now: datetime, claim: Claim | None = None, limit: int | None = None) -> dict[str, int]:
+def embed_pending(*, now: datetime, claim: Claim | None = None, limit: int | None = None) -> dict[str, Any]:
     """Embed what is pending. Returns and raises what `backfill_embeddings` does."""
     return run(EMBED, now=now, claim=claim, limit=limit)
 
 
-def backfill_embeddings(*, now: datetime, claim: Claim | None = None, limit: int | None = None) -> dict[str, int]:
+def backfill_embeddings(*, now: datetime, claim: Claim | None = None, limit: int | None = None) -> dict[str, Any]:
     """Embed what is pending, failed or out of date; return how many were embedded, skipped, failed, changed.
 
-    `changed` got another text meanwhile and wait for the next run. With the provider disabled, or while another run
-    embeds, nothing is done. When its time is spent it requests a run for the rest; when nothing could be embedded
-    in that time, the schedule does.
+    `changed` got another text meanwhile and wait for the next run. With the provider disabled nothing is done, nor
+    while another run embeds, which the result says. When its time is spent it requests a run for the rest; when
+    nothing could be embedded in that time, the schedule does.
     Raises ProviderDown when the provider does not answer, and Misconfigured.
     """
     return run(BACKFILL, now=now, claim=claim, limit=limit)
 
 
-def run(job: str, *, now: datetime, claim: Claim | None, limit: int | None) -> dict[str, int]:
+def run(job: str, *, now: datetime, claim: Claim | None, limit: int | None) -> dict[str, Any]:
     """Embed batch by batch until nothing waits, the limit is reached or the time is over."""
-    counts, provider = Counts(), current_provider()
+    counts, provider, is_continued = Counts(), current_provider(), False
     if provider is None:
         return counts.as_dict()
     budget = TimeBudget.start(TIME_BUDGET_SECONDS)
     total = count_work(provider.label, failed=job == BACKFILL)
-    with only_one(claim, now=now) as is_ours:
-        for source, ids in batches_of(job, provider) if is_ours else ():
+    with only_one(now=now) as lease:
+        if lease is None:
+            return {"result": DROPPED}
+        for source, ids in batches_of(job, provider):
             chosen = ids[: None if limit is None else limit - counts.total]
             counts += embed_batch(provider, chosen, source=source, now=now)
             report_progress(claim, counts.total, total)
-            if counts.total == limit:
+            if counts.total == limit or lease.lost.is_set():
                 break
             if budget.is_spent:
-                if counts.embedded:
-                    request_run(job, {}, now=now, requested_by=f"job:{job}")
+                is_continued = counts.embedded > 0
                 break
+    if is_continued:  # the lease is free again by now
+        request_run(job, {}, now=now, requested_by=f"job:{job}")
     log.info("memories_embedded", job=job, **counts.as_dict())
     return counts.as_dict()
 
 
-@contextmanager
-def only_one(claim: Claim | None, *, now: datetime) -> Iterator[bool]:
-    """Say whether this is the only run that embeds; a second one would pay for the same texts.
-
-    A run whose worker died gets its own lease back at once.
-    """
-    holder = f"run:{claim.run_id}" if claim else uuid4().hex
-    seconds = settings.MINARA.minara_job_timeout_seconds
-    is_ours = renew_lease(LEASE, holder=holder, seconds=seconds, now=now) or acquire_lease(
-        LEASE, holder=holder, seconds=seconds, now=now
-    )
-    try:
-        yield is_ours
-    finally:
-        release_lease(LEASE, holder=holder)
+def only_one(*, now: datetime) -> AbstractContextManager[KeptLease | None]:
+    """Hold the lease of all that embeds during the block; None says that another has it and would pay for the same."""
+    return kept_lease(LEASE, seconds=LEASE_SECONDS, now=now)
 
 
 def batches_of(job: str, provider: EmbeddingProvider) -> Iterator[Batch]:

@@ -40,7 +40,7 @@ from minara_site.kernel.governance.selectors import mode_of
 from minara_site.kernel.governance.services import record_shadow
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.jobs.leases import KeptLease, kept_lease
-from minara_site.kernel.jobs.services import Claim, report_progress
+from minara_site.kernel.jobs.services import DROPPED, Claim, report_progress
 from minara_site.kernel.llm.core import Category
 from minara_site.kernel.llm.core.tiers import Tier
 from minara_site.kernel.llm.gateway import Answer, AnswerInvalid, Question, ask
@@ -73,7 +73,7 @@ def judge_conflicts(*, now: datetime, claim: Claim | None = None, most: int = MA
         return {"stopped": reason}
     with kept_lease(LEASE, seconds=LEASE_SECONDS, now=now) as lease:
         if lease is None:
-            return {"stopped": _("Another run is judging already.")}
+            return {"result": DROPPED}
         consolidator = FactConsolidator(now=now, run_id=claim.run_id if claim else None)
         return consolidator.judge_all(most, lease=lease, claim=claim)
 

@@ -19,7 +19,7 @@ from memory_app.roles.records import entry_record, role_record
 from memory_app.roles.registry import registry
 from memory_app.roles.schemas import NewDecision
 from memory_app.roles.selectors import count_pending, find_refused, get_entry, list_entries, list_lessons
-from memory_app.roles.services.outcome import mark_outcome
+from memory_app.roles.services.outcome import apply_due_marks, mark_outcome
 from memory_app.roles.services.record import DecisionDraft, record_decision
 from minara_site.access.access_log import log_access
 from minara_site.access.api_auth import allow
@@ -199,6 +199,7 @@ def list_(request: PageRequest, query: Query[EntryQuery]) -> dict[str, Any]:
     A page is shorter by what the guard's newest rules refuse.
     """
     owner = request.principal.reads(Act.ROLE_MEMORY_READ, query.owner)
+    apply_due_marks(now=timezone.now())
     rows: QuerySet[Any] = list_entries(
         owner=owner,
         role_id=query.role,
@@ -224,6 +225,7 @@ def list_(request: PageRequest, query: Query[EntryQuery]) -> dict[str, Any]:
 def read(request: PageRequest, entry_id: int, query: Query[OwnerQuery]) -> dict[str, Any]:
     """Read one decision; what the guard holds of it is there without its words."""
     owner = request.principal.reads(Act.ROLE_MEMORY_READ, query.owner)
+    apply_due_marks(now=timezone.now())
     entry = get_entry(owner=owner, entry_id=entry_id)
     log_access(
         principal=request.principal,

@@ -44,8 +44,9 @@ def is_due(declared: DeclaredRole, *, trigger: Trigger, now: datetime) -> Q:
 
 
 def too_old_of(declared: DeclaredRole, *, owner_id: int | None = None, now: datetime) -> RoleMemoryQuerySet:
-    """Return what waits and will never be judged."""
-    return waiting_of(declared.id, owner_id).filter(decided_at__lt=skipped_before(declared.policy, now))
+    """Return what waits and will never be judged; what a person just marked will be."""
+    old = waiting_of(declared.id, owner_id).filter(decided_at__lt=skipped_before(declared.policy, now))
+    return old.filter(mark_effective_at__isnull=True)
 
 
 def roles_with_due(

@@ -16,6 +16,7 @@ from memory_app.roles.models import RoleMemory, RoleMemoryQuerySet, RoleState
 from memory_app.roles.registry import DeclaredRole, registry
 from minara_site.access.models import User
 from minara_site.kernel.counts import CountOf, RowCount
+from minara_site.kernel.jobs.leases import is_dead
 from minara_site.kernel.jobs.models import Lease
 from minara_site.kernel.ownership import Owner
 from minara_site.web.lists import total_label
@@ -111,7 +112,9 @@ def read_statuses(roles: Sequence[tuple[str, DeclaredRole | None]], owner: Owner
 
 def lease_of(role_id: str, holder: str | None, until: datetime | None) -> Lease | None:
     """Return the lock of a role as it was read beside the counts; None while it is free."""
-    return Lease(name=LOCK + role_id, holder=holder, expires_at=until) if holder and until else None
+    if not holder or not until or is_dead(holder):
+        return None
+    return Lease(name=LOCK + role_id, holder=holder, expires_at=until)
 
 
 def load_ages(role: MemoryRole, owner: Owner, now: datetime) -> list[Ages]:

@@ -98,6 +98,13 @@ ENDED: dict[Ended, Text] = {
     Ended.LEFT: gettext_lazy("waiting for the model"),
     Ended.SHADOWED: gettext_lazy("shadow mode, nothing written"),
 }
+DECIDED: dict[str, Text] = {
+    "outcome": gettext_lazy("Outcome"),
+    "pnl_pct": gettext_lazy("P&L"),
+    "class": gettext_lazy("Class"),
+    "narrative": gettext_lazy("Narrative"),
+    "lesson": gettext_lazy("Lesson"),
+}
 EVERY_DAY = {"*"}
 
 
@@ -116,8 +123,7 @@ def probe_label(probe: OutcomeProbe) -> str:
     """Return how the outcome of a role's decisions is found."""
     match probe:
         case PriceDelta():
-            span = {"window": hours_label(probe.window_hours), "field": probe.asset_field}
-            return _("price of %(field)s over %(window)s") % span
+            return _("price of the asset over %(window)s") % {"window": hours_label(probe.window_hours)}
         case Custom():
             return _("the probe %(id)s") % {"id": probe.probe_id}
         case Manual():
@@ -159,6 +165,14 @@ def pnl_label(pnl_pct: float) -> str:
     return f"{pnl_pct:+,.2f}%".replace("-", MINUS)
 
 
+def shadow_texts(decision: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a reflection in shadow decided, by label, its outcome in words; what it left empty is left out."""
+    texts = decided_texts(decision)
+    if texts.get("outcome") in set(Outcome):
+        texts["outcome"] = str(OUTCOMES[Outcome(texts["outcome"])])
+    return {str(DECIDED.get(name, name)): text for name, text in texts.items() if text not in (None, "")}
+
+
 def decided_texts(decision: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a reflection in shadow decided, its change in percent as people say it."""
     change = decision.get("pnl_pct")
@@ -183,7 +197,13 @@ def why_no_lesson(entry: RoleMemory, role: MemoryRole | None, now: datetime) -> 
         if entry.outcome == Outcome.RIGHT:
             return _("It was right: there is nothing to mend, so no model was asked.")
         return str(CLOSED_WORDS[Classification(entry.classification)]) if entry.classification else ""
-    return why_pending(entry, role, now)
+    return marked_label(entry.mark) if entry.mark else why_pending(entry, role, now)
+
+
+def marked_label(mark: Mapping[str, Any]) -> str:
+    """Return what a person just said came of an entry."""
+    marked = _("Marked as right.") if mark["outcome"] == Outcome.RIGHT else _("Marked as wrong.")
+    return sentences(marked, _("Takes effect in a moment."))
 
 
 def why_pending(entry: RoleMemory, role: MemoryRole | None, now: datetime) -> str:

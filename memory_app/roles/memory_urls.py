@@ -11,4 +11,5 @@ urlpatterns = [
     path("outcomes/<int:entry_id>/", outcomes.judge, name="judge"),
     path("<int:entry_id>/", entries.entry_page, name="one"),
     path("<int:entry_id>/outcome/", outcomes.mark, name="mark"),
+    path("<int:entry_id>/outcome/undo/", outcomes.undo, name="undo"),
 ]

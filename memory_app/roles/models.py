@@ -72,7 +72,9 @@ class RoleMemory(models.Model):
     (R-01). `outcome_at` is when the market had answered: a lesson is for decisions made after it. `pnl_pct` is the
     change of the price in percent, in the direction of the decision. `held_at` is set while the guard holds the
     decision, `lesson_held_at` while it holds the lesson. `classification` waits, with its narrative, for the lesson
-    while the entry is pending, so that a crash between the stages costs no second Stage 1.
+    while the entry is pending, so that a crash between the stages costs no second Stage 1. `mark` is what a person said
+    came of it and may still undo until `mark_effective_at`; both are empty once it is the outcome, and nothing else
+    reads them.
     """
 
     owner = owner_key()
@@ -91,6 +93,8 @@ class RoleMemory(models.Model):
     outcome_by = models.CharField(max_length=80, blank=True)  # the probe, or who marked it
     outcome_note = models.CharField(max_length=500, blank=True)
     pnl_pct = models.FloatField(null=True)
+    mark = models.JSONField(null=True)  # {outcome, pnl_pct, note, actor}
+    mark_effective_at = models.DateTimeField(null=True)
     entry_price = price_field(null=True)
     entry_price_at = models.DateTimeField(null=True)
     exit_price = price_field(null=True)
@@ -174,6 +178,9 @@ class RoleMemory(models.Model):
                 fields=["owner", "asset", "-reflected_at", "-id"],
                 condition=Q(status=Status.REFLECTED),
                 name="role_memory_timeline",
+            ),
+            models.Index(
+                fields=["mark_effective_at"], condition=Q(mark_effective_at__isnull=False), name="role_memory_marked"
             ),
             models.Index(fields=["embedding_state", "id"], name="role_memory_embedding_state"),
             models.Index(fields=["rules_version", "id"], name="role_memory_rules_version"),

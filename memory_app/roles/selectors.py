@@ -55,14 +55,14 @@ def list_entries(
 
 
 def list_manual_due(*, owner: Owner, now: datetime) -> RoleMemoryQuerySet:
-    """Return the decisions of manual roles that are old enough and wait for somebody to mark them, unordered."""
+    """Return the decisions of manual roles that are old enough and that nobody marked yet, unordered."""
     due = Q(pk__in=())
     for declared in registry().all():
         if isinstance(declared.policy.outcome_probe, Manual):
             ready = now - timedelta(hours=declared.policy.min_age_hours)
             due |= Q(role_id=declared.id, decided_at__lte=ready)
     rows: RoleMemoryQuerySet = RoleMemory.objects.for_owner(owner).pending().filter(due, outcome__isnull=True)
-    return rows
+    return rows.filter(mark_effective_at__isnull=True)
 
 
 def count_pending(*, owner: Owner) -> dict[str, int]:

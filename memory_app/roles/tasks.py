@@ -1,17 +1,23 @@
-"""What the worker does for roles: start what is due, and reflect. Source: S0 (triggers)."""
+"""What the worker does for roles: apply marks, start what is due, and reflect. Source: S0 (triggers)."""
 
 from datetime import datetime
 from typing import Any
 
 from memory_app.roles.core import Trigger
+from memory_app.roles.services.outcome import apply_due_marks, request_next_application
 from memory_app.roles.services.reflect import reflect_role
 from memory_app.roles.services.triggers import start_due_roles
 from minara_site.kernel.jobs.services import Claim
 
 
 def start_due(*, now: datetime) -> dict[str, int]:
-    """Start a run for every role whose time has come; running it again starts none."""
-    return {"started": start_due_roles(now=now)}
+    """Apply the marks that can no longer be undone, then start a run for every role whose time has come.
+
+    Running it again finds neither.
+    """
+    applied = apply_due_marks(now=now)
+    request_next_application(now=now)
+    return {"applied": applied, "started": start_due_roles(now=now)}
 
 
 def reflect(

@@ -143,15 +143,16 @@ class TestRun:
             state=RunState.SUCCEEDED,
             started_at=now,
             finished_at=now + timedelta(seconds=0.44),
-            result={"purged": 7},
+            result={"purged": 7, "no_lesson": 2},
             attempts=2,
-            requested_by="schedule",
+            requested_by="role:cron",
         )
         page = text_of(operator_page.get(f"/ops/jobs/{run.pk}/"))
         assert '<dt>purged</dt><dd class="typed">7</dd>' in page
         assert "0.4 s" in page
         assert "2 of 5" in page
-        assert "the schedule" in page
+        assert "a role, on a schedule" in page
+        assert "<dt>without a lesson</dt>" in page
         assert "hx-get" not in page.split('id="progress"')[1].split(">")[0]
 
     def test_a_failure_says_what_to_do_and_can_be_tried_again(self, operator_page: Client) -> None:

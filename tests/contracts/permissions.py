@@ -249,6 +249,7 @@ PAGES: dict[str, Row] = {
     "role-memory/outcomes/<int:entry_id>/": page(Act.ROLE_MEMORY_READ, get=ANA_AND_OPERATORS),
     "role-memory/<int:entry_id>/": page(Act.ROLE_MEMORY_READ, get=ANA_AND_OPERATORS),
     "role-memory/<int:entry_id>/outcome/": page(Act.ROLE_OUTCOME, post=ANA_AND_OPERATORS),
+    "role-memory/<int:entry_id>/outcome/undo/": page(Act.ROLE_OUTCOME, post=ANA_AND_OPERATORS),
     "search/": page(Act.SEARCH, get=OWNERS),
     "memories/search-lab/": page(Act.SEARCH, get=OWNERS),
     "assets/": page(Act.COMPILED_READ, get=OWNERS),

@@ -2,7 +2,6 @@
 
 from itertools import chain
 
-from django.conf import settings
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
@@ -10,13 +9,13 @@ from memory_app.doctor.fixes.names import FixName
 from memory_app.embeddings.adapters import EmbeddingProvider
 from memory_app.embeddings.batches import Counts, embed_batch
 from memory_app.embeddings.providers import current_provider
-from memory_app.embeddings.services import LEASE, TIME_BUDGET_SECONDS, pending_batches, state_batches
+from memory_app.embeddings.services import TIME_BUDGET_SECONDS, only_one, pending_batches, state_batches
 from memory_app.index.core.document import Kind
 from memory_app.index.derived import derived_table, derived_tables
 from memory_app.memories.core import EmbeddingState
 from minara_site.kernel.doctor.fixes import SAMPLE, DryRun, Fix, FixAudit
-from minara_site.kernel.jobs.leases import acquire_lease, release_lease, renew_lease
-from minara_site.kernel.jobs.services import Claim, report_progress, request_run
+from minara_site.kernel.jobs.leases import KeptLease
+from minara_site.kernel.jobs.services import DROPPED, Claim, report_progress, request_run
 from minara_site.kernel.jobs.time_budget import TimeBudget
 
 STATES = (EmbeddingState.PENDING, EmbeddingState.FAILED)
@@ -35,49 +34,41 @@ def dry_run(claim: Claim | None) -> DryRun:
 def apply(audit: FixAudit, claim: Claim | None) -> dict[str, int]:
     """Embed batch by batch; the texts are asked for with no transaction open.
 
-    Without a provider, or while another run embeds, nothing is done. `left` is what a job hands on after its turn.
-    Raises ProviderDown.
+    Without a provider nothing is done, nor while another run embeds, which `dropped` says. `left` is what a job hands
+    on after its turn. Raises ProviderDown.
     """
     provider = current_provider()
     if provider is None:
         return Counts().as_dict()
-    try:
-        return embed_waiting(provider, audit, claim)
-    finally:
-        release_lease(LEASE, holder=holder_of(audit))
+    with only_one(now=timezone.now()) as lease:
+        if lease is None:
+            return {DROPPED: 1}
+        counts, is_continued = embed_waiting(provider, lease, audit, claim)
+    return counts.as_dict() | (continue_later(claim, audit) if claim and is_continued else {})
 
 
-def embed_waiting(provider: EmbeddingProvider, audit: FixAudit, claim: Claim | None) -> dict[str, int]:
-    """Embed what is pending, then once more what failed, while nobody else does. Raises ProviderDown."""
+def embed_waiting(
+    provider: EmbeddingProvider, lease: KeptLease, audit: FixAudit, claim: Claim | None
+) -> tuple[Counts, bool]:
+    """Embed what is pending, then once more what failed, while the lease is ours; say whether another run goes on.
+
+    Raises ProviderDown.
+    """
     counts, size, total = Counts(), provider.batch_size, count_waiting(*STATES)
     budget = TimeBudget.start(TIME_BUDGET_SECONDS)
     for source, ids in chain(pending_batches(size), state_batches(EmbeddingState.FAILED, size)):
-        if not keep_lease(audit):
+        if lease.lost.is_set():
             break
         counts += embed_batch(provider, ids, source=source, now=audit.now, also=audit.write)
         report_progress(claim, counts.total, total)
         if claim and budget.is_spent:
-            return counts.as_dict() | (continue_later(claim, audit) if counts.embedded else {})
-    return counts.as_dict()
+            return counts, counts.embedded > 0
+    return counts, False
 
 
 def count_waiting(*states: EmbeddingState) -> int:
     """Return how many rows this fix embeds."""
     return sum(source.to_embed.filter(embedding_state__in=states).count() for source in derived_tables())
-
-
-def keep_lease(audit: FixAudit) -> bool:
-    """Take the lease of all that embeds, or hold it for longer; False says that another run has it."""
-    holder, seconds = holder_of(audit), settings.MINARA.minara_job_timeout_seconds
-    now = timezone.now()  # not the run's: a command may work for longer than the lease lasts
-    return renew_lease(LEASE, holder=holder, seconds=seconds, now=now) or acquire_lease(
-        LEASE, holder=holder, seconds=seconds, now=now
-    )
-
-
-def holder_of(audit: FixAudit) -> str:
-    """Return the name under which a run holds the lease; one that is taken up again gets its own back at once."""
-    return f"run:{audit.run}"
 
 
 def continue_later(claim: Claim, audit: FixAudit) -> dict[str, int]:

@@ -13,11 +13,12 @@ from django.utils.translation import gettext_lazy
 
 from memory_app.doctor.fixes.names import FixName
 from memory_app.roles.core import Trigger
+from memory_app.roles.core.sweep import SweepResult
 from memory_app.roles.registry import registry
 from memory_app.roles.services.reflect import reflect_role
 from memory_app.roles.services.requests import estimate_reflection
 from minara_site.kernel.doctor.fixes import UNKNOWN_COST, DryRun, Fix, FixAudit
-from minara_site.kernel.jobs.services import Claim
+from minara_site.kernel.jobs.services import DROPPED, Claim
 from minara_site.kernel.llm.budget import usd_label
 
 MICRO_DOLLAR = Decimal("0.000001")
@@ -37,7 +38,8 @@ def dry_run(claim: Claim | None) -> DryRun:
 def apply(audit: FixAudit, claim: Claim | None) -> dict[str, int]:
     """Reflect on every role with due decisions, one after the other; return how many ended how.
 
-    A role that somebody reflects on now is left to them; where no model can be asked, its decisions are `left`.
+    A role that somebody reflects on now is left to them, and counted as `dropped`; where no model can be asked, its
+    decisions are `left`.
     """
     counts: Counter[str] = Counter()
     for declared in registry().all():
@@ -45,7 +47,8 @@ def apply(audit: FixAudit, claim: Claim | None) -> dict[str, int]:
         if estimate_reflection(declared.id, None, now=now).due:
             with transaction.atomic():
                 audit.write()
-            counts.update(reflect_role(declared.id, trigger=Trigger.MANUAL, claim=claim, now=now).counts)
+            ended = reflect_role(declared.id, trigger=Trigger.MANUAL, claim=claim, now=now)
+            counts.update({DROPPED: 1} if ended.result is SweepResult.DROPPED else ended.counts)
     return dict(counts)
 
 

@@ -13,6 +13,7 @@ from memory_app.doctor.selectors import fixes
 from memory_app.doctor.services import apply_fix, choose_fixes, dry_run_fixes
 from minara_site.kernel.command import MinaraCommand
 from minara_site.kernel.doctor.core import HealthState, anonymous_record, bucket, report_lines, report_record
+from minara_site.kernel.doctor.fixes import is_left
 from minara_site.kernel.errors import Invalid, MinaraError
 
 ACTOR = "command:doctor"
@@ -104,6 +105,8 @@ def fix_line(record: dict[str, Any], *, apply: bool) -> str:
     """Return one line about a fix."""
     if error := record.get("error"):
         return f"failed   {record['name']}: {error.get('detail', error['code'])}"
+    if apply and is_left(record["counts"]):
+        return f"not done {record['name']}: {_('Another run is at work; nothing was done.')}"
     counts = ", ".join(f"{what} {count}" for what, count in record["counts"].items())
     ids = ", ".join(map(str, record.get("ids", ())))
     about = _(" (for example %(ids)s)") % {"ids": ids} if ids else ""

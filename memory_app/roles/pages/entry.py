@@ -146,8 +146,13 @@ def is_waiting(entry: RoleMemory, role: MemoryRole | None, now: datetime) -> boo
     """Say whether a person has to say what came of a decision, now."""
     if role is None or not isinstance(role.reflection_policy.outcome_probe, Manual):
         return False
-    is_open = entry.status == Status.PENDING and not entry.outcome and not entry.held_at
+    is_open = entry.status == Status.PENDING and not (entry.outcome or entry.mark or entry.held_at)
     return is_open and ready_at(entry, role) <= now
+
+
+def is_undoable(entry: RoleMemory, now: datetime) -> bool:
+    """Say whether a person marked the outcome and can still undo that."""
+    return entry.mark_effective_at is not None and entry.mark_effective_at > now
 
 
 def timeline_of(entry: RoleMemory, role: MemoryRole | None, now: datetime) -> Sequence[Moment]:
@@ -164,7 +169,9 @@ def timeline_of(entry: RoleMemory, role: MemoryRole | None, now: datetime) -> Se
     if entry.reflected_at:
         badge = CLASSES.get(entry.classification) if entry.classification else None  # type: ignore[call-overload]
         moments.append(Moment(_("Reflected"), entry.reflected_at, "t-read", str(badge.word) if badge else ""))
-    if entry.status == Status.PENDING and role is not None:
+    if entry.mark_effective_at:
+        moments.append(Moment(_("The marked outcome takes effect"), entry.mark_effective_at, "t-due"))
+    elif entry.status == Status.PENDING and role is not None:
         if (ready := ready_at(entry, role)) > now:
             moments.append(Moment(_("May be judged"), ready, "t-due"))
         over = entry.decided_at + timedelta(hours=role.reflection_policy.max_age_hours)

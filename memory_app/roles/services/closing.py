@@ -131,8 +131,7 @@ def skip(rows: RoleMemoryQuerySet, reason: SkipReason) -> int:
     """Mark these as skipped for this reason, in statements of bounded length; return how many."""
     skipped = 0
     while ids := list(rows.order_by("decided_at", "pk").values_list("pk", flat=True)[:SLICE]):
-        chosen = RoleMemory.objects.filter(pk__in=ids).pending()
-        skipped += chosen.update(status=Status.SKIPPED, skip_reason=reason, next_try_at=None)
+        skipped += rows.filter(pk__in=ids).update(status=Status.SKIPPED, skip_reason=reason, next_try_at=None)
     return skipped
 
 

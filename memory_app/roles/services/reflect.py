@@ -23,7 +23,7 @@ from memory_app.roles.probes import ProbeFailed, find_outcome
 from memory_app.roles.registry import registry
 from memory_app.roles.selectors import subject_of
 from memory_app.roles.services import closing, stages
-from memory_app.roles.services.outcome import set_outcome
+from memory_app.roles.services.outcome import apply_due_marks, set_outcome
 from memory_app.roles.services.stages import Reply
 from memory_app.roles.services.sweeping import Clock, LeaseLost, Sweeping
 from memory_app.roles.services.triggers import REFLECT, request_sweep, widest_of
@@ -62,6 +62,7 @@ def reflect_role(
     mode = mode_of(ROLE_REFLECTION)
     if mode is Mode.OFF:
         return Sweep(SweepResult.OFF, {}, _("The reflection of roles is switched off."))
+    apply_due_marks(now=now)
     with kept_lease(lease_name(role_id), seconds=LEASE_SECONDS, now=now) as lease:
         if lease is None:
             count_drop(role_id)

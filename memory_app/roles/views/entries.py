@@ -7,8 +7,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from memory_app.roles.decision_chart import load_picture
-from memory_app.roles.labels import decided_texts
+from memory_app.roles.labels import shadow_texts
 from memory_app.roles.pages.entry import (
+    is_undoable,
     is_waiting,
     list_calls,
     list_evidence,
@@ -22,6 +23,7 @@ from memory_app.roles.pages.rows import shape_entries, shape_entry
 from memory_app.roles.prompt_lessons import find_read
 from memory_app.roles.registry import registry
 from memory_app.roles.selectors import get_entry, list_manual_due
+from memory_app.roles.services.outcome import apply_due_marks
 from minara_site.access.access_log import log_access
 from minara_site.access.actors import name_actors
 from minara_site.access.policy import Act
@@ -35,7 +37,9 @@ from minara_site.web.responses import render_page
 @page(Act.ROLE_MEMORY_READ)
 def entry_list(request: PageRequest) -> HttpResponse:
     """List decisions by status; a blue edge says that the next prompt carries the lesson."""
-    now, (found, owner) = timezone.now(), ENTRY_LIST.load(request)
+    now = timezone.now()
+    apply_due_marks(now=now)
+    found, owner = ENTRY_LIST.load(request)
     read = find_read({row.owner for row in found.rows if row.lesson}, now=now)
     shown = found.with_rows(shape_entries(found.rows, principal=request.principal, now=now, read=read))
     context = ENTRY_LIST.context(request, owner) | {"due": list_manual_due(owner=owner, now=now).count()}
@@ -46,6 +50,7 @@ def entry_list(request: PageRequest) -> HttpResponse:
 def entry_page(request: PageRequest, entry_id: int) -> HttpResponse:
     """Show one decision: inputs, price, outcome, both stages, why there is no lesson, and where it came from."""
     principal, now = request.principal, timezone.now()
+    apply_due_marks(now=now)
     entry = get_entry(owner=principal.reaches(Act.ROLE_MEMORY_READ), entry_id=entry_id)
     log_access(principal=principal, owner_ids=[entry.owner_id], kind="role_memory", object_id=str(entry.pk), now=now)
     declared = registry().find(entry.role_id)
@@ -69,11 +74,12 @@ def entry_page(request: PageRequest, entry_id: int) -> HttpResponse:
         "timeline": timeline_of(entry, role, now),
         "chart": load_picture(entry, role, now),
         "noise_band": settings.MINARA.noise_band_pct,
-        "shadow_rows": list_inputs(decided_texts(shadow.decision if row.is_own else mask_nested(shadow.decision)))
+        "shadow_rows": list_inputs(shadow_texts(shadow.decision if row.is_own else mask_nested(shadow.decision)))
         if shadow
         else [],
         "author": names[entry.actor],
         "marker": names.get(entry.outcome_by, ""),
         "may_mark": is_waiting(entry, row.role, now) and principal.may(Act.ROLE_OUTCOME),
+        "may_undo": is_undoable(entry, now) and principal.may(Act.ROLE_OUTCOME),
     }
     return render_page(request, "memory_app/roles/entry.html", context)

@@ -10,19 +10,20 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from memory_app.roles.forms import OutcomeForm
-from memory_app.roles.pages.entry import is_waiting, list_inputs
+from memory_app.roles.pages.entry import is_undoable, is_waiting, list_inputs
 from memory_app.roles.pages.lists import OUTCOME_LIST
 from memory_app.roles.pages.rows import EntryRow, shape_entries, shape_entry
 from memory_app.roles.selectors import get_entry
-from memory_app.roles.services.outcome import mark_outcome
+from memory_app.roles.services.outcome import UNDO_FOR, apply_due_marks, mark_outcome, undo_mark
 from minara_site.access.access_log import log_access
 from minara_site.access.actors import name_actors
 from minara_site.access.models import User
 from minara_site.access.policy import Act
+from minara_site.kernel.errors import Conflict
 from minara_site.kernel.ownership import Owner
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.lists import ListPage
-from minara_site.web.responses import back, render_page, toast, wants_fragment
+from minara_site.web.responses import back, render_page, see_other, toast, wants_fragment
 
 PANE = "outcome"
 MARKED = "outcomes_marked"  # in the browser session: the day, and how many this person marked on it
@@ -31,6 +32,7 @@ MARKED = "outcomes_marked"  # in the browser session: the day, and how many this
 @page(Act.ROLE_MEMORY_READ)
 def outcome_queue(request: PageRequest) -> HttpResponse:
     """List what waits for a word; a wide window shows the first of it beside the list."""
+    apply_due_marks(now=timezone.now())
     listed, owner = load_queue(request)
     chosen = listed.rows[0] if listed.rows else None
     return render_queue(request, listed, owner, {"chosen": chosen, "is_list": True})
@@ -44,7 +46,7 @@ def judge(request: PageRequest, entry_id: int) -> HttpResponse:
 
 @page(Act.ROLE_OUTCOME, methods=("POST",))
 def mark(request: PageRequest, entry_id: int) -> HttpResponse:
-    """Say once what came of a decision, and go on to the next; what cannot be read comes back with the form."""
+    """Mark what came of a decision, and go on to the next; what cannot be read comes back with the form."""
     owner = request.principal.reaches(Act.ROLE_OUTCOME)
     form = OutcomeForm(request.POST)
     if not form.is_valid():
@@ -58,16 +60,32 @@ def mark(request: PageRequest, entry_id: int) -> HttpResponse:
         note=form.cleaned_data["note"],
         actor=request.principal.actor,
         now=timezone.now(),
+        undo_for=UNDO_FOR,
     )
     marked = _("Marked as right.") if is_right else _("Marked as wrong. The next reflection asks why.")
-    toast(request, marked)
+    toast(request, marked, undo_url=reverse("role_memory:undo", args=[entry_id]))
     request.session[MARKED] = [today(), marked_today(request) + 1]
     return back(request, "role_memory:outcomes")
+
+
+@page(Act.ROLE_OUTCOME, methods=("POST",))
+def undo(request: PageRequest, entry_id: int) -> HttpResponse:
+    """Take a mark back while it has not taken effect, and show the decision again."""
+    owner = request.principal.reaches(Act.ROLE_OUTCOME)
+    try:
+        undo_mark(owner=owner, entry_id=entry_id, actor=request.principal.actor, now=timezone.now())
+    except Conflict as conflict:  # its time was over while the page was read
+        toast(request, conflict.detail)
+    else:
+        toast(request, _("Undone: the outcome is not marked."))
+        request.session[MARKED] = [today(), max(marked_today(request) - 1, 0)]
+    return see_other("role_memory:judge", entry_id)
 
 
 def show_one(request: PageRequest, entry_id: int, form: OutcomeForm, *, status: int = HTTPStatus.OK) -> HttpResponse:
     """Answer the queue with this decision beside it."""
     principal, now = request.principal, timezone.now()
+    apply_due_marks(now=now)
     entry = get_entry(owner=principal.reaches(Act.ROLE_MEMORY_READ), entry_id=entry_id)
     log_access(principal=principal, owner_ids=[entry.owner_id], kind="role_memory", object_id=str(entry.pk), now=now)
     listed, owner = load_queue(request)
@@ -102,6 +120,7 @@ def render_queue(
         "inputs": list_inputs(chosen.entry.inputs) if chosen else [],
         "author": names[chosen.entry.actor] if chosen else "",
         "may_mark": chosen is not None and is_waiting(chosen.entry, chosen.role, now),
+        "may_undo": chosen is not None and is_undoable(chosen.entry, now),
     }
     fragment = "memory_app/roles/_queue.html"
     if listed.is_continued:

@@ -50,7 +50,7 @@ def role_list(request: PageRequest) -> HttpResponse:
     owner, now = read_owner(request), timezone.now()
     context = {
         "title": _("Decision roles"),
-        "rows": [(each, role_texts(each)) for each in load_statuses(owner, now)],
+        "rows": [(each, role_texts(each, owner)) for each in load_statuses(owner, now)],
         "whose": owner_label(request, owner),
         "query": query_of(request, owner),
         "missing": what_is_missing(),
@@ -124,9 +124,12 @@ def find_status(role_id: str, owner: Owner, now: datetime) -> RoleStatus:
     return standing
 
 
-def role_texts(standing: RoleStatus) -> dict[str, Text]:
-    """Return what the list says of a role besides its figures."""
-    words: dict[str, Text] = {"last": last_label(standing)}
+def role_texts(standing: RoleStatus, owner: Owner) -> dict[str, Text]:
+    """Return what the list says of a role besides its figures.
+
+    A reflection counts the entries of all owners, so what came of it is for a reader of all of them.
+    """
+    words: dict[str, Text] = {"last": "" if isinstance(owner, User) else last_label(standing)}
     if standing.declared:
         policy = standing.declared.role.reflection_policy
         words |= {

@@ -8,17 +8,42 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from memory_app.doctor.pages import count_labels
+from memory_app.doctor.selectors import fixes
+from memory_app.roles.core import Trigger
+from memory_app.roles.core.sweep import SweepResult
+from memory_app.roles.labels import ENDED, RESULTS, TRIGGERS
 from minara_site.access.actors import name_actors
 from minara_site.access.models import User
 from minara_site.console.jobs.selectors import UNDER_WAY
 from minara_site.kernel.jobs.models import JobRun, RunState
-from minara_site.kernel.jobs.services import OVER
+from minara_site.kernel.jobs.services import OVER, is_dropped
 from minara_site.kernel.jobs.table import Job, find_job, load_jobs
 from minara_site.web.badges import state_of
 from minara_site.web.filters import Text
 from minara_site.web.keyset import Order
 from minara_site.web.lists import Column, Empty, Filter, FilterKind, ListSpec, Sort
 from minara_site.web.moments import number_label, span_label
+
+COUNTS: dict[str, Text] = {each.value: label for each, label in ENDED.items()} | {
+    "applied": gettext_lazy("marked outcomes applied"),
+    "changed": gettext_lazy("changed meanwhile"),
+    "deleted": gettext_lazy("deleted"),
+    "dropped": gettext_lazy("left to another run"),
+    "embedded": gettext_lazy("embedded"),
+    "outdated": gettext_lazy("out of date"),
+    "pending": gettext_lazy("pending"),
+    "purged": gettext_lazy("purged"),
+    "reason": gettext_lazy("why it stopped"),
+    "result": gettext_lazy("how it ended"),
+    "started": gettext_lazy("runs started"),
+    "stopped": gettext_lazy("why it stopped"),
+}
+"""Names in the results of jobs; what is not here reads as a word already."""
+ENDS: dict[str, Text] = RESULTS | {
+    SweepResult.DONE: gettext_lazy("done"),
+    SweepResult.CONTINUED: gettext_lazy("continued by another run"),
+}
 
 
 def runs_spec() -> ListSpec:
@@ -114,16 +139,51 @@ class RunRow:
         return duration_label(self.run.finished_at - self.run.started_at)
 
     @property
-    def counts(self) -> list[tuple[str, Any]]:
+    def is_dropped(self) -> bool:
+        """Whether it did nothing because another run was at work."""
+        return is_dropped(self.run.result)
+
+    @property
+    def counts(self) -> list[tuple[Text, Any]]:
         """Return what the job counted, name by name."""
-        return [(name.replace("_", " "), value) for name, value in (self.run.result or {}).items()]
+        counted = (self.run.result or {}).items()
+        return [(count_label(name, self.run), value_label(value)) for name, value in counted]
 
 
 def shape_runs(runs: Iterable[JobRun], *, reader: User) -> list[RunRow]:
     """Return runs as the pages show them. Two queries at most."""
     runs = list(runs)
-    names = name_actors({run.requested_by for run in runs}, reader=reader) | {"schedule": _("the schedule")}
-    return [RunRow(run, names[run.requested_by]) for run in runs]
+    names = name_actors({run.requested_by for run in runs}, reader=reader)
+    return [RunRow(run, requester_label(run.requested_by) or names[run.requested_by]) for run in runs]
+
+
+def requester_label(requester: str) -> str:
+    """Return in words what asked for a run; empty for a person, a key or another job."""
+    kind, _colon, name = requester.partition(":")
+    match kind:
+        case "schedule":
+            return _("the schedule")
+        case "role" | "event" if name in set(Trigger):
+            return _("a role, %(trigger)s") % {"trigger": TRIGGERS[Trigger(name)]}
+        case "event" | "topic":
+            return _("what was written")
+        case "upgrade":
+            return _("the upgrade")
+    return ""
+
+
+def count_label(name: str, run: JobRun) -> Text:
+    """Return what a job counted in words; of the doctor with the fix that counted it."""
+    fix, _dot, what = name.rpartition(".")
+    if fix not in fixes():
+        return COUNTS.get(what, what.replace("_", " "))
+    label = count_labels(fix, run).get(what, what.replace("_", " "))
+    return _("%(name)s: %(text)s") % {"name": fixes()[fix].label, "text": label}
+
+
+def value_label(value: Any) -> Any:
+    """Return a value of a result, the end of a reflection in words."""
+    return ENDS.get(value, value) if isinstance(value, str) else value
 
 
 def duration_label(span: timedelta) -> str:

@@ -5,7 +5,7 @@ point there is a change if and only if there is a line; a run that is taken up a
 second one. A fix that had nothing to do leaves its line too, alone.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -14,7 +14,7 @@ from django.db import transaction
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.doctor.core import Text
-from minara_site.kernel.jobs.services import Claim
+from minara_site.kernel.jobs.services import DROPPED, Claim
 
 TOOL_CALL = "doctor.fix."
 SAMPLE = 10
@@ -36,6 +36,11 @@ class DryRun:
     def is_empty(self) -> bool:
         """Whether it would do nothing."""
         return not any(self.counts.values())
+
+
+def is_left(counts: Mapping[str, object]) -> bool:
+    """Say whether a fix that counted this did nothing because another run was at its work."""
+    return counts.keys() == {DROPPED}
 
 
 @dataclass

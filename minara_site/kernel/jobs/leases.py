@@ -1,7 +1,8 @@
 """Locks that free themselves. Whoever is second is told so at once and drops what it wanted to do (S0: serial lock).
 
 A lease is a row, so that it holds between all processes; it ends when it is released or when its time is over, so
-that a dead holder blocks nobody for longer. A holder that works longer must renew.
+that a dead holder blocks nobody for longer. A holder that works longer must renew. One whose name says of which process
+of this machine it is loses its leases as soon as that process is gone.
 """
 
 import threading
@@ -18,6 +19,7 @@ from django.db.models import Exists
 from django.utils import timezone
 
 from minara_site.kernel.jobs.models import Lease
+from minara_site.kernel.processes.identity import is_gone, process_name
 
 RENEWALS = 3  # within the time of a lease, so that one that is late loses nothing
 
@@ -25,14 +27,26 @@ log = structlog.get_logger(__name__)
 
 
 def acquire_lease(name: str, *, holder: str, seconds: float, now: datetime) -> bool:
-    """Take the lease if it is free or over; say whether it is now this holder's."""
-    expires_at = now + timedelta(seconds=seconds)
-    if Lease.objects.filter(name=name, expires_at__lte=now).update(holder=holder, expires_at=expires_at):
+    """Take the lease if it is free, over or a dead process's; say whether it is now this holder's."""
+    mine = {"holder": holder, "expires_at": now + timedelta(seconds=seconds)}
+    if Lease.objects.filter(name=name, expires_at__lte=now).update(**mine):
         return True
     try:
-        return Lease.objects.get_or_create(name=name, defaults={"holder": holder, "expires_at": expires_at})[1]
+        lease, is_new = Lease.objects.get_or_create(name=name, defaults=mine)
     except IntegrityError:  # somebody had it at the insert and gave it back before it could be read
         return False
+    left = Lease.objects.filter(name=name, holder=lease.holder)
+    return is_new or (is_dead(lease.holder) and left.update(**mine) == 1)
+
+
+def new_holder() -> str:
+    """Return the name of a new holder in this process."""
+    return f"{process_name()}/{uuid.uuid4().hex[:12]}"
+
+
+def is_dead(holder: str) -> bool:
+    """Say whether the holder's process ran on this machine and is gone."""
+    return is_gone(holder.partition("/")[0])
 
 
 def renew_lease(name: str, *, holder: str, seconds: float, now: datetime) -> bool:
@@ -48,13 +62,14 @@ def release_lease(name: str, *, holder: str) -> bool:
 
 def find_lease(name: str, *, now: datetime) -> Lease | None:
     """Return the lease while somebody has it. Reads only, so that it waits for no writer."""
-    return Lease.objects.filter(name=name, expires_at__gt=now).first()
+    lease = Lease.objects.filter(name=name, expires_at__gt=now).first()
+    return None if lease and is_dead(lease.holder) else lease
 
 
 @contextmanager
 def held_lease(name: str, *, seconds: float, now: datetime) -> Iterator[str | None]:
     """Hold the lease during the block. Yields the holder, for `renew_lease`, or None when somebody else has it."""
-    holder = uuid.uuid4().hex
+    holder = new_holder()
     if not acquire_lease(name, holder=holder, seconds=seconds, now=now):
         yield None
         return

@@ -24,6 +24,8 @@ LEASE_SECONDS = 30
 MAX_ATTEMPTS = 5
 OVER = (RunState.SUCCEEDED, RunState.FAILED, RunState.CANCELLED)
 STARTED: dict[str, Any] = {"not_before": None}  # of what is under way or over, another one may be to come
+DROPPED = "dropped"
+"""How a run ended that found another one at work: it did nothing. As `result` of its result, and as a count."""
 AS_NEW: dict[str, Any] = {
     "attempts": 0,
     "error": "",
@@ -154,6 +156,11 @@ def settle_run(claim: Claim, *, result: Mapping[str, Any] | None, now: datetime)
         claim, state=RunState.SUCCEEDED, result=counts, error="", finished_at=now, lease_expires_at=None
     ):
         raise claim_lost(claim)
+
+
+def is_dropped(result: Mapping[str, Any] | None) -> bool:
+    """Say whether a run did nothing because another one was at work."""
+    return result is not None and result.get("result") == DROPPED
 
 
 def fail_run(claim: Claim, *, error: str, now: datetime, result: Mapping[str, Any] | None = None) -> bool:

@@ -1,5 +1,6 @@
 """A lease is held by one, frees itself, and tells the second at once."""
 
+import subprocess
 import threading
 from datetime import timedelta
 
@@ -17,6 +18,7 @@ from minara_site.kernel.jobs.leases import (
     renewed,
 )
 from minara_site.kernel.jobs.models import Lease
+from minara_site.kernel.processes.identity import process_name
 from tests.kit.site import wait_until
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
@@ -40,6 +42,24 @@ def test_the_second_is_refused_until_the_lease_is_over(now):
 def test_nobody_takes_twice_what_they_hold(now):
     assert take(now)
     assert not take(now)
+
+
+def test_a_dead_process_of_this_machine_loses_its_lease_at_once_and_anothers_is_left(now):
+    machine, number, started = process_name().split(":")
+    with subprocess.Popen(["/bin/true"]) as gone:
+        pass
+    for holder, is_free in {
+        f"{machine}:{gone.pid}:{started}/1": True,
+        f"{machine}:{number}:{started}0/1": True,  # the number has gone to a younger process
+        f"{machine}:{number}:{started}/1": False,
+        f"f{machine[1:]}g:{gone.pid}:{started}/1": False,  # of another machine only the time tells
+        "/1": False,
+    }.items():
+        Lease.objects.all().delete()
+        take(now, holder)
+        assert (find_lease("reflect:7", now=now) is None) is is_free, holder
+        with kept_lease("reflect:7", seconds=60, now=now) as kept:
+            assert (kept is not None) is is_free, holder
 
 
 def test_names_do_not_hinder_each_other(now):

@@ -3,9 +3,9 @@
 import json
 import signal
 from dataclasses import replace
-from datetime import timedelta
 
 import pytest
+from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
 
@@ -18,6 +18,8 @@ from memory_app.edges.models import MemoryEdge
 from memory_app.embeddings.adapters import ProviderDown
 from memory_app.embeddings.batches import embed_batch
 from memory_app.embeddings.models import MemoryVector
+from memory_app.embeddings.providers import current_provider
+from memory_app.embeddings.services import LEASE, only_one
 from memory_app.index import schema
 from memory_app.index.documents import index_problems
 from memory_app.index.models import SearchDocument
@@ -26,12 +28,14 @@ from memory_app.memories.models import Memory
 from memory_app.pages.selectors import get_version
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.core.vocabulary import Category, Source
+from minara_site.kernel.doctor.fixes import FixAudit
 from minara_site.kernel.errors import Invalid
-from minara_site.kernel.jobs.leases import acquire_lease
-from minara_site.kernel.jobs.models import JobRun, Lease
+from minara_site.kernel.jobs.leases import held_lease
+from minara_site.kernel.jobs.models import JobRun
 from minara_site.kernel.jobs.services import Claim
 from profile_app.prompt.services import start_session
 from tests.kit.clock import NOON
+from tests.kit.page import words_of
 from tests.kit.rows import all_rows, difference
 from tests.kit.site import Site
 from tests.memory_app.doctor import racers
@@ -223,35 +227,32 @@ class TestSearchIndex:
 
 
 class TestEmbeddings:
-    @pytest.mark.database
-    def test_keep_their_lease_for_as_long_as_they_work(self, ana, endpoint, settings, monkeypatch):
-        make_many(ana, 65)
-        seconds = settings.MINARA.minara_job_timeout_seconds
-        clock, taken = [NOON], []
+    def test_leave_the_work_to_another_run_and_say_so_everywhere(self, ana, endpoint, operator_page, capsys):
+        make_memory(ana)
+        claim = start_run("embeddings")
+        with held_lease(LEASE, seconds=30, now=timezone.now()):
+            result = run_fixes(**claim.arguments, now=LATER, claim=claim)
+            call_command("doctor", "--fix", "--apply", "--only", "embeddings")
+        assert result == {"embeddings.dropped": 1, "result": "dropped"}
+        assert "not done embeddings: Another run is at work; nothing was done." in capsys.readouterr().out
+        assert not lines("embeddings").exists(), "nothing was applied"
+        JobRun.objects.update(state="succeeded", result=result, finished_at=LATER)
+        for page in (f"/ops/doctor/runs/{claim.run_id}/", f"/ops/jobs/{claim.run_id}/", "/ops/jobs/"):
+            assert "Another run is at work; nothing was done." in words_of(operator_page.get(page)), page
 
-        def work_long(*given, **named):
-            counts = embed_batch(*given, **named)
-            clock[0] += timedelta(seconds=seconds - 1)
-            taken.append(acquire_lease("embeddings", holder="another", seconds=seconds, now=clock[0]))
-            return counts
-
-        monkeypatch.setattr(timezone, "now", lambda: clock[0])
-        monkeypatch.setattr(embeddings, "embed_batch", work_long)
-        assert apply("embeddings", now=NOON)[FixName.EMBEDDINGS]["embedded"] == 65
-        assert taken == [False, False]
-        assert not Lease.objects.exists()
-
-    @pytest.mark.database
-    def test_stop_when_another_run_has_their_lease(self, ana, endpoint, monkeypatch):
+    def test_stop_when_another_run_takes_their_lease(self, ana, endpoint, monkeypatch):
         make_many(ana, 65)
 
         def lose_lease(*given, **named):
-            Lease.objects.update(holder="another")
+            lease.lost.set()
             return embed_batch(*given, **named)
 
         monkeypatch.setattr(embeddings, "embed_batch", lose_lease)
-        assert apply("embeddings")[FixName.EMBEDDINGS]["embedded"] == 64
-        assert Lease.objects.get().holder == "another"
+        with only_one(now=NOON) as lease:
+            counts, _is_continued = embeddings.embed_waiting(
+                current_provider(), lease, FixAudit("embeddings", ACTOR, 7, NOON), None
+            )
+        assert counts.embedded == 64
 
     def test_hand_on_what_a_job_leaves_after_its_turn(self, ana, endpoint, settings):
         settings.MINARA = settings.MINARA.model_copy(update={"minara_job_timeout_seconds": 0})

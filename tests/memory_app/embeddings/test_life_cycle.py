@@ -16,7 +16,7 @@ from memory_app.memories.core import EmbeddingState as S
 from memory_app.memories.core import FactState
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Changes, edit_memory
-from minara_site.kernel.jobs.leases import acquire_lease
+from minara_site.kernel.jobs.leases import held_lease
 from minara_site.kernel.jobs.models import JobRun
 from minara_site.kernel.jobs.services import Claim
 from tests.kit.clock import NOON
@@ -320,22 +320,14 @@ def test_a_run_that_embeds_nothing_in_its_time_asks_for_no_other(ana, endpoint, 
     assert not JobRun.objects.exists()
 
 
-def test_a_second_run_at_the_same_time_does_nothing_and_a_dead_ones_own_attempt_goes_on(ana, endpoint):
+def test_a_second_run_at_the_same_time_does_nothing_and_says_so(ana, endpoint):
     make_memory(ana)
-    acquire_lease("embeddings", holder="run:7", seconds=600, now=NOON)
-    assert embed_pending(now=NOON) == COUNTS
-    again = Claim(7, EMBED, {}, attempt=2, worker="w")
-    assert services_run(again) == {**COUNTS, "embedded": 1}
-
-
-def services_run(claim):
-    run = JobRun.objects.create(
-        pk=claim.run_id, job=EMBED, state="running", attempts=2, worker="w", created_at=NOON, requested_by="schedule"
-    )
-    done = embed_pending(now=NOON, claim=claim)
+    with held_lease("embeddings", seconds=30, now=NOON):
+        assert embed_pending(now=NOON) == {"result": "dropped"}
+    run = JobRun.objects.create(job=EMBED, state="running", attempts=2, worker="w", created_at=NOON)
+    assert embed_pending(now=NOON, claim=Claim(run.pk, EMBED, {}, attempt=2, worker="w"))["embedded"] == 1
     run.refresh_from_db()
     assert (run.done, run.total) == (1, 1)
-    return done
 
 
 @pytest.mark.database

@@ -274,7 +274,7 @@ class TestWhenItMayNot:
     def test_a_second_run_beside_the_first_asks_nothing(self, ana, judging):
         make_conflict(ana)
         with held_lease(LEASE, seconds=60, now=NOON):
-            assert list(judge_conflicts(now=NOON)) == ["stopped"]
+            assert judge_conflicts(now=NOON) == {"result": "dropped"}
         assert judging.calls == 0
 
 

@@ -1,6 +1,6 @@
 """What the processes of the races do: one process with Django loaded forks the others, all on one shared database.
 
-Their clock is noon, so that a dead one's lease is over for whoever comes a minute later, and nobody has to wait.
+Their clock is noon.
 """
 
 import json
@@ -8,7 +8,6 @@ import os
 import signal
 from collections import Counter
 from collections.abc import Callable
-from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -27,8 +26,6 @@ from tests.kit.clock import NOON
 from tests.kit.racers import FORK, in_processes, meet
 from tests.kit.site import wait_until
 from tests.memory_app.roles.reflecting import CALL, SWING, make_call, make_registry, open_market
-
-LATER = NOON + timedelta(seconds=60)
 
 
 def prepare(entries: int, *roles: str) -> None:
@@ -151,7 +148,7 @@ FAILPOINTS: dict[str, Callable[[], Any]] = {
 
 
 def die_everywhere(times: int) -> str:
-    """Kill a sweep at every step; return what the next one came to, at once and a minute later, and what stands."""
+    """Kill a sweep at every step; return what the next one came to at once, and what stands."""
     prepare(0)
     owner = User.objects.get(is_default=True)
     found = []
@@ -161,10 +158,9 @@ def die_everywhere(times: int) -> str:
         process = FORK.Process(target=die_at, args=(failpoint,))
         process.start()
         process.join()
-        soon = sweep_at(NOON)
-        later = sweep_at(LATER)
+        soon = sweep_once(CALL)
         row = RoleMemory.objects.get(pk=entry.pk)
-        found.append([failpoint, process.exitcode, soon, later, row.status, bool(row.lesson)])
+        found.append([failpoint, process.exitcode, soon, row.status, bool(row.lesson)])
     return json.dumps(found)
 
 
@@ -172,8 +168,3 @@ def die_at(failpoint: str) -> None:
     """Reflect, and die at this step."""
     with FAILPOINTS[failpoint]():
         reflect_role(CALL, trigger=Trigger.CRON, now=NOON)
-
-
-def sweep_at(now: datetime) -> str:
-    """Return what a sweep comes to."""
-    return reflect_role(CALL, trigger=Trigger.CRON, now=now).result.value

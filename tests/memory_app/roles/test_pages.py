@@ -6,6 +6,7 @@ from html import unescape
 from typing import Any
 
 import pytest
+import time_machine
 from django.urls import reverse
 
 from memory_app.capabilities import ROLE_REFLECTION
@@ -68,7 +69,7 @@ class TestRoles:
 
     def test_one_shows_its_policy_and_its_prompt_verbatim(self, page):
         shown = words_of(page.get(role()))
-        assert "price of asset over 24 h" in shown
+        assert "price of the asset over 24 h" in shown
         assert "every hour at minute 0" in shown
         assert "from 24 h after the decision" in shown
         assert "after 7 d" in shown
@@ -88,7 +89,10 @@ class TestRoles:
         assert rows[1][0] == "24 h to 2 d"
         assert html(shown).count('class="c-bar"') == html(shown).count('class="c-open"') == 4  # wide and narrow
 
-    def test_one_shows_the_last_reflection_the_lock_and_who_was_dropped(self, page):
+    def test_one_shows_the_lock_and_to_readers_of_all_owners_the_last_reflection_and_who_was_dropped(
+        self, page, operator_page, ana, ben
+    ):
+        make_row(ben)
         RoleState.objects.create(
             role_id=MOMENTUM,
             last_trigger="cron",
@@ -97,11 +101,16 @@ class TestRoles:
             dropped=31,
         )
         Lease.objects.create(name=f"role:{MOMENTUM}", holder="f" * 32, expires_at=NOON + timedelta(seconds=20))
-        shown = words_of(page.get(role()))
-        assert "3 right, 1 skipped" in shown
-        assert "Reflecting now" in shown
+        shown = words_of(operator_page.get(role()))
+        for words in ("3 right, 1 skipped", "Reflecting now", "31 second callers"):
+            assert words in shown
         assert re.search("f{15}… until 12 Jun 2026 12:00:20", shown)
-        assert "31 second callers" in shown
+        assert "3 right, 1 skipped" in words_of(operator_page.get(reverse("roles:list")))
+        for client, query in ((page, ""), (operator_page, "?owner=ana")):  # of one owner nothing counts another's
+            for address in (role(), reverse("roles:list")):
+                shown = words_of(client.get(address + query))
+                assert "Reflecting now" in shown
+                assert not re.search("3 right|second callers", shown)
         Lease.objects.update(expires_at=NOON)
         assert "Lock free" in words_of(page.get(role()))
 
@@ -302,14 +311,22 @@ class TestOneDecision:
             capability=ROLE_REFLECTION,
             subject=f"role_memory:{entry.pk}",
             owner_id=ana.pk,
-            decision={"class": "variance", "lesson": ""},
+            decision={"outcome": "wrong", "class": "variance", "lesson": ""},
             model="model-x",
             cost_usd=0,
             now=NOON,
         )
         shown = words_of(page.get(path("one", entry.pk)))
         assert "No prices yet" in shown
-        for words in ("[1, 2]", "by hand", "ETF flows rise", "backdated", "run 7", "Shadow mode", "variance"):
+        for words in (
+            "[1, 2]",
+            "by hand",
+            "ETF flows rise",
+            "backdated",
+            "run 7",
+            "Shadow mode",
+            "Outcome Wrong Class variance",
+        ):
             assert words in shown
 
     def test_is_text_and_nothing_else_whatever_it_holds(self, page, ana):
@@ -335,14 +352,34 @@ class TestOutcomes:
         assert "young" not in shown
 
     @table(("correct", "status"), [("yes", Status.REFLECTED), ("no", Status.PENDING)])
-    def test_a_word_is_kept_and_the_next_one_comes(self, page, ana, correct, status):
+    def test_a_word_is_kept_the_next_one_comes_and_it_takes_effect_after_ten_seconds(self, page, ana, correct, status):
         first, second = make_thesis(ana, hours=60), make_thesis(ana, hours=30)
         body = {"correct": correct, "pnl_pct": "−1.5", "note": "fees fell", "next": path("judge", second.pk)}
         answer = page.post(path("mark", first.pk), body)
         assert (answer.status_code, answer.url) == (303, path("judge", second.pk))
+        shown = page.get(answer.url)
+        assert "1 marked by you today, 1 left" in words_of(shown)
+        assert "You can undo this for 10 seconds; after that it is final." in words_of(shown)
+        assert f'action="{path("undo", first.pk)}" data-undo' in html(shown)
+        for address in (path("judge", first.pk), path("one", first.pk), path("list")):
+            assert "Takes effect in a moment." in words_of(page.get(address))
+        first.refresh_from_db()
+        assert (first.status, first.outcome, first.pnl_pct) == (Status.PENDING, None, None)
+        with time_machine.travel(NOON + timedelta(seconds=10), tick=False):  # and no worker runs
+            assert "Takes effect" not in words_of(page.get(path("list")))
         first.refresh_from_db()
         assert (first.status, first.pnl_pct, first.outcome_note) == (status, -1.5, "fees fell")
-        assert "1 marked by you today, 1 left" in words_of(page.get(answer.url))
+
+    def test_it_can_be_undone_until_then_and_says_when_it_is_too_late(self, page, ana):
+        entry = make_thesis(ana)
+        for seconds, said in ((9.9, "Undone"), (10, "the outcome is final")):
+            page.post(path("mark", entry.pk), {"correct": "yes"})
+            with time_machine.travel(NOON + timedelta(seconds=seconds), tick=False):
+                answer = page.post(path("undo", entry.pk), follow=True)
+            assert said in words_of(answer)
+            assert ('name="correct"' in html(answer)) is (seconds < 10)
+        entry.refresh_from_db()
+        assert entry.outcome == Outcome.RIGHT
 
     def test_what_cannot_be_read_comes_back_with_the_form(self, page, ana):
         entry = make_thesis(ana)
@@ -359,7 +396,7 @@ class TestOutcomes:
         page.post(path("mark", entry.pk), {"correct": "yes"})
         assert page.post(path("mark", entry.pk), {"correct": "no"}).status_code == 409
         entry.refresh_from_db()
-        assert entry.outcome == Outcome.RIGHT
+        assert entry.mark["outcome"] == Outcome.RIGHT
         assert 'name="correct"' not in html(page.get(path("judge", entry.pk)))
 
     def test_an_operator_may_say_it(self, operator_page, ana):
@@ -367,7 +404,7 @@ class TestOutcomes:
         assert "The thesis holds." in words_of(operator_page.get(path("outcomes")))
         assert operator_page.post(path("mark", entry.pk), {"correct": "no"}).status_code == 303
         entry.refresh_from_db()
-        assert (entry.outcome, entry.outcome_by.partition(":")[0]) == (Outcome.WRONG, "user")
+        assert (entry.mark["outcome"], entry.mark["actor"].partition(":")[0]) == (Outcome.WRONG, "user")
 
     def test_home_says_how_many_wait(self, page, operator_page, ana, ben):
         make_thesis(ana)

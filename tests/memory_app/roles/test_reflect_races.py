@@ -113,16 +113,17 @@ def test_roles_do_not_wait_for_each_other_and_one_role_is_never_reflected_twice_
 
 
 @pytest.mark.parametrize("times", [1, pytest.param(20, marks=pytest.mark.soak)])
-def test_a_sweep_that_is_killed_anywhere_blocks_nobody_for_longer_than_its_lease(
-    site: Site, model: MessagesApi, times: int
-) -> None:
+def test_a_sweep_that_is_killed_anywhere_blocks_nobody(site: Site, model: MessagesApi, times: int) -> None:
     model.answer = answer_as(Classification.LOGIC_ERROR)
     found = outcome(site, "die_everywhere", times)
     assert len(found) == 6 * times
-    for failpoint, code, soon, later, status, has_lesson in found:
-        assert code == -9, failpoint
-        assert soon == "dropped", "the lease of the dead one still counts"
-        assert (later, status, has_lesson) == ("done", "reflected", True), failpoint
+    for failpoint, code, soon, status, has_lesson in found:
+        assert (code, soon, status, has_lesson) == (-9, "done", "reflected", True), failpoint
     first, second = stages_of(model.asked)
     assert first == 6 * times + times, "only a death right after Stage 1 asks it again"
     assert second == 6 * times + 2 * times, "a death between Stage 2 and the write asks it again"
+
+
+def test_of_an_undo_and_the_effect_of_a_mark_exactly_one_wins(site: Site) -> None:
+    found = json.loads(site.call("tests.memory_app.roles.mark_racers:undo_against_effect", 12).splitlines()[-1])
+    assert found["undone"] + found["applied"] == 12
