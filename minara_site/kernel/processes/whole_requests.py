@@ -60,7 +60,6 @@ class WholeRequests:
             answer = await self.run(environ | {BODY_STATUS: HTTPStatus.CONTINUE}, io.BytesIO())
             if answer.status != HTTPStatus.CONTINUE:
                 return answer
-            await self.in_thread(answer.close)
         if not length:
             return await self.run(environ, io.BytesIO())
         with SpooledTemporaryFile(IN_MEMORY) as body:
