@@ -17,7 +17,7 @@ from minara_site.kernel.limits.models import RateCount
 RETRY_AFTER_SECONDS = 5
 WRITE_EVERY = timedelta(seconds=RETRY_AFTER_SECONDS)
 LOCK_MILLISECONDS = 500
-LOCKED_AT_MOST = timedelta(seconds=30)
+MAX_LOCKED = timedelta(seconds=30)
 WRITTEN = "written"
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
@@ -37,7 +37,7 @@ class Writes:
         try:
             commit_small_writes(now=now)
         except Error as error:
-            self.are_good = is_locked(error) and self.are_good and now - self.good_at < LOCKED_AT_MOST
+            self.are_good = is_locked(error) and self.are_good and now - self.good_at < MAX_LOCKED
         else:
             self.are_good, self.good_at = True, now
         return self.are_good
@@ -65,7 +65,7 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @require_safe
 @never_cache
 def readyz(request: HttpRequest) -> HttpResponse:
-    """Answer 200 when the database answers and takes writes, its tables are current, and a worker was seen; else 503."""
+    """Answer 200 when the database answers and takes writes, its tables are current, a worker was seen; else 503."""
     parts = {"database": is_database_answering(), "migrations": False, "writes": False, "worker": False}
     if parts["database"]:
         parts["migrations"] = not count_waiting_migrations()

@@ -120,10 +120,10 @@ def test_a_lock_of_somebody_else_says_nothing_until_it_is_held_for_long(now, mon
     with writer.cursor() as cursor:
         cursor.execute("BEGIN IMMEDIATE")
         assert is_writing(now + health.WRITE_EVERY)
-        assert not is_writing(now + health.LOCKED_AT_MOST)
+        assert not is_writing(now + health.MAX_LOCKED)
         cursor.execute("ROLLBACK")
     writer.close()
-    assert is_writing(now + 2 * health.LOCKED_AT_MOST)
+    assert is_writing(now + 2 * health.MAX_LOCKED)
 
 
 @pytest.mark.database

@@ -15,7 +15,7 @@ from minara_site.kernel.processes.lifeline import bind_forked_children
 
 STOP_SECONDS = 8
 IDLE_SECONDS = 75  # a kept connection, and a header until it is whole; longer than pools of clients keep one
-MOST_CONNECTIONS = 4096  # of one process
+MAX_CONNECTIONS = 4096  # of one process
 FILES_BESIDE = 256
 
 
@@ -31,8 +31,8 @@ def serve(host: str, port: int, workers: int) -> None:
         websockets=False,
         http=HTTPModes.http1,
         http1_settings=HTTP1Settings(header_read_timeout=IDLE_SECONDS * 1000),
-        backlog=MOST_CONNECTIONS // 2,
-        backpressure=min(MOST_CONNECTIONS, raise_file_limit() - FILES_BESIDE),
+        backlog=MAX_CONNECTIONS // 2,
+        backpressure=min(MAX_CONNECTIONS, raise_file_limit() - FILES_BESIDE),
         log_level=LogLevels.warning,
         respawn_failed_workers=True,
         respawn_interval=0.5,
@@ -43,7 +43,7 @@ def serve(host: str, port: int, workers: int) -> None:
 def raise_file_limit() -> int:
     """Let this process and its children open as many files as the system lets them; return how many."""
     _now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MOST_CONNECTIONS + FILES_BESIDE if most == resource.RLIM_INFINITY else most
+    wanted = MAX_CONNECTIONS + FILES_BESIDE if most == resource.RLIM_INFINITY else most
     resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
     return wanted
 
