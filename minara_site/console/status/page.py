@@ -110,9 +110,11 @@ def memory_facts(judged: Judged, index_problems: list[str]) -> list[Fact]:
 
 def storage_facts(storage: Storage, waiting_migrations: int) -> list[Fact]:
     """Return what is stored, and where room ends."""
-    hint = _(
-        "It warns below a tenth of the disk or 2 GB, whichever is less; below 100 MB, or a hundredth, writes end soon."
+    bounds = _(
+        "Warns below a tenth of the disk or 2 GB, whichever is less; red below a hundredth or 100 MB, "
+        "when writes are about to fail."
     )
+    make_room = _("Make room in %(folder)s. %(bounds)s")
     facts = [
         Fact(
             _("Migrations"),
@@ -126,9 +128,7 @@ def storage_facts(storage: Storage, waiting_migrations: int) -> list[Fact]:
             _("%(free)s of %(total)s")
             % {"free": filesizeformat(storage.disk_free), "total": filesizeformat(storage.disk_total)},
             BAD if storage.is_ending else WATCH if storage.is_little else GOOD,
-            hint
-            if not storage.is_little
-            else _("Make room in %(folder)s.") % {"folder": settings.DATA_DIR} + " " + hint,
+            make_room % {"folder": settings.DATA_DIR, "bounds": bounds} if storage.is_little else bounds,
         ),
     ]
     return facts + (file_facts(storage) if is_sqlite() else [])

@@ -76,7 +76,7 @@ def test_warns_before_the_disk_is_full_and_says_from_where_on(client, olga, monk
     client.force_login(olga)
     fact = facts_on(client.get(PAGE))["Free on the disk of the data folder"]
     assert fact.tone == tone
-    assert "It warns below a tenth of the disk or 2 GB" in fact.hint
+    assert "Warns below a tenth of the disk or 2 GB" in fact.hint
     assert ("Make room in" in fact.hint) == (tone != "good")
 
 
