@@ -10,6 +10,7 @@ from whitenoise.compress import Compressor
 
 from minara_site.config import load_config, open_data_folder, read_secret_key
 from minara_site.kernel.logs import logging_config
+from minara_site.kernel.processes.whole_requests import SMALL_BODY
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 MINARA = load_config()
@@ -203,7 +204,7 @@ CONTENT_SECURITY_POLICY = {
         "object-src": [NONE],
     }
 }
-DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+DATA_UPLOAD_MAX_MEMORY_SIZE = SMALL_BODY
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 6000
 
 LANGUAGE_CODE = "en"

@@ -83,6 +83,29 @@ def sqlite_only_queries(using: str) -> Iterator[None]:
         raw.execute(f"PRAGMA query_only = {was_on}")
 
 
+@contextmanager
+def waits_at_most(milliseconds: int, using: str) -> Iterator[None]:
+    """Let statements wait no longer for a SQLite file's write lock than this; elsewhere it changes nothing."""
+    if not is_sqlite(using):
+        yield
+        return
+    connection = connections[using]
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA busy_timeout")
+        (usual,) = cursor.fetchone()
+        cursor.execute(f"PRAGMA busy_timeout = {milliseconds:d}")
+    try:
+        yield
+    finally:
+        if connection.connection is not None:  # a connection that failed may be closed; a new one waits as usual
+            connection.connection.execute(f"PRAGMA busy_timeout = {usual:d}")
+
+
+def is_locked(error: Exception) -> bool:
+    """Say whether SQLite refused because somebody else is writing."""
+    return getattr(error.__cause__, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
+
+
 def count_waiting_migrations() -> int:
     """Return how many migrations of this version the database has not seen."""
     executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])

@@ -18,6 +18,9 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from minara_site.kernel.db import is_sqlite
 
 KILOBYTE = 1024
+MEGABYTE = 1024 * KILOBYTE
+FEW = 100 * MEGABYTE
+MANY = 2048 * MEGABYTE
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,16 @@ class Storage:
     queue: int | None
     disk_free: int
     disk_total: int
+
+    @property
+    def is_little(self) -> bool:
+        """Whether room is to be made: less than a tenth of the disk is free, and less than 2 GiB."""
+        return self.disk_free < min(self.disk_total // 10, MANY)
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether writes are about to fail: less than 100 MiB is free, or a hundredth of a small disk."""
+        return self.disk_free < min(self.disk_total // 100, FEW)
 
 
 def read_versions() -> Versions:

@@ -62,6 +62,7 @@ def title_of(status: HTTPStatus) -> str:
         HTTPStatus.FORBIDDEN: _("This is not open to you"),
         HTTPStatus.NOT_FOUND: _("Nothing is here"),
         HTTPStatus.METHOD_NOT_ALLOWED: _("This is no page"),
+        HTTPStatus.REQUEST_TIMEOUT: _("This took too long to arrive"),
         HTTPStatus.CONFLICT: _("This changed since you opened it"),
         HTTPStatus.GONE: _("It was removed for good"),
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE: _("That is too large"),
@@ -186,6 +187,15 @@ def too_large(request: HttpRequest) -> HttpResponse:
     """Answer 413."""
     detail = _("Send at most 1 MiB at a time. A file for the page Import may have 64 MiB.")
     return plain_problem(request, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too_large", detail)
+
+
+def missing_body(request: HttpRequest, status: HTTPStatus) -> HttpResponse:
+    """Answer 408 when the body did not arrive in time, 503 when there was no room to keep it."""
+    if status == HTTPStatus.REQUEST_TIMEOUT:
+        return plain_problem(request, status, "timeout", _("It did not arrive whole in time. Send it again."))
+    detail = _("There is no room for it on the disk now. Send it again later.")
+    wait = DATABASE_RETRY_SECONDS
+    return problem_response(request, Problem(status, "unavailable", title_of(status), detail, retry_after_seconds=wait))
 
 
 def plain_problem(request: HttpRequest, status: HTTPStatus, code: str, detail: str) -> HttpResponse:

@@ -16,7 +16,8 @@ from django_htmx.http import HttpResponseClientRedirect
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.kernel.errors import MinaraError
-from minara_site.shell.errors import domain_error, is_machine_path, not_allowed, plain_problem, too_large
+from minara_site.kernel.processes.whole_requests import BODY_STATUS
+from minara_site.shell.errors import domain_error, is_machine_path, missing_body, not_allowed, plain_problem, too_large
 from minara_site.web.responses import wants_fragment
 
 LENGTH = re.compile(r"[0-9]{1,18}")
@@ -51,7 +52,9 @@ class BodyLimitMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Answer 413 by the declared length, without which a body would be read as empty."""
+        """Answer 413 by the declared length, without which a body would be read as empty; say why one is missing."""
+        if request.META.get(BODY_STATUS, HTTPStatus.CONTINUE) != HTTPStatus.CONTINUE:
+            return missing_body(request, request.META[BODY_STATUS])
         _act, limit = UPLOADS.get(request.path, (None, settings.DATA_UPLOAD_MAX_MEMORY_SIZE))
         declared = request.META.get("CONTENT_LENGTH") or "0"
         if not LENGTH.fullmatch(declared) or request.headers.get("Transfer-Encoding"):
@@ -61,7 +64,7 @@ class BodyLimitMiddleware:
 
 
 class UploadMiddleware:
-    """Refuses a large body from who may not upload, before anything of it is written to disk.
+    """Refuses a large body from who may not upload, before anything of it is read; lets the others' come.
 
     It stands behind the one that knows the caller; the CSRF check, which reads the form, comes after it.
     """
@@ -75,7 +78,10 @@ class UploadMiddleware:
         if act is None or limit is None or declared <= limit:
             return self.get_response(request)
         principal: Principal = request.principal  # type: ignore[attr-defined]
-        return self.get_response(request) if principal.may(act) else too_large(request)
+        if not principal.may(act):
+            return too_large(request)
+        is_to_come = request.META.get(BODY_STATUS) == HTTPStatus.CONTINUE
+        return HttpResponse(status=HTTPStatus.CONTINUE) if is_to_come else self.get_response(request)
 
 
 class ReadableMiddleware:

@@ -25,6 +25,7 @@ NAMES = (
     "compiled",
     "pages",
     "http",
+    "slow",
     "embeddings",
     "hybrid",
     "market",

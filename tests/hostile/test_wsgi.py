@@ -1,16 +1,15 @@
 """Requests as the web server hands them over, below Django's test client: nothing gets past the middleware."""
 
 import io
-import socket
 from collections.abc import Iterator
-from threading import Event
+from http import HTTPStatus
 from typing import Any
 
 import pytest
 from django.core.signals import request_started
 from django.db import close_old_connections
 
-from minara_site import wsgi
+from minara_site.kernel.processes.whole_requests import BODY_STATUS
 from minara_site.wsgi import application
 from tests.kit.api import key_of
 from tests.kit.tables import table
@@ -140,49 +139,26 @@ def test_a_method_that_nobody_knows_is_refused(method: str, path: str) -> None:
     assert "Content-Security-Policy" in headers
 
 
-class Stalled(io.BytesIO):
-    """A body of which nothing arrives before the connection ends."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.connection_ended = Event()
-        self.is_read = False
-
-    def read(self, size: int | None = -1) -> bytes:
-        self.connection_ended.wait(60)
-        self.is_read = True
-        return b""
+@table(("path", "kind"), [("/v1/memory", "application/problem+json"), ("/login", "text/html; charset=utf-8")])
+@table(("why", "status"), [(HTTPStatus.REQUEST_TIMEOUT, "408 "), (HTTPStatus.SERVICE_UNAVAILABLE, "503 ")])
+def test_why_a_body_is_missing_is_said_as_the_caller_reads_it(
+    path: str, kind: str, why: HTTPStatus, status: str
+) -> None:
+    answer = serve("POST", path, CONTENT_LENGTH="100", **{BODY_STATUS: why})
+    assert answer[0].startswith(status)
+    assert answer[1]["Content-Type"] == kind
 
 
-@table(("path", "status"), [("/v1/memory", "400 Bad Request"), ("/login", "403 Forbidden")])
-def test_a_sender_that_stalls_is_given_up(ana: Any, monkeypatch: pytest.MonkeyPatch, path: str, status: str) -> None:
-    monkeypatch.setattr(wsgi, "BODY_SECONDS", 0.2)
-    kind = "application/json" if path.startswith("/v1/") else "application/x-www-form-urlencoded"
-    headers = {"HTTP_AUTHORIZATION": f"Bearer {key_of(ana)}", "HTTP_COOKIE": f"minara-csrf={'a' * 32}"}
-    body = Stalled()
-    answer = serve("POST", path, CONTENT_TYPE=kind, CONTENT_LENGTH="100", **headers, **{"wsgi.input": body})
-    assert (answer[0], body.is_read) == (status, False)
-    body.connection_ended.set()
+@table("path", ["/ops/import/", "/v1/memory", "/login"])
+def test_a_large_body_of_a_stranger_is_never_read(path: str) -> None:
+    assert serve("POST", path, CONTENT_LENGTH="2000000", **{BODY_STATUS: HTTPStatus.CONTINUE})[0].startswith("413 ")
 
 
-def test_giving_a_sender_up_ends_the_read_and_no_other_connection() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as ours, socket.create_server(("127.0.0.1", 0)) as other:
-        port = ours.getsockname()[1]
-        with (
-            socket.create_connection(ours.getsockname()) as staller,
-            socket.create_connection(other.getsockname()) as bystander,
-            ours.accept()[0] as stalled,
-            other.accept()[0] as kept,
-        ):
-            wsgi.end_reads("127.0.0.2", port)
-            staller.sendall(b"half")
-            assert stalled.recv(100) == b"half"
-            wsgi.end_reads("127.0.0.1", port)
-            assert stalled.recv(100) == b""
-            stalled.sendall(b"400")
-            assert staller.recv(100) == b"400"
-            bystander.sendall(b"whole")
-            assert kept.recv(100) == b"whole"
+def test_a_large_file_of_an_operator_is_let_come(client: Any, olga: Any) -> None:
+    client.force_login(olga)
+    headers = {"HTTP_COOKIE": client.cookies.output(header="", attrs=[]).strip(), BODY_STATUS: HTTPStatus.CONTINUE}
+    assert serve("POST", "/ops/import/", CONTENT_LENGTH="2000000", **headers)[0].startswith("100 ")
+    assert serve("POST", "/ops/import/", CONTENT_LENGTH="99000000", **headers)[0].startswith("413 ")
 
 
 def test_a_body_without_its_length_is_refused(ana: Any) -> None:

@@ -10,6 +10,7 @@ from django.db import connection
 
 from minara_site.kernel.processes.start import fingerprint_static_files
 from tests.kit.site import free_port, wait_until
+from tests.kit.slow import KeptConnection, count_ended, slow_sockets
 
 pytestmark = pytest.mark.processes
 
@@ -94,6 +95,33 @@ def test_one_without_a_worker_starts_none_and_keeps_its_data_folder_to_itself(si
     wait_until(lambda: is_said(lines, "Ready"))
     assert site.processes(naming=WORKER) == []
     assert f"Another `minara up` (process {process.pid}) runs on" in refusal(site, "--port", str(free_port()))
+
+
+CALLS = (
+    ("GET", "/healthz", b"", 200),
+    ("POST", "/v1/memory", b'{"content": "x"}', 401),
+    ("POST", "/mcp", b"x" * 5000, 401),
+    ("POST", "/healthz", b"x", 403),
+    ("GET", "/readyz", b"", 503),
+    ("POST", "/v1/tools/memory_write", b"{}", 401),
+)
+
+
+@pytest.mark.usefixtures("collected")
+@pytest.mark.parametrize("calls", [300, pytest.param(20_000, marks=pytest.mark.soak)])
+def test_a_kept_connection_stays_beside_sockets_that_stall_and_is_never_dropped(started, calls):
+    """What is refused before its body was read would end its connection, now and then."""
+    process, port, lines = started("--no-worker")
+    wait_until(lambda: is_said(lines, "Ready"))
+    kept = [KeptConnection(port) for _each in range(4)]
+    with slow_sockets(port, 48) as one_address, slow_sockets(port, 48, addresses=48) as many_addresses:
+        for number in range(calls):
+            method, path, body, status = CALLS[number % len(CALLS)]
+            assert kept[number // 25 % len(kept)].call(method, path, body) == status, number
+        if calls < 1_000:  # many take longer than a body may
+            assert count_ended([*one_address, *many_addresses]) == 0
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(60) == 0
 
 
 def test_a_database_server_that_is_down_is_one_line(site):

@@ -20,7 +20,6 @@ from minara_site.kernel.llm.endpoint import read_models
 from minara_site.kernel.market.selectors import load_status
 
 MEGABYTE = 1024 * 1024
-LITTLE_SPACE = 0.1  # of the disk
 FAILED_WITHIN = timedelta(days=7)
 WAITS_LONG = timedelta(minutes=5)
 
@@ -107,7 +106,6 @@ def file_lines() -> tuple[Line, ...]:
     """Return the data folder and the room on its disk."""
     storage = read_storage()
     is_open = os.access(settings.DATA_DIR, os.R_OK | os.W_OK | os.X_OK)
-    is_little = storage.disk_free < LITTLE_SPACE * storage.disk_total
     return (
         Line(
             "data_folder",
@@ -121,8 +119,8 @@ def file_lines() -> tuple[Line, ...]:
             "disk_free_megabytes",
             _("Disk free, MB"),
             storage.disk_free // MEGABYTE,
-            state=HealthState.WATCH if is_little else HealthState.OK,
-            hint=_("Less than a tenth is left. Writes fail when the disk is full.") if is_little else "",
+            state=HealthState.WATCH if storage.is_little else HealthState.OK,
+            hint=_("Make room: writes fail when the disk is full.") if storage.is_little else "",
         ),
     )
 

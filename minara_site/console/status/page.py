@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.conf import settings
 from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext as _
 
@@ -15,7 +16,6 @@ from minara_site.web.filters import Text
 from minara_site.web.lists import total_label
 
 GOOD, WATCH, BAD = "good", "watch", "bad"
-LITTLE_SPACE = 0.1  # of the disk
 MUCH_LOG = 256 * 1024 * 1024
 WAITS_LONG_SECONDS = 300
 
@@ -110,7 +110,11 @@ def memory_facts(judged: Judged, index_problems: list[str]) -> list[Fact]:
 
 def storage_facts(storage: Storage, waiting_migrations: int) -> list[Fact]:
     """Return what is stored, and where room ends."""
-    is_little = storage.disk_free < LITTLE_SPACE * storage.disk_total
+    bounds = _(
+        "Warns below a tenth of the disk or 2 GB, whichever is less; red below a hundredth or 100 MB, "
+        "when writes are about to fail."
+    )
+    make_room = _("Make room in %(folder)s. %(bounds)s")
     facts = [
         Fact(
             _("Migrations"),
@@ -120,11 +124,11 @@ def storage_facts(storage: Storage, waiting_migrations: int) -> list[Fact]:
         ),
         Fact(_("Database"), size_label(storage.database)),
         Fact(
-            _("Disk free"),
+            _("Free on the disk of the data folder"),
             _("%(free)s of %(total)s")
             % {"free": filesizeformat(storage.disk_free), "total": filesizeformat(storage.disk_total)},
-            WATCH if is_little else GOOD,
-            _("Less than a tenth is left. Writes fail when the disk is full.") if is_little else "",
+            BAD if storage.is_ending else WATCH if storage.is_little else GOOD,
+            make_room % {"folder": settings.DATA_DIR, "bounds": bounds} if storage.is_little else bounds,
         ),
     ]
     return facts + (file_facts(storage) if is_sqlite() else [])

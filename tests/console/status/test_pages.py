@@ -12,11 +12,14 @@ from memory_app.memories.services import Draft, write_memory
 from minara_site.access.keys.services import create_key
 from minara_site.access.models import User
 from minara_site.access.policy import Scope
+from minara_site.console.status import selectors
 from minara_site.console.status.metrics import Metric, Sample, written
 from minara_site.console.status.selectors import load_status
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
+from minara_site.kernel.host import Storage
 from minara_site.kernel.jobs.models import JobRun, WorkerSeen
 from minara_site.kernel.jobs.table import load_jobs
+from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 PAGE, METRICS = "/ops/status/", "/metrics"
@@ -61,6 +64,20 @@ def test_says_how_the_instance_is(client, olga, ana):
     assert "before it is judged again" in facts["Judged by older rules"].hint
     WorkerSeen.objects.create(name="host:1", seen_at=now)
     assert facts_on(client.get(PAGE))["Workers"].tone == "good"
+
+
+@table(
+    ("free", "total", "tone"),
+    [(90, 100, "good"), (9, 100, "watch"), (900, 100_000, "watch"), (3_000, 10**9, "good"), (99, 10**9, "bad")],
+)
+def test_warns_before_the_disk_is_full_and_says_from_where_on(client, olga, monkeypatch, free, total, tone):
+    storage = Storage(1, 1, 1, disk_free=free * 1024**2, disk_total=total * 1024**2)
+    monkeypatch.setattr(selectors, "read_storage", lambda: storage)
+    client.force_login(olga)
+    fact = facts_on(client.get(PAGE))["Free on the disk of the data folder"]
+    assert fact.tone == tone
+    assert "Warns below a tenth of the disk or 2 GB" in fact.hint
+    assert ("Make room in" in fact.hint) == (tone != "good")
 
 
 @pytest.mark.database
