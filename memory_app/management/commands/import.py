@@ -50,7 +50,14 @@ class Command(OwnerCommand):
         owner = self.owner(options)
         bundle = open_bundle(options["path"], Format(options["source_format"]))
         counts: Counter[Verdict] = Counter()
-        judged = run_import(owner=owner, bundle=bundle, apply=options["apply"], now=timezone.now(), actor=IMPORT_ACTOR)
+        judged = run_import(
+            owner=owner,
+            bundle=bundle,
+            apply=options["apply"],
+            now=timezone.now(),
+            actor=IMPORT_ACTOR,
+            file=options["path"].name,
+        )
         for judgement in judged:
             counts[judgement.verdict] += 1
             if options["verbosity"] > 0 or judgement.verdict is Verdict.REJECTED:
