@@ -1,4 +1,4 @@
-"""`/memories/brought-in/`: what others imported for an owner, memory by memory, and rolling an import back as a whole."""
+"""`/memories/brought-in/`: what others imported for an owner, memory by memory, and rolling it back as a whole."""
 
 from http import HTTPStatus
 
