@@ -39,10 +39,8 @@ class SearchesPart(DemoPart[DemoSearch]):
         load.mark(entry)
 
     def remove(self, load: DemoLoad) -> list[RemovedRows]:
-        searches = load.marked(SearchLogEntry)
-        removed = RemovedRows(_("Searches"), searches.count())
-        searches.delete()
-        return [removed]
+        return [RemovedRows(_("Searches"), load.marked(SearchLogEntry).count())]
 
-    def delete_rows_of(self, owner_ids: Sequence[int]) -> None:
+    def delete_elsewhere(self, load: DemoLoad, owner_ids: Sequence[int]) -> None:
+        load.marked(SearchLogEntry).delete()
         SearchLogEntry.objects.filter(owner_id__in=owner_ids).delete()

@@ -103,8 +103,8 @@ class DemoPart(ABC, Generic[Row]):
     def remove(self, load: DemoLoad) -> Sequence[RemovedRows]:
         """Delete the rows and whatever refers to them; the parts after this one are removed already.
 
-        What a person or an agent has changed since the load stays and is the demo's no longer.
+        What a person or an agent has changed since the load stays and is the demo's no longer. A preview rolls it back.
         """
 
-    def delete_rows_of(self, owner_ids: Sequence[int]) -> None:
-        """Delete what no foreign key ties to owners who go with the demo."""
+    def delete_elsewhere(self, load: DemoLoad, owner_ids: Sequence[int]) -> None:
+        """Delete rows in another database, where no roll-back reaches: the demo's and of owners who go with it."""

@@ -63,7 +63,7 @@ def remove_demo(*, now: datetime, actor: str) -> Removal | None:
     What a person or an agent wrote stays, wherever it stands, and so does an account that a person has taken over.
     """
     with transaction.atomic():
-        removal = remove_rows(now=now, actor=actor)
+        removal = remove_rows(now=now, actor=actor, apply=True)
         if removal is not None:
             details: dict[str, Any] = {"count": removal.memories}
             details |= {"kept": [name for name, _why in removal.kept]} if removal.kept else {}
@@ -74,13 +74,13 @@ def remove_demo(*, now: datetime, actor: str) -> Removal | None:
 def preview_removal(*, now: datetime) -> Removal | None:
     """Return what `remove_demo` would do: it is done and taken back, so that nothing else can come of it."""
     with transaction.atomic():
-        removal = remove_rows(now=now, actor="")
+        removal = remove_rows(now=now, actor="", apply=False)
         transaction.set_rollback(True)
     return removal
 
 
-def remove_rows(*, now: datetime, actor: str) -> Removal | None:
-    """Remove the demo part by part, then its accounts. Needs a transaction."""
+def remove_rows(*, now: datetime, actor: str, apply: bool) -> Removal | None:
+    """Remove the demo part by part, then its accounts. Needs a transaction, rolled back unless `apply`."""
     default = User.objects.select_for_update().get(is_default=True)
     if not DemoObject.objects.exists():
         return None
@@ -91,8 +91,8 @@ def remove_rows(*, now: datetime, actor: str) -> Removal | None:
     rows = [rows for part in parts for rows in part.remove(load)]
     kept = {user.username: why for user in people.values() if (why := find_reason(user, loaded_at))}
     gone = [user for name, user in people.items() if name not in kept]
-    for part in parts:
-        part.delete_rows_of([user.pk for user in gone])
+    for part in parts if apply else ():
+        part.delete_elsewhere(load, [user.pk for user in gone])
     marked(AccessEntry).delete()
     User.objects.filter(pk__in=[user.pk for user in gone]).delete()
     DemoObject.objects.all().delete()

@@ -21,6 +21,7 @@ from memory_app.user_profile.services import set_entry
 from memory_app.writes.models import BroughtIn
 from minara_site.access.models import User
 from minara_site.kernel.core.vocabulary import Source
+from tests.kit.clock import NOON
 from tests.kit.page import text_of
 from tests.kit.visitor import visitor
 from tests.memory_app.bundle.trees import export, in_memory, load, look, memory_file
@@ -72,12 +73,12 @@ def test_only_what_owners_import_themselves_is_their_word(
 
 
 def test_a_signed_bundle_keeps_what_it_says(ana: Any, olga: Any, tmp_path: Path) -> None:
-    write(person(ana), "mine", now=timezone.now(), typed=True)
+    write(person(ana), "mine", now=NOON, typed=True)
     files = load(export(ana, tmp_path / "out"))
     Memory.objects.all().delete()
     plan = look(ana, in_memory(files))
     assert plan.channels[Channel.SIGNED] == 1
-    told = {"owner": ana, "plan_sha256": plan.sha256, "actor": f"user:{olga.pk}", "now": timezone.now()}
+    told = {"owner": ana, "plan_sha256": plan.sha256, "actor": f"user:{olga.pk}", "now": NOON}
     apply_import(bundle=in_memory(files), **told)
     assert (Memory.objects.get().source, Memory.objects.get().badge) == (Source.USER_MANUAL, Source.USER_MANUAL)
     assert BroughtIn.objects.get().memories == 1
