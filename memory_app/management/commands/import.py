@@ -42,7 +42,9 @@ class Command(OwnerCommand):
         """Declare PATH, --from, --user and --apply."""
         parser.add_argument("path", type=Path)
         parser.add_argument("--from", dest="source_format", required=True, choices=[each.value for each in Format])
-        self.add_user(parser, "whose memories they become; another than `default` is told, and they count as brought in")
+        self.add_user(
+            parser, "whose memories they become; another than `default` is told, and they count as brought in"
+        )
         parser.add_argument("--apply", action="store_true", help="store the new entries")
 
     def handle(self, *args: Any, **options: Any) -> None:
