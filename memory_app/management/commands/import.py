@@ -43,7 +43,7 @@ class Command(OwnerCommand):
         parser.add_argument("path", type=Path)
         parser.add_argument("--from", dest="source_format", required=True, choices=[each.value for each in Format])
         self.add_user(
-            parser, "whose memories they become; another than `default` is told, and they count as brought in"
+            parser, "whose memories they become; as brought in, unless it is the user default"
         )
         parser.add_argument("--apply", action="store_true", help="store the new entries")
 
