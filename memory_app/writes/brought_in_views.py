@@ -37,9 +37,8 @@ def newest(request: PageRequest) -> HttpResponse:
 
 @page(Act.MEMORY_READ)
 def one(request: PageRequest, brought_in_id: int) -> HttpResponse:
-    """List the memories that somebody else imported for this owner; Home tells of that import no more."""
+    """List the memories that somebody else imported for this owner."""
     run, now = get_brought_in(request.user, brought_in_id), timezone.now()
-    note_seen(run, now=now)
     context = {
         "title": _("Brought in by others"),
         "run": run,
@@ -48,6 +47,14 @@ def one(request: PageRequest, brought_in_id: int) -> HttpResponse:
     }
     found = load_page(BROUGHT_IN_MEMORIES, request, list_memories_of(run, now=now))
     return render_list(request, "memory_app/writes/brought_in.html", found, context)
+
+
+@page(Act.IMPORT_ROLL_BACK, methods=("POST",))
+def seen(request: PageRequest, brought_in_id: int) -> HttpResponse:
+    """Note that the owner looks at an import, so that Home tells of it no more, or tells of it `again`; show it."""
+    run = get_brought_in(request.user, brought_in_id)
+    note_seen(run, at=None if request.POST.get("again") else timezone.now())
+    return see_other("brought_in:one", run.pk)
 
 
 @page(Act.IMPORT_ROLL_BACK, methods=("GET", "POST"))

@@ -372,7 +372,7 @@ def test_the_page_counts_first_and_asks_for_a_word(default: Any, now: datetime, 
     assert Memory.objects.filter(is_demo=True).exists()
     assert operator_page.post("/demo/remove/", {"word": "demo"}).status_code == 303
     assert not Memory.objects.filter(is_demo=True).exists()
-    assert operator_page.get("/demo/remove/").status_code == 303
+    assert "There is no demo to remove." in text_of(operator_page.get("/demo/remove/"))
 
 
 def test_a_terminal_is_asked_first(default: Any, now: datetime, monkeypatch: Any) -> None:

@@ -249,6 +249,7 @@ PAGES: dict[str, Row] = {
     "search/": page(Act.SEARCH, get=OWNERS),
     "memories/brought-in/": page(Act.MEMORY_READ, get=OWNERS),
     "memories/brought-in/<int:brought_in_id>/": page(Act.MEMORY_READ, get=ONLY_ANA),
+    "memories/brought-in/<int:brought_in_id>/seen/": page(Act.IMPORT_ROLL_BACK, post=ONLY_ANA),
     "memories/brought-in/<int:brought_in_id>/roll-back/": page(Act.IMPORT_ROLL_BACK, get=ONLY_ANA, post=ONLY_ANA),
     "memories/brought-in/<int:brought_in_id>/undo/": page(Act.IMPORT_ROLL_BACK, post=ONLY_ANA),
     "memories/search-lab/": page(Act.SEARCH, get=OWNERS),

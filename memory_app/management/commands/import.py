@@ -42,9 +42,7 @@ class Command(OwnerCommand):
         """Declare PATH, --from, --user and --apply."""
         parser.add_argument("path", type=Path)
         parser.add_argument("--from", dest="source_format", required=True, choices=[each.value for each in Format])
-        self.add_user(
-            parser, "whose memories they become; as brought in, unless it is the user default"
-        )
+        self.add_user(parser, "whose memories they become; as brought in, unless it is the user default")
         parser.add_argument("--apply", action="store_true", help="store the new entries")
 
     def handle(self, *args: Any, **options: Any) -> None:

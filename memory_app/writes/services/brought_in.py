@@ -28,6 +28,6 @@ def note_brought_in(*, owner: User, run: str, actor: str, file: str, memories: i
     BroughtIn.objects.filter(pk=row.pk).update(**added, seen_at=None)
 
 
-def note_seen(run: BroughtIn, *, now: datetime) -> None:
-    """Note that the owner looked at an import, so that Home tells of it no more."""
-    BroughtIn.objects.filter(pk=run.pk, seen_at=None).update(seen_at=now)
+def note_seen(run: BroughtIn, *, at: datetime | None) -> None:
+    """Note when the owner looked at an import, so that Home tells of it no more; None brings the notice back."""
+    BroughtIn.objects.filter(pk=run.pk).update(seen_at=at)

@@ -26,8 +26,5 @@ def remove(request: PageRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         toast(request, removed_label(remove_demo(now=now, actor=request.principal.actor)))
         return see_other("home")
-    removal = preview_removal(now=now)
-    if removal is None:
-        toast(request, removed_label(None))
-        return see_other("home")
-    return render_form(request, "console/demo/remove.html", form, {"title": _("Remove the demo"), "removal": removal})
+    context = {"title": _("Remove the demo"), "removal": preview_removal(now=now)}
+    return render_form(request, "console/demo/remove.html", form, context)

@@ -101,7 +101,9 @@ def test_the_owner_is_told_and_rolls_it_back_and_undoes_that(ana: Any, olga: Any
     page, path = text_of(client.get(f"/memories/brought-in/{run.pk}/")), f"/memories/brought-in/{run.pk}/"
     assert "second" in page
     assert "mine" not in page
-    assert "Brought in by olga" not in text_of(client.get("/"))
+    for sent, is_told in (({}, False), ({"again": "1"}, True)):
+        assert client.post(f"{path}seen/", sent).status_code == 303
+        assert ("Brought in by olga" in text_of(client.get("/"))) is is_told
     before = standing(), profiles()
     form = text_of(client.get(f"{path}roll-back/"))
     assert client.post(f"{path}roll-back/", {"plan": "0" * 64}).status_code == 409
