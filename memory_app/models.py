@@ -11,9 +11,10 @@ from memory_app.roles.models import RoleMemory, RoleState
 from memory_app.search.models import SearchLogEntry, SearchLogHit
 from memory_app.snapshot.models import SnapshotMemory
 from memory_app.user_profile.models import UserProfileEntry, UserProfileRevision
-from memory_app.writes.models import RolledBackEntry, RolledBackMemory, WriteRollback
+from memory_app.writes.models import BroughtIn, RolledBackEntry, RolledBackMemory, WriteRollback
 
 __all__ = [
+    "BroughtIn",
     "BundleTransfer",
     "CompiledPageVersion",
     "ConsolidationEvent",

@@ -8,6 +8,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("memories/", include("memory_app.entities.urls")),
     path("facts/", include("memory_app.facts.urls")),
     path("memories/", include("memory_app.search.lab_urls")),
+    path("memories/", include("memory_app.writes.brought_in_urls")),
     path("search/", include("memory_app.search.urls")),
     path("assets/", include("memory_app.pages.urls")),
     path("user-profile/", include("memory_app.user_profile.urls")),

@@ -28,6 +28,7 @@ from memory_app.bundle.selectors import Part, judge_part, list_parts, load_trust
 from memory_app.bundle.serialisers import SERIALISERS
 from memory_app.bundle.serialisers.base import ExportScope, Judged, OutFile, Writing
 from memory_app.user_profile.services import take_turns
+from memory_app.writes.services.brought_in import note_brought_in
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.services import record_audit, record_audits
 from minara_site.kernel.errors import Conflict
@@ -142,6 +143,7 @@ def apply_import(
     now: datetime,
     approve_hard_constraints: bool = False,
     run: str = "",
+    file: str = "",
     marks: str = "",
     claim: Claim | None = None,
 ) -> ImportReport:
@@ -158,7 +160,7 @@ def apply_import(
             raise plan_changed(0)
         shown = PreviewPage(plan.marks)
     trust, reading = load_trust(bundle, owner), new_reading(owner=owner, now=now, approves=approves)
-    writing, done = Writing(owner, actor, now, run or secrets.token_hex(8)), Tally()
+    writing, done = Writing(owner, actor, now, run or secrets.token_hex(8), file), Tally()
     for part in list_parts(bundle):
         report_progress(claim, len(done.digests), shown.count)
         with transaction.atomic():
@@ -201,3 +203,12 @@ def apply_part(part: Part, judged: Sequence[Judged], writing: Writing) -> None:
         details |= {"constraint": True} if plan.is_constraint else {}
         acts.append((f"{AUDIT}.{plan.channel}", details | dict(added.get(plan.path, {}))))
     record_audits(acts, now=writing.now, actor=writing.actor, owner_id=writing.owner.pk)
+    note_brought_in(
+        owner=writing.owner,
+        run=writing.run,
+        actor=writing.actor,
+        file=writing.file,
+        memories=sum(details["count"] for details in added.values()),
+        values=sum(details.get("entries", 0) for details in added.values()),
+        now=writing.now,
+    )

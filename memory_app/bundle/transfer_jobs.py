@@ -127,6 +127,7 @@ def apply_tree(transfer: BundleTransfer, *, now: datetime, claim: Claim | None) 
         plan_sha256=transfer.plan_sha256,
         bundle=read_bundle(upload_store.path_of(transfer.file_name)),
         actor=transfer.options["applied_by"],
+        file=transfer.given_name,
         now=now,
         approve_hard_constraints=transfer.options["approve"],
         run=transfer.options["run"],
@@ -153,6 +154,7 @@ def apply_rows(transfer: BundleTransfer, *, now: datetime, claim: Claim | None) 
             now=now,
             actor=transfer.options["applied_by"],
             run=transfer.options["run"],
+            file=transfer.given_name,
             planned=(BY_LETTER[letter] for letter in letters),
         )
         for done, each in enumerate(judged, start=1):

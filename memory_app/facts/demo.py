@@ -16,11 +16,11 @@ from memory_app.facts.services.compare import store_conflicts
 from memory_app.facts.services.consolidate import ACTOR
 from memory_app.facts.services.rows import note, retire, settle
 from memory_app.memories.core import FactState
-from memory_app.memories.demo import DemoMemory, demo_memories, write_demo_memory
+from memory_app.memories.demo import DemoMemory, demo_memories, edited_since, write_demo_memory
 from memory_app.memories.models import Memory
 from minara_site.access.models import User
 from minara_site.kernel.core.vocabulary import Category, Source
-from minara_site.kernel.demo import DemoAct, DemoLoad, DemoPart, read_rows
+from minara_site.kernel.demo import DemoAct, DemoLoad, DemoPart, RemovedRows, read_rows
 
 SWEPT_AFTER, COMPARED_AFTER = timedelta(minutes=15), timedelta(minutes=1)
 
@@ -54,17 +54,18 @@ class FactsPart(DemoPart[DemoFact]):
     def store(self, load: DemoLoad, owner: User, row: DemoFact) -> None:
         write_demo_memory(load, owner, row)
 
-    def remove(self, load: DemoLoad) -> None:
-        """Delete every event, the undoing ones first: each protects the event that it undoes.
+    def remove(self, load: DemoLoad) -> tuple[RemovedRows, ...]:
+        """Delete every event, the undoing ones first: each protects the event that it undoes. The facts are memories.
 
         What the owner really said, and a later sweep retired in favour of a fact of the demo, is settled again.
         """
-        ids = Memory.objects.filter(is_demo=True).values("pk")
+        ids = Memory.objects.filter(is_demo=True).exclude(edited_since(load)).values("pk")
         events = ConsolidationEvent.objects.filter(Q(fact_id__in=ids) | Q(other_id__in=ids))
         retired = events.filter(kind__in=RETIRING, other_id__in=ids).values("fact_id")
         settle(Memory.objects.filter(pk__in=retired, fact_state=FactState.RETIRED, is_demo=False))
         events.filter(undoes__isnull=False).delete()
         events.delete()
+        return ()
 
 
 def sweep(owner: User, fact: DemoFact, *, now: datetime) -> None:

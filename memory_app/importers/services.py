@@ -20,8 +20,9 @@ from memory_app.memories.models import Memory
 from memory_app.memories.services import SLICE, Draft, build_memory, store_memories
 from memory_app.user_profile.models import UserProfileEntry, guarded_text
 from memory_app.user_profile.services import MAX_ENTRIES, clean_key, clean_value, set_entry, take_turns
+from memory_app.writes.services.brought_in import note_brought_in, source_of_import
 from minara_site.access.models import User
-from minara_site.kernel.core.vocabulary import IMPORT_ORIGIN, Provenance, Source
+from minara_site.kernel.core.vocabulary import IMPORT_ORIGIN, Provenance
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.kernel.guard import core as guard
 
@@ -91,18 +92,20 @@ def run_import(
     now: datetime,
     actor: str,
     run: str = "",
+    file: str = "",
     planned: Iterator[Verdict] | None = None,
 ) -> Iterator[Judgement]:
     """Judge every entry and, when applied, store the new ones; those that the guard refuses wait for an operator.
 
     `planned` are the verdicts that somebody saw: nothing is stored that they did not see stored, else Conflict.
+    What somebody else than the owner imports is told the owner, with the name of the `file`.
 
     A verdict is given after its slice is committed; an import that was stopped goes on where it stood when it is
     run again, because what is stored already is a duplicate.
     """
     known, run, written = Known(), run or secrets.token_hex(8), 0
     while chosen := list(islice(bundle.found, SLICE)):
-        prepared = [prepare(found, owner_id=owner.pk, now=now, actor=actor) for found in chosen]
+        prepared = [prepare(found, owner=owner, now=now, actor=actor) for found in chosen]
         with transaction.atomic() if apply else nullcontext():
             if apply:  # of two imports into one owner, neither misses what the other stores
                 take_turns(owner)
@@ -115,10 +118,14 @@ def run_import(
                 written += len(new)
                 details = {"from": bundle.format.value, "run": run}
                 store(new, owner=owner, now=now, actor=actor, details=details)
+                values = sum(one.value is not None for one in new)
+                note_brought_in(
+                    owner=owner, run=run, actor=actor, file=file, memories=len(new) - values, values=values, now=now
+                )
         yield from judged
 
 
-def prepare(found: Found, *, owner_id: int, now: datetime, actor: str) -> Prepared:
+def prepare(found: Found, *, owner: User, now: datetime, actor: str) -> Prepared:
     """Build the row of an entry, every field checked."""
     item = found.item
     if isinstance(item, Refusal):
@@ -134,14 +141,14 @@ def prepare(found: Found, *, owner_id: int, now: datetime, actor: str) -> Prepar
         draft = Draft(
             category=item.category,
             content=item.content,
-            provenance=Provenance(Source.USER_EXPLICIT, actor, origin),
+            provenance=Provenance(source_of_import(owner, actor), actor, origin),
             fact_type=item.fact_type,
             tickers=item.tickers,
             metadata=item.metadata,
             written_at=min(item.written_at, now) if item.written_at else None,
             changed_at=min(item.changed_at, now) if item.changed_at else None,
         )
-        row = build_memory(owner_id=owner_id, draft=draft, now=now)
+        row = build_memory(owner_id=owner.pk, draft=draft, now=now)
         problem = _("a hard constraint comes only with an export of Minara, at its owner's word")
         return Prepared(found, problem=problem) if is_hard_constraint(row.fact_type) else Prepared(found, row)
     except Invalid as error:

@@ -4,12 +4,24 @@ from collections.abc import Iterator
 from datetime import timedelta
 from functools import partial
 
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
 from memory_app.memories.models import Memory, MemoryQuerySet, MemoryRevision
 from memory_app.memories.services import Draft, build_memory, delete_permanently
 from memory_app.memories.services.guarded import hold_new
 from minara_site.access.models import User
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
-from minara_site.kernel.demo import AGENT_KEY, DemoAct, DemoLoad, DemoPart, DemoRow, publish_rows, read_rows
+from minara_site.kernel.demo import (
+    AGENT_KEY,
+    DemoAct,
+    DemoLoad,
+    DemoPart,
+    DemoRow,
+    RemovedRows,
+    publish_rows,
+    read_rows,
+)
 from minara_site.kernel.events import memory_written
 
 BETWEEN_EDITS = timedelta(days=1)
@@ -45,10 +57,18 @@ class MemoriesPart(DemoPart[DemoMemory]):
     def store(self, load: DemoLoad, owner: User, row: DemoMemory) -> None:
         write_demo_memory(load, owner, row)
 
-    def remove(self, load: DemoLoad) -> None:
+    def remove(self, load: DemoLoad) -> list[RemovedRows]:
         memories = Memory.objects.filter(is_demo=True)
+        kept = memories.filter(edited_since(load)).update(is_demo=False)
         publish_rows(memory_written, "memory_ids", memories)
-        delete_permanently(list(memories.values_list("pk", flat=True)))
+        ids = list(memories.values_list("pk", flat=True))
+        delete_permanently(ids)
+        return [RemovedRows(_("Memories and facts"), len(ids), kept)]
+
+
+def edited_since(load: DemoLoad) -> Q:
+    """Return the condition of memories that were edited after the load."""
+    return Q(pk__in=MemoryRevision.objects.filter(replaced_at__gt=load.loaded_at).values("memory"))
 
 
 def demo_memories(owner: User) -> MemoryQuerySet:

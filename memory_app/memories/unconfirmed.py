@@ -47,7 +47,7 @@ def find_confirmed(wanted: Mapping[str, str], *, owner: User) -> set[str]:
     asked = dict(list(wanted.items())[:MAX_ASKED])
     rows = Memory.objects.for_owner(owner).live().filter(source__in=USER_WRITTEN)
     newest = rows.filter(by_person()).order_by("-updated_at", "-id").values("pk")[:NEWEST]
-    entries = UserProfileEntry.objects.for_owner(owner).filter(by_person())
+    entries = UserProfileEntry.objects.for_owner(owner).filter(by_owner(owner))
     said = [
         *Memory.objects.filter(containing("content", asked.values()), pk__in=newest).values_list("content", flat=True),
         *entries.filter(containing("value", asked.values())).values_list("value", flat=True),
@@ -58,6 +58,11 @@ def find_confirmed(wanted: Mapping[str, str], *, owner: User) -> set[str]:
 def by_person() -> Q:
     """Return the condition of rows that a person's own hands wrote last."""
     return reduce(or_, (Q(actor__startswith=kind) for kind in PERSONS))
+
+
+def by_owner(owner: User) -> Q:
+    """Return the condition of rows that this owner wrote last: `is_owner` as a condition."""
+    return Q(actor=f"user:{owner.pk}") | (Q(actor__startswith="command:") if owner.is_default else Q(pk__in=()))
 
 
 def containing(field: str, texts: Iterable[str]) -> Q:

@@ -1,13 +1,16 @@
 """The demo's log of searches."""
 
+from collections.abc import Sequence
+
 from django.conf import settings
+from django.utils.translation import gettext_lazy as _
 
 from memory_app.memories.demo import demo_memories
 from memory_app.search.core.surfaces import Surface
 from memory_app.search.log import keep_search
 from memory_app.search.models import SearchLogEntry
 from minara_site.access.models import User
-from minara_site.kernel.demo import AGENT_KEY, DemoLoad, DemoPart, DemoRow, read_rows
+from minara_site.kernel.demo import AGENT_KEY, DemoLoad, DemoPart, DemoRow, RemovedRows, read_rows
 
 MAX_HITS = 5
 
@@ -35,8 +38,9 @@ class SearchesPart(DemoPart[DemoSearch]):
         keep_search(entry, ids)
         load.mark(entry)
 
-    def remove(self, load: DemoLoad) -> None:
-        """Delete them, and what was searched since then of owners who go with the demo."""
+    def remove(self, load: DemoLoad) -> list[RemovedRows]:
+        return [RemovedRows(_("Searches"), load.marked(SearchLogEntry).count())]
+
+    def delete_elsewhere(self, load: DemoLoad, owner_ids: Sequence[int]) -> None:
         load.marked(SearchLogEntry).delete()
-        going = [user.pk for user in load.people.values() if not user.is_default]
-        SearchLogEntry.objects.filter(owner_id__in=going).delete()
+        SearchLogEntry.objects.filter(owner_id__in=owner_ids).delete()

@@ -10,8 +10,8 @@ from django.utils.translation import gettext_lazy
 from memory_app.user_profile.core import PROFILE_KIND
 from memory_app.user_profile.models import UserProfileEntry
 from memory_app.user_profile.services import discard_value, lock_entries, release_value, rescan_entries
+from minara_site.access.actors import is_owner
 from minara_site.kernel.audit_log.services import record_audit
-from minara_site.kernel.core.vocabulary import Source, is_by_person
 from minara_site.kernel.guard.kinds import KEEPS_FORMER, HeldText, StoredKind
 from minara_site.kernel.guard.models import Hold
 
@@ -31,7 +31,10 @@ class ProfileKind(StoredKind):
 
     def load_texts(self, holds: Mapping[int, Hold]) -> dict[int, HeldText]:
         """Return the held values."""
-        return {entry.pk: held_text(entry, holds[entry.pk]) for entry in UserProfileEntry.objects.filter(pk__in=holds)}
+        return {
+            entry.pk: held_text(entry, holds[entry.pk])
+            for entry in UserProfileEntry.objects.filter(pk__in=holds).select_related("owner")
+        }
 
     def lock(self, ids: Collection[int]) -> dict[int, UserProfileEntry]:
         """Lock the profiles of these entries."""
@@ -67,5 +70,5 @@ def held_text(entry: UserProfileEntry, hold: Hold) -> HeldText:
         on_discard=KEEPS_FORMER if entry.value else GOES,
         replaces=entry.value or None,
         prefix=f"{entry.key}: ",
-        is_by_person=is_by_person(source=Source.USER_MANUAL, actor=hold.actor),
+        is_by_person=is_owner(hold.actor, entry.owner),
     )

@@ -23,6 +23,7 @@ class UserProfileEntry(models.Model):
     updated_at = models.DateTimeField()
     held_value = models.TextField(blank=True, default="", db_default="")
     rules_version = models.CharField(max_length=16, default="", db_default="")
+    brought_in_by = ""  # who, where another than the owner imported it; pages fill it in
 
     objects: ClassVar[Any] = OwnedQuerySet.as_manager()
 

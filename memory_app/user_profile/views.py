@@ -1,5 +1,6 @@
 """`/user-profile/`: stable facts that stand in every prompt, added, edited and removed in place."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
@@ -18,8 +19,10 @@ from memory_app.user_profile.models import UserProfileEntry, guarded_text
 from memory_app.user_profile.selectors import find_entry, get_entry, list_entries
 from memory_app.user_profile.services import MAX_VALUE_CHARS, remove_entry, set_entry
 from minara_site.access.access_log import log_access
+from minara_site.access.actors import is_owner, name_actors
 from minara_site.access.models import User
 from minara_site.access.policy import Act
+from minara_site.kernel.core.vocabulary import PERSONS
 from minara_site.kernel.errors import Conflict, Invalid, NotFound
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.guard.models import Hold
@@ -192,11 +195,20 @@ def show_list(request: PageRequest, owner: User, form: EntryForm, status: int = 
     spec = ENTRIES if is_own else replace(ENTRIES, has_actions=False)
     shown = load_page(spec, request, list_entries(owner=owner), ignore=("owner",))
     shown = shown.with_rows([masked_for(request.user, entry) for entry in shown.rows])
+    name_others(shown.rows, owner=owner, reader=request.user)
     title = _("Profile values") if is_own else _("Profile values of %(owner)s") % {"owner": owner.get_short_name()}
     context = {"title": title, "form": form, "is_own": is_own}
     response = render_list(request, "memory_app/user_profile/list.html", shown, context)
     response.status_code = status
     return response
+
+
+def name_others(entries: Sequence[UserProfileEntry], *, owner: User, reader: User) -> None:
+    """Name those who brought a value in for this owner. No query unless there is one, then two at most."""
+    others = [entry for entry in entries if entry.actor.startswith(PERSONS) and not is_owner(entry.actor, owner)]
+    names = name_actors({entry.actor for entry in others}, reader=reader) if others else {}
+    for entry in others:
+        entry.brought_in_by = names[entry.actor]
 
 
 def show_form(

@@ -17,7 +17,7 @@ from memory_app.search.core.surfaces import Surface
 from memory_app.why.selectors import FactEvent, SearchUse, WhyReport, is_judged_today
 from minara_site.access.models import User
 from minara_site.access.principal import Principal
-from minara_site.kernel.core.vocabulary import IMPORT_ORIGIN
+from minara_site.kernel.core.vocabulary import BROUGHT_IN, IMPORT_ORIGIN
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.labels import SENTENCES
 from minara_site.kernel.guard.masking import mask, masked_for
@@ -83,7 +83,10 @@ def steps_of(memory: Memory, report: WhyReport, *, names: Mapping[str, str], rea
     """Return what happened to a memory, the oldest first; those of one moment in the order of their cause."""
     corrects = parse_number(memory.origin, after=MEMORY_ORIGIN)
     other = shown_other(corrects, report, reader)
-    words, origin = _("Written by %(name)s") % {"name": names[memory.actor]}, origin_label(memory.origin)
+    words, origin = _("Written by %(name)s"), origin_label(memory.origin)
+    if memory.badge == BROUGHT_IN:
+        words = _("Brought in by %(name)s")
+    words %= {"name": names[memory.actor]}
     words = f"{words}{_(', ')}{origin}" if origin else words
     written = TimelineEvent(memory.created_at, words, "t-person", corrects, other)
     steps = [written, *guard_steps(memory, report, names)]

@@ -6,8 +6,9 @@ from django.db import models
 
 from memory_app.memories.models import Memory
 from memory_app.user_profile.models import UserProfileRevision
+from memory_app.writes.core.entries import IMPORT
 from memory_app.writes.core.memories import WriteKind
-from minara_site.kernel.ownership import owner_key
+from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 from minara_site.kernel.rollback import UNCHANGED
 
 
@@ -81,3 +82,27 @@ class RolledBackEntry(models.Model):
 
     class Meta:
         db_table = "write_rollback_entries"
+
+
+class BroughtIn(models.Model):
+    """One run of an import by somebody else than the owner. `seen_at` is when the owner looked at what it brought."""
+
+    owner = owner_key()
+    run = models.CharField(max_length=32, unique=True)
+    actor = models.CharField(max_length=80)
+    file = models.CharField(max_length=255, blank=True)
+    memories = models.PositiveIntegerField(default=0)
+    values = models.PositiveIntegerField(default=0)
+    at = models.DateTimeField()
+    seen_at = models.DateTimeField(null=True)
+
+    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
+
+    class Meta:
+        db_table = "brought_in"
+        indexes: ClassVar = [models.Index(fields=["owner", "-at", "-id"], name="brought_in_newest")]
+
+    @property
+    def writer(self) -> str:
+        """What a roll-back calls it."""
+        return f"{IMPORT}{self.run}"

@@ -1,7 +1,7 @@
 """What the pages of writers, anomalies and roll-backs show: list, view models and labels, for every kind alike."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
@@ -47,13 +47,14 @@ ANOMALY_LABELS: Mapping[AnomalyKind, Any] = {
         "count",
     ),
 }
+OWNER = gettext_lazy("Owner")
 ROWS = ListSpec(
     name="written",
     caption=gettext_lazy("Memories of one writer"),
     row="memory_app/writes/_memory_row.html",
     columns=(
         Column(gettext_lazy("Memory")),
-        Column(gettext_lazy("Owner")),
+        Column(OWNER),
         Column(gettext_lazy("Source")),
         Column(gettext_lazy("State")),
         Column(gettext_lazy("Changed"), sorts=("newest", "oldest"), numeric=True),
@@ -70,6 +71,15 @@ ROWS = ListSpec(
         action=gettext_lazy("Go to the writers"),
         url="writes:page",
     ),
+)
+BROUGHT_IN_MEMORIES = replace(
+    ROWS,
+    name="brought-in",
+    caption=gettext_lazy("Memories of one import"),
+    row="memory_app/writes/_brought_in_row.html",
+    columns=tuple(column for column in ROWS.columns if column.label != OWNER),
+    has_actions=True,
+    empty=Empty("memory", gettext_lazy("Nothing here"), gettext_lazy("This import left no memory here.")),
 )
 
 

@@ -8,6 +8,11 @@ from django.utils.translation import gettext as _
 from minara_site.access.models import ApiKey, User
 
 
+def is_owner(actor: str, owner: User) -> bool:
+    """Say whether an actor is the owner. A command has no person: it speaks for `default`, whose machine it is."""
+    return actor == f"user:{owner.pk}" or (owner.is_default and actor.startswith("command:"))
+
+
 def name_actors(actors: Iterable[str], *, reader: User) -> dict[str, str]:
     """Return in words who stands behind each actor of the audit log. Two queries at most."""
     actors = set(actors)

@@ -87,6 +87,7 @@ class Act(StrEnum):
     EXPORT_CONSTRAINTS = "export_constraints"
     IMPORT_PREVIEW = "import_preview"
     IMPORT_APPLY = "import_apply"
+    IMPORT_ROLL_BACK = "import_roll_back"
     ROLES_READ = "roles_read"
     ROLES_REFLECT = "roles_reflect"
     ROLES_REFLECT_ALL = "roles_reflect_all"
@@ -175,6 +176,7 @@ POLICY: dict[Act, Rule] = {
     Act.EXPORT_CONSTRAINTS: Rule(OWNERS, others=OPERATORS, fresh=True),
     Act.IMPORT_PREVIEW: Rule(OWNERS, others=OPERATORS),
     Act.IMPORT_APPLY: Rule(OWNERS, others=OPERATORS, fresh=True),
+    Act.IMPORT_ROLL_BACK: Rule(OWNERS),  # what others brought in for them; operators roll back by WRITES_ROLL_BACK
     Act.ROLES_READ: Rule(OWNERS, Scope.LEARNING_READ, others=OPERATORS),
     Act.ROLES_REFLECT: Rule(OWNERS, Scope.LEARNING_WRITE, others=OPERATORS),  # of a user: their own entries
     Act.ROLES_REFLECT_ALL: Rule(OPERATORS, others=OPERATORS),

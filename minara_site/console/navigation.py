@@ -8,7 +8,7 @@ from minara_site.shell.nav import NavEntry, NavPage
 USERS = frozenset({Role.USER})
 
 NAVIGATION = (
-    NavPage("home", _("Home"), "home", Act.HOME, NavEntry.HOME, 1, "h"),
+    NavPage("home", _("Home"), "home", Act.HOME, NavEntry.HOME, 1, "h", also=("console:demo_remove",)),
     NavPage("queue", _("Queue"), "quarantine:list", Act.REVIEW, NavEntry.REVIEW, 1),
     NavPage(
         "review.held",

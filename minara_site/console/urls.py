@@ -11,8 +11,8 @@ pages = [
     path("settings/", settings.settings, name="settings"),
     path("first-steps/again/", home.first_steps_again, name="first_steps_again"),
     path("first-steps/<str:step>/", home.first_step, name="first_step"),
-    path("demo/load/", demo.change, {"act": "load"}, name="demo_load"),
-    path("demo/remove/", demo.change, {"act": "remove"}, name="demo_remove"),
+    path("demo/load/", demo.load, name="demo_load"),
+    path("demo/remove/", demo.remove, name="demo_remove"),
 ]
 
 urlpatterns = [

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from django.db.models import QuerySet
 from django.dispatch import Signal
+from django.utils.functional import Promise
 from pydantic import BaseModel, model_validator
 
 from minara_site.kernel.core.data_files import load_toml
@@ -28,6 +29,7 @@ class DemoLoad:
     """A load or a removal. `people` are users by the names that data files give them.
 
     `mark` remembers rows of tables without a column `is_demo`; `marked` returns those of a model that are left.
+    What was written after `loaded_at` is no longer the demo's.
     """
 
     now: datetime
@@ -35,10 +37,20 @@ class DemoLoad:
     people: Mapping[str, Any]
     mark: Callable[..., None]
     marked: Callable[[type[Any]], "QuerySet[Any]"]
+    loaded_at: datetime
 
     def ago(self, hours: float) -> datetime:
         """Return the moment so many hours before the load."""
         return self.now - timedelta(hours=hours)
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedRows:
+    """What a removal did to rows of one kind: how many it took away, and how many stay because of what was written."""
+
+    label: str | Promise
+    gone: int
+    kept: int = 0
 
 
 class DemoRow(BaseModel, frozen=True, extra="forbid"):
@@ -88,5 +100,11 @@ class DemoPart(ABC, Generic[Row]):
         """Store a row."""
 
     @abstractmethod
-    def remove(self, load: DemoLoad) -> None:
-        """Delete the rows and whatever refers to them. The parts after this one are removed already."""
+    def remove(self, load: DemoLoad) -> Sequence[RemovedRows]:
+        """Delete the rows and whatever refers to them; the parts after this one are removed already.
+
+        What a person or an agent has changed since the load stays and is the demo's no longer. A preview rolls it back.
+        """
+
+    def delete_elsewhere(self, load: DemoLoad, owner_ids: Sequence[int]) -> None:
+        """Delete rows in another database, where no roll-back reaches: the demo's and of owners who go with it."""

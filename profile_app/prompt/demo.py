@@ -2,10 +2,12 @@
 
 from datetime import timedelta
 
+from django.utils.translation import gettext_lazy as _
+
 from minara_site.access.models import User
 from minara_site.kernel.conversations.models import Session, Turn
 from minara_site.kernel.conversations.services import NewTurn, record_turn
-from minara_site.kernel.demo import DemoLoad, DemoPart, DemoRow, read_rows
+from minara_site.kernel.demo import DemoLoad, DemoPart, DemoRow, RemovedRows, read_rows
 from profile_app.prompt.models import SessionSnapshot
 from profile_app.prompt.services import end_session, start_session
 
@@ -41,5 +43,10 @@ class SessionsPart(DemoPart[DemoSession]):
         moved.update(created_at=began_at, last_active_at=last_at, ended_at=ended_at)
         load.mark(snapshot.session)
 
-    def remove(self, load: DemoLoad) -> None:
-        load.marked(Session).delete()
+    def remove(self, load: DemoLoad) -> list[RemovedRows]:
+        sessions = load.marked(Session)
+        went_on = set(Turn.objects.filter(session__in=sessions, created_at__gt=load.loaded_at).values_list("session"))
+        gone = sessions.exclude(pk__in=[pk for (pk,) in went_on])
+        removed = RemovedRows(_("Sessions"), gone.count(), len(went_on))
+        gone.delete()
+        return [removed]

@@ -1,15 +1,18 @@
 """The demo: fills, marks what it fills, and leaves without a trace."""
 
+import re
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from datetime import datetime, timedelta
 from decimal import Decimal
 from io import StringIO
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.db import connections
+from django.test import Client, override_settings
 
 from memory_app.facts.models import ConsolidationEvent
 from memory_app.facts.selectors import list_conflicts
@@ -17,7 +20,7 @@ from memory_app.facts.services import consolidate_pending, undo_event
 from memory_app.index.models import SearchDocument
 from memory_app.memories.core import FactState, State
 from memory_app.memories.models import Memory, MemoryRevision
-from memory_app.memories.services import Draft, record_fact, write_memory
+from memory_app.memories.services import Changes, Draft, edit_memory, record_fact, write_memory
 from memory_app.pages.models import CompiledPageVersion
 from memory_app.pages.selectors import PageScope, list_assets, load_page, open_asset
 from memory_app.roles.core import Classification, SkipReason, Status
@@ -25,20 +28,23 @@ from memory_app.roles.models import RoleMemory
 from memory_app.roles.probes import find_outcome
 from memory_app.roles.registry import registry
 from memory_app.roles.selectors import list_manual_due, recent_lessons
+from memory_app.roles.services.outcome import mark_outcome
 from memory_app.search.log import log_search
 from memory_app.search.models import SearchLogEntry
 from memory_app.user_profile.models import UserProfileEntry
 from memory_app.user_profile.services import set_entry
-from minara_site.access.models import AccessEntry, User
-from minara_site.access.policy import Role
+from minara_site.access.keys.services import create_key
+from minara_site.access.models import AccessEntry, Invitation, User
+from minara_site.access.policy import Role, Scope
 from minara_site.access.principal import Principal
 from minara_site.access.setup import issue_setup_link
-from minara_site.access.users import get_user
+from minara_site.access.users import change_role, get_user
 from minara_site.console.demo import services
-from minara_site.console.demo.services import MEI, OLGA, load_demo, remove_demo
+from minara_site.console.demo.services import MEI, OLGA, load_demo, preview_removal, remove_demo
 from minara_site.console.models import DemoObject
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.conversations.models import Session, Turn
+from minara_site.kernel.conversations.services import NewTurn, record_turn
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.demo import DemoLoad
 from minara_site.kernel.governance.models import ShadowDecision
@@ -48,6 +54,7 @@ from minara_site.kernel.market.outcome import Outcome
 from minara_site.kernel.registry import load as load_list
 from profile_app.prompt.models import SessionSnapshot
 from tests.kit.clock import NOON
+from tests.kit.page import text_of
 from tests.kit.rows import Rows, all_rows, changed_tables, difference
 from tests.kit.tables import Faults, taken_back
 
@@ -184,14 +191,14 @@ def test_removing_leaves_every_table_as_it_was_and_does_nothing_twice(default: A
     before = all_rows(without={"audit_log"})
     load_demo(now=now, actor="command:demo")
     assert all_rows(without={"audit_log"}) != before
-    removed = remove_demo(now=now, actor="command:demo")
+    removed = remove_demo(now=now, actor="command:demo").memories
     assert removed > 80
     assert all_rows(without={"audit_log"}) == before
     assert not User.groups.through.objects.exists()
     assert UserProfileEntry.objects.get(owner=default, key="risk_tolerance").value == "bold"
     entry = AuditEntry.objects.get(tool_call="demo_removed")
     assert entry.details == {"count": removed}
-    assert remove_demo(now=now, actor="command:demo") == 0
+    assert remove_demo(now=now, actor="command:demo") is None
     assert all_rows(without={"audit_log"}) == before
     assert AuditEntry.objects.filter(tool_call="demo_removed").count() == 1
 
@@ -201,10 +208,11 @@ def test_every_part_that_an_app_declares_stores_rows_and_removes_them(default: A
     faults, empty = Faults(), rows_of_all_databases()
     load_demo(now=now, actor="command:demo")
     people = {user.username: user for user in User.objects.all()}
-    load = DemoLoad(now, "command:demo", people, services.mark, services.marked)
+    load = DemoLoad(now, "command:demo", people, services.mark, services.marked, now)
     for part in reversed(load_list("demo").values()):
         before = rows_of_all_databases()
         part.remove(load)
+        part.delete_elsewhere(load, [])
         with faults.row(part.name):
             gone, new, _changed = difference(before, rows_of_all_databases())
             assert gone
@@ -262,12 +270,123 @@ def test_pages_that_were_compiled_hear_that_it_went(
     assert [row.owner for row in CompiledPageVersion.objects.all()] == [default]  # it counts on, and never goes back
 
 
-def test_its_operator_stays_while_nobody_else_operates(default: Any, now: datetime) -> None:
+def edit_a_memory(owner: Any, now: datetime) -> Any:
+    row = Memory.objects.live().editable().filter(owner=owner, is_demo=True).first()
+    return edit_memory(
+        principal=Principal(owner, Role.USER), memory_id=row.pk, changes=Changes(content="mine now"), now=now
+    )
+
+
+def record_a_fact(owner: Any, now: datetime) -> Any:
+    draft = Draft(Category.FACT, "Sleeps on Sundays", Provenance(Source.AGENT_RECORDED, "key:test"))
+    return record_fact(owner_id=owner.pk, draft=draft, now=now)
+
+
+def set_a_value(owner: Any, now: datetime) -> Any:
+    key = UserProfileEntry.objects.for_owner(owner).first().key
+    return set_entry(owner=owner, key=key, value="mine now", actor=f"user:{owner.pk}", now=now).entry
+
+
+def mark_an_outcome(owner: Any, now: datetime) -> Any:
+    entry = list_manual_due(owner=owner, now=now).filter(is_demo=True).first()
+    said = {"correct": True, "pnl_pct": None, "note": "mine now", "actor": f"user:{owner.pk}"}
+    return mark_outcome(owner=owner, entry_id=entry.pk, now=now, **said)
+
+
+def record_a_turn(owner: Any, now: datetime) -> Any:
+    session = Session.objects.for_owner(owner).open().first()
+    turn, door = NewTurn("and now?", "wait"), {"owner": owner, "session_id": session.pk, "actor": "key:test"}
+    return record_turn(turn=turn, now=now, **door)
+
+
+WRITTEN = {
+    "memories": edit_a_memory,
+    "facts": record_a_fact,
+    "user_profile": set_a_value,
+    "decisions": mark_an_outcome,
+    "sessions": record_a_turn,
+    "searches": record_a_fact,  # what was searched is a log and goes with its account; what was written then stays
+}
+
+
+@pytest.mark.database
+def test_of_every_part_what_was_written_after_the_load_stays(default: Any, now: datetime) -> None:
+    assert WRITTEN.keys() == {part.name for part in load_list("demo").values()}
     load_demo(now=now, actor="command:demo")
-    User.objects.filter(username=OLGA).update(password="set through a link")
-    with pytest.raises(CommandError, match="demo-olga is the last operator"):
-        call_command("demo", "remove")
+    later, faults = now + timedelta(hours=1), Faults()
+    written = [(name, write(default, later)) for name, write in WRITTEN.items()]
+    before = rows_of_all_databases()
+    shown = preview_removal(now=later)
+    assert rows_of_all_databases() == before
+    assert remove_demo(now=later, actor="command:demo") == shown
+    for name, row in written:
+        with faults.row(name):
+            row.refresh_from_db()
+            assert not getattr(row, "is_demo", False)
+    faults.show()
+    assert {str(rows.label): rows.kept for rows in shown.rows if rows.kept} == dict.fromkeys(
+        ("Memories and facts", "Profile values", "Decisions", "Sessions"), 1
+    )
+    assert not User.objects.filter(username__startswith="demo-").exists()
+    assert load_demo(now=later, actor="command:demo") > 80
+
+
+@pytest.mark.database
+def test_accounts_with_something_in_them_stay_and_say_why(default: Any, now: datetime) -> None:
+    load_demo(now=now, actor="command:demo")
+    mei, olga = (User.objects.get(username=name) for name in (MEI, OLGA))
+    fact = record_a_fact(mei, now + timedelta(hours=1))
+    create_key(user=mei, scopes=[Scope.MEMORY_READ], now=now, actor="test", label="")
+    User.objects.filter(pk=olga.pk).update(password="set through a link")
+    assert dict(remove_demo(now=now, actor="command:demo").kept) == {
+        MEI: "A person or an agent wrote into it. Memory: 1, API key: 1",
+        OLGA: "a person has taken it over, or was invited to",
+    }
+    assert list(Memory.objects.values_list("pk", flat=True)) == [fact.pk]
+    load_demo(now=now, actor="command:demo")
+    assert {mei.username, olga.username, "demo-mei-2", "demo-olga-2"} <= {
+        *User.objects.values_list("username", flat=True)
+    }
+    assert remove_demo(now=now, actor="command:demo").gone == ["demo-mei-2", "demo-olga-2"]
+
+
+@pytest.mark.parametrize("change", ["role", "invitation", "sign-in"])
+def test_an_account_that_somebody_gave_away_stays(default: Any, now: datetime, change: str) -> None:
+    load_demo(now=now, actor="command:demo")
+    mei = User.objects.get(username=MEI)
+    if change == "role":
+        change_role(username=MEI, role=Role.SUPPORT, now=now, actor="user:1")
+    elif change == "invitation":
+        Invitation.objects.create(user=mei, token_sha256="0" * 64, created_at=now, expires_at=now)
+    else:
+        User.objects.filter(pk=mei.pk).update(last_login=now)
+    assert [name for name, _why in remove_demo(now=now, actor="command:demo").kept] == [MEI]
+
+
+def test_the_page_counts_first_and_asks_for_a_word(default: Any, now: datetime, operator_page: Client) -> None:
+    load_demo(now=now, actor="command:demo")
+    page = text_of(operator_page.get("/demo/remove/"))
+    assert re.search(r"Decisions</td><td[^>]*>\d+", page)
+    assert page.count("demo-") == 2
+    assert operator_page.post("/demo/remove/", {"word": "yes"}).status_code == 422
     assert Memory.objects.filter(is_demo=True).exists()
+    assert operator_page.post("/demo/remove/", {"word": "demo"}).status_code == 303
+    assert not Memory.objects.filter(is_demo=True).exists()
+    assert "There is no demo to remove." in text_of(operator_page.get("/demo/remove/"))
+
+
+def test_a_terminal_is_asked_first(default: Any, now: datetime, monkeypatch: Any) -> None:
+    load_demo(now=now, actor="command:demo")
+    for is_asked in (True, False):
+        terminal = StringIO("no\n")
+        terminal.isatty = lambda: True  # type: ignore[method-assign]
+        monkeypatch.setattr("sys.stdin", terminal)
+        out = StringIO()
+        quiet = settings.MINARA.model_copy(update={"minara_non_interactive": not is_asked})
+        with override_settings(MINARA=quiet), pytest.raises(CommandError) if is_asked else nullcontext():
+            call_command("demo", "remove", stdout=out)
+        assert ("account demo-mei goes" in out.getvalue()) is is_asked
+        assert Memory.objects.filter(is_demo=True).exists() is is_asked
 
 
 def test_the_command_says_what_it_did(default: Any) -> None:

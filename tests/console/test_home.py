@@ -247,5 +247,5 @@ def test_an_operator_loads_and_removes_the_demo_from_the_page(operator_page: Cli
     assert "Load the demo" in text_of(operator_page.get("/"))
     assert operator_page.post("/demo/load/").status_code == 303
     assert "Remove the demo" in text_of(operator_page.get("/"))
-    assert operator_page.post("/demo/remove/").status_code == 303
+    assert operator_page.post("/demo/remove/", {"word": "demo"}).status_code == 303
     assert "Load the demo" in text_of(operator_page.get("/"))

@@ -134,7 +134,7 @@ def test_a_stranger_looks_at_the_demo_and_sends_it_away() -> None:
         "/settings/": "Olga Petrova",
     }.items():
         assert words in person.open(path).text, path
-    person.open("/").press("Remove the demo")
+    person.open("/demo/remove/").press("Remove the demo permanently", word="demo")
     assert "Removed the demo" in person.text
     assert not Memory.objects.exists()
     assert User.objects.filter(username__startswith="demo-").count() == 0

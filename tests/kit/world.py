@@ -24,7 +24,7 @@ from memory_app.roles.services.record import DecisionDraft, record_decision
 from memory_app.search.core.surfaces import Surface
 from memory_app.search.log import log_search_of
 from memory_app.user_profile.services import set_entry
-from memory_app.writes.models import WriteRollback
+from memory_app.writes.models import BroughtIn, WriteRollback
 from minara_site.access.keys.services import create_key, revoke_key
 from minara_site.access.models import ApiKey
 from minara_site.access.policy import AGENT_SCOPES, Role, Scope
@@ -183,6 +183,12 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
         )
         for _number in range(MANY)
     ]
+    for number in range(MANY):
+        own = {"writer": f"import:{canary}{number}", "actor": me.actor, "reason": "", "batch": "1" * 32, "counts": {}}
+        WriteRollback.objects.create(since=now, at=now, **own)
+        brought_in = BroughtIn.objects.create(
+            owner=user, run=f"{canary}{number}", actor="command:import", file=canary, memories=1, at=now, seen_at=now
+        )
     transfer = {"owner": user, "actor": me.actor, "format": "minara", "created_at": now, "given_name": canary}
     row = {"place": f"{canary}.md", "verdict": "new", "text": canary}
     plan = {"rows": [row], "verdicts": {"new": 1}, "channels": {}, "ignored": 0, "constraints": 0, "marks": "n"}
@@ -241,6 +247,7 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
         "role_id": ROLE,
         "entry_id": decision.pk,
         "rollback_id": rollbacks[0].pk,
+        "brought_in_id": brought_in.pk,
         "export_id": export.pk,
         "import_id": taken.pk,
     }

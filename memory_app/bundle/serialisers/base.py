@@ -97,12 +97,13 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """Who imports, for whom, when, and the run that roll-back knows it by."""
+    """Who imports, for whom, when, the run that roll-back knows it by, and what the file or folder is called."""
 
     owner: User
     actor: str
     now: datetime
     run: str
+    file: str = ""
 
 
 Details = Mapping[str, Any]

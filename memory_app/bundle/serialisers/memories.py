@@ -1,7 +1,8 @@
 """Memories as files: `memories/<category>/<id>.md`, the content as the body. Sources: S1, decisions (sources).
 
-A signed file keeps source, origin, times and fact state. An unsigned one is a text that a person brings: source
-`user_explicit`, origin the file, time of the import, facts pending. The guard judges both.
+A signed file keeps source, origin, times and fact state. An unsigned one is a text that a person brings: the source
+tells whose word that makes it, the origin is the file, the time that of the import, facts are pending. The guard
+judges both.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,6 +32,7 @@ from memory_app.memories.core import MEMORY_ORIGIN, FactState, State, is_hard_co
 from memory_app.memories.models import Memory, MemoryQuerySet, MemoryRevision
 from memory_app.memories.selectors import find_refused, retention_cutoff
 from memory_app.memories.services import Draft, build_memory, insert_memories
+from memory_app.writes.services.brought_in import source_of_import
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.services import content_digest
 from minara_site.kernel.core.redact import redact
@@ -248,12 +250,12 @@ def known(file: InFile, reason: Reason, about: str, other: Memory | None = None)
 
 
 def row_of(memory: Memory, file: InFile) -> dict[str, Any]:
-    """Return the row that would be written; times that are those of the import are None."""
+    """Return the row that would be written; source and times that are those of the import are None."""
     is_signed = file.channel is Channel.SIGNED
     return {
         "category": memory.category.value if isinstance(memory.category, Category) else memory.category,
         "content": memory.content,
-        "source": memory.source and str(memory.source),
+        "source": str(memory.source) if is_signed and memory.source else None,
         "fact_type": memory.fact_type,
         "fact_state": memory.fact_state and str(memory.fact_state),
         "tickers": memory.tickers,
@@ -274,8 +276,10 @@ def stored_row(memory: Memory | None) -> dict[str, Any] | None:
 def store(judged: Sequence[Judged], writing: Writing) -> list[Details]:
     """Insert the rows of a slice; return the id and the hash of each."""
     rows: list[Memory] = [each.payload for each in judged]
-    for row in rows:
+    for each, row in zip(judged, rows, strict=True):
         row.actor = writing.actor
+        if each.plan.channel is Channel.UNSIGNED:
+            row.source = source_of_import(writing.owner, writing.actor)
     owner_id = writing.owner.pk
     insert_memories(rows, owner_id=owner_id, now=writing.now)
     pending = tuple(row.pk for row in rows if row.fact_state == FactState.PENDING)

@@ -42,7 +42,7 @@ class Command(OwnerCommand):
         """Declare PATH, --from, --user and --apply."""
         parser.add_argument("path", type=Path)
         parser.add_argument("--from", dest="source_format", required=True, choices=[each.value for each in Format])
-        self.add_user(parser, "whose memories they become")
+        self.add_user(parser, "whose memories they become; as brought in, unless it is the user default")
         parser.add_argument("--apply", action="store_true", help="store the new entries")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -50,7 +50,14 @@ class Command(OwnerCommand):
         owner = self.owner(options)
         bundle = open_bundle(options["path"], Format(options["source_format"]))
         counts: Counter[Verdict] = Counter()
-        judged = run_import(owner=owner, bundle=bundle, apply=options["apply"], now=timezone.now(), actor=IMPORT_ACTOR)
+        judged = run_import(
+            owner=owner,
+            bundle=bundle,
+            apply=options["apply"],
+            now=timezone.now(),
+            actor=IMPORT_ACTOR,
+            file=options["path"].name,
+        )
         for judgement in judged:
             counts[judgement.verdict] += 1
             if options["verbosity"] > 0 or judgement.verdict is Verdict.REJECTED:

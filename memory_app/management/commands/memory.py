@@ -89,6 +89,7 @@ class Command(OwnerCommand):
                 plan_sha256=plan.sha256,
                 bundle=bundle,
                 actor=IMPORT_ACTOR,
+                file=options["folder"].name,
                 now=now,
                 approve_hard_constraints=approves,
                 marks=plan.marks,

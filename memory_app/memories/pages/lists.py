@@ -14,7 +14,7 @@ from memory_app.memories.core import State
 from memory_app.memories.models import Memory, MemoryQuerySet
 from memory_app.memories.selectors import retention_cutoff
 from minara_site.access.policy import Act
-from minara_site.kernel.core.vocabulary import IMPORT_ORIGIN, IMPORTED, Category, Source
+from minara_site.kernel.core.vocabulary import BROUGHT_IN, IMPORT_ORIGIN, IMPORTED, Category, Source
 from minara_site.kernel.guard.selectors import list_holds
 from minara_site.kernel.ownership import Owner
 from minara_site.shell.lists import OwnedList
@@ -31,9 +31,11 @@ def in_state(rows: Any, state: str) -> Rows:
 
 
 def from_sources(rows: Rows, sources: Sequence[str]) -> Rows:
-    """Keep rows of these sources; `imported` asks for what came out of a file, whatever its source."""
-    wanted = Q(source__in=sources)
-    return rows.filter(wanted | Q(origin__startswith=IMPORT_ORIGIN) if IMPORTED in sources else wanted)
+    """Keep rows of these sources; `imported` asks for what came out of a file, `brought_in` for that of others."""
+    wanted, of_file = Q(source__in=sources), Q(origin__startswith=IMPORT_ORIGIN)
+    if IMPORTED in sources:
+        wanted |= of_file
+    return rows.filter(wanted | of_file & Q(source=Source.INFERRED) if BROUGHT_IN in sources else wanted)
 
 
 NARROWING = (
@@ -49,7 +51,7 @@ NARROWING = (
         _("Source"),
         FilterKind.CHOICE,
         apply=from_sources,
-        choices=[(name, SOURCES[name].word) for name in (*Source, IMPORTED)],
+        choices=[(name, SOURCES[name].word) for name in (*Source, IMPORTED, BROUGHT_IN)],
     ),
     Filter("after", _("Changed after"), FilterKind.DATE, lookup="updated_at__gte"),
     Filter("before", _("Changed before"), FilterKind.DATE, lookup="updated_at__lt"),

@@ -18,7 +18,7 @@ from minara_site.access.models import User
 from minara_site.access.principal import Principal
 from minara_site.kernel.core.excerpt import Segment, cut
 from minara_site.kernel.core.tokens import estimate_tokens
-from minara_site.kernel.core.vocabulary import is_by_person
+from minara_site.kernel.core.vocabulary import BROUGHT_IN, is_by_person
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.ownership import Everyone, Owner
 from minara_site.web.moments import span_label
@@ -32,7 +32,7 @@ class MemoryView:
 
     `memory` is as this reader may see it: secrets of somebody else are masked.
     `owner_name` is empty in lists of one owner, `segments` where nobody searched. `unconfirmed` are the addresses that
-    an agent wrote and the owner never did.
+    an agent wrote and the owner never did. `brought_in_by` is who imported it, where that is not its owner.
     """
 
     memory: Memory
@@ -48,6 +48,7 @@ class MemoryView:
     unconfirmed: tuple[Destination, ...] = ()
     deleted_by: str = ""
     reason: str = ""
+    brought_in_by: str = ""
 
     @property
     def pk(self) -> int:
@@ -78,6 +79,7 @@ def shape_rows(
     if isinstance(owner, Everyone):
         rows = [replace(row, owner_name=row.memory.owner.get_short_name()) for row in rows]
     rows = with_unconfirmed(rows, owner=owner)
+    rows = with_importers(rows, reader=principal.owner)
     return mark_hits(rows, query) if query else rows
 
 
@@ -88,6 +90,13 @@ def with_unconfirmed(rows: Sequence[MemoryView], *, owner: Owner) -> list[Memory
     }
     found = find_unconfirmed(by_agents, owner=owner)
     return [replace(row, unconfirmed=found[row.pk]) if row.pk in found else row for row in rows]
+
+
+def with_importers(rows: Sequence[MemoryView], *, reader: User) -> list[MemoryView]:
+    """Return rows with who brought them in for their owner. No query unless there is one, then two at most."""
+    actors = {row.pk: row.memory.actor for row in rows if row.memory.badge == BROUGHT_IN}
+    names = name_actors(actors.values(), reader=reader) if actors else {}
+    return [replace(row, brought_in_by=names[actors[row.pk]]) if row.pk in actors else row for row in rows]
 
 
 def mark_hits(rows: Iterable[MemoryView], query: str) -> list[MemoryView]:

@@ -15,7 +15,14 @@ from memory_app.edges.selectors import list_edges_of
 from memory_app.memories.core import MEMORY_KIND, MEMORY_ORIGIN, State
 from memory_app.memories.forms import ReasonForm
 from memory_app.memories.models import Memory
-from memory_app.memories.pages.rows import MemoryView, restorable_label, shape_row, with_deletions, with_unconfirmed
+from memory_app.memories.pages.rows import (
+    MemoryView,
+    restorable_label,
+    shape_row,
+    with_deletions,
+    with_importers,
+    with_unconfirmed,
+)
 from memory_app.memories.prompt_use import PromptUse, load_prompt_use, prompt_line
 from memory_app.memories.selectors import HistoryEntry, find_reasoning, get_history, open_memory
 from memory_app.memories.services import Batch, delete_memories, restore_memories, revert_memory
@@ -127,7 +134,7 @@ def render_one(
     principal = request.principal
     reading = load_prompt_use(memory.owner)
     row = shape_row(memory, principal=principal, reading=reading, now=timezone.now())
-    [row] = with_unconfirmed([row], owner=memory.owner)
+    [row] = with_importers(with_unconfirmed([row], owner=memory.owner), reader=principal.owner)
     if memory.deleted_at:
         row = with_deletions([row], reader=principal.owner)[0]
     history = get_history(memory, below=parse_number(request.GET.get("below", "")))

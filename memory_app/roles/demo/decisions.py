@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from django.conf import settings
+from django.utils.translation import gettext_lazy as _
 from pydantic import JsonValue
 
 from memory_app.capabilities import ROLE_REFLECTION
@@ -21,7 +22,16 @@ from memory_app.roles.services.guarded import rescan_entries
 from memory_app.roles.services.record import content_hash
 from minara_site.access.models import User
 from minara_site.kernel.core.data_files import load_toml
-from minara_site.kernel.demo import AGENT_KEY, DemoAct, DemoLoad, DemoPart, DemoRow, publish_rows, read_rows
+from minara_site.kernel.demo import (
+    AGENT_KEY,
+    DemoAct,
+    DemoLoad,
+    DemoPart,
+    DemoRow,
+    RemovedRows,
+    publish_rows,
+    read_rows,
+)
 from minara_site.kernel.events import role_memory_changed
 from minara_site.kernel.governance.models import ShadowDecision
 from minara_site.kernel.governance.services import delete_shadows
@@ -94,16 +104,20 @@ class DecisionsPart(DemoPart[DemoDecision]):
                 at=entry.decided_at + timedelta(days=1.1),
             )
 
-    def remove(self, load: DemoLoad) -> None:
+    def remove(self, load: DemoLoad) -> list[RemovedRows]:
         entries = RoleMemory.objects.filter(is_demo=True)
+        marked = entries.filter(outcome_at__gt=load.loaded_at, outcome_by__contains=":")  # by an actor, not a probe
+        kept = marked.update(is_demo=False)
         publish_rows(role_memory_changed, "entry_ids", entries)
         delete_shadows([subject_of(entry.pk) for entry in entries])
         for kind in (DECISION_KIND, LESSON_KIND):
             delete_holds(kind=kind, object_ids=[entry.pk for entry in entries])
+        removed = RemovedRows(_("Decisions"), entries.count(), kept)
         entries.delete()
-        PriceBar.objects.filter(is_demo=True).delete()
-        load.marked(RoleState).delete()
+        prices = PriceBar.objects.filter(is_demo=True).delete()[0]
+        load.marked(RoleState).exclude(last_triggered_at__gt=load.loaded_at).delete()
         remove_calls(load)
+        return [removed, RemovedRows(_("Prices"), prices)]
 
 
 def build_entry(load: DemoLoad, owner: User, row: DemoDecision) -> RoleMemory:

@@ -29,7 +29,7 @@ def slices(items: Iterable[Item]) -> Iterator[list[Item]]:
 
 
 def load_rows(ids: Iterable[int], *, lock: bool) -> dict[int, Memory]:
-    """Return these memories by id, whoever owns them; only operators get here."""
+    """Return these memories by id, whoever owns them; an owner gets here with the ids of their own alone."""
     found: dict[int, Memory] = {}
     for chosen in slices(sorted(ids)):
         rows = Memory.objects.filter(pk__in=chosen).order_by("pk")

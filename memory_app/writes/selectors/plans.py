@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from memory_app.writes.core.entries import IMPORT
 from memory_app.writes.models import WriteRollback
+from minara_site.access.models import User
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.rollback import (
@@ -59,12 +60,15 @@ class RollbackPlan:
         ]
 
 
-def preview_roll_back(*, writer: str, since: datetime, now: datetime, lock: bool = False) -> RollbackPlan:
-    """Return what undoing everything that a writer wrote since a moment would do.
+def preview_roll_back(
+    *, writer: str, since: datetime, now: datetime, owner: User | None = None, lock: bool = False
+) -> RollbackPlan:
+    """Return what undoing everything that a writer wrote since a moment would do, to the rows of all or of one owner.
 
     `lock` keeps the rows until the transaction ends. Raises Invalid when that is more than one roll-back takes.
     """
     newest = entries_of(writer).filter(at__gte=since).order_by("at", "pk")
+    newest = newest.filter(owner=owner) if owner else newest
     entries = list(newest.only("at", "actor", "owner_id", "tool_call", "details")[: MAX_ROWS + 1])
     if len(entries) > MAX_ROWS:
         raise too_many_rows()

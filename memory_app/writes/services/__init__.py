@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from memory_app.writes.models import WriteRollback
 from memory_app.writes.selectors.plans import RollbackPlan, get_rollback, preview_roll_back, preview_undo
+from minara_site.access.models import User
 from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.errors import Conflict, Invalid
@@ -18,15 +19,22 @@ MAX_UNCHANGED = 1_000  # rows that a record names; it counts them all
 
 
 def roll_back(
-    *, principal: Principal, writer: str, since: datetime, sha256: str, reason: str, now: datetime
+    *,
+    principal: Principal,
+    writer: str,
+    since: datetime,
+    sha256: str,
+    reason: str,
+    now: datetime,
+    owner: User | None = None,
 ) -> WriteRollback:
-    """Undo everything that a writer wrote since a moment.
+    """Undo everything that a writer wrote since a moment, to the rows of all or of one owner.
 
     Raises Conflict (`stale`) when this is no longer the plan with this hash, and Invalid when there is nothing to do.
     """
     record = WriteRollback(actor=principal.actor, writer=writer, since=since, reason=reason, at=now)
     with transaction.atomic():
-        plan = preview_roll_back(writer=writer, since=since, now=now, lock=True)
+        plan = preview_roll_back(writer=writer, since=since, now=now, owner=owner, lock=True)
         return apply_plan(record, plan, sha256=sha256)
 
 

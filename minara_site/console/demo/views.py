@@ -2,15 +2,29 @@
 
 from django.http import HttpResponse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from minara_site.access.policy import Act
-from minara_site.console.demo.services import change_demo
+from minara_site.console.demo.labels import WORD, loaded_label, removed_label
+from minara_site.console.demo.services import load_demo, preview_removal, remove_demo
+from minara_site.console.users.forms import WordForm
 from minara_site.shell.pages import PageRequest, page
-from minara_site.web.responses import back, toast
+from minara_site.web.responses import back, render_form, see_other, toast
 
 
 @page(Act.DEMO, methods=("POST",))
-def change(request: PageRequest, act: str) -> HttpResponse:
-    """Load or remove the demo."""
-    toast(request, change_demo(act, now=timezone.now(), actor=request.principal.actor))
+def load(request: PageRequest) -> HttpResponse:
+    """Load the demo."""
+    toast(request, loaded_label(load_demo(now=timezone.now(), actor=request.principal.actor)))
     return back(request, "home")
+
+
+@page(Act.DEMO, methods=("GET", "POST"))
+def remove(request: PageRequest) -> HttpResponse:
+    """Show what of the demo goes and what stays, and remove it once the word is typed."""
+    now, form = timezone.now(), WordForm(WORD, request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        toast(request, removed_label(remove_demo(now=now, actor=request.principal.actor)))
+        return see_other("home")
+    context = {"title": _("Remove the demo"), "removal": preview_removal(now=now)}
+    return render_form(request, "console/demo/remove.html", form, context)

@@ -33,10 +33,10 @@ def list_first_steps(user: User, own: Own) -> list[StepView]:
         StepView(
             _("Bring in what you have"),
             _("From an OpenClaw or Hermes directory, or JSON lines; a dry run comes first. Or write one by hand."),
-            _("Write one"),
-            reverse("memories:new"),
+            _("Write one") if user.is_default else _("Import"),
+            reverse("memories:new" if user.is_default else "bundle:imports"),
             own.has_memory,
-            command=f"minara import DIRECTORY --from openclaw --user {user.username}",
+            command=f"minara import DIRECTORY --from openclaw --user {user.username}" if user.is_default else "",
         ),
         StepView(
             _("Make an API key"),

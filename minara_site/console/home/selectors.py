@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from memory_app.memories.models import Memory
 from memory_app.roles.selectors import list_manual_due
+from memory_app.writes.models import BroughtIn
 from minara_site.access.models import ApiKey, User
 from minara_site.console.models import DemoObject, FirstStep, Step
 from minara_site.kernel.counts import CountOf, RowCount
@@ -36,6 +37,7 @@ class Own:
     has_used_key: bool
     has_seen_prompt: bool
     has_hidden_steps: bool
+    has_brought_in: bool
     outcomes_due: RowCount
 
 
@@ -108,6 +110,7 @@ def own_columns(user: User, now: datetime) -> dict[str, Any]:
         "has_used_key": Exists(keys.filter(last_used_at__isnull=False)),
         "has_seen_prompt": Exists(steps.filter(step=Step.PROMPT_SEEN)),
         "has_hidden_steps": Exists(steps.filter(step=Step.HIDDEN)),
+        "has_brought_in": Exists(BroughtIn.objects.for_owner(user).filter(seen_at=None)),
         "outcomes_due": CountOf(list_manual_due(owner=user, now=now)),
     }
 
@@ -121,6 +124,7 @@ def read_own(row: Mapping[str, Any]) -> Own:
         has_used_key=row["has_used_key"],
         has_seen_prompt=row["has_seen_prompt"],
         has_hidden_steps=row["has_hidden_steps"],
+        has_brought_in=row["has_brought_in"],
         outcomes_due=RowCount.of(row["outcomes_due"]),
     )
 

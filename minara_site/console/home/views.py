@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy
 
 from memory_app.writes.pages import AnomalyRow, show_anomalies
 from memory_app.writes.selectors.anomalies import load_anomalies
+from memory_app.writes.selectors.brought_in import list_brought_in
 from minara_site.access.actors import actor_label
 from minara_site.access.policy import Act, Role
 from minara_site.console.budgets.pages.rows import WindowView, show_window
@@ -91,6 +92,7 @@ def own_context(request: PageRequest, own: Own) -> dict[str, Any]:
         "prompt": prompt,
         "bar": bar_of(prompt),
         "own_total": total_label(own.memories),
+        "brought_in": list_brought_in(request.user, unseen=True) if own.has_brought_in else [],
         "outcomes_due": own.outcomes_due,
     }
 

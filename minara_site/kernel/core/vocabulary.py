@@ -6,6 +6,7 @@ from enum import StrEnum
 IMPORT_ORIGIN = "import:"
 IMPORT_ACTOR = "command:import"
 IMPORTED = "imported"  # what badges and filters call it
+BROUGHT_IN = "brought_in"  # the same, of what somebody else imported
 PERSONS = ("user:", "command:")
 
 
@@ -46,8 +47,10 @@ class Provenance:
 
 
 def provenance_label(*, source: str | None, origin: str) -> str:
-    """Return where a text comes from as badges name it: `imported` when it came out of a file, else its source."""
-    return IMPORTED if origin.startswith(IMPORT_ORIGIN) else source or ""
+    """Return where a text comes from as badges name it: out of a file, and whether somebody else's, or its source."""
+    if not origin.startswith(IMPORT_ORIGIN):
+        return source or ""
+    return BROUGHT_IN if source == Source.INFERRED else IMPORTED
 
 
 def is_by_person(*, source: str | None, actor: str) -> bool:

@@ -117,7 +117,8 @@ def test_an_unsigned_file_cannot_say_where_it_comes_from_or_when(ben: Any) -> No
     claims = {"source": "user_manual", "origin": "import:trusted", "updated_at": '"2020-01-01T00:00:00Z"'}
     bring(ben, in_memory({"memories/observation/x.md": memory_file(**claims)}))
     row = Memory.objects.for_owner(ben).get()
-    assert (row.source, row.origin, row.actor) == ("user_explicit", "import:memories/observation/x.md", ACTOR)
+    actor = f"user:{ben.pk}"
+    assert (row.source, row.origin, row.actor) == ("user_explicit", "import:memories/observation/x.md", actor)
     assert row.created_at == row.updated_at == NOON
 
 

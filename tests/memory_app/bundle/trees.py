@@ -40,7 +40,9 @@ def look(owner: Any, bundle: Bundle, **options: Any) -> ImportPlan:
 def bring(owner: Any, bundle: Bundle, **options: Any) -> ImportReport:
     """Import a bundle as shown."""
     plan = look(owner, bundle, **options)
-    return apply_import(owner=owner, plan_sha256=plan.sha256, bundle=bundle, actor=ACTOR, now=NOON, **options)
+    return apply_import(
+        owner=owner, plan_sha256=plan.sha256, bundle=bundle, actor=f"user:{owner.pk}", now=NOON, **options
+    )
 
 
 def by_path(plan: ImportPlan) -> dict[str, FilePlan]:

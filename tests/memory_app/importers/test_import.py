@@ -88,7 +88,7 @@ def test_applies_a_workspace_with_provenance_dates_and_user_profile(ana: Any, wo
         "import:memory/2026-05-01.md:1": "observation",
         "import:memory/2026-05-02.md:1": "observation",
     }
-    assert {row.source for row in stored.values()} == {"user_explicit"}
+    assert {row.source for row in stored.values()} == {"inferred"}  # a command speaks for `default` alone
     assert {row.actor for row in stored.values()} == {"command:import"}
     assert stored["import:memory/2026-05-02.md:1"].updated_at == datetime(2026, 5, 2, tzinfo=UTC)
     assert stored["import:MEMORY.md:3"].metadata == {"heading": "Memory > Preferences"}

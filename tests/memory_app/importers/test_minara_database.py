@@ -62,12 +62,12 @@ def test_brings_memories_and_the_user_profile_with_their_dates_once(ana: Any, da
     assert (status, verdicts(lines)) == (0, ["new", "new", "left", "new"])
     assert "1 that its product does not read any more was left out" in lines[-1]
     first, second = Memory.objects.order_by("pk")
-    assert (first.category, first.content, first.source) == ("preference", "always 0.5% slippage", "user_explicit")
+    assert (first.category, first.content, first.source) == ("preference", "always 0.5% slippage", "inferred")
     assert first.created_at == datetime(2026, 3, 1, 8, tzinfo=UTC)
     assert first.updated_at == datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
     assert (first.origin, second.origin) == ("import:minara.db:1", "import:minara.db:2")
     assert first.metadata == {"source": "user_explicit"}
-    assert (second.metadata, second.source) == ({"source": "inferred", "n": 1}, "user_explicit")
+    assert (second.metadata, second.source) == ({"source": "inferred", "n": 1}, "inferred")
     assert UserProfileEntry.objects.get().value == "conservative"
     assert verdicts(bring(path, "minara", "--apply")[1]) == ["duplicate", "duplicate", "left", "duplicate"]
     assert Memory.objects.count() == 2
