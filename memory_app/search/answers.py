@@ -1,5 +1,6 @@
 """How hits and notes read at the doors."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.utils.functional import Promise
@@ -7,6 +8,8 @@ from django.utils.translation import gettext_lazy as _
 
 from memory_app.search.core.rank import Fused, Part
 from memory_app.search.selectors import Hit
+from minara_site.access.actors import name_writers
+from minara_site.access.models import User
 
 FEATURES: dict[str, str | Promise] = {
     "coverage": _("words of the query in it"),
@@ -44,13 +47,19 @@ def fused_record(fused: Fused) -> dict[str, Any]:
     }
 
 
-def hit_record(hit: Hit) -> dict[str, Any]:
-    """Return a hit as API and tools answer it (contract); `explain` only when it was asked for."""
+def hit_records(hits: Sequence[Hit], *, reader: User) -> list[dict[str, Any]]:
+    """Return hits as API and tools answer them (contract). Two queries at most, for the names of their writers."""
+    return [hit_record(hit, writer) for hit, writer in zip(hits, name_writers(hits, reader=reader), strict=True)]
+
+
+def hit_record(hit: Hit, writer: dict[str, str]) -> dict[str, Any]:
+    """Return a hit with whose word it is; `explain` only when it was asked for."""
     record: dict[str, Any] = {
         "id": hit.id,
         "category": hit.category,
         "content": hit.content,
         "source": hit.source,
+        "writer": writer,
         "score": round(hit.score, 6),
         "updated_at": hit.updated_at,
     }

@@ -7,6 +7,7 @@ IMPORT_ORIGIN = "import:"
 IMPORT_ACTOR = "command:import"
 IMPORTED = "imported"  # what badges and filters call it
 PERSONS = ("user:", "command:")
+AGENT_ACTOR = "key:"
 
 
 class Category(StrEnum):
@@ -48,6 +49,29 @@ class Provenance:
 def provenance_label(*, source: str | None, origin: str) -> str:
     """Return where a text comes from as badges name it: `imported` when it came out of a file, else its source."""
     return IMPORTED if origin.startswith(IMPORT_ORIGIN) else source or ""
+
+
+class WriterKind(StrEnum):
+    """Whose word a text is."""
+
+    PERSON = "person"
+    AGENT = "agent"
+    IMPORT = "import"
+    JOB = "job"
+
+
+def writer_kind(*, actor: str, source: str | None, origin: str) -> WriterKind:
+    """Return whose word a text is: what came out of a file is the file's, whoever brought it in.
+
+    A person types nothing but their own words: a text of another source under their name came in with a signed export.
+    """
+    if origin.startswith(IMPORT_ORIGIN) or actor == IMPORT_ACTOR:
+        return WriterKind.IMPORT
+    if actor.startswith(AGENT_ACTOR):
+        return WriterKind.AGENT
+    if actor.startswith(PERSONS):
+        return WriterKind.PERSON if source in USER_WRITTEN else WriterKind.IMPORT
+    return WriterKind.JOB
 
 
 def is_by_person(*, source: str | None, actor: str) -> bool:
