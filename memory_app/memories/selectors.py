@@ -192,6 +192,17 @@ def find_deletions(memories: Iterable[Memory]) -> dict[str, Deletion]:
     return {batch: Deletion(actor, reason_label(reason)) for batch, actor, reason in rows}
 
 
+def find_unrestorable(memories: Iterable[Memory]) -> set[int]:
+    """Return the ids of rows in the trash that only an operator restores: others deleted what their owner did not type.
+
+    One query at most.
+    """
+    gone = {row.pk: row.deleted_at for row in memories if row.deleted_at and not row.is_editable}
+    rows = MemoryDeletion.objects.filter(memory_id__in=gone).values_list("memory_id", "deleted_at") if gone else ()
+    own = set(rows)
+    return {pk for pk, deleted_at in gone.items() if (pk, deleted_at) not in own}
+
+
 def find_own_deletions(memories: Iterable[Memory]) -> dict[int, datetime]:
     """Return by row when its owner last deleted the same words, for rows that others wrote since. One query at most."""
     keys = {

@@ -11,7 +11,7 @@ from memory_app.index.selectors import read_query
 from memory_app.memories.core.destinations import Destination
 from memory_app.memories.models import Memory
 from memory_app.memories.prompt_use import PromptUse, prompt_line
-from memory_app.memories.selectors import Deletion, find_deletions, find_own_deletions, retention
+from memory_app.memories.selectors import Deletion, find_deletions, find_own_deletions, find_unrestorable, retention
 from memory_app.memories.unconfirmed import find_unconfirmed
 from minara_site.access.actors import name_actors
 from minara_site.access.models import User
@@ -81,10 +81,15 @@ def shape_rows(
 ) -> list[MemoryView]:
     """Return memories as rows of the list of this owner, with what `query` found in them marked."""
     memories = list(memories)
-    deleted = find_own_deletions(memories)
+    deleted, kept = find_own_deletions(memories), find_unrestorable(memories)
+    rows = [shape_row(memory, principal=principal, reading=reading, now=now) for memory in memories]
     rows = [
-        replace(shape_row(memory, principal=principal, reading=reading, now=now), deleted_before=deleted.get(memory.pk))
-        for memory in memories
+        replace(
+            row,
+            deleted_before=deleted.get(row.pk),
+            may_remove=row.may_remove and (principal.is_operator or row.pk not in kept),
+        )
+        for row in rows
     ]
     if isinstance(owner, Everyone):
         rows = [replace(row, owner_name=row.memory.owner.get_short_name()) for row in rows]

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from memory_app.memories.core import UNDO_REASON, FactState
 from memory_app.memories.core.fact_key import fact_key
 from memory_app.memories.models import Memory, MemoryDeletion, MemoryQuerySet
-from memory_app.memories.selectors import find_deletions, no_such_memory, retention_cutoff
+from memory_app.memories.selectors import find_deletions, find_unrestorable, no_such_memory, retention_cutoff
 from memory_app.memories.services.edit import check_by_key, restore_version
 from memory_app.memories.services.guarded import delete_permanently, discard_holds, judge_returning
 from memory_app.memories.services.write import SLICE
@@ -56,13 +56,12 @@ def restore_memories(
 ) -> Batch:
     """Bring deleted memories back, all or nothing, while their retention lasts.
 
-    Raises NotFound when an id is unknown or past its retention and Refused when a row is not a key's to restore: what a
-    person deleted, an agent can write only anew.
+    Raises NotFound when an id is unknown or past its retention and Refused when a row is not the caller's to restore:
+    what a person deleted, an agent can write only anew.
     """
     with transaction.atomic():
         gone = [row for row in chosen_rows(principal, owner, ids, now=now) if row.deleted_at is not None]
-        if principal.is_key and not principal.is_operator:
-            check_deleted_by_keys(gone)
+        check_restorable(principal, gone)
         return mark_batch(principal.actor, gone, deleted_at=None, now=now, reason=reason)
 
 
@@ -73,6 +72,7 @@ def undo_batch(*, principal: Principal, owner: Owner, batch: str, now: datetime)
         if not rows:
             raise NotFound(_("There is nothing left to undo."))
         check_removable(principal, rows)
+        check_restorable(principal, rows)
         deleted_at = now if rows[0].deleted_at is None else None
         return mark_batch(principal.actor, rows, deleted_at=deleted_at, now=now, reason=UNDO_REASON)
 
@@ -103,10 +103,17 @@ def check_removable(principal: Principal, rows: Iterable[Memory]) -> None:
             check_by_key(row)
 
 
-def check_deleted_by_keys(rows: Sequence[Memory]) -> None:
-    """Raise Refused unless keys deleted each row. One query."""
+def check_restorable(principal: Principal, rows: Sequence[Memory]) -> None:
+    """Raise Refused where a key would restore what keys did not delete, or a person what an operator did. One query."""
+    if principal.is_operator:
+        return
+    if not principal.is_key:
+        if find_unrestorable(rows):
+            raise Refused(_("An operator deleted this. Only an operator can restore it."), code="not_editable")
+        return
     deletions = find_deletions(rows)
-    if not all(row.batch in deletions and deletions[row.batch].actor.startswith(AGENT_ACTOR) for row in rows):
+    gone = [row for row in rows if row.deleted_at]
+    if not all(row.batch in deletions and deletions[row.batch].actor.startswith(AGENT_ACTOR) for row in gone):
         raise Refused(_("A person deleted this. It can be restored on its page."), code="not_editable")
 
 

@@ -17,7 +17,7 @@ from memory_app.memories.models import Memory
 from memory_app.memories.pages.lists import MEMORY_LIST, RESTORE, TRASH_LIST
 from memory_app.memories.pages.rows import MemoryView, shape_rows, with_deletions
 from memory_app.memories.prompt_use import PromptUse, count_label, load_prompt_use
-from memory_app.memories.selectors import retention, retention_cutoff
+from memory_app.memories.selectors import find_unrestorable, retention, retention_cutoff
 from memory_app.memories.services import delete_memories, restore_memories, undo_batch
 from memory_app.memories.views.notices import announce, held_label, question_label, undo_label
 from minara_site.access.policy import Act
@@ -70,7 +70,10 @@ def bulk(request: PageRequest) -> HttpResponse:
     if action not in ACTS:
         raise Invalid(_("Choose delete or restore."), code="unknown_action")
     shown_list = TRASH_LIST if action == "restore" else MEMORY_LIST
-    ids = shown_list.chosen_ids(request)
+    ids, kept = shown_list.chosen_ids(request), set[int]()
+    if request.POST.get("all") and not request.principal.is_operator:  # of checked ones the service refuses others
+        kept = find_unrestorable(Memory.objects.filter(pk__in=ids).defer("content", "metadata"))
+        ids = [pk for pk in ids if pk not in kept]
     reason = ""
     if has_foreign_rows(request.principal, ids):
         form = ReasonForm(request.POST if "reason" in request.POST else None)
@@ -79,7 +82,7 @@ def bulk(request: PageRequest) -> HttpResponse:
         reason = form.cleaned_data["reason"]
     owner = request.principal.reaches(Act.MEMORY_REMOVE)
     batch = ACTS[action](principal=request.principal, owner=owner, ids=ids, now=timezone.now(), reason=reason)
-    announce(request, action, batch)
+    announce(request, action, batch, kept=len(kept))
     return back(request, "memories:list")
 
 

@@ -16,12 +16,14 @@ from minara_site.web.moments import number_label
 from minara_site.web.responses import see_other, toast
 
 
-def announce(request: PageRequest, action: str, batch: Batch) -> None:
+def announce(request: PageRequest, action: str, batch: Batch, *, kept: int = 0) -> None:
     """Say what was deleted or restored, with one undo for all of it."""
     if not batch.ids:
         toast(request, _("Nothing changed; it was so already."))
         return
     words = deleted_label(len(batch.ids)) if action == "delete" else restored_label(len(batch.ids))
+    if kept:
+        words = sentences(words, kept_label(kept))
     if batch.held:
         words = sentences(words, held_label(batch.held))
     toast(request, words, reverse("memories:undo", args=[batch.id]))
@@ -61,6 +63,16 @@ def show_held(request: PageRequest, memory: Memory) -> HttpResponse:
     """Say that a text waits, and lead to it."""
     toast(request, _("Stored, but held: no agent reads it until an operator has released it."))
     return see_other("held:one", find_open_holds(MEMORY_KIND, [memory.pk])[memory.pk].pk)
+
+
+def kept_label(count: int) -> str:
+    """Return why some of what matched stays in the trash."""
+    words = ngettext(
+        "%(number)s stays in the trash: an operator deleted it.",
+        "%(number)s stay in the trash: an operator deleted them.",
+        count,
+    )
+    return words % {"number": number_label(count)}
 
 
 def undo_label(action: str, count: int) -> str:

@@ -377,12 +377,12 @@ class TestTelling:
         assert "Trail by 5%</textarea>" in form
         assert 'value="BTC"' in form
         response = page.post(path("new") + f"?corrects={lesson.pk}", {"statement": "Trail by 8%"})
+        assert toasts_of(page.get(response["Location"]))[0].startswith(f"Yours is stored beside memory {lesson.pk}")
         memory = Memory.objects.exclude(pk=lesson.pk).get()
         assert (memory.source, memory.origin) == ("user_manual", f"memory:{lesson.pk}")
         assert f"memory {lesson.pk} , which it corrects" in words_of(page.get(path("one", memory.pk)))
         lesson.refresh_from_db()
         assert lesson.content == "Trail by 5%"
-        assert toasts_of(page.get(response["Location"]))[0].startswith(f"Yours is stored beside memory {lesson.pk}")
 
     @pytest.mark.database
     @table("is_settled", [True, False])
@@ -675,6 +675,16 @@ class TestBulk:
         shown = page.get(self.post(page, all="1", filter="after=2026-06-10")["Location"])
         assert toasts_of(shown) == ["Deleted 55 memories. They can be restored for 30 days."]
         assert set(Memory.objects.deleted().values_list("pk", flat=True)) == {memory.pk for memory in new}
+
+    def test_of_all_in_the_trash_what_an_operator_deleted_stays_and_is_named(self, page, ana, olga):
+        mine, lesson = make_memory(ana, category=Category.LESSON), make_memory(ana, "No", category=Category.LESSON)
+        delete_memories(principal=browser(ana), owner=ana, ids=[mine.pk], now=NOON)
+        delete_memories(principal=browser(olga), owner=ana, ids=[lesson.pk], now=NOON)
+        body = page.get(path("trash")).content.decode()
+        assert path("restore", mine.pk) in body
+        assert path("restore", lesson.pk) not in body
+        shown = page.get(self.post(page, action="restore", all="1", filter="state=deleted")["Location"])
+        assert toasts_of(shown) == ["Restored 1 memory. 1 stays in the trash: an operator deleted it."]
 
     @pytest.mark.database
     def test_five_thousand_at_once_with_one_undo(self, page, ana):

@@ -262,6 +262,14 @@ class TestUndo:
             undo(ben, batch)
         assert Memory.objects.get().deleted_at == NOON
 
+    def test_what_an_operator_deleted_of_an_agents_an_owner_does_not_bring_back(self, ana, olga):
+        batch = delete(olga, memory := make_memory(ana, category=Category.LESSON), owner=EVERYONE)
+        for act in (partial(undo, ana, batch), partial(restore, ana, memory)):
+            with pytest.raises(Refused):
+                act()
+        undo(olga, batch, owner=EVERYONE)
+        assert Memory.objects.get().deleted_at is None
+
     def test_leaves_an_audit_row_of_its_own(self, ana):
         undo(ana, delete(ana, make_memory(ana)))
         kept = AuditEntry.objects.order_by("id").values_list("tool_call", "reasoning")
