@@ -5,7 +5,7 @@ from memory_app.edges.models import MemoryEdge
 from memory_app.embeddings.models import MemoryVector
 from memory_app.facts.models import ConsolidationEvent, FactConflict, FactVerdict
 from memory_app.index.models import SearchDocument
-from memory_app.memories.models import Memory, MemoryRevision
+from memory_app.memories.models import Memory, MemoryDeletion, MemoryRevision
 from memory_app.pages.models import CompiledPageVersion
 from memory_app.roles.models import RoleMemory, RoleState
 from memory_app.search.models import SearchLogEntry, SearchLogHit
@@ -21,6 +21,7 @@ __all__ = [
     "FactConflict",
     "FactVerdict",
     "Memory",
+    "MemoryDeletion",
     "MemoryEdge",
     "MemoryRevision",
     "MemoryVector",

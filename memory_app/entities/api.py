@@ -12,7 +12,7 @@ from memory_app.edges.core import EdgeType, NodeKind
 from memory_app.edges.selectors import Node, node_of, open_node
 from memory_app.entities.selectors import list_entity_edges, read_memories_of, top_entities
 from memory_app.memories.api import MemoryOut
-from memory_app.memories.selectors import memory_record
+from memory_app.memories.selectors import memory_records
 from minara_site.access.access_log import log_access
 from minara_site.access.api_auth import allow
 from minara_site.access.policy import Act
@@ -103,16 +103,19 @@ def edges(request: PageRequest, query: Query[EdgeQuery]) -> dict[str, Any]:
     memories = read_memories_of(page.items)
     owner_ids = {row.owner_id for row in memories.values()}
     log_access(principal=request.principal, owner_ids=owner_ids, kind="memories", now=timezone.now())
+    reader = request.principal.owner
+    shown = memory_records([masked_for(reader, each) for each in memories.values()], reader=reader)
+    records = {record["id"]: record for record in shown}
     items = [
         {
             "edge_type": row.edge_type,
             "entity": entity_record(node_of(row)),
             "weight": row.weight,
             "created_at": row.created_at,
-            "memory": memory_record(masked_for(request.principal.owner, memories[row.src_id])),
+            "memory": records[row.src_id],
         }
         for row in page.items
-        if row.src_id in memories
+        if row.src_id in records
     ]
     return {"data": {"items": items, "next_cursor": page.next_cursor}}
 

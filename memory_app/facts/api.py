@@ -1,6 +1,7 @@
 """`/v1/facts`: the general fact layer for agents, read only. Shapes: the contract."""
 
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from ninja import Query, Router, Schema
@@ -57,7 +58,8 @@ def list_(request: PageRequest, query: Query[FactQuery]) -> dict[str, Any]:
     owner = request.principal.reads(Act.FACTS_READ, query.owner)
     rows = list_facts(owner=owner, state=query.state)
     page = paginate(rows, Order("updated_at"), cursor=query.cursor, limit=query.limit, scope="v1/facts")
-    return answer_page(request, page, kind="facts", records=fact_records, find_refused=find_refused)
+    records = partial(fact_records, reader=request.principal.owner)
+    return answer_page(request, page, kind="facts", records=records, find_refused=find_refused)
 
 
 @router.get(

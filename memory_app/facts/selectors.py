@@ -9,15 +9,16 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from memory_app.facts.core import RETIRING, ConflictState, EventKind
 from memory_app.facts.core.contradiction import MAX_WORDS
-from memory_app.facts.core.fact_key import fact_key
 from memory_app.facts.models import ConsolidationEvent, FactConflict
 from memory_app.index.adapters import backend, time_limit
 from memory_app.index.core.query import AnyOf, Filters, Term
 from memory_app.index.core.request import SearchRequest, Sort
 from memory_app.index.core.terms import distinct, is_common, word_terms
 from memory_app.memories.core import FactState
+from memory_app.memories.core.fact_key import fact_key
 from memory_app.memories.models import Memory, MemoryQuerySet
-from memory_app.memories.selectors import find_refused, memory_record
+from memory_app.memories.selectors import find_refused, memory_records
+from minara_site.access.models import User
 from minara_site.kernel.core.vocabulary import Category, Source
 from minara_site.kernel.ownership import Owner
 
@@ -121,16 +122,16 @@ def find_repetitions(ids: Collection[int]) -> dict[int, int]:
     return dict(events.values_list("fact_id", "pk"))
 
 
-def fact_records(facts: Iterable[Memory]) -> list[dict[str, Any]]:
+def fact_records(facts: Iterable[Memory], *, reader: User) -> list[dict[str, Any]]:
     """Return facts as the API answers them: the shape of a memory, the state, and what a retired one gave way to."""
     facts = list(facts)
     retired = [fact.pk for fact in facts if fact.fact_state == FactState.RETIRED]
     events = find_retirements(retired) if retired else {}
     return [
         {
-            **memory_record(fact),
+            **record,
             "fact_state": fact.fact_state,
             "retired_by": events[fact.pk].other_id if fact.pk in events else None,
         }
-        for fact in facts
+        for fact, record in zip(facts, memory_records(facts, reader=reader), strict=True)
     ]

@@ -15,12 +15,12 @@ from memory_app.index.core.parser import MAX_QUERY_CHARS
 from memory_app.index.selectors import limited, narrow
 from memory_app.memories.core import MEMORY_KIND, State
 from memory_app.memories.models import Memory
-from memory_app.memories.selectors import find_refused, get_history, get_memory, list_memories, memory_record
+from memory_app.memories.selectors import find_refused, get_history, get_memory, list_memories, memory_records
 from memory_app.memories.services import Changes, Draft, delete_memories, edit_memory, restore_memories, write_memory
 from minara_site.access.access_log import log_access
 from minara_site.access.api_auth import allow
 from minara_site.access.policy import Act
-from minara_site.kernel.core.vocabulary import Category, Provenance, Source
+from minara_site.kernel.core.vocabulary import Category, Provenance, Source, WriterKind
 from minara_site.kernel.errors import Malformed
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.guard.selectors import written_record
@@ -36,6 +36,13 @@ NEWEST_DELETED = Order("deleted_at")
 ETAG = re.compile(r'(?:W/)?("?)(\d{1,9})\1', re.ASCII)
 
 
+class WriterOut(Schema):
+    """Whose word a memory is; `name` is an account's, the label of a key, the file of an import, or a job."""
+
+    kind: WriterKind
+    name: str
+
+
 class MemoryOut(Schema):
     """A memory as every call answers it."""
 
@@ -43,6 +50,7 @@ class MemoryOut(Schema):
     category: Category
     content: str
     source: Source | None
+    writer: WriterOut
     fact_type: str | None
     tickers: list[str]
     state: State
@@ -173,7 +181,7 @@ def list_(request: PageRequest, query: Query[MemoryQuery]) -> dict[str, Any]:
         request,
         page,
         kind="memories",
-        records=lambda rows: [memory_record(row) for row in rows],
+        records=lambda rows: memory_records(rows, reader=request.principal.owner),
         find_refused=lambda rows: find_refused(rows) if query.state is State.LIVE else set(),
     )
 
@@ -194,7 +202,8 @@ def read(request: PageRequest, response: HttpResponse, memory_id: int, query: Qu
     """Read one memory; the ETag is its version."""
     memory = open_one(request, memory_id, query)
     response["ETag"] = f'"{memory.version}"'
-    record = memory_record(masked_for(request.principal.owner, memory))
+    reader = request.principal.owner
+    [record] = memory_records([masked_for(reader, memory)], reader=reader)
     if memory.state is State.LIVE and find_refused([memory]):
         record["state"] = State.HELD  # the guard's job will hold it
     return {"data": record}
@@ -217,7 +226,8 @@ def edit(request: PageRequest, response: HttpResponse, memory_id: int, payload: 
         now=timezone.now(),
     )
     response["ETag"] = f'"{memory.version}"'
-    answer = {**written_record(MEMORY_KIND, memory), "version": memory.version, "data": memory_record(memory)}
+    [record] = memory_records([memory], reader=request.principal.owner)
+    answer = {**written_record(MEMORY_KIND, memory), "version": memory.version, "data": record}
     return Status(202 if "held" in answer else 200, answer)
 
 

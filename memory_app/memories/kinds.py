@@ -95,8 +95,7 @@ class MemoryKind(StoredKind):
         """Return how a discard is undone that moved exactly these memories to the trash."""
         rows = list(Memory.objects.filter(pk__in=[hold.object_id for hold in holds], deleted_at__isnull=False))
         batches = {row.batch for row in rows}
-        is_theirs = principal.is_operator or all(row.is_editable for row in rows)
-        if len(rows) != len(holds) or len(batches) != 1 or not is_theirs:
+        if len(rows) != len(holds) or len(batches) != 1:
             return "", ""
         return reverse("memories:undo", args=[batches.pop()]), restorable_label(len(rows))
 

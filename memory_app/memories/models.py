@@ -12,7 +12,7 @@ from memory_app.edges.index import LINKED_FIELDS, insert_edges, write_edges
 from memory_app.index.core.document import Document, Kind, memory_document
 from memory_app.index.documents import INDEXED_FIELDS, SLICE, index_rows, reindex_rows
 from memory_app.memories.core import EmbeddingState, FactState, State, guarded_text, is_editable
-from minara_site.kernel.core.vocabulary import Category, Source, provenance_label
+from minara_site.kernel.core.vocabulary import Category, Source, WriterKind, provenance_label, writer_kind
 from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 
@@ -59,10 +59,6 @@ class MemoryQuerySet(OwnedQuerySet):
     def expired(self, cutoff: datetime) -> Self:
         """Keep deleted rows past their retention."""
         return self.filter(deleted_at__lte=cutoff)
-
-    def editable(self) -> Self:
-        """Keep what its owner typed and may change (S1's allow-list)."""
-        return self.filter(category=Category.PERSONALIZATION, source=Source.USER_MANUAL)
 
     def bulk_create(self, objs: Iterable["Memory"], *args: Any, **kwargs: Any) -> list["Memory"]:
         """Insert many rows, or with `update_conflicts` change them, with what is derived from them."""
@@ -270,8 +266,13 @@ class Memory(models.Model):
         return provenance_label(source=self.source, origin=self.origin)
 
     @property
+    def writer_kind(self) -> WriterKind:
+        """Whose word it is."""
+        return writer_kind(actor=self.actor, source=self.source, origin=self.origin)
+
+    @property
     def is_editable(self) -> bool:
-        """Whether its owner may change or delete it."""
+        """Whether its owner may change its text."""
         return is_editable(category=self.category, source=self.source)
 
 
@@ -297,3 +298,21 @@ class MemoryRevision(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["memory", "version"], name="one_revision_per_version"),
         ]
+
+
+class MemoryDeletion(models.Model):
+    """That an owner deleted one of their memories: the key of its words, which outlives it, and no text.
+
+    It counts while the memory is in the trash and after its purge, not once it is restored.
+    """
+
+    memory_id = models.BigIntegerField(primary_key=True)
+    owner = owner_key()
+    fact_key = models.CharField(max_length=64)
+    deleted_at = models.DateTimeField()
+
+    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
+
+    class Meta:
+        db_table = "memory_deletions"
+        indexes: ClassVar = [models.Index(fields=["owner", "fact_key"], name="memory_deletions_key")]

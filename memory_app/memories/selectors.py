@@ -8,14 +8,17 @@ from typing import Any, Self
 
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils.translation import gettext as _
 
 from memory_app.memories.core import MAX_VERSIONS, MEMORY_KIND, REVERT_REASON, ROLL_BACK_REASON, UNDO_REASON, State
-from memory_app.memories.models import Memory, MemoryQuerySet, MemoryRevision
+from memory_app.memories.core.fact_key import fact_key
+from memory_app.memories.models import Memory, MemoryDeletion, MemoryQuerySet, MemoryRevision
+from minara_site.access.actors import name_writers
+from minara_site.access.models import User
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.core.diff import Segment, word_diff
-from minara_site.kernel.core.vocabulary import Category, Source
+from minara_site.kernel.core.vocabulary import Category, Source, WriterKind
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.masking import mask
@@ -189,6 +192,37 @@ def find_deletions(memories: Iterable[Memory]) -> dict[str, Deletion]:
     return {batch: Deletion(actor, reason_label(reason)) for batch, actor, reason in rows}
 
 
+def find_unrestorable(memories: Iterable[Memory]) -> set[int]:
+    """Return the ids of rows in the trash that only an operator restores: others deleted what their owner did not type.
+
+    One query at most.
+    """
+    gone = {row.pk: row.deleted_at for row in memories if row.deleted_at and not row.is_editable}
+    rows = MemoryDeletion.objects.filter(memory_id__in=gone).values_list("memory_id", "deleted_at") if gone else ()
+    own = set(rows)
+    return {pk for pk, deleted_at in gone.items() if (pk, deleted_at) not in own}
+
+
+def find_own_deletions(memories: Iterable[Memory]) -> dict[int, datetime]:
+    """Return by row when its owner last deleted the same words, for rows that others wrote since. One query at most."""
+    keys = {
+        row.pk: (row.owner_id, fact_key(row.content))
+        for row in memories
+        if row.deleted_at is None and row.writer_kind is not WriterKind.PERSON
+    }
+    if not keys:
+        return {}
+    owners, words = zip(*keys.values(), strict=True)
+    restored = Memory.objects.filter(pk=OuterRef("memory_id"), deleted_at__isnull=True)
+    found = MemoryDeletion.objects.filter(~Exists(restored), owner__in=set(owners), fact_key__in=set(words))
+    last: dict[tuple[int, str], tuple[int, datetime]] = {}
+    for owner_id, key, pk, deleted_at in found.order_by("deleted_at").values_list(
+        "owner_id", "fact_key", "memory_id", "deleted_at"
+    ):
+        last[owner_id, key] = (pk, deleted_at)
+    return {pk: last[key][1] for pk, key in keys.items() if key in last and last[key][0] < pk}
+
+
 def reason_label(reason: str) -> str:
     """Return why something was done: what a service noted in the reader's words, what people typed as it is."""
     if reason == UNDO_REASON:
@@ -200,13 +234,21 @@ def reason_label(reason: str) -> str:
     return reason if version is None else _("Back to version %(version)d") % {"version": version}
 
 
-def memory_record(memory: Memory) -> dict[str, Any]:
-    """Return a memory as API and tools answer it (contract)."""
+def memory_records(memories: Iterable[Memory], *, reader: User) -> list[dict[str, Any]]:
+    """Return memories as API and tools answer them (contract). Two queries at most, for the names of their writers."""
+    memories = list(memories)
+    writers = name_writers(memories, reader=reader)
+    return [memory_record(memory, writer) for memory, writer in zip(memories, writers, strict=True)]
+
+
+def memory_record(memory: Memory, writer: dict[str, str]) -> dict[str, Any]:
+    """Return a memory as API and tools answer it, with whose word it is."""
     return {
         "id": memory.pk,
         "category": memory.category,
         "content": memory.content,
         "source": memory.source,
+        "writer": writer,
         "fact_type": memory.fact_type or None,
         "tickers": memory.tickers,
         "state": memory.state,

@@ -6,7 +6,7 @@ from django.utils import timezone
 from pydantic import Field
 
 from memory_app.memories.core import MAX_CONTENT_CHARS, MEMORY_KIND
-from memory_app.memories.selectors import memory_record, read_memories
+from memory_app.memories.selectors import memory_records, read_memories
 from memory_app.memories.services import Draft, agent_source, record_fact, write_memory
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
@@ -50,6 +50,5 @@ def memory_write(principal: Principal, args: MemoryWriteArgs, *, reasoning: str)
 def memory_read(principal: Principal, args: MemoryReadArgs, *, reasoning: str) -> dict[str, Any]:
     """Return the newest memories of a category."""
     owner = principal.reads(Act.MEMORY_READ)
-    return {
-        "items": [memory_record(row) for row in read_memories(owner=owner, category=args.category, limit=args.limit)]
-    }
+    rows = read_memories(owner=owner, category=args.category, limit=args.limit)
+    return {"items": memory_records(rows, reader=principal.owner)}

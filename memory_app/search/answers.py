@@ -1,5 +1,6 @@
 """How hits and notes read at the doors."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.utils.functional import Promise
@@ -8,6 +9,8 @@ from django.utils.translation import gettext_lazy as _
 from memory_app.index.core.parser import MAX_QUERY_CHARS
 from memory_app.search.core.rank import Fused, Part
 from memory_app.search.selectors import Hit
+from minara_site.access.actors import name_writers
+from minara_site.access.models import User
 
 MAX_TYPED_CHARS = 4 * MAX_QUERY_CHARS
 """What the boxes take: more than counts, so that what is cut is said, and no more than an address may hold."""
@@ -48,13 +51,19 @@ def fused_record(fused: Fused) -> dict[str, Any]:
     }
 
 
-def hit_record(hit: Hit) -> dict[str, Any]:
-    """Return a hit as API and tools answer it (contract); `explain` only when it was asked for."""
+def hit_records(hits: Sequence[Hit], *, reader: User) -> list[dict[str, Any]]:
+    """Return hits as API and tools answer them (contract). Two queries at most, for the names of their writers."""
+    return [hit_record(hit, writer) for hit, writer in zip(hits, name_writers(hits, reader=reader), strict=True)]
+
+
+def hit_record(hit: Hit, writer: dict[str, str]) -> dict[str, Any]:
+    """Return a hit with whose word it is; `explain` only when it was asked for."""
     record: dict[str, Any] = {
         "id": hit.id,
         "category": hit.category,
         "content": hit.content,
         "source": hit.source,
+        "writer": writer,
         "score": round(hit.score, 6),
         "updated_at": hit.updated_at,
     }

@@ -10,7 +10,8 @@ from pydantic import Field
 from memory_app.index.core.parser import MAX_QUERY_CHARS
 from memory_app.index.core.request import Fusion, Sort
 from memory_app.index.pages import note_text
-from memory_app.search.answers import hit_record
+from memory_app.memories.api import WriterOut
+from memory_app.search.answers import hit_records
 from memory_app.search.core.surfaces import Surface
 from memory_app.search.log import log_search
 from memory_app.search.past import MAX_MOMENT_CHARS, read_moment
@@ -66,6 +67,7 @@ class HitOut(Schema):
     category: Category
     content: str
     source: Source | None
+    writer: WriterOut
     score: float
     updated_at: datetime
     explain: ExplanationOut | None = None
@@ -116,6 +118,7 @@ def search(request: PageRequest, query: Query[SearchQuery]) -> dict[str, Any]:
     log_access(principal=request.principal, owner_ids=owner_ids, kind="memories", now=now)
     ids = [hit.id for hit in found.hits]
     log_search(principal=request.principal, owner=owner, query=query.q, ids=ids, now=now, door=Surface.API)
-    items = [hit_record(hit.for_reader(request.principal.owner)) for hit in found.hits]
+    reader = request.principal.owner
+    items = hit_records([hit.for_reader(reader) for hit in found.hits], reader=reader)
     notes = [note_text(note) for note in found.notes]
     return {"ok": True, "data": {"items": items, "next_cursor": None, "notes": notes}}

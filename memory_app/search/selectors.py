@@ -57,6 +57,7 @@ class Hit:
     content: str
     source: str | None
     origin: str
+    actor: str
     score: float
     updated_at: datetime
     highlights: tuple[Segment, ...]
@@ -291,6 +292,7 @@ def to_hit(ranked: Ranked, highlighter: Highlighter, rank: int, *, explain: bool
         content=found.content,
         source=found.source,
         origin=found.origin,
+        actor=found.actor,
         score=ranked.score,
         updated_at=found.updated_at,
         highlights=marked.segments,

@@ -8,7 +8,7 @@ from pydantic import Field
 from memory_app.index.core.parser import MAX_QUERY_CHARS
 from memory_app.index.core.request import Fusion
 from memory_app.index.pages import note_text
-from memory_app.search.answers import hit_record
+from memory_app.search.answers import hit_records
 from memory_app.search.log import log_search
 from memory_app.search.past import MAX_MOMENT_CHARS, read_moment
 from memory_app.search.selectors import search_memories
@@ -54,4 +54,5 @@ def memory_search(principal: Principal, args: MemorySearchArgs, *, reasoning: st
     )
     ids = [hit.id for hit in found.hits]
     log_search(principal=principal, owner=owner, query=args.query, ids=ids, now=timezone.now())
-    return {"items": [hit_record(hit) for hit in found.hits], "notes": [note_text(note) for note in found.notes]}
+    items = hit_records(found.hits, reader=principal.owner)
+    return {"items": items, "notes": [note_text(note) for note in found.notes]}

@@ -14,7 +14,8 @@ from memory_app.user_profile.models import UserProfileEntry, UserProfileRevision
 from memory_app.user_profile.selectors import find_entry, find_hold, get_entry, no_such_entry
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.services import content_digest, record_audit
-from minara_site.kernel.errors import Conflict, FieldError, Invalid
+from minara_site.kernel.core.vocabulary import AGENT_ACTOR
+from minara_site.kernel.errors import Conflict, FieldError, Invalid, Refused
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.core import Verdict
 from minara_site.kernel.guard.models import Decision, Hold
@@ -51,7 +52,7 @@ def set_entry(
 
     Raises Invalid for a key or value that cannot stand in the prompt, and Conflict when the profile is full, when
     the key has a value and `must_be_new`, or when that value changed after `expected_updated_at`; when it was removed
-    since then, NotFound. `details` go into the audit row.
+    since then, NotFound. Raises Refused for a key where a person wrote the value. `details` go into the audit row.
     """
     key, value = clean_key(key), clean_value(value)
     with transaction.atomic():
@@ -64,6 +65,8 @@ def set_entry(
         entry = stored or UserProfileEntry(owner=owner, key=key, updated_at=now)
         if value == (entry.held_value or entry.value):
             return SetEntry(entry, is_new=standing is None, hold=find_hold(entry))
+        if stored:
+            check_writer(stored, actor)
         verdict = judge_value(entry, value)
         hold = None
         if verdict.is_held:
@@ -128,10 +131,11 @@ def keep_revision(entry: UserProfileEntry, *, actor: str, now: datetime) -> None
 
 
 def remove_entry(*, owner: User, key: str, actor: str, now: datetime) -> UserProfileEntry:
-    """Remove an entry with what waits beside it, and return it as it was. Raises NotFound."""
+    """Remove an entry with what waits beside it, and return it as it was. Raises NotFound and Refused."""
     with transaction.atomic():
         take_turns(owner)
         entry = get_entry(owner=owner, key=key)
+        check_writer(entry, actor)
         keep_revision(entry, actor=actor, now=now)
         drop_entry(entry, actor=actor, now=now)
         record_entry(entry, entry.value, "user_profile_removed", actor=actor, now=now)
@@ -224,6 +228,16 @@ def check_expected(entry: UserProfileEntry | None, *, must_be_new: bool, updated
             code="stale",
             current={"key": entry.key, "value": entry.value, "updated_at": entry.updated_at},
         )
+
+
+def check_writer(entry: UserProfileEntry, actor: str) -> None:
+    """Raise Refused when a key would change or remove what a person wrote or brought in, also while that is held."""
+    if not actor.startswith(AGENT_ACTOR):
+        return
+    hold = None if entry.value else find_hold(entry)
+    if not (hold.actor if hold else entry.actor).startswith(AGENT_ACTOR):
+        detail = _("A person wrote this value. A key changes and removes only what keys wrote.")
+        raise Refused(detail, code="not_editable")
 
 
 def clean_key(key: str) -> str:

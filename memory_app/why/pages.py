@@ -15,6 +15,7 @@ from memory_app.memories.core import MEMORY_ORIGIN, State
 from memory_app.memories.models import Memory
 from memory_app.search.core.surfaces import Surface
 from memory_app.why.selectors import FactEvent, SearchUse, WhyReport, is_judged_today
+from minara_site.access.actors import name_writers
 from minara_site.access.models import User
 from minara_site.access.principal import Principal
 from minara_site.kernel.core.vocabulary import BROUGHT_IN, IMPORT_ORIGIN
@@ -195,7 +196,7 @@ def report_record(
         for row in found_rows(memory, report, names=names, principal=principal)
     ]
     return {
-        "writer": names[memory.actor],
+        "writer": name_writers([memory], reader=principal.owner)[0],
         "reasoning": guarded(report.reasoning),
         "is_judged_by_todays_rules": is_judged_today(memory),
         "released_by": names.get(hold.decided_by) if hold and hold.decision == Decision.RELEASED else None,

@@ -4,6 +4,7 @@ from datetime import datetime
 
 from ninja import Schema
 
+from memory_app.memories.api import WriterOut
 from minara_site.kernel.core.vocabulary import Source
 from minara_site.web.schemas import HeldOut
 
@@ -78,7 +79,7 @@ class WithoutIt(Schema):
 class ReportOut(Schema):
     """Who wrote it and why, what was decided about it, where it was read, what would change without it."""
 
-    writer: str
+    writer: WriterOut
     reasoning: str
     is_judged_by_todays_rules: bool
     released_by: str | None

@@ -1,11 +1,15 @@
-"""Names of the actors that provenance and the audit log keep."""
+"""Names of the actors that provenance and the audit log keep: in words for pages, with their kind for agents."""
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from itertools import repeat
+from typing import Any
 
 from django.utils.translation import gettext as _
 
 from minara_site.access.models import ApiKey, User
+from minara_site.kernel.core.vocabulary import IMPORT_ORIGIN, WriterKind, writer_kind
+from minara_site.kernel.guard import core as guard
 
 
 def is_owner(actor: str, owner: User) -> bool:
@@ -16,20 +20,54 @@ def is_owner(actor: str, owner: User) -> bool:
 def name_actors(actors: Iterable[str], *, reader: User) -> dict[str, str]:
     """Return in words who stands behind each actor of the audit log. Two queries at most."""
     actors = set(actors)
-    parts = [(kind, name) for kind, _colon, name in map(str.partition, actors, repeat(":"))]
-    others = [int(name) for kind, name in parts if kind == "user" and name != str(reader.pk)]
-    users = User.objects.filter(pk__in=others)
-    names = {f"user:{user.pk}": user.get_short_name() for user in users}
-    prefixes = [name for kind, name in parts if kind == "key"]
-    keys = ApiKey.objects.filter(prefix__in=prefixes).exclude(label="").values_list("prefix", "label")
-    names |= {f"key:{prefix}": label for prefix, label in keys}
+    names = load_names(actors, known=reader)
     return {actor: actor_label(actor, names, reader) for actor in actors}
 
 
-def actor_label(actor: str, names: Mapping[str, str], reader: User) -> str:
+def name_writers(rows: Iterable[Any], *, reader: User) -> list[dict[str, str]]:
+    """Return whose word each row is, in their order, as API and tools answer it: kind and name. Two queries at most.
+
+    `rows` have an actor, a source and an origin. A name is an account's, the label of a key, a file, or a job.
+    """
+    rows = list(rows)
+    names = load_names({row.actor for row in rows}, known=reader)
+    return [writer_record(row, names) for row in rows]
+
+
+def writer_record(row: Any, names: Mapping[str, str]) -> dict[str, str]:
+    """Return whose word a row is; `names` holds the users and the labels of keys by actor."""
+    kind = writer_kind(actor=row.actor, source=row.source, origin=row.origin)
+    if row.origin.startswith(IMPORT_ORIGIN):
+        return {"kind": kind, "name": file_name(row.origin) or _("a file")}
+    if kind is WriterKind.IMPORT:
+        return {"kind": kind, "name": _("a signed export")}
+    name = names.get(row.actor, row.actor.removeprefix("job:") if kind is WriterKind.JOB else "")
+    return {"kind": kind, "name": name or actor_label(row.actor, names)}
+
+
+@lru_cache(maxsize=512)
+def file_name(origin: str) -> str:
+    """Return the file of an origin without the place in it; empty where the guard would not let an agent read it."""
+    text = origin.removeprefix(IMPORT_ORIGIN)
+    name = text.rpartition(":")[0] or text
+    return "" if guard.judge(name).is_held else name
+
+
+def load_names(actors: Iterable[str], *, known: User) -> dict[str, str]:
+    """Return the names of users and the labels of keys by actor. Two queries at most, none for what is `known`."""
+    parts = [(kind, name) for kind, _colon, name in map(str.partition, actors, repeat(":"))]
+    ids = {int(name) for kind, name in parts if kind == "user"}
+    users = [*([known] if known.pk in ids else ()), *User.objects.filter(pk__in=ids - {known.pk})]
+    names = {f"user:{user.pk}": user.get_short_name() for user in users}
+    prefixes = [name for kind, name in parts if kind == "key"]
+    keys = ApiKey.objects.filter(prefix__in=prefixes).exclude(label="").values_list("prefix", "label")
+    return names | {f"key:{prefix}": label for prefix, label in keys}
+
+
+def actor_label(actor: str, names: Mapping[str, str], reader: User | None = None) -> str:
     """Return in words who an actor is; `names` holds the users and the labels of keys by actor."""
     kind, _colon, name = actor.partition(":")
-    if actor == f"user:{reader.pk}":
+    if reader is not None and actor == f"user:{reader.pk}":
         return _("you")
     match kind:
         case "user":

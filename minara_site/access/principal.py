@@ -47,6 +47,11 @@ class Principal:
         return self.role is Role.OPERATOR and (self.scopes is None or Scope.OPERATOR in self.scopes)
 
     @property
+    def is_key(self) -> bool:
+        """Whether an agent calls with a key, and no person in the browser."""
+        return self.scopes is not None
+
+    @property
     def is_support(self) -> bool:
         return self.role is Role.SUPPORT
 

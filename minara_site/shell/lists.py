@@ -20,7 +20,7 @@ from minara_site.access.access_log import log_access
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
-from minara_site.kernel.counts import count_rows, count_tabs
+from minara_site.kernel.counts import count_tabs
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.ownership import ALL_OWNERS, EVERYONE, Owner
 from minara_site.kernel.plain_text import parse_number
@@ -37,8 +37,9 @@ class OwnedList:
     """A list of owned rows. `kind` is what the access log calls them; `filters` depend on the owner or the address.
 
     `shape` makes rows of the list out of stored ones; `tabs` are the rows behind each tab; `own` and `of` title the
-    page of one's own rows and of another owner's (`%(owner)s`). Rows are read `within` a limit. `begins_with_all`
-    opens it for operators with the rows of all owners; then `owner_column` comes behind the first one.
+    page of one's own rows and of another owner's (`%(owner)s`). Rows are read `within` a limit; `read_by_view` are
+    parameters of the address that the view reads itself. `begins_with_all` opens it for operators with the rows of all
+    owners; then `owner_column` comes behind the first one.
     """
 
     spec: ListSpec
@@ -51,6 +52,7 @@ class OwnedList:
     filters: Callable[[QueryDict, Owner], Sequence[Filter]] = lambda params, owner: ()
     tabs: Callable[[Owner], Mapping[str, Rows]] | None = None
     within: Callable[[QueryDict], AbstractContextManager[None]] = lambda params: nullcontext()
+    read_by_view: Sequence[str] = ()
     begins_with_all: bool = False
     owner_column: Column | None = None
     template: str = "parts/list_page.html"
@@ -73,8 +75,9 @@ class OwnedList:
     def load(self, request: PageRequest, *, is_logged: bool = True) -> tuple[ListPage, Owner]:
         """Return the page that the address asks for, its rows shaped and logged, and whose it is. Raises NotFound."""
         spec, owner = self.read(request.principal, request.GET)
+        rows, ignore = self.rows(owner).select_related("owner"), ("owner", *self.read_by_view)
         with self.within(request.GET):
-            found = load_page(spec, request, self.rows(owner).select_related("owner"), ignore=("owner",))
+            found = load_page(spec, request, rows, ignore=ignore)
         if is_logged:
             owner_ids = {row.owner_id for row in found.rows} - {None}
             log_access(principal=request.principal, owner_ids=owner_ids, kind=self.kind, now=timezone.now())
@@ -85,20 +88,17 @@ class OwnedList:
         """Return how many rows are behind each tab. One query, none without tabs."""
         return count_tabs(self.tabs(owner)) if self.tabs else {}
 
-    def chosen_ids(self, request: PageRequest, among: Callable[[Any], Rows] | None = None) -> tuple[list[int], int]:
-        """Return the ids that a bulk form chose, and how many more match that `among` leaves out.
+    def chosen_ids(self, request: PageRequest) -> list[int]:
+        """Return the ids that a bulk form chose; checked rows come as they are, for the service to judge.
 
-        Checked rows come as they are, for the service to judge. Raises Invalid for none or too many, and NotFound.
+        Raises Invalid for none or too many, and NotFound.
         """
         if not request.POST.get("all"):
-            return [parse_id(text) for text in request.POST.getlist("ids")], 0
+            return [parse_id(text) for text in request.POST.getlist("ids")]
         params = QueryDict(request.POST.get("filter", ""))
         spec, owner = self.read(request.principal, params)
-        rows = self.rows(owner)
         with self.within(params):
-            ids = spec.matching_ids(among(rows) if among else rows, params)
-            matching = count_rows(spec.narrow(rows, spec.read(params))).number
-        return ids, max(matching - len(ids), 0)
+            return spec.matching_ids(self.rows(owner), params)
 
     def context(self, request: PageRequest, owner: Owner) -> dict[str, Any]:
         """Return title and owner of the page; `whose` keeps the owner in links to the lists beside it."""

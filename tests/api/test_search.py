@@ -8,7 +8,7 @@ from tests.kit.api import Agent, agent_of, assert_problem, read_time
 from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
-HIT_FIELDS = {"id", "category", "content", "source", "score", "updated_at"}
+HIT_FIELDS = {"id", "category", "content", "source", "writer", "score", "updated_at"}
 
 
 def found(agent: Agent, query: str) -> list[dict[str, Any]]:

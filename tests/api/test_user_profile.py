@@ -4,7 +4,9 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from django.utils import timezone
 
+from memory_app.user_profile.services import set_entry
 from minara_site.access.models import AccessEntry
 from tests.kit.api import Agent, agent_of, assert_problem, read_time, walk
 from tests.kit.tables import table
@@ -49,6 +51,17 @@ def test_delete_removes_the_key_for_good(agent: Agent) -> None:
     assert agent.delete("/v1/user-profile/risk").json() == {"ok": True, "deleted": True}
     assert_problem(agent.delete("/v1/user-profile/risk"), 404, "not_found")
     assert entries(agent) == {}
+
+
+def test_a_value_that_a_person_wrote_is_theirs_alone_also_while_it_is_held(agent: Agent, ana: Any) -> None:
+    for key, value in {"risk": "low", "home": "low\u200b"}.items():
+        set_entry(owner=ana, key=key, value=value, actor=f"user:{ana.pk}", now=timezone.now())
+        assert_problem(agent.put(f"/v1/user-profile/{key}", {"value": "high"}), 403, "not_editable")
+    assert_problem(agent.delete("/v1/user-profile/risk"), 403, "not_editable")
+    assert agent.put("/v1/user-profile/risk", {"value": "low"}).status_code == 200  # it says so already
+    for value in ("high\u200b", "high"):  # what a key wrote another may replace, held or not
+        agent_of(ana).put("/v1/user-profile/style", {"value": value})
+    assert entries(agent) == {"risk": "low", "style": "high"}
 
 
 @pytest.mark.database

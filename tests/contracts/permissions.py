@@ -91,14 +91,15 @@ def page(act: Act, *, get: Audience | None = None, post: Audience | None = None)
     return Row(act, {method: audience for method, audience in methods.items() if audience is not None})
 
 
-def by_key(scope: Scope | None, *, object_of_ana: bool = False) -> Audience:
+def by_key(scope: Scope | None, *, object_of_ana: bool = False, typed: bool = False) -> Audience:
     """Return an operation's audience: `scope` is what a key needs, None for any key.
 
-    An object of ana is missing for everybody else, also for operators, who name another owner in `?owner=`.
+    An object of ana is missing for everybody else, also for operators, who name another owner in `?owner=`. One that
+    she `typed` herself is not a key's to change.
     """
 
     def key(*has: Scope) -> Outcome:
-        return OPEN if scope is None or scope in has else REFUSED
+        return OPEN if not typed and (scope is None or scope in has) else REFUSED
 
     reads, writes = [s for s in Scope if s.endswith(":read")], [s for s in Scope if s.endswith(":write")]
     others = MISSING if object_of_ana else OPEN
@@ -240,6 +241,7 @@ PAGES: dict[str, Row] = {
     "facts/conflicts/<int:conflict_id>/<str:kind>/": page(Act.FACTS_CHANGE, post=ANA_AND_OPERATORS),
     "facts/events/": page(Act.FACTS_READ, get=OWNERS),
     "facts/events/<int:event_id>/undo/": page(Act.FACTS_CHANGE, post=ANA_AND_OPERATORS),
+    "facts/corrections/<int:memory_id>/undo/": page(Act.MEMORY_WRITE, post=NO_OWNER),  # nobody here has corrected one
     "facts/events/<int:event_id>/override/<str:kind>/": page(Act.FACTS_CHANGE, post=ANA_AND_OPERATORS),
     "roles/": page(Act.ROLES_READ, get=OWNERS),
     "roles/<str:role_id>/": page(Act.ROLES_READ, get=OWNERS),
@@ -270,15 +272,17 @@ PAGES: dict[str, Row] = {
     "prompt/text": page(Act.PROMPT_READ, get=OWNERS),
 }
 
+TYPED = by_key(Scope.MEMORY_WRITE, object_of_ana=True, typed=True)
+
 OPERATIONS: dict[str, tuple[Act, Audience]] = {
     "GET /v1/memory": (Act.MEMORY_READ, by_key(Scope.MEMORY_READ)),
     "POST /v1/memory": (Act.MEMORY_WRITE, by_key(Scope.MEMORY_WRITE)),
-    "POST /v1/memory/bulk": (Act.MEMORY_REMOVE, by_key(Scope.MEMORY_WRITE, object_of_ana=True)),
+    "POST /v1/memory/bulk": (Act.MEMORY_REMOVE, TYPED),
     "GET /v1/memory/search": (Act.SEARCH, by_key(Scope.MEMORY_READ)),
     "GET /v1/memory/{int:memory_id}": (Act.MEMORY_READ, by_key(Scope.MEMORY_READ, object_of_ana=True)),
-    "PATCH /v1/memory/{int:memory_id}": (Act.MEMORY_WRITE, by_key(Scope.MEMORY_WRITE, object_of_ana=True)),
-    "DELETE /v1/memory/{int:memory_id}": (Act.MEMORY_REMOVE, by_key(Scope.MEMORY_WRITE, object_of_ana=True)),
-    "POST /v1/memory/{int:memory_id}/restore": (Act.MEMORY_REMOVE, by_key(Scope.MEMORY_WRITE, object_of_ana=True)),
+    "PATCH /v1/memory/{int:memory_id}": (Act.MEMORY_WRITE, TYPED),
+    "DELETE /v1/memory/{int:memory_id}": (Act.MEMORY_REMOVE, TYPED),
+    "POST /v1/memory/{int:memory_id}/restore": (Act.MEMORY_REMOVE, TYPED),
     "GET /v1/memory/{int:memory_id}/history": (Act.MEMORY_READ, by_key(Scope.MEMORY_READ, object_of_ana=True)),
     "GET /v1/memory/{int:memory_id}/why": (Act.MEMORY_READ, by_key(Scope.MEMORY_READ, object_of_ana=True)),
     "GET /v1/facts": (Act.FACTS_READ, by_key(Scope.MEMORY_READ)),
@@ -301,8 +305,8 @@ OPERATIONS: dict[str, tuple[Act, Audience]] = {
     "GET /v1/entities/top": (Act.GRAPH_READ, by_key(Scope.MEMORY_READ)),
     "GET /v1/compiled/{path:asset}": (Act.COMPILED_READ, by_key(Scope.MEMORY_READ)),
     "GET /v1/user-profile": (Act.USER_PROFILE_READ, by_key(Scope.MEMORY_READ)),
-    "PUT /v1/user-profile/{key}": (Act.USER_PROFILE_WRITE, by_key(Scope.MEMORY_WRITE)),
-    "DELETE /v1/user-profile/{key}": (Act.USER_PROFILE_WRITE, by_key(Scope.MEMORY_WRITE, object_of_ana=True)),
+    "PUT /v1/user-profile/{key}": (Act.USER_PROFILE_WRITE, {**TYPED, "ben": OPEN, "olga": OPEN, "key_operator": OPEN}),
+    "DELETE /v1/user-profile/{key}": (Act.USER_PROFILE_WRITE, TYPED),
     "GET /v1/sessions": (Act.PROMPT_READ, by_key(Scope.MEMORY_READ)),
     "POST /v1/sessions": (Act.PROMPT_READ, by_key(Scope.MEMORY_READ)),
     "GET /v1/sessions/{session_id}/prompt": (Act.PROMPT_READ, by_key(Scope.MEMORY_READ, object_of_ana=True)),

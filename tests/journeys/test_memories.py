@@ -23,8 +23,8 @@ def test_corrects_a_wrong_memory_of_the_agent(ana: Any) -> None:
     assert "Inferred" in reader.text
     reader.follow("Correct this")
     assert reader.press("Store", statement="Prefers weekly charts").status == 200
-    assert "Stored. The next session reads it." in reader.text
-    assert f"memory {wrong.pk} , which it corrects" in reader.text
+    assert f"Yours is stored beside memory {wrong.pk}" in reader.text
+    assert "Prefers daily charts" in reader.text
     right = Memory.objects.get(content="Prefers weekly charts")
     assert right.pk in load_prompt_ids(owner=ana)
 

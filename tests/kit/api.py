@@ -19,6 +19,7 @@ MEMORY_FIELDS = {
     "category",
     "content",
     "source",
+    "writer",
     "fact_type",
     "tickers",
     "state",

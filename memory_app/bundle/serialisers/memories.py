@@ -27,8 +27,8 @@ from memory_app.bundle.serialisers.base import (
     Writing,
     slices,
 )
-from memory_app.facts.core.fact_key import fact_key
 from memory_app.memories.core import MEMORY_ORIGIN, FactState, State, is_hard_constraint
+from memory_app.memories.core.fact_key import fact_key
 from memory_app.memories.models import Memory, MemoryQuerySet, MemoryRevision
 from memory_app.memories.selectors import find_refused, retention_cutoff
 from memory_app.memories.services import Draft, build_memory, insert_memories

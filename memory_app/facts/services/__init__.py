@@ -6,7 +6,7 @@ from memory_app.facts.services.decide import apply_decision
 from memory_app.facts.services.override import override_decision
 from memory_app.facts.services.record import ask_for_sweep
 from memory_app.facts.services.retire import retire_corrected_facts
-from memory_app.facts.services.undo import requeue, undo_event
+from memory_app.facts.services.undo import requeue, undo_correction, undo_event
 
 __all__ = [
     "apply_decision",
@@ -16,5 +16,6 @@ __all__ = [
     "override_decision",
     "requeue",
     "retire_corrected_facts",
+    "undo_correction",
     "undo_event",
 ]

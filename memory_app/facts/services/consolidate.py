@@ -11,11 +11,11 @@ from django.db import transaction
 from django.db.models import Q
 
 from memory_app.facts.core import Decider, EventKind
-from memory_app.facts.core.fact_key import fact_key
 from memory_app.facts.core.sweep import Statement, Step, ids_of, plan_sweep
 from memory_app.facts.selectors import find_settled, is_protected, load_stated_keys
 from memory_app.facts.services.rows import is_settled, lock_facts_of, lock_rows, note, publish_changes, retire, settle
 from memory_app.memories.core import FactState
+from memory_app.memories.core.fact_key import fact_key
 from memory_app.memories.models import Memory
 from memory_app.memories.selectors import find_refused
 from minara_site.kernel.jobs.services import Claim, report_progress

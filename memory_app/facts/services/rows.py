@@ -4,10 +4,10 @@ from collections.abc import Collection, Iterable
 from datetime import datetime
 
 from memory_app.facts.core import Decider
-from memory_app.facts.core.fact_key import fact_key
 from memory_app.facts.core.sweep import Step
 from memory_app.facts.models import ConsolidationEvent
 from memory_app.memories.core import FactState
+from memory_app.memories.core.fact_key import fact_key
 from memory_app.memories.models import Memory
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.services import record_audit

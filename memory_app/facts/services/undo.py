@@ -10,11 +10,14 @@ from django.utils.translation import gettext as _
 from memory_app.facts.core import UNDOABLE, ConflictState, Decider, EventKind
 from memory_app.facts.models import ConsolidationEvent, FactConflict
 from memory_app.facts.services.rows import audit, lock_facts_of, lock_rows, publish_changes, settle
-from memory_app.memories.core import FactState
+from memory_app.memories.core import MEMORY_ORIGIN, UNDO_REASON, FactState
 from memory_app.memories.models import Memory
+from memory_app.memories.selectors import get_memory, no_such_memory
+from memory_app.memories.services import delete_memories
 from minara_site.access.principal import Principal
 from minara_site.kernel.errors import Conflict, NotFound
 from minara_site.kernel.ownership import Owner
+from minara_site.kernel.plain_text import parse_number
 
 
 def undo_event(*, principal: Principal, owner: Owner, event_id: int, now: datetime) -> ConsolidationEvent:
@@ -45,6 +48,29 @@ def undo_event(*, principal: Principal, owner: Owner, event_id: int, now: dateti
 
 
 AUDIT_WORDS = {EventKind.UNRETIRED: "memory_unretired", EventKind.REOPENED: "fact_conflict_reopened"}
+
+
+def undo_correction(*, principal: Principal, memory_id: int, now: datetime) -> int:
+    """Take a correction back: its words go to the trash, and the fact that they retired is what it was.
+
+    Returns the memory that it corrected. Raises NotFound when this person has no such correction, and Conflict when the
+    fact is gone or is not retired any more.
+    """
+    owner = principal.owner
+    with transaction.atomic():
+        lock_facts_of(owner.pk)
+        corrected = parse_number(get_memory(owner=owner, memory_id=memory_id).origin, after=MEMORY_ORIGIN)
+        if corrected is None:
+            raise no_such_memory()
+        retired = ConsolidationEvent.objects.for_owner(owner).filter(fact_id=corrected, other_id=memory_id)
+        event = retired.filter(kind=EventKind.SUPERSEDED, undone_by__isnull=True).first()
+        if event:
+            was_pending = Memory.objects.filter(pk=corrected, fact_key="").exists()
+            undo_event(principal=principal, owner=owner, event_id=event.pk, now=now)
+            if was_pending:
+                Memory.objects.filter(pk=corrected).update(fact_state=FactState.PENDING, fact_key="")
+        delete_memories(principal=principal, owner=owner, ids=[memory_id], now=now, reason=UNDO_REASON)
+    return corrected
 
 
 def taken_back(undone: ConsolidationEvent, *, actor: str, now: datetime) -> ConsolidationEvent:

@@ -70,5 +70,6 @@ class Facts(NamedTuple):
     content: str
     source: str | None
     origin: str
+    actor: str
     created_at: datetime
     updated_at: datetime

@@ -70,7 +70,7 @@ def is_hard_constraint(fact_type: str) -> bool:
 
 
 def is_editable(*, category: str, source: str | None) -> bool:
-    """Say whether its owner may change or delete it: only what they typed themselves (S1's allow-list)."""
+    """Say whether its owner may change its text: only what they typed themselves (S1's allow-list)."""
     return category == Category.PERSONALIZATION and source == Source.USER_MANUAL
 
 

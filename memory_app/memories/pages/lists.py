@@ -146,6 +146,7 @@ MEMORY_LIST = OwnedList(
     filters=lambda _params, owner: (search_filter(_("Search memories"), narrow, owner),),
     tabs=memory_tabs,
     within=lambda params: limited(params.get("q")),
+    read_by_view=("corrected",),
     owner_column=OWNER,
     template="memory_app/memories/list.html",
 )

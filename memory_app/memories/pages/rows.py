@@ -11,14 +11,14 @@ from memory_app.index.selectors import read_query
 from memory_app.memories.core.destinations import Destination
 from memory_app.memories.models import Memory
 from memory_app.memories.prompt_use import PromptUse, prompt_line
-from memory_app.memories.selectors import Deletion, find_deletions, retention
+from memory_app.memories.selectors import Deletion, find_deletions, find_own_deletions, find_unrestorable, retention
 from memory_app.memories.unconfirmed import find_unconfirmed
 from minara_site.access.actors import name_actors
 from minara_site.access.models import User
 from minara_site.access.principal import Principal
 from minara_site.kernel.core.excerpt import Segment, cut
 from minara_site.kernel.core.tokens import estimate_tokens
-from minara_site.kernel.core.vocabulary import BROUGHT_IN, is_by_person
+from minara_site.kernel.core.vocabulary import BROUGHT_IN, USER_WRITTEN, WriterKind, is_by_person
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.ownership import Everyone, Owner
 from minara_site.web.moments import span_label
@@ -32,7 +32,8 @@ class MemoryView:
 
     `memory` is as this reader may see it: secrets of somebody else are masked.
     `owner_name` is empty in lists of one owner, `segments` where nobody searched. `unconfirmed` are the addresses that
-    an agent wrote and the owner never did. `brought_in_by` is who imported it, where that is not its owner.
+    an agent wrote and the owner never did. `brought_in_by` is who imported it, where that is not its owner,
+    `deleted_before` when its owner deleted the same words.
     """
 
     memory: Memory
@@ -46,6 +47,7 @@ class MemoryView:
     owner_name: str = ""
     segments: tuple[Segment, ...] = ()
     unconfirmed: tuple[Destination, ...] = ()
+    deleted_before: datetime | None = None
     deleted_by: str = ""
     reason: str = ""
     brought_in_by: str = ""
@@ -53,6 +55,11 @@ class MemoryView:
     @property
     def pk(self) -> int:
         return self.memory.pk
+
+    @property
+    def is_stated_by_key(self) -> bool:
+        """Whether an agent wrote it as its user's word: then both stand on it."""
+        return self.memory.source in USER_WRITTEN and self.memory.writer_kind is WriterKind.AGENT
 
     @property
     def may_correct(self) -> bool:
@@ -75,7 +82,17 @@ def shape_rows(
     query: str = "",
 ) -> list[MemoryView]:
     """Return memories as rows of the list of this owner, with what `query` found in them marked."""
+    memories = list(memories)
+    deleted, kept = find_own_deletions(memories), find_unrestorable(memories)
     rows = [shape_row(memory, principal=principal, reading=reading, now=now) for memory in memories]
+    rows = [
+        replace(
+            row,
+            deleted_before=deleted.get(row.pk),
+            may_remove=row.may_remove and (principal.is_operator or row.pk not in kept),
+        )
+        for row in rows
+    ]
     if isinstance(owner, Everyone):
         rows = [replace(row, owner_name=row.memory.owner.get_short_name()) for row in rows]
     rows = with_unconfirmed(rows, owner=owner)
@@ -117,7 +134,7 @@ def shape_row(memory: Memory, *, principal: Principal, reading: PromptUse, now: 
         time_left=time_left(memory, now),
         is_own=is_own,
         may_edit=is_own and memory.deleted_at is None and memory.is_editable,
-        may_remove=principal.is_operator or (is_own and memory.is_editable),
+        may_remove=is_own or principal.is_operator,
     )
 
 

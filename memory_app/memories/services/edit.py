@@ -17,11 +17,12 @@ from memory_app.memories.core import (
     guarded_text,
 )
 from memory_app.memories.models import Memory, MemoryRevision
-from memory_app.memories.selectors import get_memory, memory_record
+from memory_app.memories.selectors import get_memory, memory_records
 from memory_app.memories.services.clean import clean_content, clean_fact_type, clean_tickers
 from memory_app.memories.services.guarded import save_judged
 from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.services import content_digest, record_audit
+from minara_site.kernel.core.vocabulary import WriterKind
 from minara_site.kernel.errors import Conflict, NotFound, Refused
 from minara_site.kernel.events import memory_written, send_after_commit
 from minara_site.kernel.guard import core as guard
@@ -70,12 +71,12 @@ def edit_memory(
     """
     with transaction.atomic():
         memory = get_memory(owner=principal.owner, memory_id=memory_id, lock=True)
-        check_editable(memory)
+        check_editable(principal, memory)
         if expected_version is not None and expected_version != memory.version:
             raise Conflict(
                 _("This changed since you opened it. Reload the page."),
                 code="stale",
-                current=memory_record(memory),
+                current=memory_records([memory], reader=principal.owner)[0],
             )
         before = revision_of(memory, replaced_at=now, reason=reason)
         if not apply_changes(memory, changes, now=now):
@@ -203,15 +204,17 @@ def store_changed(rows: Sequence[Memory]) -> None:
     Memory.objects.bulk_create(rows, update_conflicts=True, unique_fields=["id"], update_fields=CHANGED_FIELDS)
 
 
-def check_editable(memory: Memory) -> None:
-    """Raise Refused unless its owner typed it."""
-    if not memory.is_editable:
-        raise not_editable()
+def check_editable(principal: Principal, memory: Memory) -> None:
+    """Raise Refused unless its owner stated it; a key changes only what keys wrote."""
+    if principal.is_key:
+        check_by_key(memory)
+    elif not memory.is_editable:
+        detail = _("Only what you typed yourself can be edited. Correct it in your own words, or delete it.")
+        raise Refused(detail, code="not_editable")
 
 
-def not_editable() -> Refused:
-    """Return the refusal for a row that is not the owner's own text."""
-    return Refused(
-        _("Only what you typed yourself can be changed or deleted. An operator can retire the rest."),
-        code="not_editable",
-    )
+def check_by_key(memory: Memory) -> None:
+    """Raise Refused unless a key may change and delete this: what a key wrote as its user's statement."""
+    if not (memory.is_editable and memory.writer_kind is WriterKind.AGENT):
+        detail = _("A key changes and deletes only what keys wrote as their user's statement. The rest is for people.")
+        raise Refused(detail, code="not_editable")

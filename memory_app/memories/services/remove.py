@@ -11,14 +11,16 @@ from django.db.models import BigIntegerField, Exists, OuterRef
 from django.utils.translation import gettext as _
 
 from memory_app.memories.core import UNDO_REASON, FactState
-from memory_app.memories.models import Memory, MemoryQuerySet
-from memory_app.memories.selectors import no_such_memory, retention_cutoff
-from memory_app.memories.services.edit import not_editable, restore_version
+from memory_app.memories.core.fact_key import fact_key
+from memory_app.memories.models import Memory, MemoryDeletion, MemoryQuerySet
+from memory_app.memories.selectors import find_deletions, find_unrestorable, no_such_memory, retention_cutoff
+from memory_app.memories.services.edit import check_by_key, restore_version
 from memory_app.memories.services.guarded import delete_permanently, discard_holds, judge_returning
 from memory_app.memories.services.write import SLICE
 from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.services import content_digest, record_audit
-from minara_site.kernel.errors import FieldError, Invalid, NotFound
+from minara_site.kernel.core.vocabulary import AGENT_ACTOR
+from minara_site.kernel.errors import FieldError, Invalid, NotFound, Refused
 from minara_site.kernel.events import memory_written, send_after_commit
 from minara_site.kernel.jobs.services import Claim, report_progress
 from minara_site.kernel.ownership import Owner
@@ -40,8 +42,9 @@ def delete_memories(
 ) -> Batch:
     """Delete softly, all or nothing; what is deleted already stays as it was.
 
-    Facts that are retired as its repetitions stay so: they say what is to be forgotten. Raises NotFound when an id is
-    unknown to this reader and Refused when a row is not the caller's to delete.
+    What is derived of a row stays with it and is read by no one until it is restored. Facts that are retired as its
+    repetitions stay so: they say what is to be forgotten. Raises NotFound when an id is unknown to this reader and
+    Refused when a row is not a key's to delete.
     """
     with transaction.atomic():
         live = [row for row in chosen_rows(principal, owner, ids, now=now) if row.deleted_at is None]
@@ -53,10 +56,12 @@ def restore_memories(
 ) -> Batch:
     """Bring deleted memories back, all or nothing, while their retention lasts.
 
-    Raises NotFound when an id is unknown or past its retention and Refused when a row is not the caller's to restore.
+    Raises NotFound when an id is unknown or past its retention and Refused when a row is not the caller's to restore:
+    what a person deleted, an agent can write only anew.
     """
     with transaction.atomic():
         gone = [row for row in chosen_rows(principal, owner, ids, now=now) if row.deleted_at is not None]
+        check_restorable(principal, gone)
         return mark_batch(principal.actor, gone, deleted_at=None, now=now, reason=reason)
 
 
@@ -67,6 +72,7 @@ def undo_batch(*, principal: Principal, owner: Owner, batch: str, now: datetime)
         if not rows:
             raise NotFound(_("There is nothing left to undo."))
         check_removable(principal, rows)
+        check_restorable(principal, rows)
         deleted_at = now if rows[0].deleted_at is None else None
         return mark_batch(principal.actor, rows, deleted_at=deleted_at, now=now, reason=UNDO_REASON)
 
@@ -91,9 +97,24 @@ def locked(rows: MemoryQuerySet) -> MemoryQuerySet:
 
 
 def check_removable(principal: Principal, rows: Iterable[Memory]) -> None:
-    """Raise Refused unless the caller may delete and restore each row: operators all, owners what they typed."""
-    if not principal.is_operator and not all(row.is_editable for row in rows):
-        raise not_editable()
+    """Raise Refused for what a key may not delete or restore; a person may do it with all that is theirs to reach."""
+    if principal.is_key and not principal.is_operator:
+        for row in rows:
+            check_by_key(row)
+
+
+def check_restorable(principal: Principal, rows: Sequence[Memory]) -> None:
+    """Raise Refused where a key would restore what keys did not delete, or a person what an operator did. One query."""
+    if principal.is_operator:
+        return
+    if not principal.is_key:
+        if find_unrestorable(rows):
+            raise Refused(_("An operator deleted this. Only an operator can restore it."), code="not_editable")
+        return
+    deletions = find_deletions(rows)
+    gone = [row for row in rows if row.deleted_at]
+    if not all(row.batch in deletions and deletions[row.batch].actor.startswith(AGENT_ACTOR) for row in gone):
+        raise Refused(_("A person deleted this. It can be restored on its page."), code="not_editable")
 
 
 def mark_batch(actor: str, rows: Sequence[Memory], *, deleted_at: datetime | None, now: datetime, reason: str) -> Batch:
@@ -110,6 +131,7 @@ def mark_batch(actor: str, rows: Sequence[Memory], *, deleted_at: datetime | Non
         await_sweep(batch.ids)
     else:
         discard_holds(rows, actor=actor, now=now)
+        note_own_deletions(actor, rows, now=now)
     tool_call = "memory_restored" if deleted_at is None else "memory_removed"
     for owner_id, own in by_owner(rows).items():
         details = {"batch": batch.id, "memories": hashes(own, lay_since)}
@@ -123,6 +145,20 @@ def mark_batch(actor: str, rows: Sequence[Memory], *, deleted_at: datetime | Non
         )
         send_after_commit(memory_written, owner_id=owner_id, memory_ids=tuple(row.pk for row in own))
     return batch
+
+
+def note_own_deletions(actor: str, rows: Sequence[Memory], *, now: datetime) -> None:
+    """Keep what an owner deleted of their memories by its key, so that a later row of the same words says so."""
+    MemoryDeletion.objects.bulk_create(
+        [
+            MemoryDeletion(memory_id=row.pk, owner_id=row.owner_id, fact_key=fact_key(row.content), deleted_at=now)
+            for row in rows
+            if actor == f"user:{row.owner_id}"
+        ],
+        update_conflicts=True,
+        unique_fields=["memory_id"],
+        update_fields=["fact_key", "deleted_at"],
+    )
 
 
 def await_sweep(ids: Collection[int]) -> None:

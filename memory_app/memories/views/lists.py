@@ -11,19 +11,20 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from memory_app.index.selectors import limited
-from memory_app.memories.core import State
+from memory_app.memories.core import MEMORY_ORIGIN, State
 from memory_app.memories.forms import ReasonForm
-from memory_app.memories.models import Memory, MemoryQuerySet
+from memory_app.memories.models import Memory
 from memory_app.memories.pages.lists import MEMORY_LIST, RESTORE, TRASH_LIST
 from memory_app.memories.pages.rows import MemoryView, shape_rows, with_deletions
 from memory_app.memories.prompt_use import PromptUse, count_label, load_prompt_use
-from memory_app.memories.selectors import retention
+from memory_app.memories.selectors import find_unrestorable, retention, retention_cutoff
 from memory_app.memories.services import delete_memories, restore_memories, undo_batch
-from memory_app.memories.views.notices import announce, held_label, question_label
+from memory_app.memories.views.notices import announce, held_label, question_label, undo_label
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.kernel.errors import Invalid
 from minara_site.kernel.ownership import Owner
+from minara_site.kernel.plain_text import parse_number
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.labels import sentences
 from minara_site.web.lists import ListPage, render_list
@@ -48,7 +49,8 @@ def memory_list(request: PageRequest) -> HttpResponse:
         note = count_label(found.spec.narrow(Memory.objects.for_owner(owner), found.reading), use)
     views = view_rows(request, found, owner, use)
     shown = found.with_rows(views).with_note(note)
-    return render_list(request, MEMORY_LIST.template, shown, MEMORY_LIST.context(request, owner))
+    context = MEMORY_LIST.context(request, owner) | {"pair": view_correction(request, use), "days": retention().days}
+    return render_list(request, MEMORY_LIST.template, shown, context)
 
 
 @page(Act.MEMORY_READ)
@@ -67,9 +69,11 @@ def bulk(request: PageRequest) -> HttpResponse:
     action = request.POST.get("action", "")
     if action not in ACTS:
         raise Invalid(_("Choose delete or restore."), code="unknown_action")
-    # Of "all that match" only rows that this person may touch are chosen; of checked ones the service refuses others.
     shown_list = TRASH_LIST if action == "restore" else MEMORY_LIST
-    ids, kept = shown_list.chosen_ids(request, None if request.principal.is_operator else MemoryQuerySet.editable)
+    ids, kept = shown_list.chosen_ids(request), set[int]()
+    if request.POST.get("all") and not request.principal.is_operator:  # of checked ones the service refuses others
+        kept = find_unrestorable(Memory.objects.filter(pk__in=ids).defer("content", "metadata"))
+        ids = [pk for pk in ids if pk not in kept]
     reason = ""
     if has_foreign_rows(request.principal, ids):
         form = ReasonForm(request.POST if "reason" in request.POST else None)
@@ -78,7 +82,7 @@ def bulk(request: PageRequest) -> HttpResponse:
         reason = form.cleaned_data["reason"]
     owner = request.principal.reaches(Act.MEMORY_REMOVE)
     batch = ACTS[action](principal=request.principal, owner=owner, ids=ids, now=timezone.now(), reason=reason)
-    announce(request, action, batch, kept=kept)
+    announce(request, action, batch, kept=len(kept))
     return back(request, "memories:list")
 
 
@@ -94,9 +98,20 @@ def undo(request: PageRequest, batch: str) -> HttpResponse:
     return back(request, "memories:list")
 
 
+def view_correction(request: PageRequest, use: PromptUse) -> list[MemoryView]:
+    """Return the correction that `?corrected=` names and beside it what it corrects; empty without such a pair."""
+    owner, now, pk = request.principal.owner, timezone.now(), parse_number(request.GET.get("corrected", ""))
+    rows = Memory.objects.for_owner(owner).kept(retention_cutoff(now))
+    correction = rows.filter(pk=pk, deleted_at__isnull=True).first() if pk else None
+    corrected = rows.filter(pk=parse_number(correction.origin, after=MEMORY_ORIGIN)).first() if correction else None
+    pair = [correction, corrected] if correction and corrected else []
+    return shape_rows(pair, principal=request.principal, owner=owner, reading=use, now=now)
+
+
 def ask_reason(request: PageRequest, action: str, ids: list[int], form: ReasonForm) -> HttpResponse:
     """Answer the page that asks an operator why; it carries the choice along."""
     context = {"title": question_label(action, len(ids)), "form": form, "ids": ids, "action": action}
+    context["undo"] = undo_label(action, len(ids))
     return render_page(request, "memory_app/memories/bulk.html", context, status=HTTPStatus.UNPROCESSABLE_ENTITY)
 
 

@@ -23,10 +23,15 @@ def announce(request: PageRequest, action: str, batch: Batch, *, kept: int = 0) 
         return
     words = deleted_label(len(batch.ids)) if action == "delete" else restored_label(len(batch.ids))
     if kept:
-        words = sentences(words, kept_label(action, kept))
+        words = sentences(words, kept_label(kept))
     if batch.held:
         words = sentences(words, held_label(batch.held))
     toast(request, words, reverse("memories:undo", args=[batch.id]))
+
+
+def undo_of_edit(memory: Memory) -> str:
+    """Return where the newest version of a memory is undone."""
+    return f"{reverse('memories:revert', args=[memory.pk, memory.version - 1])}?version={memory.version}"
 
 
 def deleted_label(count: int) -> str:
@@ -60,21 +65,19 @@ def show_held(request: PageRequest, memory: Memory) -> HttpResponse:
     return see_other("held:one", find_open_holds(MEMORY_KIND, [memory.pk])[memory.pk].pk)
 
 
-def kept_label(action: str, count: int) -> str:
-    """Return why some of what matched was left as it is."""
-    if action == "delete":
-        words = ngettext(
-            "%(number)s stays: only what you typed yourself is yours to delete.",
-            "%(number)s stay: only what you typed yourself is yours to delete.",
-            count,
-        )
-    else:
-        words = ngettext(
-            "%(number)s stays in the trash: only what you typed yourself is yours to restore.",
-            "%(number)s stay in the trash: only what you typed yourself is yours to restore.",
-            count,
-        )
+def kept_label(count: int) -> str:
+    """Return why some of what matched stays in the trash."""
+    words = ngettext(
+        "%(number)s stays in the trash: an operator deleted it.",
+        "%(number)s stay in the trash: an operator deleted them.",
+        count,
+    )
     return words % {"number": number_label(count)}
+
+
+def undo_label(action: str, count: int) -> str:
+    """Return how a delete or a restore is undone, before it is done."""
+    return restorable_label(count) if action == "delete" else _("What is restored can be deleted again.")
 
 
 def question_label(action: str, count: int) -> str:

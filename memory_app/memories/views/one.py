@@ -15,22 +15,16 @@ from memory_app.edges.selectors import list_edges_of
 from memory_app.memories.core import MEMORY_KIND, MEMORY_ORIGIN, State
 from memory_app.memories.forms import ReasonForm
 from memory_app.memories.models import Memory
-from memory_app.memories.pages.rows import (
-    MemoryView,
-    restorable_label,
-    shape_row,
-    with_deletions,
-    with_importers,
-    with_unconfirmed,
-)
+from memory_app.memories.pages.rows import MemoryView, restorable_label, shape_rows, with_deletions
 from memory_app.memories.prompt_use import PromptUse, load_prompt_use, prompt_line
 from memory_app.memories.selectors import HistoryEntry, find_reasoning, get_history, open_memory
 from memory_app.memories.services import Batch, delete_memories, restore_memories, revert_memory
-from memory_app.memories.views.notices import announce, question_label, show_held
+from memory_app.memories.views.notices import announce, question_label, show_held, undo_label, undo_of_edit
 from memory_app.memories.views.rows import answer_row
 from minara_site.access.access_log import log_access
 from minara_site.access.actors import name_actors
 from minara_site.access.policy import Act
+from minara_site.kernel.core.vocabulary import WriterKind
 from minara_site.kernel.errors import Conflict, Malformed
 from minara_site.kernel.guard.labels import SENTENCES
 from minara_site.kernel.guard.masking import masked_for
@@ -75,7 +69,11 @@ def revert(request: PageRequest, memory_id: int, version: int) -> HttpResponse:
         return render_one(request, memory, problem=stale.detail, status=HTTPStatus.CONFLICT)
     if reverted.held_at:
         return show_held(request, reverted)
-    toast(request, _("It says again what it said in version %(version)d.") % {"version": version})
+    if reverted.version == seen:
+        toast(request, _("Nothing changed."))
+    else:
+        words = _("It says again what it said in version %(version)d.") % {"version": version}
+        toast(request, words, undo_of_edit(reverted))
     return see_other("memories:one", memory.pk)
 
 
@@ -113,6 +111,7 @@ def ask_first(request: PageRequest, memory: Memory, action: str, form: ReasonFor
     """Answer the page that asks; `form` asks for a reason."""
     shown = masked_for(request.principal.owner, memory)
     context = {"title": question_label(action, 1), "memory": shown, "form": form, "action": action}
+    context["undo"] = undo_label(action, 1)
     status = HTTPStatus.UNPROCESSABLE_ENTITY if form and form.errors else HTTPStatus.OK
     return render_page(request, "memory_app/memories/remove.html", context, status=status)
 
@@ -133,8 +132,8 @@ def render_one(
     """Answer the page of one memory."""
     principal = request.principal
     reading = load_prompt_use(memory.owner)
-    row = shape_row(memory, principal=principal, reading=reading, now=timezone.now())
-    [row] = with_importers(with_unconfirmed([row], owner=memory.owner), reader=principal.owner)
+    now = timezone.now()
+    [row] = shape_rows([memory], principal=principal, owner=memory.owner, reading=reading, now=now)
     if memory.deleted_at:
         row = with_deletions([row], reader=principal.owner)[0]
     history = get_history(memory, below=parse_number(request.GET.get("below", "")))
@@ -151,6 +150,7 @@ def render_one(
         "mentions": describe_edges(list_edges_of(memory)),
         "owner_name": "" if row.is_own else memory.owner.username,
         "consequence": sentences(consequence_label(row, reading), restorable_label(1)),
+        "may_come_again": row.memory.writer_kind is not WriterKind.PERSON,
         "author": names[memory.actor],
         "reasoning": find_reasoning(memory),
         "corrects": parse_number(memory.origin, after=MEMORY_ORIGIN),

@@ -15,7 +15,7 @@ from memory_app.memories.models import Memory
 from memory_app.memories.pages.lists import MEMORIES
 from memory_app.memories.selectors import find_version, no_such_memory, open_memory
 from memory_app.memories.services import Draft, check_editable, edit_memory, write_memory
-from memory_app.memories.views.notices import show_held
+from memory_app.memories.views.notices import show_held, undo_of_edit
 from memory_app.memories.views.rows import answer_row
 from minara_site.access.actors import name_actors
 from minara_site.access.policy import Act
@@ -61,8 +61,24 @@ def keep(request: PageRequest, form: MemoryForm, corrected: Memory | None) -> Ht
     memory = write_memory(owner_id=owner_id, draft=draft, now=now)
     if memory.held_at:
         return show_held(request, memory)
-    toast(request, _("Stored. The next session reads it."))
+    if corrected:
+        return show_correction(request, memory, corrected)
+    toast(request, _("Stored. The next session reads it."), reverse("memories:delete", args=[memory.pk]))
     return see_other("memories:one", memory.pk)
+
+
+def show_correction(request: PageRequest, memory: Memory, corrected: Memory) -> HttpResponse:
+    """Say what became of the corrected memory, and lead to the list with both."""
+    corrected.refresh_from_db()
+    if corrected.retired_at:
+        words = _("Memory %(id)d is retired in favour of yours.")
+    elif corrected.deleted_at:
+        words = _("Yours is stored. Memory %(id)d stays in the trash.")
+    else:
+        words = _("Yours is stored beside memory %(id)d, which is no fact and stays. Delete it if it is wrong.")
+    # The facts stand above this room: their page is reached by its name, never imported.
+    toast(request, words % {"id": corrected.pk}, reverse("facts:undo_correction", args=[memory.pk]))
+    return see_other(f"{reverse('memories:list')}?corrected={memory.pk}")
 
 
 @page(Act.MEMORY_WRITE, methods=("POST",))
@@ -75,7 +91,7 @@ def count(request: PageRequest) -> HttpResponse:
 def edit(request: PageRequest, memory_id: int) -> HttpResponse:
     """Change what one typed oneself: on a page of its own, in its row, or on the page of the memory."""
     memory = open_memory(owner=request.principal.owner, memory_id=memory_id, now=timezone.now())
-    check_editable(memory)
+    check_editable(request.principal, memory)
     if memory.deleted_at and request.method != "POST":
         return see_other("memories:one", memory.pk)
     form = EditForm(request.POST if request.method == "POST" else None, initial=EditForm.initial_of(memory))
@@ -112,12 +128,7 @@ def save(request: PageRequest, memory: Memory, form: EditForm) -> HttpResponse:
     elif edited.held_at:
         return show_held(request, edited)
     else:
-        undo = reverse("memories:revert", args=[edited.pk, edited.version - 1])
-        toast(
-            request,
-            _("Saved as version %(version)d.") % {"version": edited.version},
-            f"{undo}?version={edited.version}",
-        )
+        toast(request, _("Saved as version %(version)d.") % {"version": edited.version}, undo_of_edit(edited))
     return answer_row(request, edited) if is_in_row(request) else see_other("memories:one", edited.pk)
 
 

@@ -94,13 +94,13 @@ def discard(request: PageRequest, hold_id: int) -> HttpResponse:
 @page(Act.HOLD_DISCARD, methods=("POST",))
 def bulk(request: PageRequest) -> HttpResponse:
     """Release or discard the chosen texts, all of them or none."""
-    return decide(request, request.POST.get("action", ""), HELD_LIST.chosen_ids(request)[0])
+    return decide(request, request.POST.get("action", ""), HELD_LIST.chosen_ids(request))
 
 
 @page(Act.REVIEW, methods=("POST",))
 def review_bulk(request: PageRequest) -> HttpResponse:
     """Release or discard the chosen texts of the review queue, all of them or none."""
-    return decide(request, request.POST.get("action", ""), REVIEW_LIST.chosen_ids(request)[0])
+    return decide(request, request.POST.get("action", ""), REVIEW_LIST.chosen_ids(request))
 
 
 def decide(request: PageRequest, action: str, hold_ids: Sequence[int]) -> HttpResponse:

@@ -8,6 +8,7 @@ IMPORT_ACTOR = "command:import"
 IMPORTED = "imported"  # what badges and filters call it
 BROUGHT_IN = "brought_in"  # the same, of what somebody else imported
 PERSONS = ("user:", "command:")
+AGENT_ACTOR = "key:"
 
 
 class Category(StrEnum):
@@ -51,6 +52,29 @@ def provenance_label(*, source: str | None, origin: str) -> str:
     if not origin.startswith(IMPORT_ORIGIN):
         return source or ""
     return BROUGHT_IN if source == Source.INFERRED else IMPORTED
+
+
+class WriterKind(StrEnum):
+    """Whose word a text is."""
+
+    PERSON = "person"
+    AGENT = "agent"
+    IMPORT = "import"
+    JOB = "job"
+
+
+def writer_kind(*, actor: str, source: str | None, origin: str) -> WriterKind:
+    """Return whose word a text is: what came out of a file is the file's, whoever brought it in.
+
+    A person types nothing but their own words: a text of another source under their name came in with a signed export.
+    """
+    if origin.startswith(IMPORT_ORIGIN) or actor == IMPORT_ACTOR:
+        return WriterKind.IMPORT
+    if actor.startswith(AGENT_ACTOR):
+        return WriterKind.AGENT
+    if actor.startswith(PERSONS):
+        return WriterKind.PERSON if source in USER_WRITTEN else WriterKind.IMPORT
+    return WriterKind.JOB
 
 
 def is_by_person(*, source: str | None, actor: str) -> bool:

@@ -13,8 +13,8 @@ from memory_app.bundle.adapters import read_bundle
 from memory_app.bundle.core.plan import Channel, Reason, Verdict
 from memory_app.bundle.serialisers import memories as serialiser
 from memory_app.bundle.serialisers.base import ExportScope
-from memory_app.facts.core.fact_key import fact_key
 from memory_app.memories.core import MAX_CONTENT_CHARS, FactState
+from memory_app.memories.core.fact_key import fact_key
 from memory_app.memories.models import Memory
 from memory_app.user_profile.models import UserProfileEntry
 from memory_app.user_profile.services import set_entry

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from memory_app.facts.core import RETIRING, Decider, EventKind
 from memory_app.facts.core.decision import Decision
-from memory_app.facts.core.fact_key import fact_key
 from memory_app.facts.core.sweep import Statement, plan_sweep
 from memory_app.facts.models import ConsolidationEvent, FactConflict
 from memory_app.facts.services import apply_decision, consolidate_pending, find_conflicts
 from memory_app.memories.core import FactState
+from memory_app.memories.core.fact_key import fact_key
 from memory_app.memories.models import Memory
 from minara_site.kernel.core.vocabulary import Category, Source
 from tests.kit.clock import NOON

@@ -1,6 +1,7 @@
 """Editing: the allow-list, versions, history, reverting, and the rule of `updated_at`."""
 
 from datetime import timedelta
+from functools import partial
 from itertools import pairwise, product
 
 import pytest
@@ -14,7 +15,7 @@ from minara_site.kernel.core.vocabulary import Category, Source
 from minara_site.kernel.errors import Conflict, Invalid, NotFound, Refused
 from tests.kit.clock import NOON
 from tests.kit.tables import table
-from tests.memory_app.memories.factories import browser, make_memory
+from tests.memory_app.memories.factories import browser, key, make_memory
 
 pytestmark = pytest.mark.django_db
 LATER = NOON + timedelta(hours=1)
@@ -91,6 +92,20 @@ def test_only_what_the_owner_typed_may_be_changed(ana, category, source):
         assert caught.value.problem_code == "not_editable"
         assert Memory.objects.get().content == "Before"
         assert not AuditEntry.objects.exists()
+
+
+@table("actor", ["user:1", "command:import", "job:profile.rebuild"])
+def test_a_key_changes_only_what_keys_wrote(ana, actor):
+    memory = make_memory(ana, "Before", actor=actor)
+    by_key = partial(edit_memory, principal=key(ana), memory_id=memory.pk, changes=Changes(content="After"), now=LATER)
+    with pytest.raises(Refused) as caught:
+        by_key()
+    assert (caught.value.problem_code, Memory.objects.get().content) == ("not_editable", "Before")
+    Memory.objects.update(actor="key:another1")
+    assert by_key().actor == "key:abcd1234"
+    edit(ana, memory, content="Mine")
+    with pytest.raises(Refused):
+        by_key()
 
 
 def test_a_row_without_source_may_not_be_changed(ana):

@@ -9,6 +9,7 @@ from django.db import connection, connections
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from memory_app.facts.services import consolidate_pending
 from memory_app.index import selectors
 from memory_app.index.adapters.sql import SearchTooSlow
 from memory_app.memories.models import Memory, MemoryRevision
@@ -29,6 +30,7 @@ from profile_app.prompt.services import end_session, start_session
 from tests.kit.clock import NOON
 from tests.kit.page import rows_of, toasts_of, undo_of, words_of
 from tests.kit.tables import table
+from tests.memory_app.facts.factories import make_fact
 from tests.memory_app.memories.factories import browser, make_many, make_memory
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("frozen")]
@@ -124,12 +126,21 @@ class TestList:
         assert following.content.decode().lstrip().startswith("<tr")
         assert contents(following) == list(range(50, 60))
 
-    def test_a_row_that_is_not_the_owners_has_no_checkbox_and_offers_a_correction(self, page, ana):
+    def test_what_an_agent_noted_can_be_corrected_and_deleted_but_not_edited(self, page, ana):
         lesson = make_memory(ana, category=Category.LESSON)
         body = page.get(path("list")).content.decode()
-        assert 'name="ids"' not in body
+        assert 'name="ids"' in body
         assert f"{path('new')}?corrects={lesson.pk}" in body
-        assert path("delete", lesson.pk) not in body
+        assert path("delete", lesson.pk) in body
+        assert path("edit", lesson.pk) not in body
+
+    def test_what_its_owner_deleted_before_says_so_here_and_on_its_page(self, page, ana):
+        noted = {"source": Source.AGENT_RECORDED, "category": Category.LESSON, "actor": "key:abcd1234"}
+        page.post(path("delete", make_memory(ana, **noted).pk))
+        again = make_memory(ana, **noted)
+        assert "You deleted this before" in rows_of(page.get(path("list")), "memory")[0]
+        said = "You deleted this before A memory of the same words was deleted on 12 Jun 2026 12:00"
+        assert said in words_of(page.get(path("one", again.pk)))
 
     def test_what_came_with_the_demo_says_so(self, page, ana):
         make_memory(ana, is_demo=True)
@@ -321,7 +332,10 @@ class TestTelling:
             "habit",
         )
         assert (memory.actor, memory.origin) == (f"user:{ana.pk}", "")
-        assert toasts_of(page.get(response["Location"])) == ["Stored. The next session reads it."]
+        shown = page.get(response["Location"])
+        assert toasts_of(shown) == ["Stored. The next session reads it."]
+        page.post(undo_of(shown))
+        assert not Memory.objects.live().exists()
 
     @table(
         ("wrong", "field"),
@@ -363,11 +377,31 @@ class TestTelling:
         assert "Trail by 5%</textarea>" in form
         assert 'value="BTC"' in form
         response = page.post(path("new") + f"?corrects={lesson.pk}", {"statement": "Trail by 8%"})
+        assert toasts_of(page.get(response["Location"]))[0].startswith(f"Yours is stored beside memory {lesson.pk}")
         memory = Memory.objects.exclude(pk=lesson.pk).get()
         assert (memory.source, memory.origin) == ("user_manual", f"memory:{lesson.pk}")
-        assert f"memory {lesson.pk} , which it corrects" in words_of(page.get(response["Location"]))
+        assert f"memory {lesson.pk} , which it corrects" in words_of(page.get(path("one", memory.pk)))
         lesson.refresh_from_db()
         assert lesson.content == "Trail by 5%"
+
+    @pytest.mark.database
+    @table("is_settled", [True, False])
+    def test_correcting_a_fact_says_what_it_retires_shows_both_and_is_undone(self, page, ana, is_settled):
+        fact = make_fact(ana, "Prefers daily charts")
+        if is_settled:
+            consolidate_pending(now=NOON)
+        before = Memory.objects.values().get()
+        make_many(ana, 60, at=NOON + timedelta(days=1))
+        response = page.post(path("new") + f"?corrects={fact.pk}", {"statement": "Prefers weekly charts"})
+        shown = page.get(response["Location"])
+        assert toasts_of(shown) == [f"Memory {fact.pk} is retired in favour of yours."]
+        pair = "Prefers weekly charts You wrote Active fact Prefers daily charts Agent Retired"
+        assert pair in words_of(shown)
+        back = page.post(undo_of(shown), {"next": path("list")})
+        assert toasts_of(page.get(back["Location"]))[0].startswith(f"Undone. Memory {fact.pk} is what it was")
+        assert Memory.objects.values().get(pk=fact.pk) == before
+        assert Memory.objects.get(content="Prefers weekly charts").deleted_at == NOON
+        assert page.post(undo_of(shown)).status_code == 404
 
     @table("asked", ["x", "", "-1", "9" * 30])
     def test_nothing_else_can_be_corrected(self, page, asked):
@@ -453,7 +487,10 @@ class TestReasonsOfTheProduct:
         memory = make_memory(ana, "Before")
         edit_memory(principal=browser(ana), memory_id=memory.pk, changes=Changes(content="After"), now=NOON)
         page.post(path("revert", memory.pk, 1) + "?version=2")
-        assert "“Back to version 1”" in words_of(page.get(path("one", memory.pk)))
+        shown = page.get(path("one", memory.pk))
+        assert "“Back to version 1”" in words_of(shown)
+        page.post(unescape(undo_of(shown)))
+        assert Memory.objects.get().content == "After"
         ana.language = "zh-hans"
         ana.save()
         shown = words_of(page.get(path("one", memory.pk)))
@@ -639,22 +676,15 @@ class TestBulk:
         assert toasts_of(shown) == ["Deleted 55 memories. They can be restored for 30 days."]
         assert set(Memory.objects.deleted().values_list("pk", flat=True)) == {memory.pk for memory in new}
 
-    def test_of_all_that_match_only_the_owners_go_and_the_rest_is_named(self, page, ana):
-        make_many(ana, 3)
-        make_many(ana, 2, category=Category.LESSON)
-        shown = page.get(self.post(page, all="1", filter="")["Location"])
-        assert toasts_of(shown) == [
-            "Deleted 3 memories. They can be restored for 30 days. 2 stay: only what you typed yourself is yours to delete."
-        ]
-
-    def test_of_all_in_the_trash_the_rest_is_named_in_the_words_of_a_restore(self, page, ana):
-        make_many(ana, 2)
-        make_many(ana, 1, deleted_at=NOON)
-        make_many(ana, 2, deleted_at=NOON, category=Category.LESSON)
+    def test_of_all_in_the_trash_what_an_operator_deleted_stays_and_is_named(self, page, ana, olga):
+        mine, lesson = make_memory(ana, category=Category.LESSON), make_memory(ana, "No", category=Category.LESSON)
+        delete_memories(principal=browser(ana), owner=ana, ids=[mine.pk], now=NOON)
+        delete_memories(principal=browser(olga), owner=ana, ids=[lesson.pk], now=NOON)
+        body = page.get(path("trash")).content.decode()
+        assert path("restore", mine.pk) in body
+        assert path("restore", lesson.pk) not in body
         shown = page.get(self.post(page, action="restore", all="1", filter="state=deleted")["Location"])
-        assert toasts_of(shown) == [
-            "Restored 1 memory. 2 stay in the trash: only what you typed yourself is yours to restore."
-        ]
+        assert toasts_of(shown) == ["Restored 1 memory. 1 stays in the trash: an operator deleted it."]
 
     @pytest.mark.database
     def test_five_thousand_at_once_with_one_undo(self, page, ana):
@@ -691,14 +721,6 @@ class TestTrash:
         first, second = rows_of(page.get(path("trash")), "memory")
         assert first.startswith("lesson Theirs You wrote olga wrong 2 h ago 30 d")
         assert second.startswith("personalization Mine You wrote you 3 d ago 27 d")
-
-    def test_only_what_the_owner_may_restore_can_be_chosen(self, page, ana):
-        mine = make_memory(ana, deleted_at=NOON)
-        theirs = make_memory(ana, category=Category.LESSON, deleted_at=NOON)
-        body = page.get(path("trash")).content.decode()
-        assert path("restore", mine.pk) in body
-        assert path("restore", theirs.pk) not in body
-        assert body.count('name="ids"') == 1
 
     def test_the_last_minutes_are_counted_too(self, page, ana):
         make_memory(ana, deleted_at=NOON - timedelta(days=29, hours=23, minutes=50))

@@ -2,12 +2,18 @@
 
 import hashlib
 from datetime import timedelta
+from functools import partial
 from itertools import product
 
 import pytest
 
+from memory_app.edges.models import MemoryEdge
+from memory_app.facts.selectors import list_facts
+from memory_app.facts.services import consolidate_pending
 from memory_app.index.models import SearchDocument
 from memory_app.memories.models import Memory, MemoryRevision
+from memory_app.memories.prompt_rows import load_prompt_ids
+from memory_app.memories.selectors import find_own_deletions
 from memory_app.memories.services import (
     MAX_BULK,
     Changes,
@@ -17,13 +23,15 @@ from memory_app.memories.services import (
     restore_memories,
     undo_batch,
 )
+from memory_app.search.selectors import search_memories
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.core.vocabulary import Category, Source
 from minara_site.kernel.errors import Invalid, NotFound, Refused
 from minara_site.kernel.ownership import EVERYONE
 from tests.kit.clock import NOON
 from tests.kit.tables import table
-from tests.memory_app.memories.factories import browser, make_many, make_memory
+from tests.memory_app.facts.factories import make_fact
+from tests.memory_app.memories.factories import browser, key, make_many, make_memory
 
 pytestmark = pytest.mark.django_db
 SECOND = timedelta(seconds=1)
@@ -74,18 +82,37 @@ class TestDelete:
         with pytest.raises(NotFound):
             delete(ana, memory, now=NOON + RETENTION + SECOND)
 
-    @table(("category", "source"), list(product(Category, Source)))
-    def test_owners_delete_what_they_typed_and_operators_anything(self, ana, olga, category, source):
-        memory = make_memory(ana, category=category, source=source)
-        if (category, source) == (Category.PERSONALIZATION, Source.USER_MANUAL):
-            delete(ana, memory)
+    @table(
+        ("category", "source", "actor"), list(product(Category, Source, ["key:abcd1234", "user:1", "command:import"]))
+    )
+    def test_a_key_deletes_what_keys_wrote_as_a_statement_and_a_person_all_that_is_theirs(
+        self, ana, category, source, actor
+    ):
+        memory = make_memory(ana, category=category, source=source, actor=actor)
+        by_key = partial(delete_memories, principal=key(ana), owner=ana, ids=[memory.pk], now=NOON)
+        if (category, source, actor) == (Category.PERSONALIZATION, Source.USER_MANUAL, "key:abcd1234"):
+            by_key()
         else:
             with pytest.raises(Refused) as caught:
-                delete(ana, memory)
+                by_key()
             assert caught.value.problem_code == "not_editable"
             assert Memory.objects.get().deleted_at is None
-            delete(olga, memory, owner=EVERYONE)
+            delete(ana, memory)
         assert Memory.objects.get().deleted_at == NOON
+
+    @pytest.mark.database
+    def test_what_is_derived_of_a_fact_is_read_by_no_one_and_comes_back_with_it(self, ana):
+        fact = make_fact(ana, "holds 2 BTC")
+        consolidate_pending(now=NOON)
+        edges = list(MemoryEdge.objects.order_by("id").values())
+        before = Memory.objects.values().get()
+        found = partial(search_memories, owner=ana, query="BTC")
+        batch = delete(ana, fact)
+        assert (found().hits, load_prompt_ids(owner=ana), list_facts(owner=ana).count()) == ((), frozenset(), 0)
+        undo(ana, batch)
+        assert [hit.id for hit in found().hits] == [fact.pk]
+        assert edges == list(MemoryEdge.objects.order_by("id").values()) != []
+        assert Memory.objects.values().get() == before | {"batch": Memory.objects.get().batch}
 
     def test_audit_row_holds_ids_and_hashes_and_no_text(self, ana):
         memory = make_memory(ana, "Canary")
@@ -124,10 +151,10 @@ class TestAllOrNothing:
         assert states() == before
         assert not AuditEntry.objects.exists()
 
-    def test_one_row_that_is_not_the_owners_text_changes_nothing(self, ana):
-        memories = [*make_many(ana, 3), make_memory(ana, "Lesson", category=Category.LESSON)]
+    def test_one_row_that_a_person_typed_changes_nothing_for_a_key(self, ana):
+        memories = [*make_many(ana, 3, actor="key:abcd1234"), make_memory(ana, "Typed")]
         with pytest.raises(Refused):
-            delete(ana, *memories)
+            delete_memories(principal=key(ana), owner=ana, ids=[memory.pk for memory in memories], now=NOON)
         assert set(states().values()) == {None}
 
     @table("ids", [[], list(range(1, MAX_BULK + 2))])
@@ -168,12 +195,16 @@ class TestRestore:
         assert restore(ana, memory).ids == ()
         assert not AuditEntry.objects.exists()
 
-    def test_owners_restore_what_they_typed_only(self, ana, olga):
-        memory = make_memory(ana, category=Category.LESSON, deleted_at=NOON)
-        with pytest.raises(Refused):
-            restore(ana, memory)
-        restore(olga, memory, owner=EVERYONE)
-        assert Memory.objects.get().deleted_at is None
+    def test_a_key_restores_what_keys_deleted_and_never_what_a_person_did(self, ana):
+        memory = make_memory(ana, actor="key:abcd1234")
+        act = {"principal": key(ana), "owner": ana, "ids": [memory.pk]}
+        delete_memories(**act, now=NOON)
+        restore_memories(**act, now=NOON + SECOND)
+        delete(ana, memory, now=NOON + 2 * SECOND)
+        with pytest.raises(Refused) as caught:
+            restore_memories(**act, now=NOON + 3 * SECOND)
+        assert caught.value.problem_code == "not_editable"
+        assert restore(ana, memory).ids == (memory.pk,)
 
     def test_leaves_an_audit_row(self, ana):
         memory = make_memory(ana, "Canary", deleted_at=NOON)
@@ -231,10 +262,11 @@ class TestUndo:
             undo(ben, batch)
         assert Memory.objects.get().deleted_at == NOON
 
-    def test_an_owner_does_not_undo_what_only_an_operator_may(self, ana, olga):
-        batch = delete(olga, make_memory(ana, category=Category.LESSON), owner=EVERYONE)
-        with pytest.raises(Refused):
-            undo(ana, batch)
+    def test_what_an_operator_deleted_of_an_agents_an_owner_does_not_bring_back(self, ana, olga):
+        batch = delete(olga, memory := make_memory(ana, category=Category.LESSON), owner=EVERYONE)
+        for act in (partial(undo, ana, batch), partial(restore, ana, memory)):
+            with pytest.raises(Refused):
+                act()
         undo(olga, batch, owner=EVERYONE)
         assert Memory.objects.get().deleted_at is None
 
@@ -277,3 +309,27 @@ class TestPurge:
         assert purge_expired(now=NOON + RETENTION, slice_size=3) == 7
         assert purge_expired(now=NOON + RETENTION, slice_size=3) == 0
         assert AuditEntry.objects.count() == 3
+
+
+@pytest.mark.database
+class TestDeletedBefore:
+    WORDS = "Prefers daily charts"
+
+    def noted(self, owner, text=WORDS, **fields):
+        return make_memory(owner, text, category=Category.FACT, source=Source.AGENT_RECORDED, actor="key:a", **fields)
+
+    def test_a_row_of_the_same_words_that_no_person_wrote_says_so_also_after_the_purge(self, ana, ben):
+        delete(ana, self.noted(ana))
+        again, spelled = self.noted(ana), self.noted(ana, "prefers  DAILY charts.")
+        others = [make_memory(ana, self.WORDS), self.noted(ben), self.noted(ana, "Prefers weekly charts")]
+        for purged in range(2):
+            assert find_own_deletions([again, spelled, *others]) == dict.fromkeys([again.pk, spelled.pk], NOON)
+            assert purge_expired(now=NOON + RETENTION) == 1 - purged
+
+    def test_what_came_back_or_was_deleted_by_others_is_not_meant(self, ana, olga):
+        undo(ana, batch := delete(ana, first := self.noted(ana)))
+        delete(olga, second := self.noted(ana), owner=EVERYONE)
+        assert find_own_deletions([self.noted(ana)]) == {}
+        assert batch.ids == (first.pk,) != (second.pk,)
+        delete(ana, first, now=NOON + SECOND)
+        assert find_own_deletions([again := self.noted(ana)]) == {again.pk: NOON + SECOND}

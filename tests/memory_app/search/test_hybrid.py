@@ -17,7 +17,7 @@ from memory_app.index.adapters import postgresql, sqlite, time_limit
 from memory_app.index.core.request import Fusion, Sort
 from memory_app.memories.models import Memory
 from memory_app.search import meaning
-from memory_app.search.answers import hit_record
+from memory_app.search.answers import hit_record, hit_records
 from memory_app.search.selectors import search_memories
 from minara_site.kernel.core.vocabulary import Category, Source
 from minara_site.kernel.guard import core as guard
@@ -55,7 +55,7 @@ def library(ana):
 def answers(owner, **options):
     """Return the complete answers to many queries, as bytes."""
     found = [search_memories(owner=owner, query=query, explain=True, **options) for query in QUERIES]
-    return json.dumps([[hit_record(hit) for hit in each.hits] for each in found], default=str).encode(), found
+    return json.dumps([hit_records(each.hits, reader=owner) for each in found], default=str).encode(), found
 
 
 def test_disabled_is_byte_identical_to_words_alone(ana, library, embed, enable):
@@ -174,7 +174,7 @@ def test_each_fusion_orders_by_its_own_score(ana, library, embed):
 def test_the_explanation_adds_up(ana, library, embed):
     embed()
     for hit in search_memories(owner=ana, query="BTC stop", explain=True).hits:
-        record = hit_record(hit)["explain"]
+        record = hit_record(hit, {})["explain"]
         assert {"matched", "bm25", "closeness", "entities", "rank_before", "rank", "fusion"} == set(record)
         total = sum(each["contribution"] for each in record["fusion"]["features"])
         assert hit.score == pytest.approx(exp(total) * (1 + 0.3 * len(record["entities"])), rel=1e-4)

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from memory_app.facts.core import RETIRING, Decider, EventKind
 from memory_app.facts.core.decision import Decision
-from memory_app.facts.core.fact_key import fact_key
 from memory_app.facts.models import ConsolidationEvent, FactConflict
 from memory_app.facts.services import apply_decision, consolidate_pending, find_conflicts, undo_event
 from memory_app.memories.core import FactState
+from memory_app.memories.core.fact_key import fact_key
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Changes, Draft, delete_memories, edit_memory, record_fact, restore_memories
 from memory_app.writes.models import WriteRollback

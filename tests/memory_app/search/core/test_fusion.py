@@ -20,7 +20,7 @@ from tests.kit.tables import table
 
 def facts_of(contents, *, apart=timedelta(minutes=1)):
     return {
-        at: Facts(at, 7, "lesson", content, None, "", NOON + at * apart, NOON)
+        at: Facts(at, 7, "lesson", content, None, "", "", NOON + at * apart, NOON)
         for at, content in enumerate(contents, start=1)
     }
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_app.facts.core.fact_key import fact_key, normalize_fact
+from memory_app.memories.core.fact_key import fact_key, normalize_fact
 from tests.kit.tables import table
 
 SAME = [
