@@ -197,8 +197,9 @@
       return true;
     }
     const list = chosenList();
-    if (list) clearChoice(list);
-    return Boolean(list);
+    if (!list) return press(find("main [data-key='Escape']"));
+    clearChoice(list);
+    return true;
   }
 
   function onKey(event) {

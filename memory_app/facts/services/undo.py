@@ -47,7 +47,7 @@ def undo_event(*, principal: Principal, owner: Owner, event_id: int, now: dateti
 AUDIT_WORDS = {EventKind.UNRETIRED: "memory_unretired", EventKind.REOPENED: "fact_conflict_reopened"}
 
 
-def taken_back(undone: ConsolidationEvent, *, actor: str, now: datetime) -> ConsolidationEvent:
+def taken_back(undone: ConsolidationEvent, *, actor: str, now: datetime, reason: str = "") -> ConsolidationEvent:
     """Return the unsaved event that takes a decision back."""
     return ConsolidationEvent(
         owner_id=undone.owner_id,
@@ -57,6 +57,7 @@ def taken_back(undone: ConsolidationEvent, *, actor: str, now: datetime) -> Cons
         actor=actor,
         fact_id=undone.fact_id,
         other_id=undone.other_id,
+        reason=reason,
         undoes=undone,
     )
 
