@@ -126,6 +126,7 @@ def find_refused_edits(holds: Iterable[Hold]) -> dict[int, MemoryRevision]:
     """Return, by memory, the version that a discard took back."""
     decided_at = {hold.object_id: hold.decided_at for hold in holds if hold.decision == Decision.DISCARDED}
     revisions = MemoryRevision.objects.filter(memory_id__in=decided_at, replaced_at__in=set(decided_at.values()))
+    revisions = revisions.order_by("version")
     return {each.memory_id: each for each in revisions if decided_at[each.memory_id] == each.replaced_at}
 
 
