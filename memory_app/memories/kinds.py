@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory_app.memories.core import MEMORY_KIND
+from memory_app.memories.core import MEMORY_KIND, guarded_text
 from memory_app.memories.models import Memory, MemoryRevision
 from memory_app.memories.selectors import retention
 from memory_app.memories.services import (
@@ -106,10 +106,17 @@ class MemoryKind(StoredKind):
             self.refuse_again(hold, DELETED)
         if is_released and row.retired_at and decided_at and row.retired_at > decided_at:
             self.refuse_again(hold, REPLACED)
-        if edit is None and (is_released or row.deleted_at):
-            self.check_unchanged(hold, row.guarded_text)
-        elif edit is None or row.deleted_at or row.version != edit.version + 1:
+        if edit is None:
+            is_as_left = is_released or bool(row.deleted_at)
+        else:
+            is_as_left = row.deleted_at is None and row.version == edit.version + 1
+        if not is_as_left:
             self.refuse_again(hold, CHANGED)
+        said = edit or row
+        self.check_unchanged(
+            hold,
+            guarded_text(content=said.content, fact_type=said.fact_type, tickers=said.tickers, metadata=row.metadata),
+        )
 
     def rescan(self, ids: Collection[int], *, now: datetime, actor: str) -> tuple[int, int]:
         """Judge memories."""

@@ -282,6 +282,7 @@
   document.addEventListener("htmx:afterSettle", (event) => {
     watchToasts();
     if (event.target.matches?.("[data-pane]")) showCurrent(event.target);
+    if (event.target.matches?.(".verdict")) find("[data-key='Escape']", event.target)?.focus({ preventScroll: true });
     findAll("[data-list]").forEach((list) => { showCounts(list); showChoice(list); });
     const form = find("[data-inline]");
     if (form) {

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 from django.http import QueryDict
@@ -29,6 +29,7 @@ from minara_site.kernel.ownership import Owner
 from minara_site.shell.lists import OwnedList
 from minara_site.web.filters import Filter, FilterKind, Rows, Text
 from minara_site.web.keyset import Order
+from minara_site.web.labels import sentences
 from minara_site.web.lists import BulkAction, Empty, ListSpec, Sort, by_time
 
 ANY_REASON = "all"
@@ -39,6 +40,7 @@ DOUBTS: Mapping[Reason, Text] = {
     Reason.SECRET: _("This text holds a secret."),
 }
 """What is said once more before a text is released."""
+ANYWAY = _("Release it anyway?")
 
 
 def for_reason(rows: Any, reason: str) -> Any:
@@ -151,6 +153,11 @@ class HoldView:
         return reverse(f"{self.queue}:one", args=[self.pk]) + (f"?{self.query}" if self.query else "")
 
     @property
+    def release_url(self) -> str:
+        """Return where its release is posted; an answer that asks once more keeps the filters of the list."""
+        return reverse("held:release", args=[self.pk]) + (f"?{self.query}" if self.query else "")
+
+    @property
     def title(self) -> str:
         """Return what it is about."""
         return self.held.title if self.held else self.kind.title(self.hold.object_id)
@@ -178,9 +185,10 @@ class HoldView:
         ]
 
     @property
-    def doubts(self) -> list[Text]:
-        """Why its release asks once more, empty for hidden characters alone."""
-        return [sentence for reason, sentence in DOUBTS.items() if reason in self.hold.reasons]
+    def question(self) -> str:
+        """Return what its release asks once more, empty for hidden characters alone."""
+        doubts = [str(sentence) for reason, sentence in DOUBTS.items() if reason in self.hold.reasons]
+        return reduce(sentences, [*doubts, str(ANYWAY)]) if doubts else ""
 
     @property
     def rules(self) -> list[NamedRule]:

@@ -75,6 +75,12 @@ def find_expired_discards(kind: str, *, cutoff: datetime) -> set[int]:
     return set(discarded.values_list("object_id", flat=True))
 
 
+def find_last_hold(kind: str, object_id: int) -> Hold | None:
+    """Return the newest hold of a row, decided or not."""
+    newest: Hold | None = Hold.objects.filter(kind=kind, object_id=object_id).order_by("-pk").first()
+    return newest
+
+
 def hold_record(hold: Hold) -> dict[str, Any]:
     """Return why a text waits and what happens now, as API and tools answer it (contract)."""
     first = hold.findings[0]

@@ -118,7 +118,7 @@ class TestQueue:
         response = operator_page.post(path("again", hold.pk), follow=True)
         assert toasts_of(response) == ["1 text is held again and waits for a decision. No agent reads it."]
         assert Memory.objects.get().held_at == hold.held_at
-        shown = words_of(operator_page.get(path("one", hold.pk)))
+        shown = pane(operator_page.get(path("one", hold.pk)))
         assert "Held again by you on" in shown
         assert "withdrawals" not in shown
 
