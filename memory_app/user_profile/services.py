@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from memory_app.user_profile.core import PROFILE_KIND
 from memory_app.user_profile.models import UserProfileEntry, UserProfileRevision, guarded_text
-from memory_app.user_profile.selectors import find_entry, find_hold, get_entry, no_such_entry
+from memory_app.user_profile.selectors import find_entry, find_hold, get_entry, list_known, no_such_entry
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.services import content_digest, record_audit
 from minara_site.kernel.errors import Conflict, FieldError, Invalid
@@ -266,7 +266,7 @@ def clean_value(value: str) -> str:
 
 def refuse_full_profile(owner: User) -> None:
     """Raise Conflict when the profile has as many entries as a prompt should carry."""
-    if UserProfileEntry.objects.for_owner(owner).exclude(value="", held_value="").count() >= MAX_ENTRIES:
+    if list_known(owner=owner).count() >= MAX_ENTRIES:
         detail = _("The profile has %(max)d entries. Remove one first, or write a memory.") % {"max": MAX_ENTRIES}
         raise Conflict(detail, code="profile_full")
 

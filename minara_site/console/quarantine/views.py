@@ -241,7 +241,7 @@ def render_queue(
         "spec": page.spec,
         "chosen": chosen,
         "is_list": is_list,
-        "is_decided": page.reading.values.get("reason") in DECIDED,
+        "decided": DECIDED.get(page.reading.values.get("reason", "")),
         "next_url": safe_path(request, request.POST.get("next")) or next_url(page, chosen),
         "is_asked": request.method == "POST",
         "note": request.POST.get("note", ""),
