@@ -310,7 +310,7 @@
     const menu = find(".nav");
     const tabs = find(".page-tabs");
     if (menu) menu.scrollTop = stored(SIDE) ?? 0;
-    [menu, tabs].forEach((bar) => {  // longer than some windows; only the bar moves, not the page
+    [menu, tabs, ...findAll(".seg")].forEach((bar) => {  // longer than some windows; only the bar moves, not the page
       const here = bar && find("[aria-current]", bar)?.getBoundingClientRect();
       if (!here) return;
       const { top, bottom, right } = bar.getBoundingClientRect();
