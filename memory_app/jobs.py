@@ -39,7 +39,7 @@ JOBS = (
         memories.purge,
         every=timedelta(minutes=30),
         reports=True,
-        summary=_("Removes deleted memories for good once their time in the trash is over."),
+        summary=_("Removes deleted memories and discarded texts for good once their time is over."),
     ),
     Job(
         FIX,

@@ -3,7 +3,7 @@
 from django.utils.translation import gettext_lazy as _
 
 from memory_app.facts.core import EventKind
-from memory_app.facts.core.decision import CORRECTED, UNSURE, DecisionKind, Problem
+from memory_app.facts.core.decision import CORRECTED, HELD_AGAIN, UNSURE, DecisionKind, Problem
 from memory_app.facts.core.judging import HELD_BY_GUARD, JUDGED
 from memory_app.memories.core import FactState
 from minara_site.web.filters import Text
@@ -32,6 +32,7 @@ PROBLEMS: dict[Problem, Text] = {
 }
 REASONS: dict[str, Text] = {
     CORRECTED: _("Corrected by the owner"),
+    HELD_AGAIN: _("What corrected it is held again"),
     JUDGED: "",  # the verdict says it, as long as its facts are there
     HELD_BY_GUARD: _("The guard holds what the model wrote: it carries instructions or secrets."),
     **{each.value: words for each, words in PROBLEMS.items()},

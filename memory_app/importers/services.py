@@ -18,7 +18,8 @@ from memory_app.importers.core.entries import Item, LeftOut, ProfileValue, Refus
 from memory_app.memories.core import is_hard_constraint
 from memory_app.memories.models import Memory
 from memory_app.memories.services import SLICE, Draft, build_memory, store_memories
-from memory_app.user_profile.models import UserProfileEntry, guarded_text
+from memory_app.user_profile.models import guarded_text
+from memory_app.user_profile.selectors import list_known
 from memory_app.user_profile.services import MAX_ENTRIES, clean_key, clean_value, set_entry, take_turns
 from memory_app.writes.services.brought_in import note_brought_in, source_of_import
 from minara_site.access.models import User
@@ -183,7 +184,7 @@ def look_up(prepared: Sequence[Prepared], *, owner: User, before: Known) -> Know
     }
     profile = before.profile
     if any(one.value for one in prepared):
-        entries = UserProfileEntry.objects.for_owner(owner)
+        entries = list_known(owner=owner)
         profile |= {key: value or waiting for key, value, waiting in entries.values_list("key", "value", "held_value")}
     return Known(stored, profile, before.seen)
 

@@ -8,23 +8,22 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory_app.memories.core import MEMORY_KIND
+from memory_app.memories.core import MEMORY_KIND, guarded_text
 from memory_app.memories.models import Memory, MemoryRevision
-from memory_app.memories.pages.rows import restorable_label
 from memory_app.memories.selectors import retention
 from memory_app.memories.services import (
     discard_memories,
     hashes_by_owner,
+    hold_memories_again,
     lock_memories,
     release_memories,
     rescan_rows,
 )
-from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.core.vocabulary import is_by_person
 from minara_site.kernel.events import memory_written, send_after_commit
-from minara_site.kernel.guard.kinds import KEEPS_FORMER, HeldText, StoredKind
-from minara_site.kernel.guard.models import Hold
+from minara_site.kernel.guard.kinds import CHANGED, DELETED, KEEPS_FORMER, REPLACED, HeldText, StoredKind
+from minara_site.kernel.guard.models import Decision, Hold
 
 GOES = gettext_lazy(
     "It goes to the trash and can be restored for %(days)s days; then it is removed for good. "
@@ -91,13 +90,33 @@ class MemoryKind(StoredKind):
         """Tell who listens that memories changed."""
         send_after_commit(memory_written, owner_id=owner_id, memory_ids=tuple(ids))
 
-    def undo_of_discard(self, holds: Sequence[Hold], principal: Principal) -> tuple[str, str]:
-        """Return how a discard is undone that moved exactly these memories to the trash."""
-        rows = list(Memory.objects.filter(pk__in=[hold.object_id for hold in holds], deleted_at__isnull=False))
-        batches = {row.batch for row in rows}
-        if len(rows) != len(holds) or len(batches) != 1:
-            return "", ""
-        return reverse("memories:undo", args=[batches.pop()]), restorable_label(len(rows))
+    def hold_again(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, actor: str, now: datetime) -> None:
+        """Hold what was released; take what was discarded from the trash, or from the history of its memory."""
+        edits = find_refused_edits(holds.values())
+        for object_id, hold in holds.items():
+            self.check_decided(hold, rows.get(object_id), edits.get(object_id))
+        hold_memories_again(holds, rows, edits, now=now)
+        for listener in self.on_held_again:
+            listener(holds, actor=actor, now=now)
+
+    def check_decided(self, hold: Hold, row: Memory | None, edit: MemoryRevision | None) -> None:
+        """Raise Conflict unless a memory is as the decision left it; `edit` is what a discard took back of it."""
+        is_released, decided_at = hold.decision == Decision.RELEASED, hold.decided_at
+        if row is None or (row.deleted_at and (is_released or row.deleted_at != decided_at)):
+            self.refuse_again(hold, DELETED)
+        if is_released and row.retired_at and decided_at and row.retired_at > decided_at:
+            self.refuse_again(hold, REPLACED)
+        if edit is None:
+            is_as_left = is_released or bool(row.deleted_at)
+        else:
+            is_as_left = row.deleted_at is None and row.version == edit.version + 1
+        if not is_as_left:
+            self.refuse_again(hold, CHANGED)
+        said = edit or row
+        self.check_unchanged(
+            hold,
+            guarded_text(content=said.content, fact_type=said.fact_type, tickers=said.tickers, metadata=row.metadata),
+        )
 
     def rescan(self, ids: Collection[int], *, now: datetime, actor: str) -> tuple[int, int]:
         """Judge memories."""
@@ -108,6 +127,14 @@ class MemoryKind(StoredKind):
             record_audit(now=now, actor=actor, tool_call=f"{self.name}_held", owner_id=owner_id, details=details)
             self.publish_changes(owner_id, [each["id"] for each in memories])
         return len(found), len(refused)
+
+
+def find_refused_edits(holds: Iterable[Hold]) -> dict[int, MemoryRevision]:
+    """Return, by memory, the version that a discard took back."""
+    decided_at = {hold.object_id: hold.decided_at for hold in holds if hold.decision == Decision.DISCARDED}
+    revisions = MemoryRevision.objects.filter(memory_id__in=decided_at, replaced_at__in=set(decided_at.values()))
+    revisions = revisions.order_by("version")
+    return {each.memory_id: each for each in revisions if decided_at[each.memory_id] == each.replaced_at}
 
 
 def find_replaced(holds: Iterable[Hold]) -> dict[int, str]:

@@ -12,6 +12,7 @@ from memory_app.user_profile.services import purge_removed_values
 from minara_site.kernel import db
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.errors import Unavailable
+from minara_site.kernel.guard.kinds import purge_discarded
 from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.kernel.jobs.services import Claim
 
@@ -23,7 +24,8 @@ def purge(*, now: datetime, claim: Claim | None = None) -> dict[str, int]:
 
     Raises Unavailable, so that it is tried again, while a reader keeps the write-ahead log from being emptied.
     """
-    purged = purge_expired(now=now, claim=claim) + purge_removed_values(cutoff=retention_cutoff(now))
+    cutoff = retention_cutoff(now)
+    purged = purge_discarded(cutoff=cutoff) + purge_expired(now=now, claim=claim) + purge_removed_values(cutoff=cutoff)
     if purged or is_cleaning_due():
         optimize_index()
         if not all(db.checkpoint(alias) for alias in connections):

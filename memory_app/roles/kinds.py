@@ -14,18 +14,21 @@ from memory_app.roles.models import RoleMemory
 from memory_app.roles.services.guarded import (
     DECISIONS,
     LESSONS,
-    discard_decisions,
+    delete_decisions,
     lock_entries,
     release,
     rescan_entries,
 )
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.events import role_memory_changed, send_after_commit
-from minara_site.kernel.guard.kinds import HeldText, StoredKind
+from minara_site.kernel.guard.kinds import HeldText, StoredKind, ids_by_held_at, kept_label
 from minara_site.kernel.guard.models import Hold
+from minara_site.kernel.guard.selectors import find_expired_discards
 
-GOES = gettext_lazy("The decision is deleted for good.")
-STAYS = gettext_lazy("It stays held for good: a reflection is written once and never rewritten. No one reads it.")
+STAYS = gettext_lazy(
+    "It leaves the queue and stays held: a reflection is written once and never rewritten. No one reads it. "
+    "It can be put back into the queue at any time."
+)
 
 
 class DecisionKind(StoredKind):
@@ -34,6 +37,7 @@ class DecisionKind(StoredKind):
     name = DECISION_KIND
     label = gettext_lazy("Decision")
     model = RoleMemory
+    guarded = DECISIONS
 
     def title(self, object_id: int) -> str:
         """Return what a decision is called."""
@@ -45,11 +49,11 @@ class DecisionKind(StoredKind):
 
     def held_text(self, entry: RoleMemory) -> HeldText:
         """Return the text of this kind of an entry."""
-        is_lesson = self.name == LESSON_KIND
+        is_kept = self.name == LESSON_KIND or entry.status == Status.REFLECTED
         return HeldText(
-            text=entry.guarded_lesson if is_lesson else entry.guarded_text,
+            text=self.guarded.text(entry),
             title=self.title(entry.pk),
-            on_discard=STAYS if is_lesson or entry.status == Status.REFLECTED else GOES,
+            on_discard=STAYS if is_kept else kept_label(),
             url=reverse("role_memory:one", args=[entry.pk]),
             facts=((_("Decision role"), entry.role_id),),
         )
@@ -59,14 +63,29 @@ class DecisionKind(StoredKind):
         return {row.pk: row for row in lock_entries(list(ids))}
 
     def release(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, now: datetime) -> None:
-        """Let held decisions be read and judged."""
-        release(holds, DECISIONS)
+        """Let held texts be read, and decisions be judged."""
+        release(holds, self.guarded)
 
     def discard(
         self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, actor: str, reason: str, now: datetime
     ) -> None:
-        """Delete decisions that nothing was reflected on; the others stay held."""
-        discard_decisions(holds)
+        """Leave them held, for nobody to read."""
+
+    def hold_again(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, actor: str, now: datetime) -> None:
+        """Hold texts since when they were held; what was learned from a decision meanwhile is held with it."""
+        for pk, hold in holds.items():
+            self.check_unchanged(hold, self.guarded.text(rows[pk]) if pk in rows else None)
+        for held_at, ids in ids_by_held_at(holds).items():
+            RoleMemory.objects.filter(pk__in=ids).update(**{self.guarded.column: held_at})
+
+    def purge_discarded(self, *, cutoff: datetime) -> int:
+        """Delete discarded decisions that nothing was reflected on; all other texts stay held."""
+        if self.guarded is LESSONS:
+            return 0
+        rows = self.lock(find_expired_discards(self.name, cutoff=cutoff))
+        ids = [pk for pk, row in rows.items() if row.held_at and row.status != Status.REFLECTED]
+        delete_decisions(ids)
+        return len(ids)
 
     def publish_changes(self, owner_id: int, ids: Sequence[int]) -> None:
         """Tell who listens that entries of role memory changed."""
@@ -92,16 +111,8 @@ class LessonKind(DecisionKind):
 
     name = LESSON_KIND
     label = gettext_lazy("Lesson of a decision")
+    guarded = LESSONS
 
     def title(self, object_id: int) -> str:
         """Return what a lesson is called."""
         return _("Lesson of decision %(id)d") % {"id": object_id}
-
-    def release(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, now: datetime) -> None:
-        """Let held lessons be read."""
-        release(holds, LESSONS)
-
-    def discard(
-        self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, actor: str, reason: str, now: datetime
-    ) -> None:
-        """Leave them as they are."""

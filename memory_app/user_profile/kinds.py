@@ -8,14 +8,22 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory_app.user_profile.core import PROFILE_KIND
-from memory_app.user_profile.models import UserProfileEntry
-from memory_app.user_profile.services import discard_value, lock_entries, release_value, rescan_entries
+from memory_app.user_profile.models import UserProfileEntry, guarded_text
+from memory_app.user_profile.services import (
+    discard_value,
+    hold_discarded,
+    hold_released,
+    lock_entries,
+    purge_discarded_values,
+    release_value,
+    rescan_entries,
+)
 from minara_site.access.actors import is_owner
 from minara_site.kernel.audit_log.services import record_audit
-from minara_site.kernel.guard.kinds import KEEPS_FORMER, HeldText, StoredKind
-from minara_site.kernel.guard.models import Hold
-
-GOES = gettext_lazy("The value is thrown away for good.")
+from minara_site.kernel.guard.kinds import CHANGED, DELETED, KEEPS_FORMER, HeldText, StoredKind, kept_label
+from minara_site.kernel.guard.models import Decision, Hold
+from minara_site.kernel.guard.selectors import find_expired_discards
+from minara_site.web.labels import sentences
 
 
 class ProfileKind(StoredKind):
@@ -48,9 +56,30 @@ class ProfileKind(StoredKind):
     def discard(
         self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, actor: str, reason: str, now: datetime
     ) -> None:
-        """Delete the held values; those in force stay."""
+        """Put the held values aside; those in force stay."""
         for object_id in holds.keys() & rows.keys():
             discard_value(rows[object_id])
+
+    def hold_again(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, actor: str, now: datetime) -> None:
+        """Let the values wait again; what a released one replaced is in force again."""
+        for object_id, hold in holds.items():
+            if object_id not in rows:
+                self.refuse_again(hold, DELETED)
+            entry, is_discarded = rows[object_id], hold.decision == Decision.DISCARDED
+            self.check_unchanged(hold, guarded_text(entry.key, decided_value(entry, hold)))
+            if entry.held_value or not (is_discarded or entry.updated_at == hold.decided_at):
+                self.refuse_again(hold, CHANGED)
+            if is_discarded:
+                hold_discarded(entry)
+            else:
+                hold_released(entry, actor=actor, now=now)
+
+    def purge_discarded(self, *, cutoff: datetime) -> int:
+        """Remove values that were discarded by then; one that was discarded later stays."""
+        ids = find_expired_discards(self.name, cutoff=cutoff)
+        recent = Hold.objects.decided(Decision.DISCARDED).filter(kind=self.name, decided_at__gt=cutoff)
+        ids -= set(recent.values_list("object_id", flat=True))
+        return purge_discarded_values(self.lock(ids))
 
     def rescan(self, ids: Collection[int], *, now: datetime, actor: str) -> tuple[int, int]:
         """Judge the values in force."""
@@ -62,12 +91,19 @@ class ProfileKind(StoredKind):
         return len(found), len(refused)
 
 
+def decided_value(entry: UserProfileEntry, hold: Hold) -> str:
+    """Return the value of an entry that a hold is, or was, about."""
+    if hold.decision is None:
+        return entry.held_value
+    return entry.discarded_value if hold.decision == Decision.DISCARDED else entry.value
+
+
 def held_text(entry: UserProfileEntry, hold: Hold) -> HeldText:
     """Return the held value of an entry."""
     return HeldText(
-        text=entry.guarded_text,
+        text=guarded_text(entry.key, decided_value(entry, hold)),
         title=_("Profile entry %(key)s") % {"key": entry.key},
-        on_discard=KEEPS_FORMER if entry.value else GOES,
+        on_discard=sentences(str(KEEPS_FORMER), kept_label()) if entry.value else kept_label(),
         replaces=entry.value or None,
         prefix=f"{entry.key}: ",
         is_by_person=is_owner(hold.actor, entry.owner),

@@ -13,7 +13,8 @@ class UserProfileEntry(models.Model):
     """One stable fact. `updated_at` changes when the value changes and at no other time; `actor` wrote the value.
 
     `held_value` is what the guard holds: the value that stands keeps standing until a person decides. A new entry
-    whose first value is held has an empty value and stands in no prompt.
+    whose first value is held has an empty value and stands in no prompt. `discarded_value` is what a person discarded
+    last, until the purge of its time.
     """
 
     owner = owner_key()
@@ -22,6 +23,7 @@ class UserProfileEntry(models.Model):
     actor = models.CharField(max_length=80, default="", db_default="")
     updated_at = models.DateTimeField()
     held_value = models.TextField(blank=True, default="", db_default="")
+    discarded_value = models.TextField(blank=True, default="", db_default="")
     rules_version = models.CharField(max_length=16, default="", db_default="")
     brought_in_by = ""  # who, where another than the owner imported it; pages fill it in
 
@@ -32,7 +34,8 @@ class UserProfileEntry(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["owner", "key"], name="one_user_profile_entry_per_key"),
             models.CheckConstraint(
-                condition=~Q(key="") & (~Q(value="") | ~Q(held_value="")), name="user_profile_entry_not_empty"
+                condition=~Q(key="") & (~Q(value="") | ~Q(held_value="") | ~Q(discarded_value="")),
+                name="user_profile_entry_not_empty",
             ),
         ]
 

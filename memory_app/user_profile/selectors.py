@@ -19,6 +19,12 @@ def list_entries(*, owner: Owner) -> "QuerySet[UserProfileEntry]":
     return entries
 
 
+def list_known(*, owner: Owner) -> "QuerySet[UserProfileEntry]":
+    """Return the entries that stand and those whose first value waits, unordered."""
+    known: QuerySet[UserProfileEntry] = UserProfileEntry.objects.for_owner(owner).exclude(value="", held_value="")
+    return known
+
+
 def find_entry(*, owner: Owner, key: str) -> UserProfileEntry | None:
     """Return the entry of a key, also one whose first value waits."""
     entry: UserProfileEntry | None = UserProfileEntry.objects.for_owner(owner).filter(key=key).first()

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from memory_app.user_profile.core import PROFILE_KIND
 from memory_app.user_profile.models import UserProfileEntry, UserProfileRevision, guarded_text
-from memory_app.user_profile.selectors import find_entry, find_hold, get_entry, no_such_entry
+from memory_app.user_profile.selectors import find_entry, find_hold, get_entry, list_known, no_such_entry
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.services import content_digest, record_audit
 from minara_site.kernel.core.vocabulary import AGENT_ACTOR
@@ -124,7 +124,7 @@ def keep_revision(entry: UserProfileEntry, *, actor: str, now: datetime) -> None
         key=entry.key,
         value=entry.value,
         actor=entry.actor,
-        updated_at=entry.updated_at if entry.value else None,
+        updated_at=entry.updated_at if entry.pk else None,
         replaced_at=now,
         replaced_by=actor,
     )
@@ -168,12 +168,32 @@ def release_value(entry: UserProfileEntry, *, actor: str, now: datetime) -> None
 
 
 def discard_value(entry: UserProfileEntry) -> None:
-    """Throw the value that waits away; what stands keeps standing. Needs the locked row and its hold decided."""
-    entry.held_value = ""
-    if entry.value:
-        entry.save()
-    else:
-        entry.delete()
+    """Put the value that waits aside; what stands keeps standing. Needs the locked row and its hold decided."""
+    entry.discarded_value, entry.held_value = entry.held_value, ""
+    entry.save()
+
+
+def hold_discarded(entry: UserProfileEntry) -> None:
+    """Let the value that was discarded wait again. Needs the locked row."""
+    entry.held_value, entry.discarded_value = entry.discarded_value, ""
+    entry.save()
+
+
+def hold_released(entry: UserProfileEntry, *, actor: str, now: datetime) -> None:
+    """Let the value that stands wait again; what stood until its release stands again. Needs the locked row."""
+    earlier = UserProfileRevision.objects.filter(owner=entry.owner_id, key=entry.key, replaced_at=entry.updated_at)
+    before = earlier.order_by("pk").last() or UserProfileRevision()  # purged by now
+    keep_revision(entry, actor=actor, now=now)
+    entry.held_value = entry.value
+    entry.value, entry.actor, entry.updated_at = before.value, before.actor, before.updated_at or now
+    entry.save()
+
+
+def purge_discarded_values(ids: Collection[int]) -> int:
+    """Remove the discarded values of these entries, and entries that say nothing else. Needs the locked rows."""
+    entries = UserProfileEntry.objects.filter(pk__in=ids).exclude(discarded_value="")
+    deleted, _models = entries.filter(value="", held_value="").delete()
+    return int(deleted + entries.update(discarded_value=""))
 
 
 def rescan_entries(entries: Iterable[UserProfileEntry], *, now: datetime, actor: str) -> list[UserProfileEntry]:
@@ -260,7 +280,7 @@ def clean_value(value: str) -> str:
 
 def refuse_full_profile(owner: User) -> None:
     """Raise Conflict when the profile has as many entries as a prompt should carry."""
-    if UserProfileEntry.objects.for_owner(owner).count() >= MAX_ENTRIES:
+    if list_known(owner=owner).count() >= MAX_ENTRIES:
         detail = _("The profile has %(max)d entries. Remove one first, or write a memory.") % {"max": MAX_ENTRIES}
         raise Conflict(detail, code="profile_full")
 

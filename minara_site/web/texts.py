@@ -6,8 +6,9 @@ from functools import lru_cache
 
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext_lazy as _
 
-from minara_site.kernel.core.hidden import HiddenChar, has_hidden, split_hidden
+from minara_site.kernel.core.hidden import HiddenChar, HiddenKind, has_hidden, split_hidden
 
 HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]")
 KANA = re.compile("[\u3041-\u30ff\u31f0-\u31ff]")
@@ -26,7 +27,34 @@ def visible_html(text: str) -> SafeString:
 
 def hidden_span(hidden: HiddenChar) -> SafeString:
     """Return the span that the style sheet shows as a code point."""
-    return format_html('<span class="hid" data-hid="{}" title="{}"></span>', hidden.code, hidden.name)
+    return format_html('<span class="hid" data-hid="{}" title="{}"></span>', hidden.code, hidden_name(hidden))
+
+
+CHARS = {
+    "\u200b": _("zero width space"),
+    "\u200c": _("zero width non-joiner"),
+    "\u200d": _("zero width joiner"),
+    "\u2060": _("word joiner"),
+    "\ufeff": _("zero width no-break space"),
+}
+KINDS = {
+    HiddenKind.CONTROL: _("control character"),
+    HiddenKind.ZERO_WIDTH: _("zero width character"),
+    HiddenKind.BIDI: _("change of text direction"),
+    HiddenKind.TAG: _("tag character"),
+    HiddenKind.VARIATION: _("variation selector"),
+    HiddenKind.SOFT_HYPHEN: _("soft hyphen"),
+    HiddenKind.FILLER: _("filler"),
+    HiddenKind.LINE_BREAK: _("line separator"),
+    HiddenKind.SURROGATE: _("half of a character"),
+    HiddenKind.PRIVATE: _("private character"),
+    HiddenKind.OTHER: _("hidden character"),
+}
+
+
+def hidden_name(hidden: HiddenChar) -> str:
+    """Return what a hidden character is called."""
+    return str(CHARS.get(hidden.char, KINDS[hidden.kind]))
 
 
 def highlighted_html(segments: Iterable[tuple[str, bool]]) -> SafeString:

@@ -225,8 +225,9 @@
       return true;
     }
     const list = chosenList();
-    if (list) clearChoice(list);
-    return Boolean(list);
+    if (!list) return press(find("main [data-key='Escape']"));
+    clearChoice(list);
+    return true;
   }
 
   function onKey(event) {
@@ -312,6 +313,7 @@
   document.addEventListener("htmx:afterSettle", (event) => {
     watchToasts();
     if (event.target.matches?.("[data-pane]")) showCurrent(event.target);
+    if (event.target.matches?.(".verdict")) find("[data-key='Escape']", event.target)?.focus({ preventScroll: true });
     findAll("[data-list]").forEach((list) => { showCounts(list); showChoice(list); });
     const form = find("[data-inline]");
     if (form) {
@@ -339,7 +341,7 @@
     const menu = find(".nav");
     const tabs = find(".page-tabs");
     if (menu) menu.scrollTop = stored(SIDE) ?? 0;
-    [menu, tabs].forEach((bar) => {  // longer than some windows; only the bar moves, not the page
+    [menu, tabs, ...findAll(".seg")].forEach((bar) => {  // longer than some windows; only the bar moves, not the page
       const here = bar && find("[aria-current]", bar)?.getBoundingClientRect();
       if (!here) return;
       const { top, bottom, right } = bar.getBoundingClientRect();

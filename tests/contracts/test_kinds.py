@@ -2,27 +2,32 @@
 
 import json
 from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
 from django.db import connections
 from django.urls import reverse
 
+from memory_app.index.documents import index_problems
 from memory_app.user_profile.models import UserProfileEntry
 from minara_site.access.models import AccessEntry
 from minara_site.access.policy import Role
 from minara_site.access.principal import Principal
 from minara_site.console.quarantine.selectors import load_texts
-from minara_site.console.quarantine.services import discard_hold, release_hold
+from minara_site.console.quarantine.services import discard_hold, hold_again, release_hold
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.audit_log.table import load_acts
 from minara_site.kernel.errors import Conflict, NotFound, Refused
-from minara_site.kernel.guard.kinds import guarded_tables, stored_kinds
+from minara_site.kernel.guard.kinds import guarded_tables, purge_discarded, stored_kinds
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.guard.rescan import rescan
-from minara_site.kernel.guard.selectors import list_holds
+from minara_site.kernel.guard.selectors import judge_stored, list_holds
+from minara_site.kernel.guard.services import KEPT_FIELDS
 from minara_site.kernel.ownership import EVERYONE
+from profile_app.prompt.selectors import load_next_prompt
 from tests.contracts.bodies import JSON, body_of
 from tests.kit.clock import NOON
 from tests.kit.rows import all_rows
@@ -37,6 +42,7 @@ SEEN = SECRET[20:60]
 CANARY = "7EqQdEULxWcraVx3mXKFjc84LhCkMGZCkRvDpvcMwJeK"  # also the form of an address, so that an edge could name it
 KEPT = f"The password is {CANARY} for BTC"
 OWN_TABLES = {"conversation_turns", "memories", "role_memory", "sessions", "user_profile"}
+LATER, LATEST = NOON + timedelta(hours=1), NOON + timedelta(hours=2)
 
 Store = Callable[[Any, str], Any]
 STORE: dict[str, Store] = {
@@ -117,6 +123,50 @@ class TestKinds:
                 acts = set(AuditEntry.objects.filter(owner_id=ana.pk).values_list("tool_call", flat=True))
                 assert acts >= {f"{name}_held", f"{name}_discarded"}
                 assert acts <= load_acts().keys()
+        faults.show()
+
+    def test_each_decision_is_undone_to_the_last_column_and_by_a_person_alone(self, ana, olga):
+        faults = Faults()
+        for name, kind in stored_kinds().items():
+            for decide in (release_hold, partial(discard_hold, owner=EVERYONE)):
+                with faults.row(name), taken_back("default"):
+                    hold = hold_of(ana, name)
+                    rows = kind.model.objects.filter(pk=hold.object_id).values()
+                    before = rows.get()
+                    decide(principal=browser(olga), hold_id=hold.pk, now=LATER)
+                    purge_discarded(cutoff=NOON)
+                    [again] = hold_again(principal=browser(olga), owner=EVERYONE, hold_ids=[hold.pk], now=LATEST)
+                    assert rows.get() == before
+                    assert [getattr(again, field) for field in KEPT_FIELDS] == [
+                        getattr(hold, field) for field in KEPT_FIELDS
+                    ]
+                    hold.refresh_from_db()
+                    assert (hold.decided_at, hold.undone_at) == (LATER, LATEST)
+                    assert AuditEntry.objects.filter(tool_call=f"{name}_held", actor=f"user:{olga.pk}").count() == 1
+                    assert ATTACK not in load_next_prompt(owner=ana, now=LATEST).text
+                    assert judge_stored(name, {hold.object_id: ATTACK})[hold.object_id].is_held
+                    kind.model.objects.update(rules_version="older")
+                    assert rescan(now=LATEST)["held"] == 0
+                    assert list_holds(owner=EVERYONE).get() == again
+                    with pytest.raises(Conflict):
+                        hold_again(principal=browser(olga), owner=EVERYONE, hold_ids=[hold.pk], now=LATEST)
+                    release_hold(principal=browser(olga), hold_id=again.pk, now=LATEST)
+                    assert index_problems() == []
+        faults.show()
+
+    def test_none_is_held_again_by_whoever_may_not_decide_or_once_its_row_is_gone(self, ana, ben, olga):
+        faults = Faults()
+        for name, kind in stored_kinds().items():
+            with faults.row(name), taken_back("default"):
+                hold = hold_of(ana, name)
+                release_hold(principal=browser(olga), hold_id=hold.pk, now=LATER)
+                for person, error in ((ana, Refused), (ben, NotFound)):
+                    with pytest.raises(error):
+                        hold_again(principal=browser(person), owner=person, hold_ids=[hold.pk], now=LATEST)
+                kind.model.objects.all().delete()
+                with pytest.raises(Conflict):
+                    hold_again(principal=browser(olga), owner=EVERYONE, hold_ids=[hold.pk], now=LATEST)
+                assert Hold.objects.get().undone_at is None
         faults.show()
 
     def test_each_masks_a_secret_for_whoever_is_not_its_owner(self, ana, olga):

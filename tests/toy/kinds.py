@@ -12,7 +12,6 @@ class NoteKind(HeldAtKind):
     name = NOTE_KIND
     label = _("Note")
     model = Note
-    on_discard = _("The note is deleted for good.")
 
 
 KINDS = (NoteKind(),)

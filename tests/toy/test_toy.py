@@ -72,10 +72,10 @@ def test_a_key_writes_and_reads_notes_and_an_operator_decides_what_is_held(ana, 
     assert f"hold-{first.pk}" in queue
     assert f"hold-{second.pk}" in queue
     shown = operator_page.get(reverse("quarantine:one", args=[second.pk])).content.decode()
-    assert "The note is deleted for good." in shown
+    assert "It is kept under Discarded for 30 days" in shown
     assert SEEN not in shown
     assert SEEN in page.get(reverse("held:one", args=[second.pk])).content.decode()
-    operator_page.post(reverse("held:release", args=[first.pk]))
+    operator_page.post(reverse("held:release", args=[first.pk]), {"confirmed": "1"})
     page.post(reverse("held:discard", args=[second.pk]))
     assert read() == ["Sell in May", ATTACK, "I prefer low leverage"]
     make(ana, f"{ATTACK} Now.")

@@ -18,8 +18,8 @@ from memory_app.bundle.serialisers.base import (
     Serialiser,
     Writing,
 )
-from memory_app.user_profile.models import UserProfileEntry, guarded_text
-from memory_app.user_profile.selectors import read_entries
+from memory_app.user_profile.models import guarded_text
+from memory_app.user_profile.selectors import list_known, read_entries
 from memory_app.user_profile.services import MAX_ENTRIES, clean_key, clean_value, set_entry
 from minara_site.kernel.errors import Invalid
 from minara_site.kernel.guard import core as guard
@@ -33,7 +33,7 @@ BULLET = "- "
 def export(wanted: ExportScope) -> Iterator[OutFile]:
     """Yield the profile, by key; nothing when it is empty."""
     entries = sorted(read_entries(owner=wanted.owner), key=lambda entry: entry.key)
-    stored = UserProfileEntry.objects.for_owner(wanted.owner).count()
+    stored = list_known(owner=wanted.owner).count()
     wanted.left_out[LeftOut.HELD] += stored - len(entries)
     if entries:
         shown = (masked_for(wanted.reader, entry) for entry in entries)
@@ -48,7 +48,7 @@ def judge_file(file: InFile, reading: Reading) -> Judged:
         values = read_values(file.body)
     except UnusableError as error:
         return Judged(file.rejected(error.reason, error.about, kind=KIND))
-    entries = UserProfileEntry.objects.for_owner(reading.owner).order_by("key")
+    entries = list_known(owner=reading.owner).order_by("key")
     known = {key: value or held for key, value, held in entries.values_list("key", "value", "held_value")}
     new = {key: value for key, value in values.items() if key not in known}
     other = {key: known[key] for key, value in values.items() if known.get(key, value) != value}

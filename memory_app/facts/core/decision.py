@@ -20,6 +20,8 @@ class DecisionKind(StrEnum):
 
 
 CORRECTED = "corrected"
+HELD_AGAIN = "held_again"
+"""Why a fact is read again: what corrected it is held again."""
 UNSURE = "unsure"
 """What a model says when it cannot tell: then the pair waits for a person."""
 VERDICTS = (*DecisionKind, UNSURE)

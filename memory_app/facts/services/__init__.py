@@ -5,7 +5,7 @@ from memory_app.facts.services.consolidate import consolidate_pending
 from memory_app.facts.services.decide import apply_decision
 from memory_app.facts.services.override import override_decision
 from memory_app.facts.services.record import ask_for_sweep
-from memory_app.facts.services.retire import retire_corrected_facts
+from memory_app.facts.services.retire import retire_corrected_facts, unretire_corrected_facts
 from memory_app.facts.services.undo import requeue, undo_correction, undo_event
 
 __all__ = [
@@ -18,4 +18,5 @@ __all__ = [
     "retire_corrected_facts",
     "undo_correction",
     "undo_event",
+    "unretire_corrected_facts",
 ]

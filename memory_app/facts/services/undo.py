@@ -73,7 +73,7 @@ def undo_correction(*, principal: Principal, memory_id: int, now: datetime) -> i
     return corrected
 
 
-def taken_back(undone: ConsolidationEvent, *, actor: str, now: datetime) -> ConsolidationEvent:
+def taken_back(undone: ConsolidationEvent, *, actor: str, now: datetime, reason: str = "") -> ConsolidationEvent:
     """Return the unsaved event that takes a decision back."""
     return ConsolidationEvent(
         owner_id=undone.owner_id,
@@ -83,6 +83,7 @@ def taken_back(undone: ConsolidationEvent, *, actor: str, now: datetime) -> Cons
         actor=actor,
         fact_id=undone.fact_id,
         other_id=undone.other_id,
+        reason=reason,
         undoes=undone,
     )
 

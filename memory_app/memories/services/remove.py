@@ -10,11 +10,17 @@ from django.db import transaction
 from django.db.models import BigIntegerField, Exists, OuterRef
 from django.utils.translation import gettext as _
 
-from memory_app.memories.core import UNDO_REASON, FactState
+from memory_app.memories.core import REVERT_REASON, UNDO_REASON, FactState
 from memory_app.memories.core.fact_key import fact_key
-from memory_app.memories.models import Memory, MemoryDeletion, MemoryQuerySet
+from memory_app.memories.models import Memory, MemoryDeletion, MemoryQuerySet, MemoryRevision
 from memory_app.memories.selectors import find_deletions, find_unrestorable, no_such_memory, retention_cutoff
-from memory_app.memories.services.edit import check_by_key, restore_version
+from memory_app.memories.services.edit import (
+    apply_version,
+    check_by_key,
+    restore_version,
+    revision_of,
+    store_changed,
+)
 from memory_app.memories.services.guarded import delete_permanently, discard_holds, judge_returning
 from memory_app.memories.services.write import SLICE
 from minara_site.access.principal import Principal
@@ -22,6 +28,7 @@ from minara_site.kernel.audit_log.services import content_digest, record_audit
 from minara_site.kernel.core.vocabulary import AGENT_ACTOR
 from minara_site.kernel.errors import FieldError, Invalid, NotFound, Refused
 from minara_site.kernel.events import memory_written, send_after_commit
+from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.jobs.services import Claim, report_progress
 from minara_site.kernel.ownership import Owner
 
@@ -183,6 +190,28 @@ def discard_memories(
     standing = restore_version([row for row in memories if row.pk in edited], now=now)
     gone = [row for row in memories if row.pk not in standing]
     mark_batch(actor, gone, deleted_at=now, now=now, reason=reason)
+
+
+def hold_memories_again(
+    holds: Mapping[int, Hold], rows: Mapping[int, Memory], edits: Mapping[int, MemoryRevision], *, now: datetime
+) -> None:
+    """Hold memories as they were before decisions that are undone: out of the trash, or saying what `edits` said.
+
+    Needs a transaction and the locked rows.
+    """
+    chosen = [rows[pk] for pk in holds]
+    reasons = {pk: f"{REVERT_REASON}{edit.version}" for pk, edit in edits.items()}
+    replaced = [revision_of(row, replaced_at=now, reason=reasons[row.pk]) for row in chosen if row.pk in edits]
+    MemoryRevision.objects.bulk_create(replaced)
+    returning = [row.pk for row in chosen if row.deleted_at]
+    for row in chosen:
+        if row.pk in edits:
+            apply_version(row, edits[row.pk])
+        if row.deleted_at:
+            row.deleted_at = row.batch = None
+        row.held_at = holds[row.pk].held_at
+    store_changed(chosen)
+    await_sweep(returning)
 
 
 def lock_memories(ids: Collection[int]) -> list[Memory]:

@@ -1,21 +1,21 @@
 """Decisions and lessons under guard: a new scan holds them, an operator releases or discards them. Trust P-02, P-04.
 
-A reflection is written once (R-01), so what is discarded has two ends. A decision that nothing was reflected on is
-deleted, and all that was derived from it goes along. A reflected decision, and every lesson, stays held for good: its
-hold is decided, nobody reads it, and no later scan lets it in.
+What is discarded stays held: its hold is decided, nobody reads it, and no later scan lets it in. A reflection is
+written once (R-01), so that has two ends. A decision that nothing was reflected on is deleted by the purge of its time,
+and all that was derived from it goes along. A reflected decision, and every lesson, stays held for good.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from memory_app.roles.core import DECISION_KIND, LESSON_KIND, Status
+from memory_app.roles.core import DECISION_KIND, LESSON_KIND
 from memory_app.roles.models import RoleMemory
 from memory_app.roles.selectors import subject_of
 from minara_site.kernel.governance.services import delete_shadows
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.selectors import judge_stored
-from minara_site.kernel.guard.services import new_hold, place_holds
+from minara_site.kernel.guard.services import delete_holds, new_hold, place_holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +75,8 @@ def release(ids: Iterable[int], guarded: Guarded) -> None:
     RoleMemory.objects.filter(pk__in=list(ids)).update(**{guarded.column: None})
 
 
-def discard_decisions(ids: Iterable[int]) -> None:
-    """Delete held decisions that nothing was reflected on, with what a shadow said of them.
-
-    Reflected ones stay held for good.
-    """
-    rows = RoleMemory.objects.filter(pk__in=list(ids)).exclude(status=Status.REFLECTED)
-    delete_shadows([subject_of(pk) for pk in rows.values_list("pk", flat=True)])
-    rows.delete()
+def delete_decisions(ids: Collection[int]) -> None:
+    """Delete decisions for good, with their holds and what a shadow said of them."""
+    delete_shadows([subject_of(pk) for pk in ids])
+    RoleMemory.objects.filter(pk__in=ids).delete()
+    delete_holds(kind=DECISION_KIND, object_ids=ids)

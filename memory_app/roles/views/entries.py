@@ -6,6 +6,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from memory_app.roles.core import DECISION_KIND
 from memory_app.roles.decision_chart import load_picture
 from memory_app.roles.labels import shadow_texts
 from memory_app.roles.pages.entry import (
@@ -28,6 +29,7 @@ from minara_site.access.access_log import log_access
 from minara_site.access.actors import name_actors
 from minara_site.access.policy import Act
 from minara_site.kernel.guard.masking import mask_nested
+from minara_site.kernel.guard.selectors import find_last_hold
 from minara_site.shell.nav import Crumb
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.lists import render_list
@@ -71,6 +73,7 @@ def entry_page(request: PageRequest, entry_id: int) -> HttpResponse:
         "calls": list_calls(entry),
         "shadow": shadow,
         "probe": probe_rows(entry, role),
+        "hold": find_last_hold(DECISION_KIND, entry.pk) if entry.held_at else None,
         "timeline": timeline_of(entry, role, now),
         "chart": load_picture(entry, role, now),
         "noise_band": settings.MINARA.noise_band_pct,

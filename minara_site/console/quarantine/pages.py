@@ -1,9 +1,11 @@
 """How the queue looks: its list, and one hold as its reader sees it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
+from typing import Any
 
+from django.http import QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
@@ -21,29 +23,39 @@ from minara_site.kernel.guard.core import Finding, Reason
 from minara_site.kernel.guard.kinds import HeldText, StoredKind, stored_kinds
 from minara_site.kernel.guard.labels import REASONS, SENTENCES, NamedRule, name_rules
 from minara_site.kernel.guard.masking import mask, mask_secrets
-from minara_site.kernel.guard.models import Hold
+from minara_site.kernel.guard.models import Decision, Hold
 from minara_site.kernel.guard.selectors import list_holds
 from minara_site.kernel.ownership import Owner
 from minara_site.shell.lists import OwnedList
 from minara_site.web.filters import Filter, FilterKind, Rows, Text
 from minara_site.web.keyset import Order
-from minara_site.web.lists import BulkAction, Empty, ListSpec, Sort
+from minara_site.web.labels import sentences
+from minara_site.web.lists import BulkAction, Empty, ListSpec, Sort, by_time
 
 ANY_REASON = "all"
 LEAD_CHARS = 24
 EXCERPT_CHARS = 160
+DOUBTS: Mapping[Reason, Text] = {
+    Reason.INJECTION: _("This text gives instructions to the agent."),
+    Reason.SECRET: _("This text holds a secret."),
+}
+"""What is said once more before a text is released."""
+ANYWAY = _("Release it anyway?")
 
 
-def for_reason(rows: Rows, reason: str) -> Rows:
-    """Keep the holds of one reason."""
-    return rows if reason == ANY_REASON else rows.filter(reason=reason)
+def for_reason(rows: Any, reason: str) -> Any:
+    """Keep the holds that wait, for one reason, or those that were decided so."""
+    if reason in DECIDED:
+        return rows.decided(Decision(reason))
+    return rows.open() if reason == ANY_REASON else rows.open().filter(reason=reason)
 
 
+DECIDED = {Decision.RELEASED.value: _("Released"), Decision.DISCARDED.value: _("Discarded")}
 REASON = Filter(
     "reason",
     _("Reason"),
     FilterKind.TABS,
-    choices=((ANY_REASON, _("All")), *REASONS.items()),
+    choices=((ANY_REASON, _("Waiting")), *REASONS.items(), *DECIDED.items()),
     default=ANY_REASON,
     apply=for_reason,
 )
@@ -81,7 +93,7 @@ HELD_LIST = OwnedList(
     spec=replace(HOLDS, bulk_url="held:bulk"),
     act=Act.HOLDS_READ,
     kind="holds",
-    rows=lambda owner: list_holds(owner=owner).filter(owner__isnull=False),
+    rows=lambda owner: Hold.objects.for_owner(owner).filter(owner__isnull=False),
     own=_("Held texts"),
     of=_("Held texts"),
     tabs=hold_tabs,
@@ -91,16 +103,27 @@ REVIEW_LIST = replace(
     HELD_LIST,
     spec=replace(HOLDS, bulk_url="quarantine:bulk"),
     act=Act.REVIEW,
-    rows=lambda owner: list_holds(owner=owner),
+    rows=Hold.objects.for_owner,
     own=_("Queue"),
     of=_("Queue"),
 )
 """Everything that waits: the holds of the instance, which have no owner, too."""
 
 
+def list_of(queue: str, params: QueryDict) -> OwnedList:
+    """Return the list that an address asks for: of what waits, or of what was decided, the newest decision first."""
+    found = QUEUES[queue]
+    if params.get("reason") not in DECIDED:
+        return found
+    return replace(found, spec=replace(found.spec, sorts=by_time("decided_at"), bulk=()))
+
+
+QUEUES = {"held": HELD_LIST, "quarantine": REVIEW_LIST}  # by the namespace of their addresses
+
+
 @dataclass(frozen=True)
 class HoldView:
-    """A hold as its reader sees it. `held` is None once it is decided; `query` is that of the list it is shown in.
+    """A hold as its reader sees it. `held` is None once its row says something else; `query` is that of its list.
 
     A secret of another owner is masked: an operator judges what kind it is, not its value (decisions, tenancy).
     """
@@ -109,7 +132,9 @@ class HoldView:
     held: HeldText | None
     author: str
     decider: str
+    undoer: str
     is_own: bool
+    may_undo: bool = False
     queue: str = "held"
     query: str = ""
     unconfirmed: tuple[Destination, ...] = ()
@@ -126,6 +151,11 @@ class HoldView:
     def url(self) -> str:
         """Return the address of its own page, the filters of the list kept."""
         return reverse(f"{self.queue}:one", args=[self.pk]) + (f"?{self.query}" if self.query else "")
+
+    @property
+    def release_url(self) -> str:
+        """Return where its release is posted; an answer that asks once more keeps the filters of the list."""
+        return reverse("held:release", args=[self.pk]) + (f"?{self.query}" if self.query else "")
 
     @property
     def title(self) -> str:
@@ -153,6 +183,12 @@ class HoldView:
         return [
             Finding(each["rule"], Reason(each["reason"]), each["start"], each["end"]) for each in self.hold.findings
         ]
+
+    @property
+    def question(self) -> str:
+        """Return what its release asks once more, empty for hidden characters alone."""
+        doubts = [str(sentence) for reason, sentence in DOUBTS.items() if reason in self.hold.reasons]
+        return reduce(sentences, [*doubts, str(ANYWAY)]) if doubts else ""
 
     @property
     def rules(self) -> list[NamedRule]:
@@ -184,7 +220,7 @@ class HoldView:
     @property
     def changes(self) -> list[Change]:
         """What it would change of the text in force, empty for something new."""
-        if self.held is None or self.held.replaces is None:
+        if self.held is None or self.hold.decision or self.held.replaces is None:
             return []
         prefix, replaced = self.held.prefix, self.held.replaces
         if not self.is_own:
@@ -193,7 +229,7 @@ class HoldView:
 
     def with_unconfirmed(self) -> "HoldView":
         """Return it with the addresses in its text that an agent wrote and its owner never did. Two queries."""
-        if self.held is None or self.held.is_by_person or not self.hold.owner:
+        if self.held is None or self.hold.decision or self.held.is_by_person or not self.hold.owner:
             return self
         found = find_unconfirmed({self.pk: self.text}, owner=self.hold.owner)
         return replace(self, unconfirmed=found.get(self.pk, ()))
@@ -202,14 +238,17 @@ class HoldView:
 def view_holds(holds: Sequence[Hold], *, principal: Principal, queue: str, query: str) -> list[HoldView]:
     """Return holds as this reader sees them; `queue` is where they are shown: `held` or `quarantine`."""
     texts = load_texts(holds)
-    names = name_actors({hold.actor for hold in holds} | {hold.decided_by for hold in holds}, reader=principal.owner)
+    actors = {actor for hold in holds for actor in (hold.actor, hold.decided_by, hold.undone_by)}
+    names = name_actors(actors, reader=principal.owner)
     return [
         HoldView(
             hold=hold,
             held=texts.get(hold.pk),
             author=names[hold.actor],
             decider=names[hold.decided_by],
+            undoer=names[hold.undone_by],
             is_own=hold.owner_id == principal.owner.pk,
+            may_undo=principal.may(Act.HOLD_RELEASE if hold.decision == Decision.RELEASED else Act.HOLD_DISCARD),
             queue=queue,
             query=query,
         )

@@ -2,14 +2,18 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 
 from django.db.models import BigIntegerField
 from django.utils.translation import gettext as _
 
+from minara_site.kernel.audit_log.services import content_digest
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard.kinds import HeldText, stored_kinds
-from minara_site.kernel.guard.models import Hold
+from minara_site.kernel.guard.models import Decision, Hold
 from minara_site.kernel.ownership import Owner
+
+UNDOABLE = frozenset({Decision.RELEASED, Decision.DISCARDED})
 
 
 def get_hold(*, owner: Owner, hold_id: int) -> Hold:
@@ -28,14 +32,33 @@ def get_holds(*, owner: Owner, hold_ids: Iterable[int]) -> list[Hold]:
 
 
 def load_texts(holds: Sequence[Hold]) -> dict[int, HeldText]:
-    """Return the texts of open holds, by the id of the hold; decided ones have none. At most two queries a kind."""
+    """Return the texts that wait or can be held again, by the id of the hold. At most two queries a kind.
+
+    Of what was decided that is the text that was decided on, while its row still says that.
+    """
     by_kind: defaultdict[str, dict[int, Hold]] = defaultdict(dict)
     for hold in holds:
-        if hold.decision is None:
+        if hold.decision is None or (hold.decision in UNDOABLE and hold.undone_at is None):
             by_kind[hold.kind][hold.object_id] = hold
     kinds = stored_kinds()
     return {
         own[object_id].pk: text
         for name, own in by_kind.items()
         for object_id, text in kinds[name].load_texts(own).items()
+        if own[object_id].decision is None or content_digest(text.text) == own[object_id].content_sha256
     }
+
+
+def decided_with(hold: Hold, *, owner: Owner) -> list[int]:
+    """Return the ids of the holds that were decided by the same act and count still; of itself without others."""
+    if hold.decision is None:
+        return [hold.pk]
+    together = Hold.objects.for_owner(owner).decided(Decision(hold.decision))
+    same_act = together.filter(decided_by=hold.decided_by, decided_at=hold.decided_at)
+    return list(same_act.values_list("pk", flat=True)) or [hold.pk]
+
+
+def count_decided(actor: str, *, since: datetime) -> int:
+    """Return how many texts somebody has released or discarded since a moment."""
+    decided = Hold.objects.filter(decided_by=actor, decided_at__gte=since, decision__in=UNDOABLE)
+    return int(decided.count())

@@ -1,4 +1,4 @@
-"""Decisions on what the guard holds: release and discard, one or many, all or nothing. Source: decisions (holds)."""
+"""Decisions on what the guard holds: release, discard and hold again, all or nothing. Source: decisions (holds)."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -11,12 +11,13 @@ from django.utils.translation import gettext as _
 
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
-from minara_site.console.quarantine.selectors import get_holds
+from minara_site.console.quarantine.selectors import UNDOABLE, get_holds
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.errors import FieldError, Invalid
-from minara_site.kernel.guard.kinds import StoredKind, stored_kinds
+from minara_site.kernel.guard.kinds import WAITS, StoredKind, stored_kinds
 from minara_site.kernel.guard.models import Decision, Hold
-from minara_site.kernel.guard.services import settle_holds
+from minara_site.kernel.guard.selectors import find_open_holds
+from minara_site.kernel.guard.services import reopen_holds, settle_holds
 from minara_site.kernel.ownership import EVERYONE, Owner
 
 MAX_BULK = 5_000  # as many as a list lets a person choose
@@ -60,12 +61,9 @@ def decide(
         raise Invalid(problem, errors=(FieldError("ids", problem),))
     with transaction.atomic():
         holds = get_holds(owner=owner, hold_ids=hold_ids)
-        by_kind: defaultdict[str, dict[int, Hold]] = defaultdict(dict)
-        for hold in holds:
-            by_kind[hold.kind][hold.object_id] = hold
-        chosen = [(kind, by_kind[kind.name]) for kind in stored_kinds().values() if kind.name in by_kind]
+        chosen = by_kind(holds)
         for kind, _own in chosen:
-            principal.require(Act(kind.release_act if decision is Decision.RELEASED else kind.discard_act))
+            principal.require(act_of(kind, decision))
         rows = lock_rows(chosen)
         settle_holds(holds, decision=decision, actor=principal.actor, now=now, note=note)
         for kind, own in chosen:
@@ -75,6 +73,41 @@ def decide(
                 kind.discard(own, rows[kind.model], actor=principal.actor, reason=note, now=now)
         record_decisions(holds, actor=principal.actor, now=now, note=note)
     return holds
+
+
+def hold_again(*, principal: Principal, owner: Owner, hold_ids: Sequence[int], now: datetime) -> list[Hold]:
+    """Undo releases and discards, all or nothing; return the holds that wait anew. Agents read none of the texts.
+
+    Raises Refused, NotFound, and Conflict when a text is not what was decided on any more.
+    """
+    with transaction.atomic():
+        holds = get_holds(owner=owner, hold_ids=hold_ids)
+        for hold in holds:
+            if hold.decision in UNDOABLE:
+                principal.require(act_of(stored_kinds()[hold.kind], Decision(hold.decision)))
+        chosen = by_kind(holds)
+        rows = lock_rows(chosen)
+        for kind, own in chosen:
+            if waiting := find_open_holds(kind.name, own):
+                kind.refuse_again(next(iter(waiting.values())), WAITS)
+        again = reopen_holds(holds, actor=principal.actor, now=now)
+        for kind, own in chosen:
+            kind.hold_again(own, rows[kind.model], actor=principal.actor, now=now)
+        record_decisions(again, actor=principal.actor, now=now, note="")
+    return again
+
+
+def act_of(kind: StoredKind, decision: Decision) -> Act:
+    """Return the act of the permission table that is a decision on texts of a kind; who may do it may undo it."""
+    return Act(kind.release_act if decision is Decision.RELEASED else kind.discard_act)
+
+
+def by_kind(holds: Sequence[Hold]) -> list[tuple[StoredKind, dict[int, Hold]]]:
+    """Return the holds of each kind by the id of their row, in the order in which the apps list kinds."""
+    found: defaultdict[str, dict[int, Hold]] = defaultdict(dict)
+    for hold in holds:
+        found[hold.kind][hold.object_id] = hold
+    return [(kind, found[kind.name]) for kind in stored_kinds().values() if kind.name in found]
 
 
 def lock_rows(chosen: Sequence[tuple[StoredKind, dict[int, Hold]]]) -> dict[Any, dict[int, Any]]:
@@ -87,14 +120,14 @@ def lock_rows(chosen: Sequence[tuple[StoredKind, dict[int, Hold]]]) -> dict[Any,
 
 
 def record_decisions(holds: Sequence[Hold], *, actor: str, now: datetime, note: str) -> None:
-    """Record what was decided, an entry for each owner and kind, and publish that the rows changed."""
+    """Record what was decided or is held again, an entry for each owner and kind, and publish that rows changed."""
     ordered = sorted(holds, key=lambda hold: (hold.owner_id or 0, hold.kind))
     for (owner_id, kind), group in groupby(ordered, key=lambda hold: (hold.owner_id, hold.kind)):
         own = list(group)
         record_audit(
             now=now,
             actor=actor,
-            tool_call=f"{kind}_{own[0].decision}",
+            tool_call=f"{kind}_{own[0].decision or 'held'}",
             owner_id=owner_id,
             reasoning=note,
             details={

@@ -10,6 +10,8 @@ held: list[URLPattern] = [
     path("<int:hold_id>/", views.one, name="one"),
     path("<int:hold_id>/release/", views.release, name="release"),
     path("<int:hold_id>/discard/", views.discard, name="discard"),
+    path("<int:hold_id>/again/", views.again, name="again"),
+    path("<int:hold_id>/undo/", views.undo, name="undo"),
 ]
 review: list[URLPattern] = [
     path("", views.review, name="list"),

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils import timezone
@@ -11,43 +12,55 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from minara_site.access.access_log import log_access
+from minara_site.access.actors import name_actors
 from minara_site.access.policy import Act
+from minara_site.access.principal import Principal
 from minara_site.console.quarantine.forms import DecisionForm
-from minara_site.console.quarantine.pages import HELD_LIST, REVIEW_LIST, HoldView, view_holds
-from minara_site.console.quarantine.selectors import get_hold
-from minara_site.console.quarantine.services import discard_holds, release_holds
-from minara_site.kernel.errors import Invalid
+from minara_site.console.quarantine.pages import (
+    DECIDED,
+    DOUBTS,
+    HELD_LIST,
+    QUEUES,
+    REVIEW_LIST,
+    HoldView,
+    list_of,
+    view_holds,
+)
+from minara_site.console.quarantine.selectors import count_decided, decided_with, get_hold, get_holds
+from minara_site.console.quarantine.services import discard_holds, hold_again, release_holds
+from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.kernel.guard.kinds import stored_kinds
 from minara_site.kernel.guard.models import Decision, Hold
 from minara_site.kernel.ownership import Owner
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.labels import sentences
 from minara_site.web.lists import ListPage
-from minara_site.web.moments import number_label
-from minara_site.web.responses import back, render_page, toast, wants_fragment
+from minara_site.web.moments import age, number_label
+from minara_site.web.responses import back, render_page, safe_path, toast, wants_fragment
 
-PANE = "hold"
-QUEUES = {"held": HELD_LIST, "quarantine": REVIEW_LIST}  # by the namespace of their addresses
-DECIDED = "holds_decided"  # in the browser session: the day, and how many this person decided on it
+FRAGMENTS = {"hold": "console/quarantine/_hold.html", "verdict": "console/quarantine/_verdict.html"}
 
 
 def show_queue(request: PageRequest, queue: str) -> HttpResponse:
     """List the open holds; a wide window shows the first of them beside the list."""
-    found, owner = QUEUES[queue].load(request)
+    found, owner = list_of(queue, request.GET).load(request)
     views = view_holds(found.rows, principal=request.principal, queue=queue, query=found.query)
     chosen = views[0].with_unconfirmed() if views else None
     return render_queue(request, queue, found.with_rows(views), owner, chosen, is_list=True)
 
 
 def show_one(request: PageRequest, queue: str, hold_id: int) -> HttpResponse:
-    """Show one held text beside the list; HTMX asks for it alone. Opening another owner's is logged."""
+    """Show one held text beside the list; HTMX asks for it alone. Opening another owner's is logged.
+
+    A POST is a release that asks once more.
+    """
     principal = request.principal
     hold = get_hold(owner=principal.reaches(Act.HOLDS_READ), hold_id=hold_id)
     if hold.owner_id is not None:
         log_access(
             principal=principal, owner_ids=[hold.owner_id], kind="hold", object_id=str(hold.pk), now=timezone.now()
         )
-    page, owner = QUEUES[queue].load(request, is_logged=False)
+    page, owner = list_of(queue, request.GET).load(request, is_logged=False)
     page = replace(page, path=reverse(f"{queue}:list"))
     rows = page.rows if any(row.pk == hold.pk for row in page.rows) else [*page.rows, hold]
     views = {each.pk: each for each in view_holds(rows, principal=principal, queue=queue, query=page.query)}
@@ -81,62 +94,141 @@ def review_one(request: PageRequest, hold_id: int) -> HttpResponse:
 
 @page(Act.HOLD_RELEASE, methods=("POST",))
 def release(request: PageRequest, hold_id: int) -> HttpResponse:
-    """Let one text in."""
+    """Let one text in; what gives orders or holds a secret is shown once more before."""
+    hold = get_hold(owner=request.principal.reaches(Act.HOLD_RELEASE), hold_id=hold_id)
+    if hold.decision is None and is_doubtful(hold) and not request.POST.get("confirmed"):
+        queue = "quarantine" if request.POST.get("next", "").startswith(reverse("quarantine:list")) else "held"
+        return show_one(request, queue, hold_id)
     return decide(request, "release", [hold_id])
 
 
 @page(Act.HOLD_DISCARD, methods=("POST",))
 def discard(request: PageRequest, hold_id: int) -> HttpResponse:
-    """Throw one text away."""
+    """Refuse one text."""
     return decide(request, "discard", [hold_id])
+
+
+@page(Act.HOLD_DISCARD, methods=("POST",))
+def again(request: PageRequest, hold_id: int) -> HttpResponse:
+    """Hold one text again that was released or discarded."""
+    return undo_decisions(request, [hold_id])
+
+
+@page(Act.HOLD_DISCARD, methods=("POST",))
+def undo(request: PageRequest, hold_id: int) -> HttpResponse:
+    """Undo a whole decision: hold this text again and all that were decided with it."""
+    owner = request.principal.reaches(Act.HOLD_DISCARD)
+    return undo_decisions(request, decided_with(get_hold(owner=owner, hold_id=hold_id), owner=owner))
 
 
 @page(Act.HOLD_DISCARD, methods=("POST",))
 def bulk(request: PageRequest) -> HttpResponse:
     """Release or discard the chosen texts, all of them or none."""
-    return decide(request, request.POST.get("action", ""), HELD_LIST.chosen_ids(request))
+    return decide_chosen(request, HELD_LIST.chosen_ids(request))
 
 
 @page(Act.REVIEW, methods=("POST",))
 def review_bulk(request: PageRequest) -> HttpResponse:
     """Release or discard the chosen texts of the review queue, all of them or none."""
-    return decide(request, request.POST.get("action", ""), REVIEW_LIST.chosen_ids(request))
+    return decide_chosen(request, REVIEW_LIST.chosen_ids(request))
+
+
+def is_doubtful(hold: Hold) -> bool:
+    """Say whether the release of a text asks once more."""
+    return not DOUBTS.keys().isdisjoint(hold.reasons)
+
+
+def decide_chosen(request: PageRequest, hold_ids: Sequence[int]) -> HttpResponse:
+    """Carry out a decision on many; a release leaves out what asks once more, which is released one by one."""
+    action = request.POST.get("action", "")
+    if action == "release":
+        request.principal.require(Act.HOLD_RELEASE)
+        holds = get_holds(owner=request.principal.reaches(Act.HOLD_RELEASE), hold_ids=hold_ids)
+        hold_ids = [hold.pk for hold in holds if not is_doubtful(hold)]
+        if left := len(holds) - len(hold_ids):
+            words = ngettext(
+                "%(number)s text gives instructions or holds a secret: release it by itself.",
+                "%(number)s texts give instructions or hold a secret: release them one by one.",
+                left,
+            )
+            toast(request, words % {"number": number_label(left)})
+        if left and not hold_ids:
+            return back(request, "held:list")
+    return decide(request, action, hold_ids)
 
 
 def decide(request: PageRequest, action: str, hold_ids: Sequence[int]) -> HttpResponse:
-    """Carry out a decision and go on to the next text."""
+    """Carry out a decision and go on to the next text; say who was faster."""
     principal, now = request.principal, timezone.now()
     form = DecisionForm(request.POST)
     if not form.is_valid():
         raise Invalid(_("Shorten the reason to 200 characters."), code="note_too_long")
     note = form.cleaned_data["note"]
-    match action:
-        case "release":
-            holds = release_holds(principal=principal, hold_ids=hold_ids, now=now, note=note)
-        case "discard":
-            owner = principal.reaches(Act.HOLD_DISCARD)
-            holds = discard_holds(principal=principal, owner=owner, hold_ids=hold_ids, now=now, note=note)
-        case _unknown:
-            raise Invalid(_("Choose release or discard."), code="unknown_action")
-    report_decision(request, holds)
-    request.session[DECIDED] = [today(), decided_today(request) + len(holds)]
+    try:
+        match action:
+            case "release":
+                holds = release_holds(principal=principal, hold_ids=hold_ids, now=now, note=note)
+            case "discard":
+                owner = principal.reaches(Act.HOLD_DISCARD)
+                holds = discard_holds(principal=principal, owner=owner, hold_ids=hold_ids, now=now, note=note)
+            case _unknown:
+                raise Invalid(_("Choose release or discard."), code="unknown_action")
+    except Conflict as conflict:
+        toast(request, decided_label(principal, hold_ids) or conflict.detail)
+    else:
+        toast(request, done_label(holds), reverse("held:undo", args=[holds[0].pk]))
     return back(request, "held:list")
 
 
-def report_decision(request: PageRequest, holds: Sequence[Hold]) -> None:
-    """Say what was decided, with an undo where a kind offers one."""
+def undo_decisions(request: PageRequest, hold_ids: Sequence[int]) -> HttpResponse:
+    """Hold texts again, or say what happened to them meanwhile."""
+    principal = request.principal
+    owner = principal.reaches(Act.HOLD_DISCARD)
+    try:
+        count = len(hold_again(principal=principal, owner=owner, hold_ids=hold_ids, now=timezone.now()))
+    except Conflict as conflict:
+        toast(request, conflict.detail)
+    else:
+        words = ngettext(
+            "%(number)s text is held again and waits for a decision. No agent reads it.",
+            "%(number)s texts are held again and wait for a decision. No agent reads them.",
+            count,
+        )
+        toast(request, words % {"number": number_label(count)})
+    return back(request, "held:list")
+
+
+def decided_label(principal: Principal, hold_ids: Sequence[int]) -> str:
+    """Return who decided on the first of these that is decided, and when; empty when none is."""
+    holds = get_holds(owner=principal.reaches(Act.HOLDS_READ), hold_ids=hold_ids)
+    hold = next((each for each in holds if each.decision), None)
+    if hold is None or hold.decided_at is None:
+        return ""
+    words = {
+        Decision.RELEASED: _("%(title)s: %(name)s released it %(when)s. Nothing was changed."),
+        Decision.DISCARDED: _("%(title)s: %(name)s discarded it %(when)s. Nothing was changed."),
+        Decision.REPLACED: _("%(title)s: %(name)s replaced it by a later text %(when)s. Nothing was changed."),
+    }[Decision(str(hold.decision))]
+    return words % {
+        "title": stored_kinds()[hold.kind].title(hold.object_id),
+        "name": name_actors([hold.decided_by], reader=principal.owner)[hold.decided_by],
+        "when": age(hold.decided_at, timezone.localtime()),
+    }
+
+
+def done_label(holds: Sequence[Hold]) -> str:
+    """Return what was decided, and what that means."""
     count = len(holds)
-    number = {"number": number_label(count)}
+    number = {"number": number_label(count), "days": settings.MINARA.fin_profile_memory_soft_delete_retention_days}
     if holds[0].decision == Decision.RELEASED:
         done = ngettext("Released %(number)s text.", "Released %(number)s texts.", count) % number
-        toast(request, sentences(done, _("The next session can read it.")))
-        return
+        return sentences(done, _("The next session can read it."))
     done = ngettext("Discarded %(number)s text.", "Discarded %(number)s texts.", count) % number
-    kinds = {hold.kind for hold in holds}
-    undo_url, how_long = (
-        stored_kinds()[kinds.pop()].undo_of_discard(holds, request.principal) if len(kinds) == 1 else ("", "")
+    return sentences(
+        done,
+        ngettext("It can be held again for %(days)d days.", "They can be held again for %(days)d days.", count)
+        % number,
     )
-    toast(request, sentences(done, how_long) if how_long else done, undo_url or None)
 
 
 def render_queue(
@@ -149,15 +241,18 @@ def render_queue(
         "spec": page.spec,
         "chosen": chosen,
         "is_list": is_list,
-        "next_url": next_url(page, chosen),
-        "done": decided_today(request),
+        "decided": DECIDED.get(page.reading.values.get("reason", "")),
+        "next_url": safe_path(request, request.POST.get("next")) or next_url(page, chosen),
+        "is_asked": request.method == "POST",
+        "note": request.POST.get("note", ""),
+        "done": decided_today(request.principal),
         "may_release": request.principal.may(Act.HOLD_RELEASE),
     }
     fragment = "console/quarantine/_queue.html"
     if page.is_continued:
         fragment = "parts/_list_more.html"
-    elif wants_fragment(request) and request.htmx.target == PANE:
-        fragment = "console/quarantine/_hold.html"
+    elif wants_fragment(request):
+        fragment = FRAGMENTS.get(request.htmx.target or "", fragment)
     return render_page(request, "console/quarantine/page.html", context, fragment=fragment)
 
 
@@ -169,12 +264,7 @@ def next_url(page: ListPage, chosen: HoldView | None) -> str:
     return others[0].url if others else page.start_url
 
 
-def today() -> str:
-    """Return the day in the reader's zone."""
-    return timezone.localdate().isoformat()
-
-
-def decided_today(request: PageRequest) -> int:
-    """Return how many texts this person decided today in this browser."""
-    day, count = request.session.get(DECIDED, ("", 0))
-    return int(count) if day == today() else 0
+def decided_today(principal: Principal) -> int:
+    """Return how many texts this person decided since midnight of their zone."""
+    midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
+    return count_decided(principal.actor, since=midnight)

@@ -4,7 +4,6 @@ Never removes anything: what is stored stays what was written.
 """
 
 import re
-import unicodedata
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -78,11 +77,6 @@ class HiddenChar:
     def code(self) -> str:
         """Its code point as U+200B."""
         return f"U+{ord(self.char):04X}"
-
-    @property
-    def name(self) -> str:
-        """Its Unicode name in capitals; the kind where Unicode has none."""
-        return unicodedata.name(self.char, self.kind.replace("_", " ").upper())
 
 
 @dataclass(frozen=True, slots=True)

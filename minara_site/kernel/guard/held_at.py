@@ -7,15 +7,15 @@ save those that `selectors.find_refused` names.
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any
 
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.core import Verdict
-from minara_site.kernel.guard.kinds import HeldText, Label, StoredKind
+from minara_site.kernel.guard.kinds import HeldText, StoredKind, ids_by_held_at, kept_label
 from minara_site.kernel.guard.models import Hold
-from minara_site.kernel.guard.selectors import judge_stored
-from minara_site.kernel.guard.services import place_hold
+from minara_site.kernel.guard.selectors import find_expired_discards, judge_stored
+from minara_site.kernel.guard.services import delete_holds, place_hold
 
 
 def store_judged(kind: str, row: Any, *, now: datetime) -> Hold | None:
@@ -40,16 +40,13 @@ def hold_row(kind: str, row: Any, verdict: Verdict, *, now: datetime) -> Hold:
 
 
 class HeldAtKind(StoredKind):
-    """The texts of such a table. `on_discard` says to people what a discard does: it deletes the row."""
-
-    on_discard: ClassVar[Label]
+    """The texts of such a table. A discarded row stays held until the purge of its time deletes it."""
 
     def load_texts(self, holds: Mapping[int, Hold]) -> dict[int, HeldText]:
         """Return the texts of held rows."""
         rows = self.model.objects.filter(pk__in=holds)
         return {
-            row.pk: HeldText(row.guarded_text, self.title(row.pk), self.on_discard, url=self.url(row.pk))
-            for row in rows
+            row.pk: HeldText(row.guarded_text, self.title(row.pk), kept_label(), url=self.url(row.pk)) for row in rows
         }
 
     def lock(self, ids: Collection[int]) -> dict[int, Any]:
@@ -65,10 +62,23 @@ class HeldAtKind(StoredKind):
     def discard(
         self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, actor: str, reason: str, now: datetime
     ) -> None:
-        """Delete held rows, with what was derived from them."""
-        ids = sorted(rows.keys() & holds.keys())
+        """Leave them held, for nobody to read."""
+
+    def hold_again(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, actor: str, now: datetime) -> None:
+        """Hold rows since when they were held."""
+        for pk, hold in holds.items():
+            self.check_unchanged(hold, rows[pk].guarded_text if pk in rows else None)
+        for held_at, ids in ids_by_held_at(holds).items():
+            self.model.objects.filter(pk__in=ids).update(held_at=held_at)
+
+    def purge_discarded(self, *, cutoff: datetime) -> int:
+        """Delete discarded rows, with what was derived from them."""
+        rows = self.lock(find_expired_discards(self.name, cutoff=cutoff))
+        ids = sorted(pk for pk, row in rows.items() if row.held_at)
         self.delete_derived(ids)
         self.model.objects.filter(pk__in=ids).delete()
+        delete_holds(kind=self.name, object_ids=ids)
+        return len(ids)
 
     def rescan(self, ids: Collection[int], *, now: datetime, actor: str) -> tuple[int, int]:
         """Judge rows; one that is held already waits on for a person."""

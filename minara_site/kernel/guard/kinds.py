@@ -7,17 +7,26 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
+from django.conf import settings
+from django.db import transaction
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
+from minara_site.kernel.audit_log.services import content_digest
+from minara_site.kernel.errors import Conflict
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.registry import load
 
 Label = str | Promise
 KEEPS_FORMER = gettext_lazy("What stood before stands on.")
 """What a discard does to a text that would have replaced another."""
+GOES = gettext_lazy("It is kept under Discarded for %(days)s days and can be held again; then it is removed for good.")
+DELETED = gettext_lazy("%(title)s was deleted meanwhile. Nothing was changed.")
+CHANGED = gettext_lazy("%(title)s was changed meanwhile. Nothing was changed now.")
+REPLACED = gettext_lazy("Another took the place of %(title)s meanwhile. Nothing was changed.")
+WAITS = gettext_lazy("%(title)s waits for a decision again already. Nothing was changed.")
 Listener = Callable[..., None]
 
 
@@ -46,10 +55,11 @@ class HeldText:
 
 
 class StoredKind(ABC):
-    """A kind of text under guard. `on_accepted` and `on_deleted` are what else happens in the same transaction.
+    """A kind of text under guard. `on_accepted`, `on_held_again` and `on_deleted` happen in the same transaction.
 
-    `on_accepted(rows, now=now)` is called with rows that agents may read from now on, `on_deleted(ids)` with the ids of
-    rows that are gone for good.
+    `on_accepted(rows, now=now)` is called with rows that agents may read from now on,
+    `on_held_again(holds, actor=actor, now=now)` with decided holds that are undone, by their rows, and
+    `on_deleted(ids)` with the ids of rows that are gone for good.
     """
 
     name: ClassVar[str]
@@ -58,8 +68,15 @@ class StoredKind(ABC):
     release_act: ClassVar[str] = "hold_release"
     discard_act: ClassVar[str] = "hold_discard"
 
-    def __init__(self, *, on_accepted: Sequence[Listener] = (), on_deleted: Sequence[Listener] = ()) -> None:
-        self.on_accepted, self.on_deleted = tuple(on_accepted), tuple(on_deleted)
+    def __init__(
+        self,
+        *,
+        on_accepted: Sequence[Listener] = (),
+        on_held_again: Sequence[Listener] = (),
+        on_deleted: Sequence[Listener] = (),
+    ) -> None:
+        self.on_accepted, self.on_held_again = tuple(on_accepted), tuple(on_held_again)
+        self.on_deleted = tuple(on_deleted)
 
     def title(self, object_id: int) -> str:
         """Return what a text is called once it is not there to name itself."""
@@ -90,9 +107,27 @@ class StoredKind(ABC):
     def publish_changes(self, owner_id: int, ids: Sequence[int]) -> None:  # noqa: B027 - a kind may have no listener
         """Tell who listens, after commit, that rows of an owner changed."""
 
-    def undo_of_discard(self, holds: Sequence[Hold], principal: Any) -> tuple[str, str]:
-        """Return the address by which this person undoes a discard, and how long they can; empty when it is final."""
-        return "", ""
+    @abstractmethod
+    def hold_again(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, actor: str, now: datetime) -> None:
+        """Undo a release or a discard, as `holds` say which: the texts are held as they were, and no agent reads them.
+
+        The rows are locked. Raises Conflict (`refuse_again`) when one is not what was decided on any more.
+        """
+
+    def check_unchanged(self, hold: Hold, text: str | None) -> None:
+        """Raise Conflict unless this is the text that was decided on; None is one that is gone."""
+        if text is None:
+            self.refuse_again(hold, DELETED)
+        elif content_digest(text) != hold.content_sha256:
+            self.refuse_again(hold, CHANGED)
+
+    def refuse_again(self, hold: Hold, why: Label) -> NoReturn:
+        """Raise the Conflict that says why a text is not held again."""
+        raise Conflict(str(why) % {"title": self.title(hold.object_id)}, code="changed")
+
+    def purge_discarded(self, *, cutoff: datetime) -> int:
+        """Remove what was kept of texts that were discarded by then; return how many. Needs a transaction."""
+        return 0
 
     @abstractmethod
     def rescan(self, ids: Collection[int], *, now: datetime, actor: str) -> tuple[int, int]:
@@ -110,6 +145,25 @@ class StoredKind(ABC):
         """Delete what was derived from rows that are gone for good."""
         for listener in self.on_deleted:
             listener(ids)
+
+
+def purge_discarded(*, cutoff: datetime) -> int:
+    """Remove what was kept of texts of all kinds that were discarded by then; return how many."""
+    with transaction.atomic():
+        return sum(kind.purge_discarded(cutoff=cutoff) for kind in stored_kinds().values())
+
+
+def kept_label() -> str:
+    """Return what becomes of a discarded text that is kept for a while."""
+    return str(GOES) % {"days": settings.MINARA.fin_profile_memory_soft_delete_retention_days}
+
+
+def ids_by_held_at(holds: Mapping[int, Hold]) -> dict[datetime, list[int]]:
+    """Return the rows of these holds by the moment since when they were held."""
+    ids: dict[datetime, list[int]] = {}
+    for object_id, hold in holds.items():
+        ids.setdefault(hold.held_at, []).append(object_id)
+    return ids
 
 
 def stored_kinds() -> dict[str, StoredKind]:

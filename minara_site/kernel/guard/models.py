@@ -18,18 +18,25 @@ class Decision(StrEnum):
     REPLACED = "replaced"
 
 
+COUNTS = Q(decision__isnull=False, undone_at__isnull=True)
+
+
 class HoldQuerySet(OwnedQuerySet):
     """Holds."""
 
     def open(self) -> Self:
         return self.filter(decision__isnull=True)
 
+    def decided(self, decision: Decision) -> Self:
+        """Keep those on which this decision still counts."""
+        return self.filter(decision=decision, undone_at__isnull=True)
+
 
 class Hold(models.Model):
     """One text that waits, or waited. `kind` and `object_id` say whose: `memory`, `user_profile`, and rooms to come.
 
     `findings` is `[{"rule", "reason", "start", "end"}]`, spans in characters of the held text; `rule` and `reason`
-    are those of the first.
+    are those of the first. A decision that somebody took back keeps standing here, `undone_at`; another hold waits.
     """
 
     owner = owner_key(null=True)  # None: the instance's
@@ -46,6 +53,8 @@ class Hold(models.Model):
     decided_at = models.DateTimeField(null=True)
     decided_by = models.CharField(max_length=80, blank=True)
     note = models.CharField(max_length=200, blank=True)
+    undone_at = models.DateTimeField(null=True)
+    undone_by = models.CharField(max_length=80, blank=True, default="", db_default="")
 
     objects: ClassVar[Any] = HoldQuerySet.as_manager()
 
@@ -65,6 +74,18 @@ class Hold(models.Model):
                 fields=["owner", "-held_at", "-id"], condition=Q(decision__isnull=True), name="holds_owner_open"
             ),
             models.Index(fields=["-held_at", "-id"], condition=Q(decision__isnull=True), name="holds_open"),
+            models.Index(
+                fields=["owner", "decision", "-decided_at", "-id"], condition=COUNTS, name="holds_owner_decided"
+            ),
+            models.Index(fields=["decision", "-decided_at", "-id"], condition=COUNTS, name="holds_decided"),
+            models.Index(
+                fields=["decided_by", "decided_at"], condition=Q(decision__isnull=False), name="holds_of_decider"
+            ),
             models.Index(fields=["kind", "object_id"], name="holds_of_text"),
             models.Index(fields=["held_at", "rule"], name="holds_by_rule"),
         ]
+
+    @property
+    def reasons(self) -> set[str]:
+        """Every reason for which it is held."""
+        return {finding["reason"] for finding in self.findings}

@@ -6,6 +6,7 @@ A stored text is judged here and nowhere else, because what a person released is
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
+from datetime import datetime
 from operator import attrgetter
 from typing import Any
 
@@ -45,7 +46,7 @@ def find_refused(kind: str, rows: Iterable[Any], text: Callable[[Any], str] = at
 
 def find_cleared(kind: str, object_ids: Collection[int]) -> Cleared:
     """Return by row and content hash the rules whose findings a person saw and released."""
-    released = Hold.objects.filter(kind=kind, object_id__in=object_ids, decision=Decision.RELEASED)
+    released = Hold.objects.decided(Decision.RELEASED).filter(kind=kind, object_id__in=object_ids)
     cleared: defaultdict[tuple[int, str], frozenset[str]] = defaultdict(frozenset)
     for object_id, digest, findings in released.values_list("object_id", "content_sha256", "findings"):
         cleared[object_id, digest] |= {finding["rule"] for finding in findings}
@@ -66,6 +67,18 @@ def list_holds(*, owner: Owner) -> "QuerySet[Hold]":
 def find_open_holds(kind: str, object_ids: Iterable[int]) -> dict[int, Hold]:
     """Return the holds that wait, by the id of their row."""
     return {hold.object_id: hold for hold in Hold.objects.open().filter(kind=kind, object_id__in=list(object_ids))}
+
+
+def find_expired_discards(kind: str, *, cutoff: datetime) -> set[int]:
+    """Return the ids of rows whose text was discarded by then: what was kept of it until now goes."""
+    discarded = Hold.objects.decided(Decision.DISCARDED).filter(kind=kind, decided_at__lte=cutoff)
+    return set(discarded.values_list("object_id", flat=True))
+
+
+def find_last_hold(kind: str, object_id: int) -> Hold | None:
+    """Return the newest hold of a row, decided or not."""
+    newest: Hold | None = Hold.objects.filter(kind=kind, object_id=object_id).order_by("-pk").first()
+    return newest
 
 
 def hold_record(hold: Hold) -> dict[str, Any]:

@@ -8,7 +8,7 @@ How a room puts its texts under guard; for the usual table, `held_at` does 1, 2 
    text) and calls `place_hold`; an accepted text goes in as usual and calls `lift_holds`. Both set the row's
    `rules_version`.
 3. The doors answer 202 with `selectors.hold_record`.
-4. Its `StoredKind` (`kinds`) reads the text for the queue, releases and discards.
+4. Its `StoredKind` (`kinds`) reads the text for the queue, releases and discards, and holds again what was decided.
 5. What enters a prompt or an answer of a tool leaves out rows that are held, and rows with an outdated verdict
    (`rules_version`) that `judge_stored` refuses; the job `guard.rescan` holds these.
 """
@@ -26,6 +26,19 @@ from minara_site.kernel.guard.models import Decision, Hold
 
 MAX_NOTE_CHARS = 200
 MAX_FINDINGS = 100
+KEPT_FIELDS = (
+    "owner_id",
+    "kind",
+    "object_id",
+    "reason",
+    "rule",
+    "findings",
+    "rules_version",
+    "content_sha256",
+    "actor",
+    "held_at",
+)
+"""What a hold and the one that follows its undone decision have in common."""
 
 
 def place_hold(
@@ -98,6 +111,20 @@ def settle_holds(holds: Sequence[Hold], *, decision: Decision, actor: str, now: 
     for hold in holds:
         for field, value in decided.items():
             setattr(hold, field, value)
+
+
+def reopen_holds(holds: Sequence[Hold], *, actor: str, now: datetime) -> list[Hold]:
+    """Take back what persons decided, all or nothing; return the holds that wait anew for the same reasons.
+
+    They are as old as those before, which stay on record. Needs a transaction and the locked rows. Raises Conflict.
+    """
+    decided = Hold.objects.filter(pk__in=[hold.pk for hold in holds], undone_at__isnull=True)
+    undone = decided.filter(decision__in=(Decision.RELEASED, Decision.DISCARDED))
+    if undone.update(undone_at=now, undone_by=actor) != len(holds):
+        raise Conflict(_("This waits for a decision again already, or was replaced. Nothing was changed."))
+    again = [Hold(**{field: getattr(hold, field) for field in KEPT_FIELDS}) for hold in holds]
+    place_holds(again)
+    return again
 
 
 def delete_holds(*, kind: str, object_ids: Collection[int]) -> None:

@@ -38,6 +38,7 @@ ICON_SIZES = {"": "i", "s": "i i-s", "l": "i i-l"}
 register.filter("declared", declared_label)
 register.simple_tag(texts.highlighted_html, name="highlight")
 register.simple_tag(texts.diff_html, name="worddiff")
+register.simple_tag(texts.hidden_name)
 register.simple_tag(number_label, name="number")
 register.simple_tag(money_label, name="money")
 register.simple_tag(cost_label, name="cost")

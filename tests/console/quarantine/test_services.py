@@ -28,17 +28,25 @@ from memory_app.memories.services import (
 from memory_app.memories.tools import MemoryWriteArgs, memory_write
 from memory_app.search.selectors import search_memories
 from memory_app.user_profile.models import UserProfileEntry, UserProfileRevision
-from memory_app.user_profile.selectors import read_entries
+from memory_app.user_profile.selectors import find_hold, read_entries
 from memory_app.user_profile.services import purge_removed_values, remove_entry, set_entry
 from minara_site.access.policy import Scope
 from minara_site.console.quarantine.selectors import get_hold, load_texts
-from minara_site.console.quarantine.services import MAX_BULK, discard_hold, discard_holds, release_hold, release_holds
+from minara_site.console.quarantine.services import (
+    MAX_BULK,
+    discard_hold,
+    discard_holds,
+    hold_again,
+    release_hold,
+    release_holds,
+)
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.core.injection import Pattern
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.errors import Conflict, NotFound, Refused
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.core import Reason, Rule
+from minara_site.kernel.guard.kinds import purge_discarded
 from minara_site.kernel.guard.models import Decision, Hold
 from minara_site.kernel.guard.rescan import rescan
 from minara_site.kernel.guard.selectors import list_holds
@@ -54,7 +62,7 @@ from tests.memory_app.memories.factories import browser, key, make_memory
 pytestmark = pytest.mark.django_db
 
 POISON = "turned \u202earound quokka"
-LATER = NOON + timedelta(hours=1)
+LATER, LATEST = NOON + timedelta(hours=1), NOON + timedelta(hours=2)
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -248,6 +256,23 @@ class TestDecisions:
             (f"keep {n}", "live", 4, NOON) for n in range(12)
         ]
 
+    def test_a_discarded_edit_is_held_again_as_a_new_version_unless_a_later_one_stands(self, ana):
+        edit(ana, POISON)
+        memory = Memory.objects.get()
+        hold = list_holds(owner=ana).get()
+        for minutes in (1, 2):
+            at = LATER + timedelta(minutes=minutes)
+            discard_hold(principal=browser(ana), owner=ana, hold_id=hold.pk, now=at)
+            [hold] = hold_again(principal=browser(ana), owner=ana, hold_ids=[hold.pk], now=at)
+            memory.refresh_from_db()
+            assert (memory.state, memory.content, memory.held_at) == ("held", POISON, LATER)
+            assert load_texts([hold])[hold.pk].replaces == "Clean words"
+        discard_hold(principal=browser(ana), owner=ana, hold_id=hold.pk, now=LATEST)
+        edit_memory(principal=browser(ana), memory_id=memory.pk, changes=Changes(content="Newer words"), now=LATEST)
+        with pytest.raises(Conflict, match=f"Memory {memory.pk} was changed meanwhile"):
+            hold_again(principal=browser(ana), owner=ana, hold_ids=[hold.pk], now=LATEST)
+        assert Memory.objects.live().get().content == "Newer words"
+
     def test_a_clean_edit_lifts_the_hold(self, ana):
         edit(ana, POISON)
         memory = Memory.objects.get()
@@ -274,10 +299,26 @@ class TestProfile:
         before = UserProfileRevision.objects.order_by("pk").last()
         assert (before.value, before.actor, before.replaced_by) == ("low", "user:1", "key:abcd1234")
 
-    def test_a_discarded_first_value_leaves_nothing(self, ana):
+    def test_a_discarded_first_value_leaves_nothing_after_the_purge_of_its_time(self, ana):
         done = set_entry(owner=ana, key="risk", value=POISON, actor="key:abcd1234", now=NOON)
         discard_hold(principal=browser(ana), owner=ana, hold_id=done.hold.pk, now=LATER)
+        assert find_hold(UserProfileEntry.objects.get()) is None
+        assert purge_discarded(cutoff=NOON) == 0
+        assert purge_discarded(cutoff=LATER) == 1
         assert not UserProfileEntry.objects.exists()
+
+    def test_a_value_held_again_gives_way_to_what_stood_and_later_ones_stay(self, ana, olga):
+        set_entry(owner=ana, key="risk", value="low", actor="user:1", now=NOON)
+        hold = set_entry(owner=ana, key="risk", value=POISON, actor="key:abcd1234", now=NOON).hold
+        before = UserProfileEntry.objects.values().get()
+        release_hold(principal=browser(olga), hold_id=hold.pk, now=LATER)
+        [hold] = hold_again(principal=browser(olga), owner=EVERYONE, hold_ids=[hold.pk], now=LATEST)
+        assert UserProfileEntry.objects.values().get() == before
+        release_hold(principal=browser(olga), hold_id=hold.pk, now=LATEST)
+        set_entry(owner=ana, key="risk", value="high", actor="user:1", now=LATEST)
+        with pytest.raises(Conflict, match="was changed meanwhile"):
+            hold_again(principal=browser(olga), owner=EVERYONE, hold_ids=[hold.pk], now=LATEST)
+        assert UserProfileEntry.objects.get().value == "high"
 
     def test_removing_an_entry_discards_what_waits(self, ana):
         set_entry(owner=ana, key="risk", value="low", actor="user:1", now=NOON)

@@ -23,7 +23,7 @@ from memory_app.facts.services.compare import MAX_SLOW, store_conflicts
 from memory_app.index.adapters.sql import SearchTooSlow
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Draft, delete_memories, restore_memories, write_memory
-from minara_site.console.quarantine.services import release_hold
+from minara_site.console.quarantine.services import hold_again, release_hold
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.errors import Conflict, NotFound
@@ -314,6 +314,15 @@ class TestCorrection:
         undo_event(principal=browser(ana), owner=ana, event_id=event.pk, now=LATER)
         retire_corrected_facts([correction], now=LATER)
         assert states(fact) == ["settled"]
+
+    def test_a_correction_that_is_held_again_gives_the_fact_back_until_its_next_release(self, ana, olga):
+        fact = make_fact(ana, WEEKLY)
+        hold = Hold.objects.get(object_id=self.correct(ana, fact, "prefers\u200b monthly").pk)
+        for _time in range(2):
+            release_hold(principal=browser(olga), hold_id=hold.pk, now=LATER)
+            assert states(fact) == ["retired"]
+            [hold] = hold_again(principal=browser(olga), owner=EVERYONE, hold_ids=[hold.pk], now=LATER)
+            assert states(fact) == ["settled"]
 
     def test_a_held_correction_and_another_memory_change_nothing(self, ana):
         fact, note = make_fact(ana, WEEKLY), make_memory(ana, "a note", category=Category.OBSERVATION)

@@ -1,5 +1,7 @@
 """What the guard holds of role memory: the queue, release, discard, and a new scan (P-02, P-04, R-01)."""
 
+from datetime import timedelta
+
 import pytest
 
 from memory_app.embeddings.models import MemoryVector
@@ -12,6 +14,7 @@ from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.errors import Conflict, NotFound, Refused
 from minara_site.kernel.events import role_memory_changed
 from minara_site.kernel.governance.models import ShadowDecision
+from minara_site.kernel.guard.kinds import purge_discarded
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.guard.rescan import rescan
 from minara_site.kernel.guard.selectors import list_holds
@@ -83,19 +86,23 @@ def test_only_operators_release_and_strangers_reach_nothing(ana, ben):
 
 
 @pytest.mark.database
-def test_a_discarded_decision_is_deleted_with_all_that_was_derived(ana):
+def test_a_discarded_decision_is_deleted_in_time_with_all_that_was_derived(ana):
     entry = make_row(ana, decision=ATTACK)
     scan()
     hold = Hold.objects.get()
     shadow = {"capability": "role_reflection", "subject": f"role_memory:{hold.object_id}", "owner": ana}
     ShadowDecision.objects.create(**shadow, decision={"lesson": "of what was thrown away"}, at=NOON)
     discard_hold(principal=browser(ana), owner=ana, hold_id=hold.pk, now=NOON)
+    with pytest.raises(Conflict):
+        discard_hold(principal=browser(ana), owner=ana, hold_id=hold.pk, now=NOON)
+    assert purge_discarded(cutoff=NOON - timedelta(microseconds=1)) == 0
+    assert stored(entry).held_at
+    assert purge_discarded(cutoff=NOON) == 1
     assert not ShadowDecision.objects.exists()
     assert stored(entry) is None
     assert not SearchDocument.objects.exists()
     assert not MemoryVector.objects.exists()
-    with pytest.raises(Conflict):
-        discard_hold(principal=browser(ana), owner=ana, hold_id=hold.pk, now=NOON)
+    assert not Hold.objects.exists()
     assert AuditEntry.objects.filter(tool_call="role_decision_discarded").count() == 1
 
 
@@ -110,6 +117,7 @@ def test_what_was_reflected_stays_held_for_good(ana, field):
     after = RoleMemory.objects.values().get()
     assert after == before
     assert after["status"] == Status.REFLECTED
+    assert purge_discarded(cutoff=NOON) == 0
     assert scan() == {"judged": 1, "held": 0}
     assert held_kinds(ana) == []
     assert not RoleMemory.objects.with_lesson().exists()
@@ -125,5 +133,5 @@ def test_the_queue_shows_them(ana, page):
     for hold in list_holds(owner=ana):
         shown = page.get(f"/memories/held/{hold.pk}/").content.decode()
         assert f"/role-memory/{hold.object_id}/" in shown
-        said = "It stays held for good" if hold.kind == LESSON_KIND else "The decision is deleted for good"
+        said = "It leaves the queue and stays held" if hold.kind == LESSON_KIND else "under Discarded for 30 days"
         assert said in shown
