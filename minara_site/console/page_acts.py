@@ -2,10 +2,12 @@
 
 from django.utils.translation import gettext_lazy as _
 
+from minara_site.console.demo.labels import WORD as DEMO_WORD
 from minara_site.kernel.governance.table import load_capabilities
 from minara_site.web.page_acts import PageAct, UndoWhile
 
 RUNNING = UndoWhile.RUNNING
+HELD_AGAIN = _("You can undo this, and hold it again later.")
 BY_SIGNING_IN = _("Signing in again undoes it.")
 
 PAGE_ACTS = (
@@ -54,11 +56,12 @@ PAGE_ACTS = (
     PageAct("governance:close", undo="governance:model_calls"),
     *(PageAct(f"governance:{name}", undo=f"governance:{name}") for name in load_capabilities()),
     PageAct("console:demo_load", undo="console:demo_remove"),
-    PageAct("console:demo_remove", word="remove"),
+    PageAct("console:demo_remove", word=DEMO_WORD),
     # What is held
-    PageAct("held:release", undo="held:hold_again"),
-    PageAct("held:hold_again", undo="held:release"),
-    PageAct("held:discard", undo="held:undo_discard", lasts=UndoWhile.TRASH),
-    PageAct("held:bulk", undo="held:hold_again"),
-    PageAct("quarantine:bulk", undo="held:hold_again"),
+    PageAct("held:release", undo="held:undo", note=HELD_AGAIN),
+    PageAct("held:discard", undo="held:undo", lasts=UndoWhile.TRASH),
+    PageAct("held:bulk", undo="held:undo", note=HELD_AGAIN),
+    PageAct("quarantine:bulk", undo="held:undo", note=HELD_AGAIN),
+    PageAct("held:again", undo="held:release"),
+    PageAct("held:undo", undo="held:release"),
 )

@@ -27,7 +27,7 @@ def forget_held(apps: Any, schema_editor: Any) -> None:
 
 
 class Migration(migrations.Migration):
-    dependencies: ClassVar = [("memory_app", "0014_roles")]
+    dependencies: ClassVar = [("memory_app", "0018_held_again")]
     operations: ClassVar = [
         migrations.RunPython(schema.drop_derived, schema.restore),
         migrations.RunPython(schema.restore, schema.drop_derived),

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('memory_app', '0014_roles'),
+        ('memory_app', '0016_deleted_memories'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

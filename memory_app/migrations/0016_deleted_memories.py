@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("memory_app", "0014_roles"), migrations.swappable_dependency(settings.AUTH_USER_MODEL)]
+    dependencies = [("memory_app", "0015_outcome_marks"), migrations.swappable_dependency(settings.AUTH_USER_MODEL)]
 
     operations = [
         migrations.CreateModel(
