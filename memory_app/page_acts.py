@@ -5,13 +5,14 @@ from django.utils.translation import gettext_lazy as _
 from minara_site.web.page_acts import PageAct, UndoWhile
 
 RUNNING, TRASH = UndoWhile.RUNNING, UndoWhile.TRASH
+IN_HISTORY = _("What it says now stays in its history; you can go back to it.")
 BY_RULE = _("It only adds what follows from what is stored. You can cancel it until it ends.")
 
 PAGE_ACTS = (
-    PageAct("memories:new", undo="memories:delete"),
+    PageAct("memories:new", undo="memories:delete", note=_("You can delete it again.")),
     PageAct("memories:count", changes_nothing=True),
-    PageAct("memories:edit", undo="memories:revert"),
-    PageAct("memories:revert", undo="memories:revert"),
+    PageAct("memories:edit", undo="memories:revert", note=IN_HISTORY),
+    PageAct("memories:revert", undo="memories:revert", note=IN_HISTORY),
     PageAct("memories:delete", undo="memories:undo", lasts=TRASH),
     PageAct("memories:bulk", undo="memories:undo", lasts=TRASH),
     PageAct("memories:restore", undo="memories:undo"),

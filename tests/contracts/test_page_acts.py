@@ -30,8 +30,10 @@ ACTS = list(load_page_acts().values())
 ELSEWHERE = {  # acts whose objects need a browser, a worker or a plan; tests of their rooms do and undo them
     *(name for name in ROUTES if name.startswith(("account_", "access:", "mfa_")) and name != "access:key_new"),
     *("users:end_sessions", "governance:close", "writes:apply", "writes:undo"),
+    *("brought_in:seen", "brought_in:roll_back", "brought_in:undo", "console:demo_load", "facts:undo_correction"),
     *("bundle:imports", "bundle:import_remove", "bundle:export_remove", "bundle:apply"),
 }
+TOASTS = {"held:undo", "memories:undo", "facts:undo_correction", "user_profile:undo"}  # only a toast offers these
 SIGNING_IN = {"account_login", "account_logout", "access:password"}  # tests of access and of the browser do these
 BOOKKEEPING = {
     "version",
@@ -111,6 +113,14 @@ WALKS: dict[str, Walk] = {
     "memories:restore": Walk(samples={"memory_id": "deleted_id"}),
     "memories:bulk": Walk(),
     "memories:undo": Walk(undo={"action": "delete", "ids": "deleted_ids"}),
+    "held:release": Walk(caller="olga"),
+    "held:discard": Walk(),
+    "held:bulk": Walk(),
+    "quarantine:bulk": Walk({"action": "release", "ids": "hold_id"}, caller="olga"),
+    "held:again": Walk(caller="olga", first=("held:release",), undo={"confirmed": "1"}),
+    "held:undo": Walk(caller="olga", first=("held:release",), undo={"confirmed": "1"}),
+    "role_memory:mark": Walk(),
+    "role_memory:undo": Walk(first=("role_memory:mark",), undo={"correct": "yes"}),
     "facts:decide": Walk(),
     "facts:override": Walk(samples={"kind": "supersede"}),
     "facts:undo": Walk(first=("facts:decide",), undo={"older": "older_id", "newer": "newer_id"}),
@@ -224,8 +234,8 @@ def test_every_form_of_a_page_is_in_the_table() -> None:
 def test_the_screen_says_it_before_the_click() -> None:
     text = "\n".join(path.read_text() for path in Path(settings.BASE_DIR, "templates").rglob("*.html"))
     said = set(re.findall(r"""\{% undo_(?:note|text) ["']([\w:]+)["']""", text))
-    said |= {name for name in ROUTES if name.startswith(("governance:", "users:e"))}  # one form, by the view's name
-    silent = {act.name for act in ACTS if act.undo not in {act.name, ""} and act.undo not in SIGNING_IN} - said
+    said |= {name for name in ROUTES if name.startswith(("governance:", "users:e")) or name.endswith(":bulk")}  # by name
+    silent = {act.name for act in ACTS if act.undo not in {act.name, ""} and act.undo not in SIGNING_IN} - said - TOASTS
     assert silent == set()
 
 
