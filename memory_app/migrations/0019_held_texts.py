@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 from django.db import migrations
 
 from memory_app.index import schema
-from memory_app.index.core.document import Kind
-from memory_app.index.documents import reindex_rows
+from memory_app.index.core.document import Kind, entry_document, memory_document
+from memory_app.index.documents import reindex_rows, write
 
 KINDS = {Kind.MEMORY: "Memory", Kind.ROLE_MEMORY: "RoleMemory"}
 
@@ -26,10 +26,21 @@ def forget_held(apps: Any, schema_editor: Any) -> None:
             reindex_rows(kind, chosen, using=using)
 
 
+def index_held(apps: Any, schema_editor: Any) -> None:
+    """Put the words of texts that wait back into the index, where older versions expect them."""
+    using = schema_editor.connection.alias
+    memories = apps.get_model("memory_app", "Memory").objects.using(using).filter(held_at__isnull=False)
+    write([memory_document(row.pk, row.owner_id, row.content, row.category) for row in memories], using=using)
+    entries = apps.get_model("memory_app", "RoleMemory").objects.using(using).filter(held_at__isnull=False)
+    learned = {row.pk: () if row.lesson_held_at else (row.narrative, row.lesson) for row in entries}
+    documents = [entry_document(row.pk, row.owner_id, row.asset, row.decision, *learned[row.pk]) for row in entries]
+    write(documents, using=using)
+
+
 class Migration(migrations.Migration):
     dependencies: ClassVar = [("memory_app", "0018_held_again")]
     operations: ClassVar = [
         migrations.RunPython(schema.drop_derived, schema.restore),
         migrations.RunPython(schema.restore, schema.drop_derived),
-        migrations.RunPython(forget_held, migrations.RunPython.noop),
+        migrations.RunPython(forget_held, index_held),
     ]
