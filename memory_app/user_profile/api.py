@@ -68,7 +68,14 @@ def list_(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
 def put(request: PageRequest, key: str, payload: NewValue) -> Status[dict[str, Any]]:
     """Set the value of a key: 201 when the key is new, else 200; 202 says that the guard holds the value."""
     principal = request.principal
-    done = set_entry(owner=principal.owner, key=key, value=payload.value, actor=principal.actor, now=timezone.now())
+    done = set_entry(
+        owner=principal.owner,
+        key=key,
+        value=payload.value,
+        actor=principal.actor,
+        only_of_keys=principal.is_key,
+        now=timezone.now(),
+    )
     if done.hold:
         return Status(202, {"data": done.entry if done.entry.value else None, "held": hold_record(done.hold)})
     return Status(201 if done.is_new else 200, {"data": done.entry})
@@ -83,5 +90,6 @@ def put(request: PageRequest, key: str, payload: NewValue) -> Status[dict[str, A
 def delete(request: PageRequest, key: str) -> dict[str, Any]:
     """Remove a key for good."""
     principal = request.principal
-    remove_entry(owner=principal.owner, key=key, actor=principal.actor, now=timezone.now())
+    owner, is_key = principal.owner, principal.is_key
+    remove_entry(owner=owner, key=key, actor=principal.actor, only_of_keys=is_key, now=timezone.now())
     return {}

@@ -46,13 +46,15 @@ def set_entry(
     now: datetime,
     must_be_new: bool = False,
     expected_updated_at: datetime | None = None,
+    only_of_keys: bool = False,
     details: Mapping[str, Any] | None = None,
 ) -> SetEntry:
     """Set the value of a key; the value it has already changes nothing, and one that the guard refuses is held.
 
     Raises Invalid for a key or value that cannot stand in the prompt, and Conflict when the profile is full, when
     the key has a value and `must_be_new`, or when that value changed after `expected_updated_at`; when it was removed
-    since then, NotFound. Raises Refused for a key where a person wrote the value. `details` go into the audit row.
+    since then, NotFound. With `only_of_keys` it raises Refused where a person wrote the value. `details` go
+    into the audit row.
     """
     key, value = clean_key(key), clean_value(value)
     with transaction.atomic():
@@ -65,8 +67,8 @@ def set_entry(
         entry = stored or UserProfileEntry(owner=owner, key=key, updated_at=now)
         if value == (entry.held_value or entry.value):
             return SetEntry(entry, is_new=standing is None, hold=find_hold(entry))
-        if stored:
-            check_writer(stored, actor)
+        if stored and only_of_keys:
+            check_writer(stored)
         verdict = judge_value(entry, value)
         hold = None
         if verdict.is_held:
@@ -130,12 +132,13 @@ def keep_revision(entry: UserProfileEntry, *, actor: str, now: datetime) -> None
     )
 
 
-def remove_entry(*, owner: User, key: str, actor: str, now: datetime) -> UserProfileEntry:
+def remove_entry(*, owner: User, key: str, actor: str, now: datetime, only_of_keys: bool = False) -> UserProfileEntry:
     """Remove an entry with what waits beside it, and return it as it was. Raises NotFound and Refused."""
     with transaction.atomic():
         take_turns(owner)
         entry = get_entry(owner=owner, key=key)
-        check_writer(entry, actor)
+        if only_of_keys:
+            check_writer(entry)
         keep_revision(entry, actor=actor, now=now)
         drop_entry(entry, actor=actor, now=now)
         record_entry(entry, entry.value, "user_profile_removed", actor=actor, now=now)
@@ -250,10 +253,8 @@ def check_expected(entry: UserProfileEntry | None, *, must_be_new: bool, updated
         )
 
 
-def check_writer(entry: UserProfileEntry, actor: str) -> None:
-    """Raise Refused when a key would change or remove what a person wrote or brought in, also while that is held."""
-    if not actor.startswith(AGENT_ACTOR):
-        return
+def check_writer(entry: UserProfileEntry) -> None:
+    """Raise Refused unless a key wrote the value, or the first one that is still held."""
     hold = None if entry.value else find_hold(entry)
     if not (hold.actor if hold else entry.actor).startswith(AGENT_ACTOR):
         detail = _("A person wrote this value. A key changes and removes only what keys wrote.")

@@ -172,7 +172,7 @@ class TestRollBack:
         assert states(good) == [SETTLED]
 
     def test_a_fact_that_gave_way_to_words_that_go_is_swept_again(self, story: Story) -> None:
-        mine = write(person(story.owner), "no leverage", now=story.since - MINUTE, typed=True)
+        mine = write(agent(story.owner, "old00000"), "no leverage", now=story.since - MINUTE, typed=True)
         bad = agent(story.owner, "bad00000")
         edit_memory(principal=bad, memory_id=mine.pk, changes=Changes(content="holds ETH"), now=story.tick())
         good = story.record(GOOD, "holds ETH")
@@ -246,7 +246,7 @@ class TestUndo:
         story.sweep()
         story.since = story.tick()
         bad = agent(story.owner, "bad00000")
-        typed = write(person(story.owner), "holds SOL", now=story.since - MINUTE, typed=True)
+        typed = write(agent(story.owner, "old00000"), "holds SOL", now=story.since - MINUTE, typed=True)
         delete_memories(principal=bad, owner=story.owner, ids=[typed.pk], now=story.tick())
         rollback = story.roll(BAD)
         good = story.record(GOOD, "holds SOL")
