@@ -22,10 +22,10 @@ def note_brought_in(*, owner: User, run: str, actor: str, file: str, memories: i
     """
     if is_owner(actor, owner) or not memories + values:
         return
-    fields = {"owner": owner, "actor": actor, "file": file[:255], "at": now}
-    row, _is_new = BroughtIn.objects.get_or_create(run=run, defaults=fields)
     added = {"memories": F("memories") + memories, "values": F("values") + values}
-    BroughtIn.objects.filter(pk=row.pk).update(**added, seen_at=None)
+    if not BroughtIn.objects.filter(run=run, owner=owner).update(**added, seen_at=None):
+        said = {"actor": actor, "file": file[:255], "memories": memories, "values": values}
+        BroughtIn.objects.create(owner=owner, run=run, at=now, **said)
 
 
 def note_seen(run: BroughtIn, *, at: datetime | None) -> None:

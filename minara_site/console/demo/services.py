@@ -1,6 +1,7 @@
 """Load and remove the demo, whose parts the apps declare. One transaction each: all of it is there or nothing."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
@@ -8,7 +9,7 @@ from operator import itemgetter
 from typing import Any
 
 from django.contrib.auth.hashers import make_password
-from django.db import transaction
+from django.db import connections, transaction
 from django.db.models import CASCADE, ForeignObjectRel, Model, QuerySet
 from django.utils.translation import gettext as _
 
@@ -73,9 +74,12 @@ def remove_demo(*, now: datetime, actor: str) -> Removal | None:
 
 def preview_removal(*, now: datetime) -> Removal | None:
     """Return what `remove_demo` would do: it is done and taken back, so that nothing else can come of it."""
-    with transaction.atomic():
+    with ExitStack() as stack:
+        for alias in connections:
+            stack.enter_context(transaction.atomic(using=alias))
         removal = remove_rows(now=now, actor="", apply=False)
-        transaction.set_rollback(True)
+        for alias in connections:
+            transaction.set_rollback(True, using=alias)
     return removal
 
 
