@@ -234,7 +234,9 @@ def test_every_form_of_a_page_is_in_the_table() -> None:
 def test_the_screen_says_it_before_the_click() -> None:
     text = "\n".join(path.read_text() for path in Path(settings.BASE_DIR, "templates").rglob("*.html"))
     said = set(re.findall(r"""\{% undo_(?:note|text) ["']([\w:]+)["']""", text))
-    said |= {name for name in ROUTES if name.startswith(("governance:", "users:e")) or name.endswith(":bulk")}  # by name
+    said |= {
+        name for name in ROUTES if name.startswith(("governance:", "users:e")) or name.endswith(":bulk")
+    }  # by name
     silent = {act.name for act in ACTS if act.undo not in {act.name, ""} and act.undo not in SIGNING_IN} - said - TOASTS
     assert silent == set()
 
