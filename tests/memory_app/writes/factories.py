@@ -5,7 +5,6 @@ from typing import Any
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Draft, write_memory
 from memory_app.user_profile.models import UserProfileEntry
-from minara_site.access.policy import AGENT_SCOPES
 from minara_site.access.principal import Principal
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 
@@ -30,8 +29,8 @@ SAME = (
 
 
 def agent(user: Any, prefix: str) -> Principal:
-    """Return a key of this user, as agents use it."""
-    return Principal(user=user, role=user.role, scopes=AGENT_SCOPES, key_prefix=prefix)
+    """Return a key of this user; without scopes, as when keys still changed what a person typed."""
+    return Principal(user=user, role=user.role, scopes=None, key_prefix=prefix)
 
 
 def person(user: Any) -> Principal:

@@ -41,7 +41,7 @@ def since(minutes: int = 60) -> str:
 def test_writers_stand_with_what_they_did(operator_page: Client, ana: Any) -> None:
     now = timezone.now()
     bad = agent(ana, "bad00000")
-    mine = write(person(ana), "trail stops by 8%", now=now - timedelta(days=3), typed=True)
+    mine = write(agent(ana, "old00000"), "trail stops by 8%", now=now - timedelta(days=3), typed=True)
     write(bad, "held\u200b", now=now - timedelta(hours=2))
     write(bad, "new", now=now - timedelta(hours=1))
     edit_memory(principal=bad, memory_id=mine.pk, changes=Changes(content="poison"), now=now)
@@ -106,7 +106,7 @@ def test_a_burst_is_seen_within_one_page_load_and_leads_to_its_rows(operator_pag
 def test_look_confirm_result_undo(operator_page: Client, ana: Any, olga: Any) -> None:
     now = timezone.now()
     bad = agent(ana, "bad00000")
-    mine = write(person(ana), "trail stops by 8%", now=now - timedelta(days=2), typed=True)
+    mine = write(agent(ana, "old00000"), "trail stops by 8%", now=now - timedelta(days=2), typed=True)
     edit_memory(principal=bad, memory_id=mine.pk, changes=Changes(content="trail stops by 80%"), now=now)
     added = write(bad, "<b>poison</b>", now=now)
     set_entry(owner=ana, key="zone", value="moon", actor=BAD, now=now)

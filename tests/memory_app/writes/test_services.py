@@ -368,8 +368,8 @@ class TestTraces:
 
 def test_what_comes_back_is_judged_by_the_rules_of_today(ana: Any, olga: Any, now: datetime) -> None:
     bad, since = agent(ana, "bad00000"), now - 9 * MINUTE
-    row = write(person(ana), "trail stops", now=since - MINUTE, typed=True)
-    gone = write(person(ana), "old notes", now=since - MINUTE, typed=True)
+    row = write(agent(ana, "old00000"), "trail stops", now=since - MINUTE, typed=True)
+    gone = write(agent(ana, "old00000"), "old notes", now=since - MINUTE, typed=True)
     hidden = "trail\u200b stops"  # stored before any rule knew it
     Memory.objects.filter(pk=row.pk).update(content=hidden, rules_version="older")
     Memory.objects.filter(pk=gone.pk).update(content="old\u200b notes", rules_version="older")
