@@ -76,7 +76,8 @@ def answers(world: World, operation: Any, mode: GenerationMode, examples: int) -
     @settings(max_examples=examples, phases=[Phase.generate], derandomize=True, suppress_health_check=list(HealthCheck))
     @given(case=operation.as_strategy(generation_mode=mode))
     def call(case: Any) -> None:
-        real = {name: value for name, value in world.ana.samples.items() if name in (case.path_parameters or {})}
+        samples = world.ana.samples | world.ana.samples["of_key"]
+        real = {name: value for name, value in samples.items() if name in (case.path_parameters or {})}
         if mode is GenerationMode.POSITIVE and real:
             case.path_parameters = {**case.path_parameters, **real}
         with transaction.atomic():

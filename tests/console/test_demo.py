@@ -271,7 +271,7 @@ def test_pages_that_were_compiled_hear_that_it_went(
 
 
 def edit_a_memory(owner: Any, now: datetime) -> Any:
-    row = Memory.objects.live().editable().filter(owner=owner, is_demo=True).first()
+    row = Memory.objects.live().filter(owner=owner, is_demo=True).first()
     return edit_memory(
         principal=Principal(owner, Role.USER), memory_id=row.pk, changes=Changes(content="mine now"), now=now
     )

@@ -44,7 +44,7 @@ def planned(job: str = PURGE) -> Any:
 class TestSchedule:
     def test_names_every_job_in_plain_words_and_says_when_no_worker_was_seen(self, operator_page: Client) -> None:
         page = text_of(operator_page.get("/ops/jobs/"))
-        assert "Removes deleted memories for good" in page
+        assert "Removes deleted memories and discarded texts for good" in page
         assert "Seals what the audit log has gained" in page
         assert "minara worker</code>" in page
         WorkerSeen.objects.create(name="host:1", seen_at=timezone.now())

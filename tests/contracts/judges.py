@@ -35,7 +35,8 @@ HEADERS = {
 WRITE = re.compile(
     r"\s*(?:INSERT|UPDATE|DELETE|REPLACE|MERGE|CREATE|DROP|ALTER|TRUNCATE)\b[^\"]*\"?(\w*)", re.IGNORECASE
 )
-LOGS = {"access_log", "search_log", "search_log_hits", "rate_counts"}  # who looked and how often: no state of an owner
+# Who looked and how often, and that writes work: no state of an owner
+LOGS = {"access_log", "search_log", "search_log_hits", "rate_counts", "instance_meta"}
 OF_THE_TRANSACTION = re.compile(r"\s*(?:SAVEPOINT|RELEASE|ROLLBACK|BEGIN|COMMIT|SET|PRAGMA)\b", re.IGNORECASE)
 OWN_ACCOUNT = ("login", "logout", "mfa", "reauthenticate", "settings/", "first-steps/")
 

@@ -49,6 +49,7 @@ BOOKKEEPING = {
 RECORDS = LOGS | {  # what is only ever added to
     "audit_log",
     "memory_consolidation_events",
+    "memory_deletions",
     "memory_revisions",
     "user_profile_revisions",
     "write_rollbacks",
@@ -237,6 +238,7 @@ def test_the_screen_says_it_before_the_click() -> None:
     said |= {
         name for name in ROUTES if name.startswith(("governance:", "users:e")) or name.endswith(":bulk")
     }  # by name
+    assert said <= ROUTES.keys()
     silent = {act.name for act in ACTS if act.undo not in {act.name, ""} and act.undo not in SIGNING_IN} - said - TOASTS
     assert silent == set()
 

@@ -131,7 +131,7 @@ def test_over_the_pages(world: World, ana_page: Knocker, name: str, share: int) 
 
 
 def test_an_edit_over_both(world: World, ana_key: Knocker, ana_page: Knocker, share: int) -> None:
-    memory_id = world.ana.samples["memory_id"]
+    memory_id = world.ana.samples["of_key"]["memory_id"]
 
     def read() -> str:
         return Memory.objects.get(pk=memory_id).content

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import pairwise
 from typing import Any
@@ -155,6 +155,10 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
         events.append(kept)
     for number in range(1, MANY):
         set_entry(owner=user, key=f"{canary}_{number}", value=f"{canary} value", actor=me.actor, now=now)
+    by_key = replace(me, scopes=frozenset({Scope.MEMORY_WRITE}), key_prefix="seed0000").actor
+    of_key = Draft(Category.PERSONALIZATION, f"{canary} by key", Provenance(Source.USER_MANUAL, by_key))
+    stated = write_memory(owner_id=user.pk, draft=of_key, now=now)
+    set_entry(owner=user, key=f"{canary}_by_key", value="a value", actor=by_key, now=now)
     entry = set_entry(owner=user, key=f"{canary}_zone", value=f"{canary}/Lisbon", actor=me.actor, now=now).entry
     turn = NewTurn(f"{canary} asked", f"{canary} answered", [ToolCall("memory_search", {"query": canary}, ok=True)])
     for _number in range(MANY):
@@ -219,6 +223,7 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
         "memory_id": typed[0],
         "deleted_id": deleted[0],
         "deleted_ids": deleted,
+        "of_key": {"memory_id": stated.pk, "key": f"{canary}_by_key"},
         "version": 1,
         "batch": batch,
         "session_id": session.pk,

@@ -57,7 +57,8 @@ def icon(name: str, size: str = "", label: Text = "") -> SafeString:
 @register.simple_tag
 def undo_text(act: str) -> str:
     """Return how the act of that address is undone, for the title of its button."""
-    return load_page_acts()[act].text
+    known = load_page_acts().get(act)  # a list of another app may declare none
+    return known.text if known else ""
 
 
 @register.simple_tag

@@ -98,7 +98,7 @@ class TestApp:
         row = Authenticator.objects.get(type="totp")
         path = f"/settings/security/factors/{row.pk}/remove/"
         assert "It is the last one" in client.get(path).content.decode()
-        assert client.post(path).status_code == 303
+        assert client.post(path, {"word": "remove"}).status_code == 303
         assert not Authenticator.objects.exists()
         assert AuditEntry.objects.get(tool_call="second_factor_removed").details["factor"] == row.pk
 
@@ -189,7 +189,7 @@ class TestRecoveryCodes:
     def test_are_renewed_and_shown_once(self, browser, ana):
         client = browser("ana")
         _secret, before = enrol(client)
-        answer = client.post("/settings/security/codes/")
+        answer = client.post("/settings/security/codes/", {"word": "replace"})
         page = answer.content.decode()
         new = re.search(r'id="codes"[^>]*>([^<]+)<', page)[1].split()
         assert answer.status_code == 201
@@ -305,7 +305,7 @@ class TestOperators:
         row = Authenticator.objects.get(type="totp")
         path = f"/settings/security/factors/{row.pk}/remove/"
         assert "Remove it" not in client.get(path).content.decode()
-        assert client.post(path).status_code == 409
+        assert client.post(path, {"word": "remove"}).status_code == 409
         assert Authenticator.objects.filter(pk=row.pk).exists()
 
     def test_who_lost_theirs_are_helped_from_the_command_line(self, browser, olga, with_app, capsys):

@@ -140,7 +140,7 @@ class TestChanges:
     def test_ends_sessions_and_resets_the_factor(self, operator_page, olga, ana, path, tool_call):
         text_of(operator_page.get(f"{LIST}{ana.pk}/{path}"))
         assert not AuditEntry.objects.filter(tool_call=tool_call).exists()
-        done(operator_page.post(f"{LIST}{ana.pk}/{path}"), f"{LIST}{ana.pk}/")
+        done(operator_page.post(f"{LIST}{ana.pk}/{path}", {"word": "reset"}), f"{LIST}{ana.pk}/")
         assert AuditEntry.objects.get(tool_call=tool_call).actor == f"user:{olga.pk}"
 
     @table("path", ["sessions/end/", "disable/"])
@@ -155,7 +155,7 @@ class TestChanges:
             user=olga, secret="A" * 32, session_key=operator_page.session.session_key, now=timezone.now(), actor="test"
         )
         assert "second-factor/reset/" not in text_of(operator_page.get(f"{LIST}{olga.pk}/"))
-        answer = operator_page.post(f"{LIST}{olga.pk}/second-factor/reset/")
+        answer = operator_page.post(f"{LIST}{olga.pk}/second-factor/reset/", {"word": "reset"})
         assert "Add another one, then remove this one." in text_of(answer, 409)
         assert has_factor(olga)
 

@@ -344,11 +344,11 @@ class TestOneDecision:
 class TestOutcomes:
     def test_lists_what_is_old_enough_the_oldest_first(self, page, ana):
         assert "Nothing waits for you" in words_of(page.get(path("outcomes")))
-        for hours, words in ((30, "second"), (60, "first"), (2, "young")):
+        for hours, words in ((30, "newer"), (60, "older"), (2, "young")):
             make_thesis(ana, hours=hours, decision=words)
         shown = words_of(page.get(path("outcomes")))
         assert "0 marked by you today, 2 left" in shown
-        assert shown.index("first") < shown.index("second")
+        assert shown.index("older") < shown.index("newer")
         assert "young" not in shown
 
     @table(("correct", "status"), [("yes", Status.REFLECTED), ("no", Status.PENDING)])
@@ -359,7 +359,7 @@ class TestOutcomes:
         assert (answer.status_code, answer.url) == (303, path("judge", second.pk))
         shown = page.get(answer.url)
         assert "1 marked by you today, 1 left" in words_of(shown)
-        assert "You can undo this for 10 seconds; after that it is final." in words_of(shown)
+        assert "You can undo this for 10 seconds. After that it is final." in words_of(shown)
         assert f'action="{path("undo", first.pk)}" data-undo' in html(shown)
         for address in (path("judge", first.pk), path("one", first.pk), path("list")):
             assert "Takes effect in a moment." in words_of(page.get(address))
