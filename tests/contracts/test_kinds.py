@@ -194,7 +194,7 @@ class TestKinds:
 
 
 def test_a_secret_that_is_written_through_any_door_of_the_api_is_in_no_other_table(world):
-    agent = world.callers["key_agent"]
+    agent, samples = world.callers["key_agent"], world.ana.samples | world.ana.samples["of_key"]
     tools = {
         "memory_write": {"content": KEPT, "category": "lesson"},
         "record_decision": JSON["POST /v1/role-memory"] | {"decision": KEPT},
@@ -202,9 +202,9 @@ def test_a_secret_that_is_written_through_any_door_of_the_api_is_in_no_other_tab
     sent = [("POST", f"/v1/tools/{tool}", {**said, "reasoning": KEPT}) for tool, said in tools.items()]
     for door in JSON:
         method, _space, route = door.partition(" /")
-        said = json.loads(body_of(method, route, world.ana.samples))
-        sent += [(method, fill(route, world.ana.samples), said | {field: KEPT}) for field in said]
-        sent.append((method, fill(route, world.ana.samples), said | {"inputs": {"note": KEPT}}))
+        said, path = json.loads(body_of(method, route, samples)), fill(route, samples)
+        sent += [(method, path, said | {field: KEPT}) for field in said]
+        sent.append((method, path, said | {"inputs": {"note": KEPT}}))
     answers = [
         world.wire.send(method, path, json.dumps(body), **agent.headers, **{"Idempotency-Key": str(number)})
         for number, (method, path, body) in enumerate(sent)

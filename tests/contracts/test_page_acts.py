@@ -45,9 +45,11 @@ BOOKKEEPING = {
     "compared_at",
     "fact_key",
     "enqueued_at",
+    "mark_effective_at",
 }
 RECORDS = LOGS | {  # what is only ever added to
     "audit_log",
+    "holds",
     "memory_consolidation_events",
     "memory_deletions",
     "memory_revisions",
@@ -62,11 +64,12 @@ RENEWED = {  # made anew, with another key
     "user_profile": ("owner_id", "key", "value"),
 }
 MARKS = ("decided_at", "deleted_at", "retired_at", "held_at")  # whether, not when
+NOTHING_TO_DO = {"bundle.export", "roles.start_due"}  # runs that find what they were asked for undone
 ENDS = {  # how a row that an act made looks once it is undone
     "memories": lambda row: row["deleted_at"] is not None,
     "api_keys": lambda row: row["revoked_at"] is not None,
     "bundle_transfers": lambda row: row["state"] == "expired",
-    "job_runs": lambda row: row["state"] == "cancelled" or row["job"] == "bundle.export",  # it finds nothing to write
+    "job_runs": lambda row: row["state"] == "cancelled" or row["job"] in NOTHING_TO_DO,
     "memory_edges": lambda _row: True,  # of a memory in the trash
     "search_document": lambda _row: True,
     "access_user": lambda row: row["password"].startswith("!"),  # nobody can sign in
@@ -99,6 +102,7 @@ class Walk:
 MADE = {  # the sample that a new row of a table stands for, and its column
     "memory_id": ("memories", "id"),
     "batch": ("memories", "batch"),
+    "hold_id": ("holds", "id"),
     "run_id": ("job_runs", "id"),
     "prefix": ("api_keys", "prefix"),
     "export_id": ("bundle_transfers", "id"),
@@ -176,7 +180,9 @@ def post(world: World, caller: str, act: PageAct, body: dict[str, Any]) -> tuple
 def follow(world: World, act: PageAct, walk: Walk, samples: dict[str, Any]) -> None:
     """Do an act; put the keys of the rows that it made in the place of the samples."""
     before = all_rows(without=LOGS)
-    body = urlencode(walk.body, doseq=True) if walk.body else body_of("POST", ROUTES[act.name], samples)
+    body = body_of("POST", ROUTES[act.name], samples)
+    if walk.body:
+        body = urlencode({name: put(value, samples) for name, value in walk.body.items()}, doseq=True)
     answer = world.callers[walk.caller].call("POST", fill(ROUTES[act.name], samples), body)
     assert answer.status_code in {200, 201, 204, 303}, answer.content[:2000]
     after = all_rows(without=LOGS)
