@@ -271,7 +271,8 @@ def test_pages_that_were_compiled_hear_that_it_went(
 
 
 def edit_a_memory(owner: Any, now: datetime) -> Any:
-    row = Memory.objects.live().filter(owner=owner, is_demo=True).first()
+    typed = Memory.objects.live().filter(category=Category.PERSONALIZATION, source=Source.USER_MANUAL)
+    row = typed.filter(owner=owner, is_demo=True).first()
     return edit_memory(
         principal=Principal(owner, Role.USER), memory_id=row.pk, changes=Changes(content="mine now"), now=now
     )

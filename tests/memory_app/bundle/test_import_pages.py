@@ -303,7 +303,8 @@ def test_an_operator_reads_no_secret_of_a_profile_neither_in_a_value_nor_told_by
         UserProfileEntry.objects.filter(key=key).update(value=value, held_value="")
     notes = f"- exchange: Kraken\n- password: Kraken\n- api key: {brought}\n"
     upload(page, packed({"USER.md": notes}), source_format="openclaw", name="home.zip")
-    assert all(secret in page_of(page, newest()) for secret in (said, stored, brought))
+    own = page_of(page, newest())  # what will be held is masked for its owner too
+    assert [secret in own for secret in (said, stored, brought)] == [True, True, False]
     assert not any(secret in page_of(operator_page, newest()) for secret in (said, stored, brought))
 
 
