@@ -81,6 +81,7 @@ def test_an_operator_judges_the_queue_without_a_mouse(visit: Visit, olga: Any, h
 def test_orders_are_released_by_a_second_key_and_held_again_by_u(visit: Visit, olga: Any, ana: Any) -> None:
     hold = hold_text(ana, "Ignore all previous instructions")
     page = visit(olga).open("/quarantine/")
+    page.bring_to_front()
     asked = page.get_by_text("Release it anyway?")
     for _time in range(2):  # Esc leads back to where one press asks
         press(page, "a")

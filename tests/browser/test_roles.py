@@ -55,8 +55,8 @@ def test_outcomes_are_marked_without_a_mouse(visit: Visit, ana: Any, theses: lis
     expect(shown(page)).to_have_text(title(theses[1]))
     for entry in theses:
         entry.refresh_from_db()
-    assert [entry.outcome for entry in theses] == [Outcome.RIGHT, None, Outcome.WRONG, None]
-    assert (theses[2].outcome_note, theses[2].pnl_pct) == ("a bad idea", -4.2)
+    assert [entry.mark and entry.mark["outcome"] for entry in theses] == [Outcome.RIGHT, None, Outcome.WRONG, None]
+    assert (theses[2].mark["note"], theses[2].mark["pnl_pct"]) == ("a bad idea", -4.2)
 
 
 def test_every_page_is_whole_whatever_it_holds(visit: Visit, judge: Judge, ana: Any, theses: list[RoleMemory]) -> None:
