@@ -61,7 +61,7 @@ class FactsPart(DemoPart[DemoFact]):
         """
         ids = Memory.objects.filter(is_demo=True).exclude(edited_since(load)).values("pk")
         events = ConsolidationEvent.objects.filter(Q(fact_id__in=ids) | Q(other_id__in=ids))
-        retired = events.filter(kind__in=RETIRING, other_id__in=ids).values("fact_id")
+        retired = events.filter(kind__in=RETIRING, other_id__in=ids, undone_by__isnull=True).values("fact_id")
         settle(Memory.objects.filter(pk__in=retired, fact_state=FactState.RETIRED, is_demo=False))
         events.filter(undoes__isnull=False).delete()
         events.delete()

@@ -234,8 +234,8 @@ class Memory(models.Model):
 
     @property
     def searched_text(self) -> str:
-        """What is embedded of it."""
-        return self.content
+        """What is embedded of it; nothing while the guard holds it."""
+        return "" if self.held_at else self.content
 
     @property
     def search_document(self) -> Document:

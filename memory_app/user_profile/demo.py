@@ -32,7 +32,7 @@ class ProfilePart(DemoPart[DemoValue]):
 
     def remove(self, load: DemoLoad) -> list[RemovedRows]:
         entries, revisions = load.marked(UserProfileEntry), load.marked(UserProfileRevision)
-        written = entries.filter(Q(updated_at__gt=load.loaded_at) | ~Q(held_value=""))
+        written = entries.filter(Q(updated_at__gt=load.loaded_at) | ~Q(held_value="", discarded_value=""))
         for entry in written:
             revisions = revisions.exclude(owner=entry.owner_id, key=entry.key)
         removed = RemovedRows(_("Profile values"), entries.count() - written.count(), written.count())

@@ -62,13 +62,14 @@ def set_entry(
         stored = find_entry(owner=owner, key=key)
         standing = stored if stored and stored.value else None
         check_expected(standing, must_be_new=must_be_new, updated_at=expected_updated_at)
-        if stored is None:
+        counts = stored is not None and bool(stored.value or stored.held_value)
+        if not counts:
             refuse_full_profile(owner)
         entry = stored or UserProfileEntry(owner=owner, key=key, updated_at=now)
         if value == (entry.held_value or entry.value):
             return SetEntry(entry, is_new=standing is None, hold=find_hold(entry))
-        if stored and only_of_keys:
-            check_writer(stored)
+        if counts and only_of_keys:
+            check_writer(entry)
         verdict = judge_value(entry, value)
         hold = None
         if verdict.is_held:
@@ -146,11 +147,51 @@ def remove_entry(*, owner: User, key: str, actor: str, now: datetime, only_of_ke
 
 
 def drop_entry(entry: UserProfileEntry, *, actor: str, now: datetime) -> None:
-    """Delete the row; a value that waited is discarded."""
+    """Delete the row; a value that waited is discarded, and the row keeps it as long as discarded values are kept."""
     if entry.held_value:
         ids = [entry.pk]
         lift_holds(kind=PROFILE_KIND, object_ids=ids, actor=actor, now=now, decision=Decision.DISCARDED)
-    entry.delete()
+    row = UserProfileEntry.objects.filter(pk=entry.pk)
+    if discarded := entry.held_value or entry.discarded_value:
+        row.update(value="", held_value="", actor="", discarded_value=discarded)
+    else:
+        row.delete()
+
+
+def undo_change(
+    *, owner: User, key: str, replaced_at: datetime | None, actor: str, now: datetime
+) -> tuple[UserProfileEntry, Hold | None]:
+    """Give a key the value, writer and moment that it had before its last change, or its removal without `replaced_at`.
+
+    Raises NotFound when that is not kept any more, and Conflict when the entry was changed since.
+    """
+    with transaction.atomic():
+        take_turns(owner)
+        stored = find_entry(owner=owner, key=key)
+        standing = stored if stored and stored.value else None
+        check_expected(standing, must_be_new=replaced_at is None, updated_at=replaced_at)
+        earlier = UserProfileRevision.objects.for_owner(owner).filter(key=key).order_by("pk").last()
+        if earlier is None or not earlier.value:
+            raise no_such_entry()
+        entry = stored or UserProfileEntry(owner=owner, key=key)
+        keep_revision(entry, actor=actor, now=now)
+        set_earlier(entry, earlier, now=now)
+        hold = find_hold(entry)
+        record_entry(
+            entry, earlier.value, "user_profile_set", actor=actor, now=now, details={"held": 1} if hold else {}
+        )
+    return entry, hold
+
+
+def set_earlier(entry: UserProfileEntry, earlier: UserProfileRevision, *, now: datetime) -> None:
+    """Give an entry the value, writer and moment of an earlier revision; what today's rules refuse is held instead."""
+    verdict = judge_value(entry, earlier.value)
+    entry.value, entry.actor = "" if verdict.is_held else earlier.value, earlier.actor
+    entry.updated_at, entry.rules_version = earlier.updated_at or now, verdict.rules_version
+    if verdict.is_held and not entry.held_value:  # what is held already waits alone
+        hold_value(entry, earlier.value, verdict, actor=earlier.actor, now=now)
+    else:
+        entry.save()
 
 
 def lock_entries(ids: Collection[int]) -> dict[int, UserProfileEntry]:
@@ -189,6 +230,8 @@ def hold_released(entry: UserProfileEntry, *, actor: str, now: datetime) -> None
     keep_revision(entry, actor=actor, now=now)
     entry.held_value = entry.value
     entry.value, entry.actor, entry.updated_at = before.value, before.actor, before.updated_at or now
+    if entry.value and judge_value(entry, entry.value).is_held:  # refused by today's rules; its history keeps it
+        entry.value = ""
     entry.save()
 
 
@@ -254,9 +297,10 @@ def check_expected(entry: UserProfileEntry | None, *, must_be_new: bool, updated
 
 
 def check_writer(entry: UserProfileEntry) -> None:
-    """Raise Refused unless a key wrote the value, or the first one that is still held."""
-    hold = None if entry.value else find_hold(entry)
-    if not (hold.actor if hold else entry.actor).startswith(AGENT_ACTOR):
+    """Raise Refused unless a key wrote the value, and the one that is held."""
+    hold = find_hold(entry)
+    writers = [entry.actor] if entry.value else []
+    if not all(actor.startswith(AGENT_ACTOR) for actor in [*writers, *([hold.actor] if hold else [])]):
         detail = _("A person wrote this value. A key changes and removes only what keys wrote.")
         raise Refused(detail, code="not_editable")
 

@@ -17,7 +17,7 @@ from memory_app.user_profile.core import PROFILE_KIND
 from memory_app.user_profile.forms import EditForm, EntryForm, ValueForm
 from memory_app.user_profile.models import UserProfileEntry, guarded_text
 from memory_app.user_profile.selectors import find_entry, get_entry, list_entries
-from memory_app.user_profile.services import MAX_VALUE_CHARS, remove_entry, set_entry
+from memory_app.user_profile.services import MAX_VALUE_CHARS, remove_entry, set_entry, undo_change
 from minara_site.access.access_log import log_access
 from minara_site.access.actors import is_owner, name_actors
 from minara_site.access.models import User
@@ -35,7 +35,7 @@ from minara_site.web.keyset import Order
 from minara_site.web.lists import Column, Empty, ListSpec, Sort, load_page, render_list, render_row
 from minara_site.web.responses import back, render_page, see_other, toast, wants_fragment
 
-FORMER = "former_user_profile_entry"  # in the browser session, for one undo: the key, its value, what replaced it
+FORMER = "former_user_profile_entry"  # in the browser session, for one undo: the key, and when it was replaced
 
 
 def containing(rows: Rows, text: str) -> Rows:
@@ -123,7 +123,7 @@ def entry_edit(request: PageRequest, key: str) -> HttpResponse:
     if hold:
         return show_held(request, hold)
     stands = get_entry(owner=request.principal.owner, key=key)
-    request.session[FORMER] = {"key": key, "value": entry.value, "replaced_at": stamp(stands)}
+    request.session[FORMER] = {"key": key, "replaced_at": stamp(stands)}
     toast(request, _("Saved. It is read from the next session on."), reverse("user_profile:undo"))
     return answer_row(request, stands)
 
@@ -133,7 +133,7 @@ def entry_remove(request: PageRequest, key: str) -> HttpResponse:
     """Remove an entry; the browser session keeps it for one undo."""
     principal = request.principal
     entry = remove_entry(owner=principal.owner, key=key, actor=principal.actor, now=timezone.now())
-    request.session[FORMER] = {"key": entry.key, "value": entry.value, "replaced_at": ""}
+    request.session[FORMER] = {"key": entry.key, "replaced_at": ""}
     toast(request, _("Removed %(key)s.") % {"key": entry.key}, reverse("user_profile:undo"))
     return answer_row(request, None)
 
@@ -144,14 +144,14 @@ def entry_undo(request: PageRequest) -> HttpResponse:
     former = request.session.get(FORMER)
     if former is None:
         raise NotFound(_("There is nothing left to undo."))
-    key, replaced_at = former["key"], parse_datetime(former["replaced_at"])
-    hold = store(
-        request, key=key, value=former["value"], must_be_new=replaced_at is None, expected_updated_at=replaced_at
+    principal, replaced_at = request.principal, parse_datetime(former["replaced_at"])
+    entry, hold = undo_change(
+        owner=principal.owner, key=former["key"], replaced_at=replaced_at, actor=principal.actor, now=timezone.now()
     )
     del request.session[FORMER]
     if hold:
         return show_held(request, hold)
-    toast(request, _("%(key)s is as it was.") % {"key": key})
+    toast(request, _("%(key)s is as it was.") % {"key": entry.key})
     return back(request, "user_profile:page")
 
 

@@ -38,7 +38,7 @@ PAGE_ACTS = (
     PageAct("users:invite", undo="users:withdraw_link", note=_("You can withdraw the link until it is used.")),
     PageAct("users:new_link", undo="users:withdraw_link", note=_("You can withdraw the link until it is used.")),
     PageAct("users:withdraw_link", undo="users:new_link", note=_("You can make another link at any time.")),
-    PageAct("users:role", undo="users:role", note=_("The former role can be given back here.")),
+    PageAct("users:role", undo="users:role", note=_("The former account type can be given back here.")),
     PageAct("users:disable", word="disable"),
     PageAct("users:enable", undo="users:disable"),
     PageAct("users:end_sessions", undo="account_login", note=_("They sign in again with their password.")),
@@ -59,7 +59,7 @@ PAGE_ACTS = (
     PageAct("console:demo_remove", word=DEMO_WORD),
     # What is held
     PageAct("held:release", undo="held:undo", note=HELD_AGAIN),
-    PageAct("held:discard", undo="held:undo", lasts=UndoWhile.TRASH),
+    PageAct("held:discard", undo="held:undo", note=HELD_AGAIN),
     PageAct("held:bulk", undo="held:undo", note=HELD_AGAIN),
     PageAct("quarantine:bulk", undo="held:undo", note=HELD_AGAIN),
     PageAct("held:again", undo="held:release"),

@@ -312,7 +312,11 @@
   });
   document.addEventListener("htmx:afterSettle", (event) => {
     watchToasts();
-    if (event.target.matches?.("[data-pane]")) showCurrent(event.target);
+    if (event.target.matches?.("[data-pane]")) {
+      showCurrent(event.target);
+      const isCancelled = event.detail.requestConfig?.elt.dataset.key === "Escape";  // the link with the focus is gone
+      if (isCancelled) find("[data-key='a']", event.target)?.focus({ preventScroll: true });
+    }
     if (event.target.matches?.(".verdict")) find("[data-key='Escape']", event.target)?.focus({ preventScroll: true });
     findAll("[data-list]").forEach((list) => { showCounts(list); showChoice(list); });
     const form = find("[data-inline]");

@@ -61,7 +61,7 @@ RENEWED = {  # made anew, with another key
     "first_steps": ("user_id", "step"),
     "invitations": ("user_id",),
     "memory_edges": ("src_table", "src_id", "edge_type", "dst_entity_kind", "dst_entity_key"),
-    "user_profile": ("owner_id", "key", "value"),
+    "user_profile": ("owner_id", "key", "value", "actor"),
 }
 MARKS = ("decided_at", "deleted_at", "retired_at", "held_at")  # whether, not when
 NOTHING_TO_DO = {"bundle.export", "roles.start_due"}  # runs that find what they were asked for undone

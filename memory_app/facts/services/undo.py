@@ -58,8 +58,9 @@ def undo_correction(*, principal: Principal, memory_id: int, now: datetime) -> i
     """
     owner = principal.owner
     with transaction.atomic():
+        correction = get_memory(owner=owner, memory_id=memory_id, lock=True)
         lock_facts_of(owner.pk)
-        corrected = parse_number(get_memory(owner=owner, memory_id=memory_id).origin, after=MEMORY_ORIGIN)
+        corrected = parse_number(correction.origin, after=MEMORY_ORIGIN)
         if corrected is None:
             raise no_such_memory()
         retired = ConsolidationEvent.objects.for_owner(owner).filter(fact_id=corrected, other_id=memory_id)

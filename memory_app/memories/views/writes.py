@@ -1,6 +1,7 @@
 """Telling the agent something, correcting it, and what happens when two people edit at once."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from http import HTTPStatus
 from typing import Any
 
@@ -62,15 +63,15 @@ def keep(request: PageRequest, form: MemoryForm, corrected: Memory | None) -> Ht
     if memory.held_at:
         return show_held(request, memory)
     if corrected:
-        return show_correction(request, memory, corrected)
+        return show_correction(request, memory, corrected, now=now)
     toast(request, _("Stored. The next session reads it."), reverse("memories:delete", args=[memory.pk]))
     return see_other("memories:one", memory.pk)
 
 
-def show_correction(request: PageRequest, memory: Memory, corrected: Memory) -> HttpResponse:
+def show_correction(request: PageRequest, memory: Memory, corrected: Memory, *, now: datetime) -> HttpResponse:
     """Say what became of the corrected memory, and lead to the list with both."""
     corrected.refresh_from_db()
-    if corrected.retired_at:
+    if corrected.retired_at == now:
         words = _("Memory %(id)d is retired in favour of yours.")
     elif corrected.deleted_at:
         words = _("Yours is stored. Memory %(id)d stays in the trash.")

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from django.conf import settings
+from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 from pydantic import JsonValue
 
@@ -106,7 +107,8 @@ class DecisionsPart(DemoPart[DemoDecision]):
 
     def remove(self, load: DemoLoad) -> list[RemovedRows]:
         entries = RoleMemory.objects.filter(is_demo=True)
-        marked = entries.filter(outcome_at__gt=load.loaded_at, outcome_by__contains=":")  # by an actor, not a probe
+        by_person = Q(outcome_at__gt=load.loaded_at, outcome_by__contains=":")  # an actor, not a probe
+        marked = entries.filter(by_person | Q(mark__isnull=False))
         kept = marked.update(is_demo=False)
         publish_rows(role_memory_changed, "entry_ids", entries)
         delete_shadows([subject_of(entry.pk) for entry in entries])

@@ -8,7 +8,7 @@ from memory_app.memories.core import MEMORY_KIND, ROLL_BACK_REASON
 from memory_app.memories.models import Memory, MemoryRevision
 from memory_app.memories.services.edit import apply_version, revision_of, store_changed
 from memory_app.memories.services.guarded import discard_holds, hold_of, judge_rows
-from memory_app.memories.services.remove import await_sweep
+from memory_app.memories.services.remove import await_sweep, note_own_deletions
 from memory_app.writes.core.memories import RollBackStep
 from memory_app.writes.models import RolledBackMemory
 from memory_app.writes.selectors.memories import load_texts
@@ -46,6 +46,7 @@ def apply_memory_steps(record: RollbackRecord, steps: Sequence[RollBackStep], ro
         items.append(item)
     MemoryRevision.objects.bulk_create(revisions)
     discard_holds(deleted, actor=record.actor, now=record.at)
+    note_own_deletions(record.actor, deleted, now=record.at)
     judge_again(judged, record)
     store_changed([rows[step.memory_id] for step in steps])
     await_sweep(restored)

@@ -1,11 +1,9 @@
 """Rolling back values of user profiles; what today's rules refuse is held."""
 
-from datetime import datetime
-
 from memory_app.user_profile.core import PROFILE_KIND
 from memory_app.user_profile.models import UserProfileEntry, UserProfileRevision
 from memory_app.user_profile.selectors import find_entry, find_hold
-from memory_app.user_profile.services import hold_value, judge_value, keep_revision, take_turns
+from memory_app.user_profile.services import keep_revision, set_earlier, take_turns
 from memory_app.writes.core.profile import EntryStep
 from memory_app.writes.models import RolledBackEntry
 from minara_site.access.models import User
@@ -25,7 +23,7 @@ def apply_entry_step(record: RollbackRecord, step: EntryStep) -> None:
         entry.held_value = ""
         lift_holds(kind=PROFILE_KIND, object_ids=[entry.pk], actor=record.undoes.actor, now=record.at)
     if earlier.value:
-        set_value(entry, earlier, now=record.at)
+        set_earlier(entry, earlier, now=record.at)
     elif entry.held_value:  # what is held goes on waiting
         entry.value = ""
         entry.save()
@@ -33,14 +31,3 @@ def apply_entry_step(record: RollbackRecord, step: EntryStep) -> None:
         entry.delete()
     replaced = UserProfileRevision.objects.for_owner(owner).filter(key=step.key).latest("pk")
     RolledBackEntry.objects.create(rollback_id=record.pk, owner=owner, key=step.key, revision=replaced)
-
-
-def set_value(entry: UserProfileEntry, earlier: UserProfileRevision, *, now: datetime) -> None:
-    """Give an entry the value, writer and moment of an earlier revision; what today's rules refuse is held instead."""
-    verdict = judge_value(entry, earlier.value)
-    entry.value, entry.actor = "" if verdict.is_held else earlier.value, earlier.actor
-    entry.updated_at, entry.rules_version = earlier.updated_at or now, verdict.rules_version
-    if verdict.is_held and not entry.held_value:  # what is held already waits alone
-        hold_value(entry, earlier.value, verdict, actor=earlier.actor, now=now)
-    else:
-        entry.save()

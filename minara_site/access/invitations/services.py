@@ -63,7 +63,7 @@ def withdraw_link(*, username: str, now: datetime, actor: str) -> None:
     """Let the links of somebody open nothing any more. Raises NotFound, or Conflict when none was open."""
     with transaction.atomic():
         user = get_user(username)
-        if not Invitation.objects.filter(user=user, used_at=None).delete()[0]:
+        if not Invitation.objects.filter(user=user, used_at=None, expires_at__gt=now).delete()[0]:
             raise Conflict(_("No link of %(name)s is open.") % {"name": user.username})
         record_act("invitation_withdrawn", user, now=now, actor=actor)
 

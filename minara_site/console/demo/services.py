@@ -110,7 +110,7 @@ def find_reason(user: User, loaded_at: datetime) -> str:
     if user.has_usable_password() or user.last_login or user.invitations.exists():
         return _("a person has taken it over, or was invited to")
     if later.exists():
-        return _("an operator gave it another role")
+        return _("an operator changed its account type")
     if not any(rows.exists() for rows in rows_of(user)):
         return ""
     models = {kind.model: kind.label for kind in stored_kinds().values()}

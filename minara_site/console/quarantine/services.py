@@ -81,12 +81,12 @@ def hold_again(*, principal: Principal, owner: Owner, hold_ids: Sequence[int], n
     Raises Refused, NotFound, and Conflict when a text is not what was decided on any more.
     """
     with transaction.atomic():
-        holds = get_holds(owner=owner, hold_ids=hold_ids)
+        rows = lock_rows(by_kind(get_holds(owner=owner, hold_ids=hold_ids)))
+        holds = get_holds(owner=owner, hold_ids=hold_ids)  # as they are now that nobody else decides
         for hold in holds:
             if hold.decision in UNDOABLE:
                 principal.require(act_of(stored_kinds()[hold.kind], Decision(hold.decision)))
         chosen = by_kind(holds)
-        rows = lock_rows(chosen)
         for kind, own in chosen:
             if waiting := find_open_holds(kind.name, own):
                 kind.refuse_again(next(iter(waiting.values())), WAITS)

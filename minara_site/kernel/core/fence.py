@@ -34,7 +34,7 @@ _GREATER = (
     ">\uff1e\ufe65\u226f\u02c3\u1433\u27e9\u232a\u3009\u276f\u276d\u203a\u00bb\u226b\u227b\u22d7\u22d9"
     "\u2771\u27eb\u2992\u29fd\u2a7a\u2a9e\u2aa2\u300b\ufe3e\ufe40\U0001d237\U00016f3f"
 )
-_MAY_OPEN = re.compile(f"[{_LESS}]|&[lLpP#]|%3[cC]|\\\\(?:u[0-9a-fA-F]{{4}}|x3[cC])")
+_MAY_OPEN = re.compile(f"[{_LESS}]|&[A-Za-z#]|%3[cC]|\\\\(?:u[0-9a-fA-F]{{4}}|x3[cC])")
 _NEEDS_WORK = re.compile(f"[{_BREAKS}{_UNSAFE}{_LESS}&%\\\\]")  # all that the three above may find, in one look
 _UNIT = re.compile(
     r"&(?:[lL][tT];?|#0*[0-9]{1,7};?|#[xX]0*[0-9a-fA-F]{1,6};?|[A-Za-z][A-Za-z0-9]{1,31};)"

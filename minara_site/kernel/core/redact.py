@@ -41,7 +41,7 @@ _RUN = re.compile(r"(?:(?!%26)[^\s&\"'<>])*")
 _WHOLE_LINE_NAME = re.compile("authorization|cookie|mnemonic|phrase|words|seed", re.IGNORECASE)
 _BEARER = re.compile(r"(?<=\bbearer )\s*(?=\S{0,64}[0-9])[A-Za-z0-9._~+/=-]{8,}", re.IGNORECASE)
 _BASIC = re.compile(r"(?<=\bbasic )\s*[A-Za-z0-9+/]{6,}={0,2}", re.IGNORECASE)
-_NAME_AND_PASSWORD = re.compile(r"[^\x00-\x20:]+:[^\x00-\x1f]+")
+_NAME_AND_PASSWORD = re.compile(r"(?=.{6})[^\x00-\x1f:]*:[^\x00-\x1f]*")
 _MIN_TOKEN = 16
 _URL_PASSWORD = re.compile(r"(?<=://)([^\s/:@]{0,256}:)[^\s/@]{1,256}(?=@)")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}")

@@ -59,7 +59,7 @@ SERVICE_KEY = re.compile(
     r"|\[\s?(?:[0-9]{1,3},\s?){63}[0-9]{1,3}\s?\]"  # the 64 bytes of a key of Solana, as its tools store it
     rf"|ed25519:[{_BASE58}]{{86,88}}"
     r"|discord(?:app)?\.com/api/webhooks/[0-9]{15,20}/[A-Za-z0-9_-]{40,}"
-    r"|[0-9]{8,10}:(?:AA[A-Za-z0-9_-]{32,33}|[A-Za-z0-9_-]{34}(?![A-Za-z0-9_-]))"
+    r"|[0-9]{8,10}:(?:AA[A-Za-z0-9_-]{32,33}|(?![T13][1-9A-HJ-NP-Za-km-z]{33})[A-Za-z0-9_-]{34}(?![A-Za-z0-9_-]))"
     r"|key-[0-9a-f]{32}(?![0-9A-Za-z])|HRKU-[A-Za-z0-9_-]{20,}|pat[A-Za-z0-9]{14}\.[0-9a-f]{64}|fw_[A-Za-z0-9]{20,}"
     r"|(?:FlyV1 )?fm[12][ar]?_[A-Za-z0-9+/=_-]{20,}(?:,fm[12][ar]?_[A-Za-z0-9+/=_-]+)*"
     r"|(?:(?<=:_authToken=)|(?<=:_authToken= ))(?:npm_\S+|[A-Fa-f0-9-]{36})"
