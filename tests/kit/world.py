@@ -1,7 +1,6 @@
 """Two tenants that are alike but for a canary word, and everybody else who may call: made once a process."""
 
 import re
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -336,5 +335,5 @@ def sign_in_freshly(caller: Caller) -> None:
     """Let a browser's sign-in be of now: the world may stand longer than the ten minutes that some acts ask for."""
     if "Cookie" in caller.headers:
         session = SessionStore(caller.headers["Cookie"].rpartition("=")[2])
-        session[AUTHENTICATION_METHODS_SESSION_KEY] = [{"method": "password", "at": time.time()}]
+        session[AUTHENTICATION_METHODS_SESSION_KEY] = [{"method": "password", "at": timezone.now().timestamp()}]
         session.save()
