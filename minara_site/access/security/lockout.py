@@ -53,10 +53,8 @@ class AttemptLimit:
             self.key, limit=self.most, seconds=int(self.window.total_seconds()), now=now, fails_open=False
         )
         if allowance.remaining == 0:  # nobody may try for a window, up to the second in `window`
-            until_second, ends_at = (
-                ceil((now + self.window).timestamp()),
-                now + 2 * self.window,
-            )  # as long as the tries behind it
+            until_second = ceil((now + self.window).timestamp())
+            ends_at = now + 2 * self.window  # as long as the tries behind it
             values = {"window": until_second, "hits": 1, "earlier_hits": 0, "ends_at": ends_at}
             RateCount.objects.update_or_create(key=self.lock, defaults=values)
         if not allowance.is_allowed:

@@ -59,6 +59,6 @@ def decided_with(hold: Hold, *, owner: Owner) -> list[int]:
 
 
 def count_decided(actor: str, *, since: datetime) -> int:
-    """Return how many texts somebody has released or discarded since a moment."""
-    decided = Hold.objects.filter(decided_by=actor, decided_at__gte=since, decision__in=UNDOABLE)
+    """Return how many texts somebody has released or discarded since a moment, those held again left out."""
+    decided = Hold.objects.filter(decided_by=actor, decided_at__gte=since, decision__in=UNDOABLE, undone_at=None)
     return int(decided.count())
