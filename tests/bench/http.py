@@ -19,6 +19,7 @@ from memory_app.memories.core import content_hash
 from memory_app.memories.models import Memory
 from minara_site.access.keys.services import create_key
 from minara_site.access.policy import Scope
+from minara_site.kernel.guard import core as guard
 from tests.bench.figures import Figure
 from tests.bench.texts import CATEGORIES, COMMON, RARE, make_owners, make_texts, make_times
 
@@ -60,6 +61,7 @@ def build(rows: int) -> str:
                 Memory(
                     owner=owners[number % 100], category=category, content=text, source="agent_recorded", actor="bench",
                     content_hash=content_hash(category, text), created_at=at, updated_at=at,
+                    rules_version=guard.RULES.version,
                 )
             )  # fmt: skip
             number += 1
