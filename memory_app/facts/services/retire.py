@@ -8,7 +8,7 @@ from memory_app.facts.core.decision import CORRECTED, HELD_AGAIN
 from memory_app.facts.core.sweep import Step
 from memory_app.facts.models import ConsolidationEvent
 from memory_app.facts.selectors import is_protected
-from memory_app.facts.services.rows import audit, lock_facts_of, lock_rows, note, publish_changes, retire, settle
+from memory_app.facts.services.rows import audit, lock_facts_of, lock_rows, note, publish_changes, retire, use_again
 from memory_app.facts.services.undo import taken_back
 from memory_app.memories.core import MEMORY_ORIGIN, FactState
 from memory_app.memories.models import Memory
@@ -43,7 +43,7 @@ def unretire_corrected_facts(holds: Mapping[int, Hold], *, actor: str, now: date
         lock_facts_of(event.owner_id)
         fact = lock_rows(event.owner_id, [event.fact_id]).get(event.fact_id)
         if fact and fact.fact_state == FactState.RETIRED and not (fact.deleted_at or fact.held_at):
-            settle([fact])
+            use_again(fact, event)
             undone = taken_back(event, actor=actor, now=now, reason=HELD_AGAIN)
             undone.save(force_insert=True)
             audit(event.owner_id, "memory_unretired", undone, now=now)

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable
 from datetime import datetime
 
 from memory_app.facts.core import Decider
+from memory_app.facts.core.decision import CORRECTED
 from memory_app.facts.core.sweep import Step
 from memory_app.facts.models import ConsolidationEvent
 from memory_app.memories.core import FactState
@@ -49,6 +50,17 @@ def settle(rows: Iterable[Memory]) -> None:
     Memory.objects.filter(pk__in=[row.pk for row in rows]).update(
         fact_state=FactState.SETTLED, retired_at=None, compared_at=None
     )
+
+
+def use_again(fact: Memory, retired: ConsolidationEvent) -> None:
+    """Take back that an event retired a fact: it is settled; one that gave way to a correction is what it was before.
+
+    A fact whose owner corrected it while it waited for the sweep waits for the next one.
+    """
+    if retired.reason == CORRECTED and not fact.fact_key:
+        Memory.objects.filter(pk=fact.pk).update(fact_state=FactState.PENDING, retired_at=None)
+    else:
+        settle([fact])
 
 
 def note(

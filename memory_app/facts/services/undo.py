@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from memory_app.facts.core import UNDOABLE, ConflictState, Decider, EventKind
 from memory_app.facts.models import ConsolidationEvent, FactConflict
-from memory_app.facts.services.rows import audit, lock_facts_of, lock_rows, publish_changes, settle
+from memory_app.facts.services.rows import audit, lock_facts_of, lock_rows, publish_changes, use_again
 from memory_app.memories.core import MEMORY_ORIGIN, UNDO_REASON, FactState
 from memory_app.memories.models import Memory
 from memory_app.memories.selectors import get_memory, no_such_memory
@@ -21,7 +21,7 @@ from minara_site.kernel.plain_text import parse_number
 
 
 def undo_event(*, principal: Principal, owner: Owner, event_id: int, now: datetime) -> ConsolidationEvent:
-    """Take one decision back by an event of its own: the fact is settled again, a pair is open again.
+    """Take one decision back by an event of its own: the fact is used again, a pair is open again.
 
     What had taken its place may be gone by now: deleted, held, or rolled back. Raises NotFound for an event that this
     owner does not have or that decided nothing, and Conflict when it was taken back already or the fact itself is gone.
@@ -36,7 +36,7 @@ def undo_event(*, principal: Principal, owner: Owner, event_id: int, now: dateti
             fact = rows.get(undone.fact_id)
             if fact is None or fact.deleted_at or fact.held_at or fact.fact_state != FactState.RETIRED:
                 raise Conflict(_("This fact is gone or is not retired any more."), code="not_retired")
-            settle([fact])
+            use_again(fact, undone)
             publish_changes(undone.owner_id, [fact.pk])
         ids = (undone.fact_id, undone.other_id)
         pair = FactConflict.objects.filter(older__in=ids, newer__in=ids).exclude(state=ConflictState.OPEN)
@@ -66,10 +66,7 @@ def undo_correction(*, principal: Principal, memory_id: int, now: datetime) -> i
         retired = ConsolidationEvent.objects.for_owner(owner).filter(fact_id=corrected, other_id=memory_id)
         event = retired.filter(kind=EventKind.SUPERSEDED, undone_by__isnull=True).first()
         if event:
-            was_pending = Memory.objects.filter(pk=corrected, fact_key="").exists()
             undo_event(principal=principal, owner=owner, event_id=event.pk, now=now)
-            if was_pending:
-                Memory.objects.filter(pk=corrected).update(fact_state=FactState.PENDING, fact_key="")
         delete_memories(principal=principal, owner=owner, ids=[memory_id], now=now, reason=UNDO_REASON)
     return corrected
 
