@@ -166,5 +166,5 @@ def list_effects() -> list[Effect]:
 
 def too_many_rows() -> Invalid:
     """Return the refusal of a roll-back that is too large for one transaction."""
-    detail = _("That is more than %(most)s rows. Choose a later moment, and roll back in several steps.")
+    detail = _("That is more than %(most)s rows. Choose a later moment, or delete them in steps from their list.")
     return Invalid(detail % {"most": f"{MAX_ROWS:,}"}, code="too_many")

@@ -16,7 +16,7 @@ from minara_site.access.models import AccessEntry
 from minara_site.access.policy import Role
 from minara_site.access.principal import Principal
 from minara_site.console.quarantine.selectors import load_texts
-from minara_site.console.quarantine.services import discard_hold, hold_again, release_hold
+from minara_site.console.quarantine.services import hold_again
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.audit_log.table import load_acts
 from minara_site.kernel.errors import Conflict, NotFound, Refused
@@ -28,6 +28,7 @@ from minara_site.kernel.guard.selectors import judge_stored, list_holds
 from minara_site.kernel.guard.services import KEPT_FIELDS
 from minara_site.kernel.ownership import EVERYONE
 from profile_app.prompt.selectors import load_next_prompt
+from tests.console.quarantine.one_hold import discard_hold, release_hold
 from tests.contracts.bodies import JSON, body_of
 from tests.kit.clock import NOON
 from tests.kit.rows import all_rows

@@ -23,7 +23,7 @@ def announce(request: PageRequest, action: str, batch: Batch, *, kept: int = 0) 
         return
     words = deleted_label(len(batch.ids)) if action == "delete" else restored_label(len(batch.ids))
     if kept:
-        words = sentences(words, kept_label(kept))
+        words = sentences(words, kept_in_trash_label(kept))
     if batch.held:
         words = sentences(words, held_label(batch.held))
     toast(request, words, reverse("memories:undo", args=[batch.id]))
@@ -65,7 +65,7 @@ def show_held(request: PageRequest, memory: Memory) -> HttpResponse:
     return see_other("held:one", find_open_holds(MEMORY_KIND, [memory.pk])[memory.pk].pk)
 
 
-def kept_label(count: int) -> str:
+def kept_in_trash_label(count: int) -> str:
     """Return why some of what matched stays in the trash."""
     words = ngettext(
         "%(number)s stays in the trash: an operator deleted it.",

@@ -23,16 +23,6 @@ from minara_site.kernel.ownership import EVERYONE, Owner
 MAX_BULK = 5_000  # as many as a list lets a person choose
 
 
-def release_hold(*, principal: Principal, hold_id: int, now: datetime, note: str = "") -> Hold:
-    """Let agents read one text. Raises what `release_holds` raises."""
-    return release_holds(principal=principal, hold_ids=[hold_id], now=now, note=note)[0]
-
-
-def discard_hold(*, principal: Principal, owner: Owner, hold_id: int, now: datetime, note: str = "") -> Hold:
-    """Refuse one text. Raises what `discard_holds` raises."""
-    return discard_holds(principal=principal, owner=owner, hold_ids=[hold_id], now=now, note=note)[0]
-
-
 def release_holds(*, principal: Principal, hold_ids: Sequence[int], now: datetime, note: str = "") -> list[Hold]:
     """Let agents read texts as they were written, all or nothing. The rules accept these very texts from now on.
 

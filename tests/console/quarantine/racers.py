@@ -8,11 +8,11 @@ from memory_app.memories.services import Draft, write_memories
 from minara_site.access.models import User
 from minara_site.access.policy import Role
 from minara_site.access.principal import Principal
-from minara_site.console.quarantine.services import discard_hold, release_hold
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.errors import Conflict
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.ownership import EVERYONE
+from tests.console.quarantine.one_hold import discard_hold, release_hold
 from tests.kit.clock import NOON
 from tests.kit.racers import in_processes
 

@@ -32,14 +32,7 @@ from memory_app.user_profile.selectors import find_hold, read_entries
 from memory_app.user_profile.services import purge_removed_values, remove_entry, set_entry
 from minara_site.access.policy import Scope
 from minara_site.console.quarantine.selectors import get_hold, load_texts
-from minara_site.console.quarantine.services import (
-    MAX_BULK,
-    discard_hold,
-    discard_holds,
-    hold_again,
-    release_hold,
-    release_holds,
-)
+from minara_site.console.quarantine.services import MAX_BULK, discard_holds, hold_again, release_holds
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.core.injection import Pattern
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
@@ -53,6 +46,7 @@ from minara_site.kernel.guard.selectors import list_holds
 from minara_site.kernel.ownership import EVERYONE
 from minara_site.web.lists.spec import MAX_SELECTED
 from profile_app.prompt.selectors import load_next_prompt
+from tests.console.quarantine.one_hold import discard_hold, release_hold
 from tests.kit.api import agent_of
 from tests.kit.clock import NOON
 from tests.kit.shared import corpus

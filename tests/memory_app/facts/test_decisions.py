@@ -23,12 +23,13 @@ from memory_app.facts.services.compare import MAX_SLOW, store_conflicts
 from memory_app.index.adapters.sql import SearchTooSlow
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Draft, delete_memories, restore_memories, write_memory
-from minara_site.console.quarantine.services import hold_again, release_hold
+from minara_site.console.quarantine.services import hold_again
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.errors import Conflict, NotFound
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.ownership import EVERYONE
+from tests.console.quarantine.one_hold import release_hold
 from tests.kit.clock import NOON
 from tests.kit.tables import table
 from tests.memory_app.facts.factories import DAILY, WEEKLY, make_conflict, make_fact

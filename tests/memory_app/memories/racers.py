@@ -24,11 +24,11 @@ from memory_app.search.log import log_search
 from minara_site.access.models import User
 from minara_site.access.policy import Role
 from minara_site.access.principal import Principal
-from minara_site.console.quarantine.services import release_hold
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.errors import Conflict, NotFound
 from minara_site.kernel.guard.models import Hold
+from tests.console.quarantine.one_hold import release_hold
 from tests.kit.clock import NOON
 from tests.kit.racers import in_processes, meet
 

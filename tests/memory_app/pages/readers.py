@@ -25,9 +25,9 @@ from memory_app.pages.selectors import PageScope, load_page
 from minara_site.access.models import User
 from minara_site.access.policy import Role
 from minara_site.access.principal import Principal
-from minara_site.console.quarantine.services import release_hold
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.guard.models import Hold
+from tests.console.quarantine.one_hold import release_hold
 from tests.kit.clock import NOON
 from tests.kit.racers import in_processes
 from tests.kit.site import wait_until

@@ -25,11 +25,11 @@ from memory_app.pages.cache import LIFETIME, MAX_PAGES, PAGES
 from memory_app.pages.core import Heading, find_asset
 from memory_app.pages.models import CompiledPageVersion
 from memory_app.pages.selectors import PageScope, get_version, list_assets, load_page
-from minara_site.console.quarantine.services import discard_hold, release_hold
 from minara_site.kernel.core.assets import AssetGroup
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.models import Hold
+from tests.console.quarantine.one_hold import discard_hold, release_hold
 from tests.kit.tables import table
 from tests.memory_app.memories.factories import browser, make_memory
 

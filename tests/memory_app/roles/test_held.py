@@ -9,7 +9,6 @@ from memory_app.index.documents import index_problems
 from memory_app.index.models import SearchDocument
 from memory_app.roles.core import DECISION_KIND, LESSON_KIND, Status
 from memory_app.roles.models import RoleMemory
-from minara_site.console.quarantine.services import discard_hold, release_hold
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.errors import Conflict, NotFound, Refused
 from minara_site.kernel.events import role_memory_changed
@@ -19,6 +18,7 @@ from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.guard.rescan import rescan
 from minara_site.kernel.guard.selectors import list_holds
 from minara_site.kernel.ownership import EVERYONE
+from tests.console.quarantine.one_hold import discard_hold, release_hold
 from tests.kit.clock import NOON
 from tests.kit.tables import table
 from tests.memory_app.memories.factories import browser

@@ -13,10 +13,10 @@ from memory_app.user_profile.services import set_entry
 from memory_app.writes.selectors.plans import preview_roll_back, preview_undo
 from memory_app.writes.services import roll_back, undo_roll_back
 from minara_site.access.principal import Principal
-from minara_site.console.quarantine.services import discard_hold
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.ownership import EVERYONE
 from minara_site.kernel.rollback import UNCHANGED, UnchangedReason
+from tests.console.quarantine.one_hold import discard_hold
 from tests.kit.tables import table
 from tests.memory_app.writes.factories import agent, person, profiles, standing, write
 
