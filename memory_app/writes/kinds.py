@@ -1,6 +1,7 @@
 """The kinds of rows of this app that a roll-back changes: which acts wrote them, their plans, and what pages show."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, ClassVar
 
@@ -14,16 +15,34 @@ from memory_app.memories.models import Memory, MemoryRevision
 from memory_app.memories.services.write import runs_of
 from memory_app.user_profile.core import PROFILE_KIND
 from memory_app.user_profile.models import UserProfileEntry, UserProfileRevision
+from memory_app.writes.core.entries import IMPORT
 from memory_app.writes.core.memories import IMPORT_ACTS, MEMORY_WRITES, UNRETIRED, WriteKind, decide, find_changed
 from memory_app.writes.models import RolledBackMemory
-from memory_app.writes.selectors.memories import build_plan, decide_undo, load_row_states, load_rows, load_texts, slices
+from memory_app.writes.selectors.memories import (
+    build_plan,
+    decide_undo,
+    find_rolled_back,
+    load_row_states,
+    load_rows,
+    load_texts,
+    slices,
+)
 from memory_app.writes.selectors.profile import decide_revisions, decide_undo_of_entries, find_held, list_own_revisions
 from memory_app.writes.services.memories import apply_memory_steps
 from memory_app.writes.services.profile import apply_entry_step
 from minara_site.kernel.core.diff import Segment, word_diff
 from minara_site.kernel.events import memory_written, send_after_commit
 from minara_site.kernel.guard.masking import mask, mask_value, masked_for
-from minara_site.kernel.rollback import Effect, Entries, KindPlan, PlanRow, RollbackKind, RollbackRecord, UnchangedRow
+from minara_site.kernel.rollback import (
+    Effect,
+    Entries,
+    KindPlan,
+    PlanRow,
+    RollbackKind,
+    RollbackRecord,
+    UnchangedRow,
+    too_many_rows,
+)
 
 TO_TRASH, FROM_TRASH = gettext_lazy("into the trash"), gettext_lazy("back from the trash")
 BACK_TO_TRASH = gettext_lazy("back into the trash")
@@ -51,10 +70,13 @@ class MemoryRollback(RollbackKind):
     audit_key, record_key = "ids", "memory"
 
     def plan(self, entries: Entries, *, writer: str, since: datetime, now: datetime, lock: bool) -> KindPlan:
-        changed = find_changed(entries)
+        is_import = writer.startswith(IMPORT)
+        changed, has_more = find_changed(entries, gone=find_rolled_back(writer) if is_import else ())
+        if has_more and not is_import:
+            raise too_many_rows()
         rows = load_rows(changed, lock=lock)
         states, actor = load_row_states(rows, changed, now=now), entries[0].actor if entries else ""
-        return build_plan(*decide(changed, states, actor), rows, lock=lock)
+        return replace(build_plan(*decide(changed, states, actor), rows, lock=lock), has_more=has_more)
 
     def plan_undo(self, record: RollbackRecord, *, lock: bool) -> KindPlan:
         items = list(RolledBackMemory.objects.filter(rollback=record.pk).order_by("memory_id"))

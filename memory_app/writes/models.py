@@ -9,7 +9,7 @@ from memory_app.user_profile.models import UserProfileRevision
 from memory_app.writes.core.entries import IMPORT
 from memory_app.writes.core.memories import WriteKind
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
-from minara_site.kernel.rollback import UNCHANGED
+from minara_site.kernel.rollback import MAX_ROWS, UNCHANGED
 
 
 class WriteRollback(models.Model):
@@ -41,6 +41,11 @@ class WriteRollback(models.Model):
     def total(self) -> int:
         """How many rows it changed."""
         return sum(count for effect, count in self.counts.items() if effect != UNCHANGED)
+
+    @property
+    def is_part(self) -> bool:
+        """Whether it took all the rows that one roll-back takes, so that there may be more."""
+        return sum(map(int, self.counts.values())) >= MAX_ROWS
 
 
 class RolledBackMemory(models.Model):

@@ -207,4 +207,4 @@ def plan_context(request: PageRequest, plan: RollbackPlan, *, is_undo: bool = Fa
     )
     owner_ids = {row.owner_id for row, *_words in view.rows if row.owner_id is not None}
     log_access(principal=request.principal, owner_ids=owner_ids, kind="memories", now=timezone.now())
-    return {"view": view, "plan": plan.sha256, "is_empty": plan.is_empty}
+    return {"view": view, "plan": plan.sha256, "is_empty": plan.is_empty, "has_more": plan.has_more}

@@ -66,11 +66,13 @@ class KindPlan:
     """What becomes of the rows of one kind: `steps` are dataclasses by effect, in a stable order.
 
     The hash of a plan covers steps and unchanged rows, not `rows`, which the kind needs to show and apply them.
+    `has_more` says that the next roll-back takes further rows: an import is rolled back in parts of MAX_ROWS.
     """
 
     steps: Mapping[str, Sequence[Any]]
     unchanged: Sequence[UnchangedRow] = ()
     rows: Mapping[Any, Any] = field(default_factory=dict)
+    has_more: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +113,9 @@ class RollbackKind(ABC):
 
     @abstractmethod
     def plan(self, entries: Entries, *, writer: str, since: datetime, now: datetime, lock: bool) -> KindPlan:
-        """Return what undoing these entries of its acts, oldest first, would do. Raises Invalid beyond MAX_ROWS.
+        """Return what undoing these entries of its acts, oldest first, would do.
 
-        `lock` keeps the rows until the transaction ends.
+        `lock` keeps the rows until the transaction ends. Raises Invalid beyond MAX_ROWS, except for an import.
         """
 
     @abstractmethod

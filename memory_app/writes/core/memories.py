@@ -5,7 +5,7 @@ lost by undoing another's.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -13,7 +13,7 @@ from functools import partial
 from itertools import islice
 
 from memory_app.writes.core.entries import id_runs
-from minara_site.kernel.rollback import MAX_ROWS, Entries, UnchangedReason, UnchangedRow, too_many_rows
+from minara_site.kernel.rollback import MAX_ROWS, Entries, UnchangedReason, UnchangedRow
 
 UNRETIRED = "unretired"  # the effect that follows of others
 
@@ -122,13 +122,16 @@ class Repetition:
     event_id: int
 
 
-def find_changed(entries: Entries) -> dict[int, ChangedRow]:
-    """Return what these entries did to each memory. Raises Invalid when that is more than one roll-back takes."""
+def find_changed(entries: Entries, *, gone: Container[int] = ()) -> tuple[dict[int, ChangedRow], bool]:
+    """Return what these entries did to each memory, of as many as one roll-back takes, and whether there are more.
+
+    What the writer made and is `gone` already takes no place.
+    """
     found: defaultdict[int, ChangedRow] = defaultdict(ChangedRow)
     for entry in entries:
         match MEMORY_WRITES[entry.tool_call]:
             case WriteKind.CREATED:
-                ids = (pk for first, last in id_runs(entry.details) for pk in range(first, last + 1))
+                ids = (pk for first, last in id_runs(entry.details) for pk in range(first, last + 1) if pk not in gone)
                 for pk in islice(ids, MAX_ROWS + 1):
                     found[pk].versions.add(1)
             case WriteKind.EDITED:
@@ -137,8 +140,8 @@ def find_changed(entries: Entries) -> dict[int, ChangedRow]:
                 for row in entry.details["memories"]:
                     found[row["id"]].move(entry.details["batch"], done, row.get("deleted_at"))
         if len(found) > MAX_ROWS:
-            raise too_many_rows()
-    return found
+            return dict(islice(found.items(), MAX_ROWS)), True
+    return found, False
 
 
 def decide(

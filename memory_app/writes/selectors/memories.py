@@ -37,6 +37,12 @@ def load_rows(ids: Iterable[int], *, lock: bool) -> dict[int, Memory]:
     return found
 
 
+def find_rolled_back(writer: str) -> set[int]:
+    """Return the memories that lie in the trash because this writer was rolled back and that was not undone."""
+    standing = RolledBackMemory.objects.filter(rollback__writer=writer, rollback__undoes=None, rollback__undone_by=None)
+    return set(standing.filter(memory__deleted_at__isnull=False).values_list("memory_id", flat=True))
+
+
 def load_row_states(rows: Rows, changed: Mapping[int, ChangedRow], *, now: datetime) -> dict[int, RowState]:
     """Return the state of each memory, with what led to its text."""
     cutoff, first_actors = retention_cutoff(now), dict[int, str]()

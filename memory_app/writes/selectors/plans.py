@@ -40,6 +40,11 @@ class RollbackPlan:
         """Whether there is nothing to do."""
         return not any(steps for part in self.parts.values() for steps in part.steps.values())
 
+    @property
+    def has_more(self) -> bool:
+        """Whether the next roll-back takes further rows of the same writer."""
+        return any(part.has_more for part in self.parts.values())
+
     @cached_property
     def counts(self) -> dict[str, int]:
         """Return how many rows each effect has, all of them named, and how many stay unchanged."""

@@ -116,3 +116,24 @@ def test_the_owner_is_told_and_rolls_it_back_and_undoes_that(ana: Any, olga: Any
     assert client.post(f"{path}undo/").status_code == 303
     assert (standing(), profiles()) == before
     assert client.post(f"{path}undo/").status_code == 404
+
+
+def test_a_large_import_is_rolled_back_in_parts_and_so_is_its_undo(
+    ana: Any, olga: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client: Client = visitor(ana)
+    for module in ("core.memories", "models"):
+        monkeypatch.setattr(f"memory_app.writes.{module}.MAX_ROWS", 2)
+    bring(ana, f"user:{olga.pk}", tmp_path, *({"content": f"note {number}"} for number in range(5)))
+    path, rest = f"/memories/brought-in/{BroughtIn.objects.get().pk}/", "Roll it back again for the rest"
+    for left in (3, 1, 0):
+        assert "Roll back th" in text_of(client.get(path))
+        form = text_of(client.get(f"{path}roll-back/"))
+        assert (rest in form) is (left > 0)
+        sha256 = re.search(r'name="plan" value="([0-9a-f]{64})"', form)[1]
+        assert client.post(f"{path}roll-back/", {"plan": sha256}).status_code == 303
+        assert Memory.objects.live().count() == left
+    assert "Roll back th" not in text_of(client.get(path))
+    for back in (1, 3, 5):
+        assert client.post(f"{path}undo/").status_code == 303
+        assert Memory.objects.live().count() == back
