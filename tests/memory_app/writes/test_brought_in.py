@@ -133,6 +133,7 @@ def test_a_large_import_is_rolled_back_in_parts_and_so_is_its_undo(
         sha256 = re.search(r'name="plan" value="([0-9a-f]{64})"', form)[1]
         assert client.post(f"{path}roll-back/", {"plan": sha256}).status_code == 303
         assert Memory.objects.live().count() == left
+        assert ("You rolled a part of this import back" in text_of(client.get(path))) is (left > 0)
     assert "Roll back th" not in text_of(client.get(path))
     for back in (1, 3, 5):
         assert client.post(f"{path}undo/").status_code == 303
