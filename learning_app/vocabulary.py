@@ -1,4 +1,4 @@
-"""The closed vocabularies of the learning loop. Sources: S2 (structured dedup), decisions (indicators, lifecycle kinds)."""
+"""The closed vocabularies of the learning loop. Sources: S2 (structured dedup), decisions (indicators, kinds)."""
 
 from enum import StrEnum
 
@@ -28,19 +28,54 @@ class Timeframe(StrEnum):
 HORIZON_HOURS = {Timeframe.INTRADAY: 24, Timeframe.SHORT: 168, Timeframe.MEDIUM: 720, Timeframe.LONG: 2160}
 """The window in which a timeframe is judged."""
 
-Indicator = StrEnum(  # type: ignore[misc]
-    "Indicator",
-    [
-        (name.upper(), name)
-        for name in (
-            "rsi macd sma ema moving_average_cross bollinger atr adx stochastic ichimoku supertrend fibonacci"
-            " support_resistance breakout vwap volume obv order_book open_interest funding_rate basis liquidations"
-            " whale_flow exchange_flow mvrv sopr nupl tvl active_addresses stablecoin_supply fear_greed social_volume"
-            " news_sentiment earnings pe_ratio dividend_yield book_value yield_curve interest_rates inflation dxy"
-            " employment seasonality correlation"
-        ).split()
-    ],
-)
+
+class Indicator(StrEnum):
+    """What a methodology may look at."""
+
+    RSI = "rsi"
+    MACD = "macd"
+    SMA = "sma"
+    EMA = "ema"
+    MOVING_AVERAGE_CROSS = "moving_average_cross"
+    BOLLINGER = "bollinger"
+    ATR = "atr"
+    ADX = "adx"
+    STOCHASTIC = "stochastic"
+    ICHIMOKU = "ichimoku"
+    SUPERTREND = "supertrend"
+    FIBONACCI = "fibonacci"
+    SUPPORT_RESISTANCE = "support_resistance"
+    BREAKOUT = "breakout"
+    VWAP = "vwap"
+    VOLUME = "volume"
+    OBV = "obv"
+    ORDER_BOOK = "order_book"
+    OPEN_INTEREST = "open_interest"
+    FUNDING_RATE = "funding_rate"
+    BASIS = "basis"
+    LIQUIDATIONS = "liquidations"
+    WHALE_FLOW = "whale_flow"
+    EXCHANGE_FLOW = "exchange_flow"
+    MVRV = "mvrv"
+    SOPR = "sopr"
+    NUPL = "nupl"
+    TVL = "tvl"
+    ACTIVE_ADDRESSES = "active_addresses"
+    STABLECOIN_SUPPLY = "stablecoin_supply"
+    FEAR_GREED = "fear_greed"
+    SOCIAL_VOLUME = "social_volume"
+    NEWS_SENTIMENT = "news_sentiment"
+    EARNINGS = "earnings"
+    PE_RATIO = "pe_ratio"
+    DIVIDEND_YIELD = "dividend_yield"
+    BOOK_VALUE = "book_value"
+    YIELD_CURVE = "yield_curve"
+    INTEREST_RATES = "interest_rates"
+    INFLATION = "inflation"
+    DXY = "dxy"
+    EMPLOYMENT = "employment"
+    SEASONALITY = "seasonality"
+    CORRELATION = "correlation"
 
 
 class LifecycleKind(StrEnum):

@@ -51,6 +51,14 @@ class EmbeddingProviderName(StrEnum):
     VOYAGE = "voyage"
 
 
+class CourtMode(StrEnum):
+    """What the second judgement of methodologies does."""
+
+    OFF = "off"
+    ADVISE = "advise"
+    ENFORCE = "enforce"
+
+
 class MarketSourceName(StrEnum):
     """Where candles are fetched."""
 
@@ -291,7 +299,35 @@ class Config(BaseSettings):
         default=0.5,
         ge=0,
         le=50,
-        description="Percent of price change within which luck and skill look alike, 0 to 50. Read by roles.",
+        description="Percent of price change within which luck and skill look alike, 0 to 50. Read by roles and cases.",
+    )
+    injection_threshold: float = Field(
+        default=0.55,
+        ge=0,
+        le=1,
+        description="Confidence from which on a methodology may be in prompts, 0 to 1. Read by methodologies.",
+    )
+    min_uses: int = Field(
+        default=10, ge=1, le=10_000, description="Uses before a methodology may graduate. Read by methodologies."
+    )
+    demotion_wilson_threshold: float = Field(
+        default=0.4,
+        ge=0,
+        le=1,
+        description="Confidence below which a methodology goes back to quarantine, 0 to 1. Read by methodologies.",
+    )
+    min_uses_before_demotion: int = Field(
+        default=20, ge=1, le=10_000, description="Uses before a methodology may be demoted. Read by methodologies."
+    )
+    initial_confidence: float = Field(
+        default=0.1,
+        ge=0,
+        le=1,
+        description="Confidence of a methodology that was never used, 0 to 1. Read by methodologies.",
+    )
+    methodology_court: CourtMode = Field(
+        default=CourtMode.ADVISE,
+        description="off, advise (marks that beat chance) or enforce (only those in prompts). Read by methodologies.",
     )
     minara_skill_modules: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(),

@@ -94,6 +94,13 @@ class Act(StrEnum):
     ROLE_MEMORY_READ = "role_memory_read"
     ROLE_MEMORY_WRITE = "role_memory_write"
     ROLE_OUTCOME = "role_outcome"
+    METHODOLOGIES_READ = "methodologies_read"
+    METHODOLOGY_WRITE = "methodology_write"
+    METHODOLOGY_DECIDE = "methodology_decide"
+    SUGGESTIONS_READ = "suggestions_read"
+    CASES_READ = "cases_read"
+    CASE_WRITE = "case_write"
+    CASE_REVEAL = "case_reveal"
     PRICES_WRITE = "prices_write"
     BUDGET_READ = "budget_read"
     BUDGET_CHANGE = "budget_change"
@@ -183,6 +190,13 @@ POLICY: dict[Act, Rule] = {
     Act.ROLE_MEMORY_READ: Rule(OWNERS, Scope.LEARNING_READ, others=OPERATORS),
     Act.ROLE_MEMORY_WRITE: Rule(OWNERS, Scope.LEARNING_WRITE),
     Act.ROLE_OUTCOME: Rule(OWNERS, Scope.LEARNING_WRITE, others=OPERATORS),
+    Act.METHODOLOGIES_READ: Rule(OWNERS, Scope.LEARNING_READ),  # the instance's: there are no other owners
+    Act.METHODOLOGY_WRITE: Rule(OWNERS, Scope.LEARNING_WRITE),
+    Act.METHODOLOGY_DECIDE: Rule(OPERATORS, Scope.OPERATOR),  # outcomes, quarantine, release
+    Act.SUGGESTIONS_READ: Rule(OWNERS, Scope.LEARNING_READ, others=OPERATORS),
+    Act.CASES_READ: Rule(SIGNED_IN, Scope.LEARNING_READ, others=STAFF),
+    Act.CASE_WRITE: Rule(OWNERS, Scope.LEARNING_WRITE),
+    Act.CASE_REVEAL: Rule(frozenset({Role.SUPPORT}), others=STAFF),
     Act.PRICES_WRITE: Rule(OWNERS, Scope.TRADING_WRITE),
     Act.BUDGET_READ: Rule(OPERATORS, Scope.OPERATOR),
     Act.BUDGET_CHANGE: Rule(OPERATORS, fresh=True),

@@ -33,6 +33,7 @@ def audit_log_can_be_emptied() -> Iterator[None]:
     from django.db import connection
     from django.db.backends.base.operations import BaseDatabaseOperations
 
+    from learning_app.methodologies import db_triggers as lifecycle
     from minara_site.kernel.audit_log import db_triggers
 
     empty_tables = BaseDatabaseOperations.execute_sql_flush
@@ -43,9 +44,11 @@ def audit_log_can_be_emptied() -> Iterator[None]:
             return
         with operations.connection.schema_editor() as editor:
             db_triggers.drop(*db_triggers.TABLES)(None, editor)
+            lifecycle.drop(None, editor)
         empty_tables(operations, statements)
         with operations.connection.schema_editor() as editor:
             db_triggers.create(*db_triggers.TABLES)(None, editor)
+            lifecycle.create(None, editor)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(BaseDatabaseOperations, "execute_sql_flush", without_triggers)

@@ -3,7 +3,6 @@
 Prices are those of the instance and of the entry's owner, never of anybody else (decisions: whose word counts).
 """
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -12,28 +11,10 @@ from memory_app.roles.core import SkipReason
 from memory_app.roles.core.declarations import PriceDelta
 from memory_app.roles.models import RoleMemory
 from memory_app.roles.probes.result import ProbeResult
-from minara_site.kernel.core.assets import group_of
-from minara_site.kernel.market.core import Quote
-from minara_site.kernel.market.outcome import (
-    WAIT_FOR_PRICE,
-    Direction,
-    OutcomeWindow,
-    change_pct,
-    is_final,
-    judge_change,
-    tolerance_of,
-)
-from minara_site.kernel.market.selectors import find_price, find_prices
+from minara_site.kernel.market.moves import find_move
+from minara_site.kernel.market.outcome import WAIT_FOR_PRICE, Direction, OutcomeWindow, change_pct, judge_change
 
 BY = "price_delta"
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """The prices at both ends of a window."""
-
-    before: Quote
-    after: Quote
 
 
 def find_price_delta(entry: RoleMemory, probe: PriceDelta, *, now: datetime) -> ProbeResult | SkipReason | None:
@@ -56,24 +37,3 @@ def find_price_delta(entry: RoleMemory, probe: PriceDelta, *, now: datetime) -> 
         exit_quote=move.after,
         by=BY,
     )
-
-
-def find_move(
-    symbol: str, window: OutcomeWindow, *, owner_id: int, now: datetime, stated: timedelta | None = None
-) -> Move | None:
-    """Return the prices at both ends of a window, None while one is missing, or a closer one may still arrive.
-
-    The price at the end is one that came after the price at the beginning.
-    """
-    if now < window.ends_at:
-        return None
-    tolerance = tolerance_of(window.length, group_of(symbol), stated=stated)
-    ends = (window.starts_at, window.ends_at)
-    before, after = find_prices(symbol, moments=ends, owner_id=owner_id, tolerance=tolerance)
-    if before is None or after is None or after.at <= before.at:
-        return None
-    if not is_final(after.at, window_ends_at=window.ends_at, tolerance=tolerance, now=now):
-        later = find_price(symbol, at=now, owner_id=owner_id, tolerance=now - window.ends_at)
-        if later is None or later.at <= window.ends_at:
-            return None
-    return Move(before, after)

@@ -10,11 +10,11 @@ from django.utils.translation import gettext as _
 from memory_app.roles.core import SkipReason
 from memory_app.roles.models import RoleMemory
 from memory_app.roles.probes.custom import register_probe
-from memory_app.roles.probes.price_delta import find_move
 from memory_app.roles.probes.result import ProbeResult
 from memory_app.roles.subject import read_asset, read_direction
 from minara_site.kernel.errors import FieldError, Invalid
 from minara_site.kernel.market.core import normalise_symbol
+from minara_site.kernel.market.moves import find_move
 from minara_site.kernel.market.outcome import (
     WAIT_FOR_PRICE,
     Direction,

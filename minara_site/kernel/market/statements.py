@@ -20,6 +20,8 @@ from minara_site.kernel.market.core.values import DIGITS
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 SQLITE_DIGITS = Context(prec=DIGITS)
 
+MAX_SLOTS = 500  # of one statement
+
 Span = tuple[datetime, datetime]
 
 
@@ -108,6 +110,35 @@ def read_thinned(symbol: str, *, owner_id: int | None, slots: Sequence[Span]) ->
         ids = cursor.fetchall()
         found = [dict(read_rows(cursor, part, {row[n] for row in ids} - {None})) for n, part in enumerate(parts)]
     return [[found[n][row_id] for n, row_id in enumerate(row) if row_id is not None] for row in ids]
+
+
+@cache
+def symbols_slots_statement(slots: int) -> str:
+    """Return the statement that names, for each of so many slots, the instance's newest row of each part within it."""
+    found = ", ".join(
+        f"(SELECT id FROM {part.table} WHERE {part.owner_condition} AND symbol = slots.symbol"  # noqa: S608
+        f" AND {part.at} BETWEEN slots.since AND slots.until ORDER BY {part.order} LIMIT 1)"
+        for part in OF_INSTANCE
+    )
+    rows = ", ".join(["(%s, %s, %s)"] * slots)
+    return f"WITH slots(symbol, since, until) AS (VALUES {rows}) SELECT {found} FROM slots"  # noqa: S608
+
+
+def read_newest_of_symbols(slots: Sequence[tuple[str, datetime, datetime]]) -> list[list[Candidate]]:
+    """Return for each symbol with a span, both ends included, the instance's newest row of each part."""
+    adapt = connection.ops.adapt_datetimefield_value
+    found: list[list[Candidate]] = []
+    with connection.cursor() as cursor:
+        for start in range(0, len(slots), MAX_SLOTS):
+            some = slots[start : start + MAX_SLOTS]
+            values = [value for symbol, since, until in some for value in (symbol, adapt(since), adapt(until))]
+            cursor.execute(symbols_slots_statement(len(some)), values)
+            ids = cursor.fetchall()
+            rows = [
+                dict(read_rows(cursor, part, {row[n] for row in ids} - {None})) for n, part in enumerate(OF_INSTANCE)
+            ]
+            found += [[rows[n][row_id] for n, row_id in enumerate(row) if row_id is not None] for row in ids]
+    return found
 
 
 def read_rows(cursor: Any, part: Part, ids: set[int]) -> Iterator[tuple[int, Candidate]]:

@@ -1,0 +1,1 @@
+"""The second, stricter judgement of methodologies. Source: court.md."""

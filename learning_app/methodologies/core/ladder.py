@@ -1,0 +1,56 @@
+"""The trust ladder: what an outcome does to a methodology. Source: S2 (confidence bumping), decisions (Wilson). Pure.
+
+Quarantine ends by the rule, by an operator's release at the bar, or by a signed import; nothing else lowers it.
+"""
+
+from dataclasses import dataclass, replace
+
+from learning_app.methodologies.core.wilson import wilson_lower_bound
+from learning_app.vocabulary import LifecycleKind, QuarantinedBy
+
+
+@dataclass(frozen=True, slots=True)
+class TrustRules:
+    """The four numbers of the settings: bounds in [0, 1], uses as counts."""
+
+    injection_threshold: float
+    min_uses: int
+    demotion_threshold: float
+    min_uses_before_demotion: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """How far a methodology got. `quarantined_by` is the rule's unless a person, the scan or the judge holds it."""
+
+    times_used: int
+    times_correct: int
+    quarantine: bool
+    quarantined_by: QuarantinedBy = QuarantinedBy.RULE
+
+    @property
+    def bound(self) -> float:
+        """The Wilson lower bound of what it got right."""
+        return wilson_lower_bound(self.times_correct, self.times_used)
+
+    def is_at_bar(self, rules: TrustRules) -> bool:
+        """Say whether it may leave quarantine."""
+        return self.times_used >= rules.min_uses and self.bound >= rules.injection_threshold
+
+
+def after_outcome(trust: Trust, *, correct: bool, rules: TrustRules) -> tuple[Trust, LifecycleKind | None]:
+    """Return the trust after one more outcome, and the change of state that it brought, if any."""
+    counted = replace(trust, times_used=trust.times_used + 1, times_correct=trust.times_correct + correct)
+    if counted.quarantine:
+        if counted.quarantined_by is QuarantinedBy.RULE and counted.is_at_bar(rules):
+            return replace(counted, quarantine=False), LifecycleKind.GRADUATED
+        return counted, None
+    if should_demote(counted, rules):
+        return replace(counted, quarantine=True), LifecycleKind.DEMOTED
+    return counted, None
+
+
+def should_demote(trust: Trust, rules: TrustRules) -> bool:
+    """Say whether one that is in prompts lost too often."""
+    is_proven = trust.times_used >= rules.min_uses_before_demotion
+    return not trust.quarantine and is_proven and trust.bound < rules.demotion_threshold

@@ -1,0 +1,199 @@
+"""The tables of methodologies and of what happened to them. Source: S2 (methodology store), decisions (lifecycle)."""
+
+import uuid
+from typing import Any, ClassVar, Self
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+
+from learning_app.methodologies.core.ladder import Trust, TrustRules
+from learning_app.vocabulary import LifecycleKind, PrimarySignal, QuarantinedBy, Timeframe
+from minara_site.config import CourtMode
+from minara_site.kernel.core.assets import AssetClass
+from minara_site.kernel.core.nested import leaves
+from minara_site.kernel.market.outcome import Direction
+
+LIFECYCLE_TABLE = "methodology_lifecycle_events"
+
+
+def trust_rules() -> TrustRules:
+    """Return the four numbers of the settings."""
+    config = settings.MINARA
+    return TrustRules(
+        config.injection_threshold,
+        config.min_uses,
+        config.demotion_wilson_threshold,
+        config.min_uses_before_demotion,
+    )
+
+
+def new_uid() -> str:
+    """Return the id of a new methodology."""
+    return str(uuid.uuid4())
+
+
+class MethodologyQuerySet(models.QuerySet[Any]):
+    """Methodologies."""
+
+    def graduated(self) -> Self:
+        """Keep what is out of quarantine and not held."""
+        return self.filter(quarantine=0, held_at__isnull=True)
+
+    def injected(self) -> Self:
+        """Keep what prompts may carry now; `selectors.list_injected` judges their texts by today's rules besides."""
+        config = settings.MINARA
+        rows = self.graduated().filter(confidence__gte=config.injection_threshold)
+        is_enforced = config.methodology_court is CourtMode.ENFORCE
+        return rows.filter(beats_chance=True, decay_at__isnull=True) if is_enforced else rows
+
+    def at_bar(self) -> Self:
+        """Keep what an operator may release: enough uses, and the bound holds."""
+        config = settings.MINARA
+        return self.filter(times_used__gte=config.min_uses, confidence__gte=config.injection_threshold)
+
+
+class Methodology(models.Model):
+    """One analysis method of the instance. `uid` is its public id; `number` is for foreign keys and holds.
+
+    `confidence` is the Wilson lower bound in [0, 1], the initial one before its first use. `quarantined_by` says who
+    put it into quarantine: one that a person, the scan or the judge put there leaves by an operator's release only.
+    `reviewed_at` is when a person last read it in the queue. The court keeps its figures here: `log_evidence` (natural
+    logarithm) now and at its maximum, the blocks that it counted, and since when skill seems gone.
+    """
+
+    number = models.BigAutoField(primary_key=True)
+    uid = models.CharField(max_length=36, unique=True, default=new_uid, editable=False, db_column="id")
+    name = models.CharField(max_length=120)
+    asset_class = models.CharField(max_length=16)
+    methodology = models.TextField()
+    evidence = models.TextField(blank=True)
+    direction = models.CharField(max_length=8)
+    primary_signal = models.CharField(max_length=16)
+    timeframe = models.CharField(max_length=8)
+    indicators = models.JSONField(default=list)
+    phases = models.JSONField(null=True)
+    structured_json = models.JSONField()
+    dedup_key = models.CharField(max_length=64, unique=True)
+    confidence = models.FloatField()
+    times_used = models.PositiveIntegerField(default=0)
+    times_correct = models.PositiveIntegerField(default=0)
+    times_seen = models.PositiveIntegerField(default=1)
+    quarantine = models.PositiveSmallIntegerField(default=1)
+    quarantined_by = models.CharField(max_length=8, blank=True, default=QuarantinedBy.RULE)
+    log_evidence = models.FloatField(null=True)
+    max_log_evidence = models.FloatField(null=True)
+    independent_cases = models.PositiveIntegerField(default=0)
+    beats_chance = models.BooleanField(default=False)
+    survives_store = models.BooleanField(default=False)
+    decay_at = models.DateTimeField(null=True)
+    reviewed_at = models.DateTimeField(null=True)
+    actor = models.CharField(max_length=80)
+    origin = models.CharField(max_length=255, blank=True)
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+    held_at = models.DateTimeField(null=True)
+    rules_version = models.CharField(max_length=16)
+    is_demo = models.BooleanField(default=False)
+
+    objects: ClassVar[Any] = MethodologyQuerySet.as_manager()
+    owner_id: ClassVar[None] = None  # the instance's, as holds know it
+
+    class Meta:
+        db_table = "methodologies"
+        constraints: ClassVar = [
+            models.CheckConstraint(condition=~Q(methodology=""), name="methodology_not_empty"),
+            models.CheckConstraint(condition=Q(asset_class__in=list(AssetClass)), name="methodology_class_known"),
+            models.CheckConstraint(condition=Q(direction__in=list(Direction)), name="methodology_direction_known"),
+            models.CheckConstraint(
+                condition=Q(primary_signal__in=list(PrimarySignal)), name="methodology_signal_known"
+            ),
+            models.CheckConstraint(condition=Q(timeframe__in=list(Timeframe)), name="methodology_timeframe_known"),
+            models.CheckConstraint(condition=Q(quarantine__in=[0, 1]), name="methodology_quarantine_0_or_1"),
+            models.CheckConstraint(
+                condition=Q(quarantined_by__in=list(QuarantinedBy)) & (Q(quarantine=1) | Q(quarantined_by="")),
+                name="methodology_quarantined_by_known",
+            ),
+            models.CheckConstraint(condition=Q(times_correct__lte=F("times_used")), name="methodology_counts_in_order"),
+            models.CheckConstraint(condition=Q(confidence__range=(0, 1)), name="methodology_confidence_0_to_1"),
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["-created_at", "-number"], name="methodologies_newest"),
+            models.Index(fields=["-confidence", "-number"], name="methodologies_by_bound"),
+            models.Index(
+                fields=["asset_class", "-confidence", "-number"],
+                condition=Q(quarantine=0, held_at__isnull=True),
+                name="methodologies_graduated",
+            ),
+            models.Index(fields=["asset_class", "direction", "-number"], name="methodologies_alike"),
+            models.Index(
+                fields=["created_at", "number"],
+                condition=Q(reviewed_at__isnull=True, quarantine=1, held_at__isnull=True),
+                name="methodologies_unread",
+            ),
+            models.Index(
+                fields=["updated_at", "number"],
+                condition=Q(quarantine=1, held_at__isnull=True) & ~Q(quarantined_by=""),
+                name="methodologies_kept_back",
+            ),
+            models.Index(fields=["actor", "-created_at"], name="methodologies_of_writer"),
+            models.Index(fields=["rules_version", "number"], name="methodologies_rescan"),
+            models.Index(fields=["is_demo"], condition=Q(is_demo=True), name="methodologies_demo"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def guarded_text(self) -> str:
+        """Everything of it that a prompt or an agent may read, as the guard judges it."""
+        return "\n".join([self.name, self.methodology, self.evidence, *leaves(self.phases or [])])
+
+    @property
+    def trust(self) -> Trust:
+        """How far it got."""
+        by = QuarantinedBy(self.quarantined_by)
+        return Trust(self.times_used, self.times_correct, bool(self.quarantine), by)
+
+    @property
+    def is_at_bar(self) -> bool:
+        """Whether it has enough uses and its bound holds."""
+        return self.trust.is_at_bar(trust_rules())
+
+
+class LifecycleEvent(models.Model):
+    """One thing that happened to a methodology, with its counts behind it. Append-only by trigger.
+
+    Without a methodology it is the store's (`market_stress_freeze`). `details` holds what the kind needs: of a
+    duplicate its text, of an outcome whether it was right.
+    """
+
+    methodology = models.ForeignKey(
+        Methodology,
+        on_delete=models.DO_NOTHING,
+        null=True,
+        db_constraint=False,  # the record outlives a text that was purged
+        db_index=False,
+        related_name="events",
+    )
+    kind = models.CharField(max_length=24)
+    at = models.DateTimeField()
+    actor = models.CharField(max_length=80)
+    reason_text = models.TextField(blank=True)
+    details = models.JSONField(default=dict)
+    case_id = models.BigIntegerField(null=True)
+    confidence = models.FloatField(null=True)
+    times_used = models.PositiveIntegerField(null=True)
+    times_correct = models.PositiveIntegerField(null=True)
+    quarantine = models.PositiveSmallIntegerField(null=True)
+    is_demo = models.BooleanField(default=False)
+
+    class Meta:
+        db_table = LIFECYCLE_TABLE
+        constraints: ClassVar = [
+            models.CheckConstraint(condition=Q(kind__in=list(LifecycleKind)), name="lifecycle_kind_known"),
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["methodology", "-id"], name="lifecycle_of_methodology"),
+            models.Index(fields=["kind", "at"], name="lifecycle_by_kind"),
+        ]

@@ -1,0 +1,7 @@
+"""The app's tables, room by room."""
+
+from learning_app.cases.models import CaseHint, CronRun, TradingCase
+from learning_app.court.models import CourtRecord
+from learning_app.methodologies.models import LifecycleEvent, Methodology
+
+__all__ = ["CaseHint", "CourtRecord", "CronRun", "LifecycleEvent", "Methodology", "TradingCase"]
