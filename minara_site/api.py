@@ -13,6 +13,7 @@ from ninja.errors import HttpError, ValidationError
 from ninja.parser import Parser
 from ninja.renderers import JSONRenderer
 
+from learning_app.api import routers as learning_routers
 from memory_app.api import routers as memory_routers
 from minara_site.access.api_auth import caller
 from minara_site.access.limits import with_allowance
@@ -122,7 +123,7 @@ HANDLERS: dict[type[Exception], Any] = {
     HttpError: answer_unreadable,
     Exception: answer_failure,
 }
-ROUTERS = (*memory_routers, *profile_routers, prices_router, budget_router, tools_router)
+ROUTERS = (*memory_routers, *learning_routers, *profile_routers, prices_router, budget_router, tools_router)
 
 
 def build_api(routers: Iterable[Router], *, namespace: str = "api") -> DocumentedAPI:

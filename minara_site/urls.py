@@ -19,6 +19,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("minara_site.console.account.urls")),
     path("", include("minara_site.shell.urls")),
     path("", include("memory_app.urls")),
+    path("", include("learning_app.urls")),
     path("", include("profile_app.urls")),
     path("v1/", api.urls),
     path("mcp", mcp_endpoint, name="mcp"),

@@ -21,7 +21,7 @@ STEADY = 0.55
 """The hit rate below which skill counts as lost."""
 ALTERNATIVES = (0.35, 0.40, 0.45, 0.50)
 DECAYING = 1_000.0
-MAX_DETECTOR = 10 * DECAYING
+MAX_DETECTOR = 100 * DECAYING
 """A cap of each figure, so that a methodology which recovers is seen to; the first warning never depends on it."""
 
 MAX_LOG = 700.0

@@ -1,5 +1,6 @@
 """The tables of methodologies and of what happened to them. Source: S2 (methodology store), decisions (lifecycle)."""
 
+import math
 import uuid
 from typing import Any, ClassVar, Self
 
@@ -15,6 +16,7 @@ from minara_site.kernel.core.nested import leaves
 from minara_site.kernel.market.outcome import Direction
 
 LIFECYCLE_TABLE = "methodology_lifecycle_events"
+MAX_LOG = 700.0  # beyond it a float overflows
 
 
 def trust_rules() -> TrustRules:
@@ -148,6 +150,11 @@ class Methodology(models.Model):
     def guarded_text(self) -> str:
         """Everything of it that a prompt or an agent may read, as the guard judges it."""
         return "\n".join([self.name, self.methodology, self.evidence, *leaves(self.phases or [])])
+
+    @property
+    def e_value(self) -> float:
+        """The evidence that it beats its base rate, 1 before its first block; kept finite."""
+        return math.exp(min(self.log_evidence or 0.0, MAX_LOG))
 
     @property
     def trust(self) -> Trust:

@@ -1,11 +1,11 @@
-"""What the ORM leaves to us: housekeeping of SQLite's file, blocks that only read, and three statements of fixed text.
+"""What the ORM leaves to us: housekeeping of SQLite's file, blocks that only read, and four statements of fixed text.
 
-`fetch_row`, `add_one` and `insert_new` are for what every write or every call of a model pays: to build one of them
-the ORM takes up to ten times as long as the engine takes to run it.
+`fetch_row`, `add_one`, `insert_new` and `update_rows` are for what every write, every call of a model or every row of
+many pays: to build one of them the ORM takes up to ten times as long as the engine takes to run it.
 """
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
@@ -152,3 +152,19 @@ def insert_new(model: type[Model], columns: Sequence[str], rows: Sequence[Sequen
     statement = f"INSERT INTO {table} ({', '.join(map(quote, columns))}) VALUES ({places}) ON CONFLICT DO NOTHING"  # noqa: S608
     with connections[using].cursor() as cursor:
         cursor.executemany(statement, rows)
+
+
+def update_rows(model: type[Model], names: Sequence[str], rows: Iterable[Model]) -> None:
+    """Write these fields of many rows, one plain statement each; `bulk_update` takes ten times as long to build one."""
+    connection = connections[DEFAULT_DB_ALIAS]
+    quote, meta = connection.ops.quote_name, model._meta  # noqa: SLF001 - Django's documented way
+    fields = [meta.get_field(name) for name in names]
+    changed = ", ".join(f"{quote(str(field.column))} = %s" for field in fields)  # type: ignore[union-attr]
+    statement = f"UPDATE {quote(meta.db_table)} SET {changed} WHERE {quote(str(meta.pk.column))} = %s"  # noqa: S608
+    values = [
+        [*(field.get_db_prep_save(getattr(row, field.attname), connection) for field in fields), row.pk]  # type: ignore[union-attr]
+        for row in rows
+    ]
+    if values:
+        with connection.cursor() as cursor:
+            cursor.executemany(statement, values)

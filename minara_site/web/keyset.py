@@ -26,21 +26,21 @@ class BadCursor(Malformed):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Rows by one column that is never null, ties by `id` in the same direction."""
+    """Rows by one column that is never null, ties by the primary key in the same direction."""
 
-    field: str = "id"
+    field: str = "pk"
     descending: bool = True
 
     @property
     def columns(self) -> tuple[str, ...]:
         sign = "-" if self.descending else ""
-        return (f"{sign}id",) if self.field == "id" else (f"{sign}{self.field}", f"{sign}id")
+        return (f"{sign}pk",) if self.field == "pk" else (f"{sign}{self.field}", f"{sign}pk")
 
     def after(self, value: Any, pk: Any) -> Q:
         """Return the rows behind this place, as a range on the first column that an index can walk."""
         side = "lt" if self.descending else "gt"
-        behind = Q(**{f"id__{side}": pk})
-        if self.field == "id":
+        behind = Q(**{f"pk__{side}": pk})
+        if self.field == "pk":
             return behind
         return Q(**{f"{self.field}__{side}e": value}) & (Q(**{f"{self.field}__{side}": value}) | behind)
 
@@ -77,8 +77,8 @@ def paginate(
 
 def read_place(cursor: str, signer: signing.Signer, model: type[Model], order: Order) -> tuple[Any, Any, int]:
     """Return value, id and offset of a cursor. Raises BadCursor."""
-    column = cast("Field[Any, Any]", model._meta.get_field(order.field))  # noqa: SLF001 - Django's public Meta API
-    key = model._meta.pk  # noqa: SLF001 - a session's id is text
+    key = model._meta.pk  # noqa: SLF001 - Django's public Meta API; a session's id is text
+    column = key if order.field == "pk" else cast("Field[Any, Any]", model._meta.get_field(order.field))  # noqa: SLF001
     try:
         written, pk, offset = signer.unsign_object(cursor)
         value, pk, offset = column.to_python(written), key.to_python(pk), int(offset)

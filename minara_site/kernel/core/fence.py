@@ -17,7 +17,8 @@ from minara_site.kernel.core.hidden import BIDI, TAGS
 MEMORY_CONTEXT = "memory-context"
 PERSONALIZATION = "personalization"
 LEARNINGS = "learnings"
-FENCE_TAGS = (MEMORY_CONTEXT, PERSONALIZATION, LEARNINGS)
+METHODOLOGIES = "methodologies"
+FENCE_TAGS = (MEMORY_CONTEXT, PERSONALIZATION, LEARNINGS, METHODOLOGIES)
 OPENING_MARK, CLOSING_MARK = "\u27e6", "\u27e7"
 
 _BREAKS = "\t-\r\x1c-\x1e\x85\u2028\u2029"
@@ -47,8 +48,10 @@ _DRAWN_LIKE = {
     ">": _GREATER,
     "a": "\u0430\u03b1\u0251\u1d00\u13aa\ua4ee",
     "c": "\u0441\u03f2\u03f9\u1d04\u0188\u2ca5\u13df\ua4da",
+    "d": "\u0501\u0257\u0111\u1d05\u13a0\u13e7\u146f\ua4d3",
     "e": "\u0435\u0454\u03b5\u04bd\u025b\u1d07\u212e\u13ac\ua4f0",
     "g": "\u0261\u0581\u0262\u01e5\u13c0\ua4d6",
+    "h": "\u04bb\u0570\u043d\u029c\u0127\u13c2\u12d0\ua4e7",
     "l": "i1|!\u0456\u04cf\u03b9\u0131\u0269\u026a\u029f\u01c0\u2223\u0142\u019a\u13de\ua4e1\ua4f2",
     "m": "\u043c\u03bc\u1d0d\u13b7\ua4df",
     "n": "\u043f\u03b7\u03bd\u0578\u057c\u0274\ua4e0",

@@ -20,7 +20,7 @@ from minara_site.kernel.core.injection_lexicon import CONCEPTS
 from minara_site.kernel.core.injection_patterns import PATTERNS
 from minara_site.kernel.core.secret_scan import SecretKind, find_secrets
 
-ENGINE = 3
+ENGINE = 4
 """Raised when the way of looking changes, not only what is looked for."""
 
 HIDDEN, FENCE, ENCODED, ENCODED_SECRET = "hidden", "fence_tag", "encoded_orders", "encoded_secret"

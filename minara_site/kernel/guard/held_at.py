@@ -12,7 +12,7 @@ from typing import Any
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.core import Verdict
-from minara_site.kernel.guard.kinds import HeldText, StoredKind, ids_by_held_at, kept_label
+from minara_site.kernel.guard.kinds import HeldText, Label, StoredKind, ids_by_held_at, kept_label
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.guard.selectors import find_expired_discards, judge_stored
 from minara_site.kernel.guard.services import delete_holds, place_hold
@@ -46,8 +46,13 @@ class HeldAtKind(StoredKind):
         """Return the texts of held rows."""
         rows = self.model.objects.filter(pk__in=holds)
         return {
-            row.pk: HeldText(row.guarded_text, self.title(row.pk), kept_label(), url=self.url(row.pk)) for row in rows
+            row.pk: HeldText(row.guarded_text, self.title(row.pk), self.on_discard(), url=self.url(row.pk))
+            for row in rows
         }
+
+    def on_discard(self) -> Label:
+        """Return what becomes of a discarded text."""
+        return kept_label()
 
     def lock(self, ids: Collection[int]) -> dict[int, Any]:
         """Lock rows by id."""

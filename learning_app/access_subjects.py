@@ -1,0 +1,10 @@
+"""What of the app the access log names when somebody else opened it."""
+
+from django.utils.translation import gettext_lazy as _
+
+from minara_site.access.access_log import AccessSubject
+
+ACCESS_SUBJECTS = (
+    AccessSubject("trading_case", _("a trading case"), "cases:one"),
+    AccessSubject("trading_cases", _("trading cases in a list")),
+)

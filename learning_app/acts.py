@@ -1,0 +1,20 @@
+"""The app's acts of the audit log, room by room."""
+
+from django.utils.translation import gettext_lazy as _
+
+from minara_site.kernel.audit_log.table import AuditAct, Undo
+
+ACTS = (
+    AuditAct("methodology_created", _("Methodology created")),
+    AuditAct("methodology_outcome_recorded", _("Outcome of a methodology recorded")),
+    AuditAct("methodology_quarantined", _("Methodology quarantined"), undo=Undo.OPPOSITE),
+    AuditAct("methodology_released", _("Methodology released"), undo=Undo.OPPOSITE),
+    AuditAct("methodology_reviewed", _("Methodology marked as read"), undo=Undo.OPPOSITE),
+    AuditAct("methodology_unreviewed", _("Methodology marked as unread"), undo=Undo.OPPOSITE),
+    AuditAct("methodology_held", _("Methodologies held again"), undo=Undo.OPPOSITE),
+    AuditAct("methodology_discarded", _("Held methodologies discarded"), undo=Undo.OPPOSITE),
+    AuditAct("case_recorded", _("Trading case recorded")),
+    AuditAct("trading_case_held", _("Trading cases held again"), undo=Undo.OPPOSITE),
+    AuditAct("trading_case_released", _("Held trading cases released"), undo=Undo.OPPOSITE),
+    AuditAct("trading_case_discarded", _("Held trading cases discarded"), undo=Undo.OPPOSITE),
+)

@@ -1,0 +1,108 @@
+"""`/v1/trading-cases`: record a case and read cases; nothing edits one. Outcomes by operators. Shapes: the contract."""
+
+from typing import Annotated, Any
+
+from django.utils import timezone
+from ninja import Query, Router, Status
+from pydantic import Field
+
+from learning_app.cases.models import CASE_KIND
+from learning_app.cases.schemas import CaseOut, CaseQuery, NewCase, RecordedHeldOut
+from learning_app.cases.selectors import case_record, find_refused, get_case, list_cases
+from learning_app.cases.services.record import record_case
+from learning_app.cases.services.state_outcome import state_outcome
+from learning_app.methodologies.schemas import MethodologyOut, NewOutcomeIn
+from learning_app.methodologies.selectors import methodology_record
+from minara_site.access.access_log import log_access
+from minara_site.access.api_auth import allow
+from minara_site.access.policy import Act
+from minara_site.kernel.guard.masking import masked_for
+from minara_site.kernel.guard.selectors import find_held
+from minara_site.kernel.market.core import normalise_symbol
+from minara_site.shell.answers import answer_page
+from minara_site.shell.pages import PageRequest
+from minara_site.web.keyset import Order, paginate
+from minara_site.web.schemas import Data, Items, OwnerQuery
+
+router = Router(tags=["trading cases"])
+
+NEWEST = Order("decided_at")
+CaseId = Annotated[int, Field(ge=1, le=2**63 - 1)]
+
+
+@router.post(
+    "/trading-cases",
+    summary="Record a trading case",
+    auth=allow(Act.CASE_WRITE),
+    response={201: Data[CaseOut], 202: Data[RecordedHeldOut]},
+)
+def create(request: PageRequest, payload: NewCase) -> Status[dict[str, Any]]:
+    """Record a decision before its outcome is known. 202 says that the guard holds its words."""
+    principal = request.principal
+    case = record_case(
+        owner_id=principal.owner.pk,
+        draft=payload.as_draft(),
+        actor=principal.actor,
+        origin="",
+        is_replay=principal.is_operator,
+        now=timezone.now(),
+    )
+    held = find_held(CASE_KIND, case)
+    if held:
+        return Status(202, {"data": {"id": case.pk, "held": held}})
+    return Status(201, {"data": case_record(case, is_refused=False)})
+
+
+@router.get("/trading-cases", summary="List trading cases", auth=allow(Act.CASES_READ), response=Data[Items[CaseOut]])
+def list_(request: PageRequest, query: Query[CaseQuery]) -> dict[str, Any]:
+    """List cases, the newest decision first; what the guard holds is there without its words."""
+    owner = request.principal.reads(Act.CASES_READ, query.owner)
+    asset = (normalise_symbol(query.asset) or query.asset) if query.asset else None
+    wanted = {"asset": asset, "outcome_state": query.outcome_state, "trade_ref": query.trade_ref}
+    rows = list_cases(owner=owner).filter(**{name: value for name, value in wanted.items() if value})
+    page = paginate(rows, NEWEST, cursor=query.cursor, limit=query.limit, scope="v1/trading-cases")
+    refused = find_refused(page.items)
+    return answer_page(
+        request,
+        page,
+        kind="trading_cases",
+        records=lambda cases: [case_record(case, is_refused=case.pk in refused) for case in cases],
+    )
+
+
+@router.get(
+    "/trading-cases/{int:case_id}",
+    summary="Read a trading case",
+    auth=allow(Act.CASES_READ),
+    response=Data[CaseOut],
+)
+def read(request: PageRequest, case_id: CaseId, query: Query[OwnerQuery]) -> dict[str, Any]:
+    """Read one case."""
+    principal = request.principal
+    case = get_case(owner=principal.reads(Act.CASES_READ, query.owner), case_id=case_id)
+    log_access(
+        principal=principal,
+        owner_ids=[case.owner_id],
+        kind="trading_case",
+        object_id=str(case.pk),
+        now=timezone.now(),
+    )
+    return {"data": case_record(masked_for(principal.owner, case), is_refused=case.pk in find_refused([case]))}
+
+
+@router.post(
+    "/methodologies/{uid}/outcomes",
+    summary="Record the outcome of a methodology",
+    auth=allow(Act.METHODOLOGY_DECIDE),
+    response=Data[MethodologyOut],
+)
+def add_outcome(request: PageRequest, uid: str, payload: NewOutcomeIn) -> dict[str, Any]:
+    """Count that a methodology was right or wrong; of a case once, then 409."""
+    row = state_outcome(
+        uid=uid,
+        is_correct=payload.correct,
+        case_id=payload.case_id,
+        actor=request.principal.actor,
+        now=timezone.now(),
+    )
+    return {"data": methodology_record(row)}

@@ -1,0 +1,80 @@
+"""How often chance would have been right, and what the market did, as known at a decision. Source: court.md.
+
+Past windows are spread evenly over the instance's prices before the decision: next to each other where there is
+enough of them, overlapping where there is not, never closer than the candles. What ends inside the noise band says
+nothing, as a case that does.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+
+from learning_app.court.core import shrink_base_rate
+from minara_site.kernel.market.models import PriceBar, PricePoint
+from minara_site.kernel.market.moves import Move, find_moves
+from minara_site.kernel.market.outcome import Direction, Outcome, OutcomeWindow, change_pct, judge_change
+from minara_site.kernel.market.regime import Regime, classify_regime
+from minara_site.kernel.market.selectors import bars_of, to_bar
+
+MAX_WINDOWS = 1_000
+REGIME_BARS = 100
+SHORTEST_STEP = timedelta(minutes=5)
+
+
+@dataclass(frozen=True, slots=True)
+class MarketHistory:
+    """What the instance knows of a symbol up to a moment: since when, and the candles' length, None for points alone."""
+
+    since: datetime
+    interval: timedelta | None
+
+
+def load_history(symbol: str, *, at: datetime) -> MarketHistory | None:
+    """Return what the instance knows of a symbol, None when it has no price up to then. Three queries."""
+    bars = PriceBar.objects.filter(owner_id__isnull=True, symbol=symbol, closes_at__lte=at)
+    points = PricePoint.objects.filter(owner_id__isnull=True, symbol=symbol, at__lte=at)
+    firsts = [
+        bars.order_by("closes_at").values_list("closes_at", flat=True).first(),
+        points.order_by("at").values_list("at", flat=True).first(),
+    ]
+    known = [first for first in firsts if first]
+    newest = bars.order_by("-closes_at", "interval_seconds").values_list("interval_seconds", flat=True).first()
+    return MarketHistory(min(known), timedelta(seconds=newest) if newest else None) if known else None
+
+
+def find_base_rate(
+    symbol: str, direction: Direction, horizon: timedelta, history: MarketHistory | None, *, at: datetime
+) -> float:
+    """Return the share of past windows that would have been right, shrunk to .5. No price after `at` is looked at."""
+    windows = past_windows(horizon, history, at=at) if history else []
+    moves = find_moves([(symbol, window) for window in windows], now=at)
+    outcomes = [outcome_of(move, direction) for move in moves if move]
+    right, wrong = outcomes.count(Outcome.RIGHT), outcomes.count(Outcome.WRONG)
+    return shrink_base_rate(right, right + wrong)
+
+
+def past_windows(horizon: timedelta, history: MarketHistory, *, at: datetime) -> list[OutcomeWindow]:
+    """Return at most 1 000 windows of this length that closed by `at`, the newest first."""
+    left = at - history.since - horizon
+    if left < timedelta():
+        return []
+    step = max(history.interval or SHORTEST_STEP, min(horizon, left / MAX_WINDOWS))
+    count = min(MAX_WINDOWS, left // step + 1)
+    ends = (at - step * number for number in range(count))
+    return [OutcomeWindow(end - horizon, end) for end in ends]
+
+
+def outcome_of(move: Move, direction: Direction) -> Outcome:
+    """Return whether a move went where the direction says."""
+    change = change_pct(move.before.price, move.after.price)
+    return judge_change(change, direction, band_pct=settings.MINARA.noise_band_pct).outcome
+
+
+def find_regime(symbol: str, history: MarketHistory | None, *, at: datetime) -> Regime:
+    """Return what the market did over the last hundred candles before a decision. One query."""
+    if history is None or history.interval is None:
+        return Regime.UNKNOWN
+    rows = bars_of(symbol, int(history.interval.total_seconds()), owner_id=None).filter(closes_at__lte=at)
+    newest = list(rows.order_by("-closes_at")[:REGIME_BARS])
+    return classify_regime([to_bar(row) for row in reversed(newest)])

@@ -1,0 +1,90 @@
+"""What API and tool take and answer of trading cases. Shapes: the contract."""
+
+from datetime import datetime
+from typing import Annotated
+
+from ninja import Schema
+from pydantic import Field
+
+from learning_app.cases.services.record import MAX_HINTS, MAX_HORIZON_HOURS, CaseDraft
+from learning_app.vocabulary import OutcomeState
+from minara_site.kernel.market.outcome import Direction
+from minara_site.kernel.market.regime import Regime
+from minara_site.web.schemas import HeldOut, PageQuery, Strict
+
+
+class NewCase(Strict):
+    """A decision on a market symbol that prices will judge."""
+
+    asset: Annotated[str, Field(max_length=100, description="A market symbol: BTC, ETH/BTC, EURUSD.")]
+    decision: Annotated[str, Field(description="What was decided and why, 1 to 4000 characters. No secrets.")]
+    direction: Annotated[Direction, Field(description="What the price is expected to do.")]
+    hints: Annotated[
+        list[str],
+        Field(max_length=MAX_HINTS, description="Ids of the methodologies that were in front of you, in their order."),
+    ] = []
+    horizon_hours: Annotated[
+        int | None,
+        Field(
+            ge=1,
+            le=MAX_HORIZON_HOURS,
+            description="Hours until the price judges it; left out, the shortest timeframe of the hints decides.",
+        ),
+    ] = None
+    decided_at: Annotated[datetime | None, Field(description="When it was decided, ISO 8601; leave out for now.")] = (
+        None
+    )
+    trade_ref: Annotated[str | None, Field(max_length=120, description="The id of the trade, where there is one.")] = (
+        None
+    )
+
+    def as_draft(self) -> CaseDraft:
+        """Return what the service takes."""
+        return CaseDraft(
+            self.asset,
+            self.decision,
+            self.direction,
+            self.hints,
+            self.horizon_hours,
+            self.decided_at,
+            self.trade_ref or "",
+        )
+
+
+class CaseQuery(PageQuery):
+    """Filters of the list."""
+
+    asset: Annotated[str | None, Field(max_length=32)] = None
+    outcome_state: OutcomeState | None = None
+    trade_ref: Annotated[str | None, Field(max_length=120)] = None
+
+
+class CaseOut(Schema):
+    """A case and what became of it; `base_rate` is how often chance would have been right."""
+
+    id: int
+    asset: str
+    decision: str
+    direction: Direction
+    horizon_hours: int
+    outcome_state: OutcomeState
+    hints: list[str]
+    hint_hash: str
+    attribution_model: str
+    trade_ref: str | None
+    base_rate: float
+    regime: Regime
+    backdated: bool
+    judged_by: str | None
+    decided_at: datetime
+    window_ends_at: datetime
+    resolved_at: datetime | None
+    pnl_pct: float | None
+    held: bool
+
+
+class RecordedHeldOut(Schema):
+    """The id of a case whose words the guard holds, and why; it is judged all the same."""
+
+    id: int
+    held: HeldOut

@@ -1,0 +1,95 @@
+"""The learning cron: resolve, attribute, judge, and leave a heartbeat, also after a failed pass. Source: S2 (audit)."""
+
+from collections import Counter
+from datetime import datetime, timedelta
+from typing import Any
+
+import structlog
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from learning_app.cases.models import CronRun, TradingCase
+from learning_app.cases.services.resolve import BATCH, list_due_batches, resolve_batch
+from learning_app.court.services import mark_survivors
+from learning_app.methodologies.models import LifecycleEvent
+from learning_app.methodologies.services.demote import demote_fallen
+from learning_app.vocabulary import LifecycleKind
+from minara_site.kernel.errors import Conflict
+from minara_site.kernel.jobs.leases import kept_lease
+from minara_site.kernel.jobs.services import Claim, report_progress
+from minara_site.kernel.market.regime import Regime
+
+CRON = "learning.cron"
+EVERY = timedelta(hours=6)
+ACTOR = f"job:{CRON}"
+LEASE_SECONDS = 120
+STRESS = timedelta(days=1)
+MAX_ERROR_CHARS = 300
+
+log = structlog.get_logger(__name__)
+
+
+class AlreadyRunning(Conflict):
+    """Another pass works."""
+
+    code = "already_running"
+
+
+def run_cron(*, now: datetime, requested_by: str, claim: Claim | None = None) -> dict[str, Any]:
+    """Run one pass and return its counts. Raises AlreadyRunning, and whatever the pass raised, after the heartbeat."""
+    with kept_lease(CRON, seconds=LEASE_SECONDS, now=now) as lease:
+        if lease is None:
+            raise AlreadyRunning(_("A pass of the learning cron is running. Wait until it ends."))
+        counts: Counter[str] = Counter()
+        try:
+            resolve_due(counts, now=now, claim=claim)
+            counts["survivors"] = mark_survivors()
+            judge(counts, now=now)
+        except Exception as error:
+            write_heartbeat(now, requested_by, counts, error=f"{type(error).__name__}: {error}")
+            raise
+        write_heartbeat(now, requested_by, counts)
+    return dict(counts)
+
+
+def resolve_due(counts: Counter[str], *, now: datetime, claim: Claim | None) -> None:
+    """Close every case that a price judges now."""
+    total = TradingCase.objects.pending().filter(window_ends_at__lte=now)[: 100 * BATCH].count()
+    for done, batch in enumerate(list_due_batches(now=now), 1):
+        found = resolve_batch(batch, actor=ACTOR, now=now)
+        counts["resolved"] += found.cases
+        counts["credited"] += found.outcomes
+        report_progress(claim, min(done * BATCH, total), total)
+
+
+def judge(counts: Counter[str], *, now: datetime) -> None:
+    """Demote by rule what fell; while markets are under stress nothing is judged."""
+    if is_stressed(now=now):
+        LifecycleEvent.objects.create(
+            kind=LifecycleKind.MARKET_STRESS_FREEZE, at=now, actor=ACTOR, reason_text=_("Most cases of the last day.")
+        )
+        counts["frozen"] = 1
+        return
+    with transaction.atomic():
+        counts["demoted"] = demote_fallen(actor=ACTOR, now=now)
+
+
+def is_stressed(*, now: datetime) -> bool:
+    """Say whether most cases of the last day were decided in high volatility."""
+    recent = TradingCase.objects.filter(decided_at__gt=now - STRESS, decided_at__lte=now)
+    known = recent.exclude(regime=Regime.UNKNOWN)
+    return 2 * known.filter(regime__endswith="_hivol").count() > known.count()
+
+
+def write_heartbeat(started_at: datetime, requested_by: str, counts: Counter[str], *, error: str = "") -> None:
+    """Store that a pass ended, and how."""
+    CronRun.objects.create(
+        started_at=started_at,
+        ended_at=max(timezone.now(), started_at),
+        requested_by=requested_by,
+        is_ok=not error,
+        error=error[:MAX_ERROR_CHARS],
+        counts=dict(counts),
+    )
+    log.info("learning_cron_ended", ok=not error, **counts)

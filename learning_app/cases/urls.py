@@ -1,0 +1,6 @@
+"""Addresses of trading cases, below `/trading-cases/`."""
+
+from django.urls import URLPattern
+
+app_name = "cases"
+urlpatterns: list[URLPattern] = []

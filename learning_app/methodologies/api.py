@@ -1,0 +1,96 @@
+"""`/v1/methodologies`: read and create analysis methods; operators quarantine and release. Shapes: the contract."""
+
+from typing import Any
+
+from django.utils import timezone
+from ninja import Body, Query, Router, Status
+
+from learning_app.methodologies.core import METHODOLOGY_KIND
+from learning_app.methodologies.schemas import (
+    CreatedHeldOut,
+    MethodologyOut,
+    MethodologyQuery,
+    NewMethodology,
+    Reason,
+)
+from learning_app.methodologies.selectors import get_readable, list_readable, methodology_record, records_of
+from learning_app.methodologies.services.create import create_methodology
+from learning_app.methodologies.services.decide import quarantine, release
+from minara_site.access.api_auth import allow
+from minara_site.access.policy import Act
+from minara_site.kernel.guard.selectors import find_held, find_refused
+from minara_site.shell.pages import PageRequest
+from minara_site.web.keyset import Order, paginate
+from minara_site.web.schemas import Data, Items, OwnerQuery
+
+router = Router(tags=["methodologies"])
+
+
+@router.get(
+    "/methodologies",
+    summary="List methodologies",
+    auth=allow(Act.METHODOLOGIES_READ),
+    response=Data[Items[MethodologyOut]],
+)
+def list_(request: PageRequest, query: Query[MethodologyQuery]) -> dict[str, Any]:
+    """List methodologies, newest first; a page is shorter by what the guard's newest rules refuse."""
+    wanted = {"asset_class": query.asset_class, "direction": query.direction, "quarantine": query.quarantine}
+    rows = list_readable().filter(**{name: value for name, value in wanted.items() if value is not None})
+    order = Order("created_at")
+    page = paginate(rows, order, cursor=query.cursor, limit=query.limit, scope="v1/methodologies")
+    refused = find_refused(METHODOLOGY_KIND, page.items)
+    items = records_of([row for row in page.items if row.pk not in refused])
+    return {"data": {"items": items, "next_cursor": page.next_cursor}}
+
+
+@router.get(
+    "/methodologies/{uid}",
+    summary="Read a methodology",
+    auth=allow(Act.METHODOLOGIES_READ),
+    response=Data[MethodologyOut],
+)
+def read(request: PageRequest, uid: str, query: Query[OwnerQuery]) -> dict[str, Any]:
+    """Read one methodology; one that the guard holds is not there."""
+    return {"data": methodology_record(get_readable(uid))}
+
+
+@router.post(
+    "/methodologies",
+    summary="Create a methodology",
+    auth=allow(Act.METHODOLOGY_WRITE),
+    response={200: Data[MethodologyOut], 201: Data[MethodologyOut], 202: Data[CreatedHeldOut]},
+)
+def create(request: PageRequest, payload: NewMethodology) -> Status[dict[str, Any]]:
+    """Create one in quarantine. 200 says that an equal one is there; 202 that the guard holds it."""
+    actor, now = request.principal.actor, timezone.now()
+    created = create_methodology(draft=payload.as_draft(), actor=actor, now=now)
+    held = find_held(METHODOLOGY_KIND, created.row)
+    if held:
+        return Status(202 if created.is_new else 200, {"data": {"id": created.row.uid, "held": held}})
+    return Status(201 if created.is_new else 200, {"data": methodology_record(created.row)})
+
+
+@router.post(
+    "/methodologies/{uid}/quarantine",
+    summary="Quarantine a methodology",
+    auth=allow(Act.METHODOLOGY_DECIDE),
+    response=Data[MethodologyOut],
+)
+def put_into_quarantine(request: PageRequest, uid: str, payload: Body[Reason | None] = None) -> dict[str, Any]:
+    """Take one out of prompts until an operator releases it."""
+    reason = payload.reason if payload else ""
+    decided = quarantine(uid=uid, reason=reason, actor=request.principal.actor, now=timezone.now())
+    return {"data": methodology_record(decided.row)}
+
+
+@router.post(
+    "/methodologies/{uid}/release",
+    summary="Release a methodology",
+    auth=allow(Act.METHODOLOGY_DECIDE),
+    response=Data[MethodologyOut],
+)
+def release_from_quarantine(request: PageRequest, uid: str, payload: Body[Reason | None] = None) -> dict[str, Any]:
+    """Let one into prompts again; below the graduation bar that is 409."""
+    reason = payload.reason if payload else ""
+    decided = release(uid=uid, reason=reason, actor=request.principal.actor, now=timezone.now())
+    return {"data": methodology_record(decided.row)}

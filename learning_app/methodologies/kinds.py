@@ -1,0 +1,77 @@
+"""The text of a methodology as a kind of stored text. Its holds are the instance's: operators decide them."""
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import Any
+
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from learning_app.methodologies.core import METHODOLOGY_KIND
+from learning_app.methodologies.models import Methodology
+from learning_app.methodologies.services.create import same_key, structured_of
+from learning_app.methodologies.services.events import append_event
+from learning_app.vocabulary import LifecycleKind, QuarantinedBy
+from minara_site.kernel.guard.held_at import HeldAtKind
+from minara_site.kernel.guard.kinds import REPLACED
+from minara_site.kernel.guard.models import Decision, Hold
+from minara_site.kernel.guard.selectors import find_expired_discards
+
+DISCARDED = "discarded:"
+
+
+class MethodologyKind(HeldAtKind):
+    """Name, text, evidence and phases of a methodology.
+
+    A discarded one gives its structural key away, so that another writer may say it better. One that the scan holds
+    out of prompts goes back to quarantine besides, and leaves it by an operator's release only.
+    """
+
+    name = METHODOLOGY_KIND
+    label = _("Methodology")
+    model = Methodology
+
+    def url(self, object_id: int) -> str:
+        """Return the page of a methodology, empty once it is gone."""
+        uid = Methodology.objects.filter(pk=object_id).values_list("uid", flat=True).first()
+        return reverse("methodologies:one", args=[uid]) if uid else ""
+
+    def discard(
+        self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, actor: str, reason: str, now: datetime
+    ) -> None:
+        """Leave them held, for nobody to read, and free their keys."""
+        for pk in holds.keys() & rows.keys():
+            Methodology.objects.filter(pk=pk).update(dedup_key=f"{DISCARDED}{pk}")
+
+    def hold_again(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, actor: str, now: datetime) -> None:
+        """Hold rows since when they were held; a discarded one needs its key back."""
+        super().hold_again(holds, rows, actor=actor, now=now)
+        for pk, hold in holds.items():
+            if hold.decision == Decision.DISCARDED:
+                rows[pk].dedup_key = structured_of(rows[pk]).dedup_key
+                if same_key(rows[pk]).exclude(pk=pk).exists():
+                    self.refuse_again(hold, REPLACED)
+                Methodology.objects.filter(pk=pk).update(dedup_key=rows[pk].dedup_key)
+
+    def purge_discarded(self, *, cutoff: datetime) -> int:
+        """Delete discarded rows; of one that cases refer to only the words go."""
+        expired = self.lock(find_expired_discards(self.name, cutoff=cutoff))
+        hinted = [pk for pk, row in expired.items() if row.held_at and row.hint_rows.exists()]
+        gone = {"name": "", "methodology": "-", "evidence": "", "phases": None}
+        Methodology.objects.filter(pk__in=hinted).update(**gone)
+        unhinted = {pk for pk, row in expired.items() if row.held_at} - set(hinted)
+        Methodology.objects.filter(pk__in=unhinted).delete()
+        self.delete_derived(sorted(unhinted))
+        Hold.objects.filter(kind=self.name, object_id__in=expired).delete()
+        return len(hinted) + len(unhinted)
+
+    def rescan(self, ids: Collection[int], *, now: datetime, actor: str) -> tuple[int, int]:
+        """Judge rows; a graduated one that is refused goes back to quarantine."""
+        graduated = set(Methodology.objects.filter(pk__in=ids).graduated().values_list("pk", flat=True))
+        counts = super().rescan(ids, now=now, actor=actor)
+        for row in Methodology.objects.filter(pk__in=graduated, held_at__isnull=False).order_by("pk"):
+            before = {"quarantine": 0, "quarantined_by": row.quarantined_by}
+            row.quarantine, row.quarantined_by, row.updated_at = 1, QuarantinedBy.SCAN, now
+            row.save(update_fields=["quarantine", "quarantined_by", "updated_at"])
+            append_event(row, LifecycleKind.QUARANTINED, actor=actor, now=now, details={"scan": 1, "was": before})
+        return counts

@@ -1,0 +1,1 @@
+"""Writes of methodologies: create, count outcomes, decide."""

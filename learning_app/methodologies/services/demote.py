@@ -1,0 +1,32 @@
+"""Demotion by rule outside of an outcome: after a change of the settings, an import, or by the doctor."""
+
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+
+from learning_app.methodologies.models import Methodology
+from learning_app.methodologies.services.events import append_event
+from learning_app.vocabulary import LifecycleKind
+
+
+def list_fallen() -> Any:
+    """Return the methodologies in prompts whose bound fell below the demotion threshold after enough uses."""
+    config = settings.MINARA
+    return Methodology.objects.filter(
+        quarantine=0,
+        times_used__gte=config.min_uses_before_demotion,
+        confidence__lt=config.demotion_wilson_threshold,
+    ).order_by("pk")
+
+
+def demote_fallen(
+    *, actor: str, now: datetime, kind: LifecycleKind = LifecycleKind.SYNTHESIS_AUTO_DEMOTE, reason: str = ""
+) -> int:
+    """Quarantine what fell, never the reverse; return how many. Needs a transaction."""
+    rows = list(list_fallen().select_for_update())
+    for row in rows:
+        row.quarantine, row.updated_at = 1, now
+        row.save(update_fields=["quarantine", "updated_at"])
+        append_event(row, kind, actor=actor, now=now, reason=reason)
+    return len(rows)

@@ -1,0 +1,6 @@
+"""Addresses of methodologies, below `/methodologies/`."""
+
+from django.urls import URLPattern
+
+app_name = "methodologies"
+urlpatterns: list[URLPattern] = []

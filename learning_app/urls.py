@@ -1,0 +1,8 @@
+"""The app's pages, room by room."""
+
+from django.urls import URLPattern, URLResolver, include, path
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("methodologies/", include("learning_app.methodologies.urls")),
+    path("trading-cases/", include("learning_app.cases.urls")),
+]
