@@ -24,7 +24,7 @@ SHORTEST_STEP = timedelta(minutes=5)
 
 @dataclass(frozen=True, slots=True)
 class MarketHistory:
-    """What the instance knows of a symbol up to a moment: since when, and the candles' length, None for points alone."""
+    """Since when the instance knows prices of a symbol, and the length of its candles, None for points alone."""
 
     since: datetime
     interval: timedelta | None

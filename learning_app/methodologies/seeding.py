@@ -15,7 +15,7 @@ ORIGIN = "seed"
 
 def load_seeds() -> list[MethodologyDraft]:
     """Return the methods of the data file."""
-    return [draft_of(each) for each in load_toml(__package__, "seeds.toml")["methodology"]]
+    return [draft_of(each) for each in load_toml(__package__, "seeds.toml")["methodologies"]]
 
 
 def draft_of(seed: dict[str, Any]) -> MethodologyDraft:

@@ -71,16 +71,11 @@ def list_due_batches(*, now: datetime) -> Iterator[list[TradingCase]]:
 def resolve_batch(batch: Sequence[TradingCase], *, actor: str, now: datetime) -> Resolved:
     """Close those of the cases that a price judges, and credit their hints once, in one transaction."""
     windows = [(case.asset, OutcomeWindow(case.decided_at, case.window_ends_at)) for case in batch]
-    closed = []
-    for case, (_symbol, window), move in zip(batch, windows, find_moves(windows, now=now), strict=True):
-        by = INSTANCE
-        if move is None and may_ask_owner(case, window, now=now):
-            by, move = OWNER, find_move(case.asset, window, owner_id=case.owner_id, now=now)
-        if move is not None:
-            closed.append(close(case, move, by=by, now=now))
-        elif now > case.window_ends_at + WAIT_FOR_PRICE:
-            case.outcome_state, case.resolved_at = OutcomeState.EXPIRED, now
-            closed.append(case)
+    judged = [
+        judge(case, window, move, now=now)
+        for case, (_symbol, window), move in zip(batch, windows, find_moves(windows, now=now), strict=True)
+    ]
+    closed = [case for case in judged if case.outcome_state != OutcomeState.PENDING]
     if not closed:
         return Resolved()
     with transaction.atomic():
@@ -91,6 +86,19 @@ def resolve_batch(batch: Sequence[TradingCase], *, actor: str, now: datetime) ->
         credited = credit(ours, actor=actor, now=now)
         judge_blocks(ours)
     return Resolved(len(ours), credited)
+
+
+def judge(case: TradingCase, window: OutcomeWindow, instance_move: Move | None, *, now: datetime) -> TradingCase:
+    """Return the case as prices judge it, not stored yet; it stays pending while none can."""
+    if instance_move is not None:
+        return close(case, instance_move, by=INSTANCE, now=now)
+    if may_ask_owner(case, window, now=now):
+        move = find_move(case.asset, window, owner_id=case.owner_id, now=now)
+        if move is not None:
+            return close(case, move, by=OWNER, now=now)
+    if now > window.ends_at + WAIT_FOR_PRICE:
+        case.outcome_state, case.resolved_at = OutcomeState.EXPIRED, now
+    return case
 
 
 def may_ask_owner(case: TradingCase, window: OutcomeWindow, *, now: datetime) -> bool:

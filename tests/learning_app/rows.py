@@ -1,0 +1,86 @@
+"""Methodologies and cases in any state, as rows: for pages and lists, which read them however they came about."""
+
+from datetime import datetime, timedelta
+from decimal import Decimal
+from itertools import count
+from typing import Any
+
+from learning_app.cases.models import CaseHint, TradingCase
+from learning_app.methodologies.core.structure import StructuredMethodology
+from learning_app.methodologies.core.wilson import wilson_lower_bound
+from learning_app.methodologies.models import Methodology
+from learning_app.vocabulary import Indicator, PrimarySignal, Timeframe
+from minara_site.kernel.core.assets import AssetClass
+from minara_site.kernel.guard.core import RULES
+from minara_site.kernel.market.core import Point
+from minara_site.kernel.market.outcome import Direction
+from minara_site.kernel.market.services import record_points
+from tests.kit.clock import NOON
+
+_NUMBERS = count(1)
+INDICATORS = tuple(Indicator)
+
+
+def structure(number: int, **fields: Any) -> StructuredMethodology:
+    """Return structured fields that no other number has."""
+    picked = tuple(INDICATORS[bit] for bit in range(12) if number >> bit & 1)
+    defaults = {
+        "direction": Direction.BULLISH,
+        "primary_signal": PrimarySignal.MEAN_REVERSION,
+        "timeframe": Timeframe.INTRADAY,
+        "indicators": picked,
+        "asset_class": AssetClass.MAJOR_CRYPTO,
+    }
+    return StructuredMethodology(**(defaults | fields))
+
+
+def make_methodology(*, correct: int = 0, used: int = 0, hours: float = 30, **fields: Any) -> Methodology:
+    """Make a methodology with these counts; quarantined unless `fields` say otherwise."""
+    number = next(_NUMBERS)
+    named = {name: fields.pop(name) for name in ("direction", "primary_signal", "timeframe", "asset_class") if name in fields}
+    structured = structure(number, **named)
+    at = NOON - timedelta(hours=hours)
+    defaults = {
+        "name": f"Method {number}",
+        "methodology": f"Enter when signal {number} turns, leave after a day.",
+        "structured_json": structured.as_json(),
+        "dedup_key": f"{number:064d}",
+        "confidence": wilson_lower_bound(correct, used) if used else 0.1,
+        "times_used": used,
+        "times_correct": correct,
+        "actor": "key:abcd1234",
+        "created_at": at,
+        "updated_at": at,
+        "rules_version": RULES.version,
+        **structured.as_json(),
+    }
+    return Methodology.objects.create(**(defaults | fields))
+
+
+def make_case(owner: Any, *, hours: float = 30, horizon: int = 24, hints: Any = (), **fields: Any) -> TradingCase:
+    """Make a case decided so many hours before noon, with hints at these methodologies."""
+    decided_at = fields.pop("decided_at", NOON - timedelta(hours=hours))
+    defaults = {
+        "asset": "BTC",
+        "decision": "BTC goes on rising within a day.",
+        "direction": Direction.BULLISH,
+        "horizon_hours": horizon,
+        "decided_at": decided_at,
+        "window_ends_at": decided_at + timedelta(hours=horizon),
+        "hint_hash": "0" * 64,
+        "base_rate": 0.5,
+        "actor": "key:abcd1234",
+        "created_at": decided_at,
+        "rules_version": RULES.version,
+    }
+    case = TradingCase.objects.create(owner=owner, **(defaults | fields))
+    for position, row in enumerate(hints):
+        is_credited = row.direction == case.direction and not case.backdated
+        CaseHint.objects.create(case=case, methodology=row, position=position, is_credited=is_credited)
+    return case
+
+
+def post_prices(symbol: str, *prices: tuple[datetime, str], owner: Any = None) -> None:
+    """Store points of the instance, or of an owner."""
+    points = [Point(symbol, at, Decimal(price)) for at, price in prices]
+    record_points(points=points, owner_id=owner.pk if owner else None, source="test", actor="test", now=NOON)
