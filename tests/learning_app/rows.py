@@ -31,13 +31,16 @@ def structure(number: int, **fields: Any) -> StructuredMethodology:
         "indicators": picked,
         "asset_class": AssetClass.MAJOR_CRYPTO,
     }
-    return StructuredMethodology(**(defaults | fields))
+    kinds = {"direction": Direction, "primary_signal": PrimarySignal, "timeframe": Timeframe, "asset_class": AssetClass}
+    return StructuredMethodology(**(defaults | {name: kinds[name](value) for name, value in fields.items()}))
 
 
 def make_methodology(*, correct: int = 0, used: int = 0, hours: float = 30, **fields: Any) -> Methodology:
     """Make a methodology with these counts; quarantined unless `fields` say otherwise."""
     number = next(_NUMBERS)
-    named = {name: fields.pop(name) for name in ("direction", "primary_signal", "timeframe", "asset_class") if name in fields}
+    named = {
+        name: fields.pop(name) for name in ("direction", "primary_signal", "timeframe", "asset_class") if name in fields
+    }
     structured = structure(number, **named)
     at = NOON - timedelta(hours=hours)
     defaults = {

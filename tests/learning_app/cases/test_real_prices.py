@@ -70,7 +70,10 @@ def outcome(closes, start, end):
 def test_counts_bounds_graduation_base_rates_and_evidence_equal_an_independent_computation(ana):
     known_at, closes = read_candles()
     import_file(
-        path=shared_path("data/eth_btc_5m.csv"), series=Series(SYMBOL, 300, "csv", "test"), now=clock(), may_have_gaps=True
+        path=shared_path("data/eth_btc_5m.csv"),
+        series=Series(SYMBOL, 300, "csv", "test"),
+        now=clock(),
+        may_have_gaps=True,
     )
     place_of = {at: place for place, at in enumerate(known_at)}
     methods = {name: make_methodology(name=name) for name in ("rsi", "cross", "breakout")}
@@ -102,7 +105,9 @@ def test_counts_bounds_graduation_base_rates_and_evidence_equal_an_independent_c
         if place >= open_until[name]:
             open_until[name] = ends[place]
             blocks[name].append((said, case.base_rate))
-    for place, name, _direction in sorted(calls, key=lambda call: (ends[call[0]], stored[known_at[call[0]], call[1]].pk)):
+    for place, name, _direction in sorted(
+        calls, key=lambda call: (ends[call[0]], stored[known_at[call[0]], call[1]].pk)
+    ):
         said = outcome(closes, place, ends[place])
         if said is not None:
             used[name], right[name] = used[name] + 1, right[name] + said
