@@ -1,0 +1,136 @@
+"""Kinds of items that wait for a person: what the review queue asks of a room without knowing its tables (U-19).
+
+A room says in a subclass which rows wait, how they look, and how a verdict on them is done and undone; an app lists its
+kinds as `REVIEWS` in `reviews.py`. Items are known by `kind` and `key`, which is what addresses and claims show.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, ClassVar
+
+from minara_site.access.principal import Principal
+from minara_site.kernel import registry
+from minara_site.web.filters import Rows, Text
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewItem:
+    """An item as the list shows it.
+
+    `word` says what it is ("Methodology"), `note` what to know at a glance ("new, 0 uses"), `title` heads its pane.
+    Items of a kind with the same `group` are similar; an empty one is like no other. `row` is what the kind reads.
+    """
+
+    kind: str
+    key: str
+    since: datetime
+    title: Text
+    word: Text
+    note: Text
+    excerpt: str
+    row: Any
+    group: str = ""
+
+    @property
+    def id(self) -> str:
+        """Return its name in forms, claims and on the page."""
+        return f"{self.kind}-{self.key}"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One of the two decisions on an open item: the verb of its button, and `condition` and `consequence` before it.
+
+    `refusal` says why this reader cannot take it now; then its button is off.
+    """
+
+    label: Text
+    icon: str
+    condition: Text
+    consequence: Text
+    needs_reason: bool = False
+    refusal: Text = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewPane:
+    """The open item: its evidence, and what each verdict means.
+
+    `template` extends `parts/review_item.html`, fills its blocks `badges` and `evidence`, and reads `context`.
+    """
+
+    template: str
+    context: Mapping[str, Any]
+    accept: Verdict
+    refuse: Verdict
+
+
+class ReviewKind(ABC):
+    """A kind of items that wait for a person. Kinds with the same `tab` stand under one tab, which `label` names.
+
+    `since` is the column of the rows since when each waits: never null, with an index that ends in the primary key.
+    `accept` and `refuse` are the verbs for several items at once.
+    """
+
+    name: ClassVar[str]
+    tab: ClassVar[str]
+    label: ClassVar[Text]
+    since: ClassVar[str]
+    accept: ClassVar[Text]
+    refuse: ClassVar[Text]
+
+    @abstractmethod
+    def waiting(self) -> Rows:
+        """Return the rows that wait now, unordered."""
+
+    @abstractmethod
+    def find(self, keys: Collection[str]) -> Sequence[Any]:
+        """Return the rows of these keys, whether they wait or not. Raises NotFound unless each has one."""
+
+    @abstractmethod
+    def show_rows(self, rows: Sequence[Any], *, principal: Principal) -> list[ReviewItem]:
+        """Return the rows as items, in their order, in few queries whatever their number."""
+
+    @abstractmethod
+    def show(self, item: ReviewItem, *, principal: Principal) -> ReviewPane:
+        """Return the pane of an item that waits."""
+
+    @abstractmethod
+    def decided_url(self, row: Any) -> str:
+        """Return the page of a row that does not wait any more."""
+
+    @abstractmethod
+    def decide(self, keys: Sequence[str], *, accepts: bool, principal: Principal, note: str, now: datetime) -> Text:
+        """Carry out a verdict on items, all or nothing, and return what was done as a sentence.
+
+        In the caller's transaction. Raises Refused, NotFound, Invalid, and Conflict that says who was faster.
+        """
+
+    @abstractmethod
+    def undo(self, key: str, *, principal: Principal, now: datetime) -> Text:
+        """Undo the whole verdict that decided on this item, with all that were decided with it; return what was done.
+
+        Raises Refused, NotFound and Conflict.
+        """
+
+    @abstractmethod
+    def count_decided(self, actor: str, *, since: datetime) -> int:
+        """Return how many items somebody has decided since a moment, those undone left out."""
+
+    @abstractmethod
+    def find_newest_decision(self) -> tuple[str, datetime] | None:
+        """Return who decided last, and when."""
+
+    def question(self, row: Any) -> Text:
+        """Return what is asked once more before this row is accepted; of several such rows are left out."""
+        return ""
+
+    def log_reading(self, rows: Sequence[Any], *, is_open: bool, principal: Principal, now: datetime) -> None:  # noqa: B027 - rows of the instance have no owner
+        """Note in the access log that rows were read: in the list, or one that `is_open`."""
+
+
+def review_kinds() -> dict[str, ReviewKind]:
+    """Return every kind by its name, in the order in which the apps list them."""
+    return registry.load("reviews")
