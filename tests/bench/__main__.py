@@ -30,6 +30,7 @@ NAMES = (
     "hybrid",
     "market",
     "roles",
+    "learning",
     "bundle",
     "refusals",
 )

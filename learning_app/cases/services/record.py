@@ -174,7 +174,12 @@ def build_hints(case: TradingCase, hinted: Sequence[Methodology], *, has_prices:
 
 
 def find_block(number: int, decided_at: datetime, ends_at: datetime) -> datetime | None:
-    """Return the block of a methodology that a case belongs to, None when another one is open. One query."""
+    """Return the block of a methodology that a case belongs to, None when another one is open. One query.
+
+    A block that the court has counted takes no further case: of one moment it would be counted twice.
+    """
     near = CaseHint.objects.filter(methodology=number, block_at__lt=ends_at, block_ends_at__gt=decided_at)
-    spans = [(at, end) for at, end in near.values_list("block_at", "block_ends_at") if at and end]
-    return block_of(decided_at, ends_at, spans)
+    found = list(near.values_list("block_at", "block_ends_at", "is_judged"))
+    if any(at == decided_at and is_judged for at, _end, is_judged in found):
+        return None
+    return block_of(decided_at, ends_at, [(at, end) for at, end, _judged in found if at and end])

@@ -65,7 +65,8 @@ def list_due_batches(*, now: datetime) -> Iterator[list[TradingCase]]:
     while batch := list(due.filter(place)[:BATCH]):
         yield batch
         last = batch[-1]
-        place = Q(window_ends_at__gt=last.window_ends_at) | Q(window_ends_at=last.window_ends_at, pk__gt=last.pk)
+        later = Q(window_ends_at__gt=last.window_ends_at) | Q(pk__gt=last.pk)
+        place = Q(window_ends_at__gte=last.window_ends_at) & later  # a range that the index walks
 
 
 def resolve_batch(batch: Sequence[TradingCase], *, actor: str, now: datetime) -> Resolved:

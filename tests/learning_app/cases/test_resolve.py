@@ -151,3 +151,23 @@ def test_a_block_is_scored_by_its_mean_once_all_its_cases_are_closed(ana):
     method.refresh_from_db()
     assert (method.independent_cases, method.times_used) == (1, 2)
     assert method.e_value == pytest.approx(1.0), "half right at a base rate of a half"
+
+
+@pytest.mark.django_db
+def test_a_replay_at_the_moment_of_a_counted_block_makes_no_second_observation(ana, olga):
+    post_prices("BTC", (NOON - HOUR * 30, "100"), (NOON - HOUR * 6, "102"))
+    method = make_methodology()
+    body = {
+        "asset": "BTC",
+        "decision": "Buy.",
+        "direction": "bullish",
+        "horizon_hours": 24,
+        "hints": [method.uid],
+        "decided_at": (NOON - HOUR * 30).isoformat(),
+    }
+    agent = agent_of(olga, *Scope)
+    for _replay in range(2):
+        assert agent.post("/v1/trading-cases", body).status_code == 201
+        run()
+    method.refresh_from_db()
+    assert (method.times_used, method.independent_cases) == (2, 1)
