@@ -3,6 +3,6 @@
 from django.urls import URLPattern, URLResolver, include, path
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    path("methodologies/", include("learning_app.methodologies.urls")),
+    path("methodologies/", include("learning_app.methodology_pages.urls")),
     path("trading-cases/", include("learning_app.cases.urls")),
 ]
