@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from memory_app.memories.services import Draft, write_memories
 from memory_app.pages.cache import PAGES
-from memory_app.pages.selectors import PageScope, get_version, load_page, open_asset
+from memory_app.pages.selectors import PageScope, get_versions, load_page, open_asset
 from minara_site.access.models import User
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from tests.bench.figures import Figure, timed
@@ -36,7 +36,7 @@ def run(scratch: Path, *, small: bool = False) -> list[Figure]:
 
     first = [timed_first(read) for _ in range(ROUNDS // 10)]
     cached = [timed(read) for _ in range(ROUNDS)]
-    version = statistics.median(timed(lambda: get_version(owner.pk)) for _ in range(ROUNDS))
+    version = statistics.median(timed(lambda: get_versions(owner.pk)) for _ in range(ROUNDS))
     size = len(load_page(asked, reader=owner, now=now).markdown.encode())
     return [
         Figure(
