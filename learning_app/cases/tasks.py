@@ -3,10 +3,16 @@
 from datetime import datetime
 from typing import Any
 
-from learning_app.cases.services.cron import CRON, run_cron
-from minara_site.kernel.jobs.services import Claim
+from django.db import transaction
+
+from learning_app.cases.services.cron import ACTOR, CRON, run_cron
+from minara_site.kernel.jobs.services import Claim, request_run
 
 
 def cron(*, now: datetime, claim: Claim | None = None) -> dict[str, Any]:
     """Run one pass; running it again finds what is still due."""
-    return run_cron(now=now, requested_by=f"job:{CRON}", claim=claim)
+    counts = run_cron(now=now, requested_by=ACTOR, claim=claim)
+    if counts.get("rest"):
+        with transaction.atomic():
+            request_run(CRON, {}, now=now, requested_by=ACTOR)
+    return counts

@@ -18,12 +18,15 @@ from learning_app.vocabulary import LifecycleKind
 from minara_site.kernel.errors import Conflict
 from minara_site.kernel.jobs.leases import kept_lease
 from minara_site.kernel.jobs.services import Claim, report_progress
+from minara_site.kernel.jobs.time_budget import TimeBudget
 from minara_site.kernel.market.regime import Regime
 
 CRON = "learning.cron"
 EVERY = timedelta(hours=6)
 ACTOR = f"job:{CRON}"
 LEASE_SECONDS = 120
+RESOLVE_SECONDS = 120.0
+"""After so long a job leaves the rest of the cases to its next run, which begins at once."""
 STRESS = timedelta(days=1)
 MAX_ERROR_CHARS = 300
 
@@ -56,7 +59,11 @@ def run_cron(*, now: datetime, requested_by: str, claim: Claim | None = None) ->
 def resolve_due(counts: Counter[str], *, now: datetime, claim: Claim | None) -> None:
     """Close every case that a price judges now."""
     total = TradingCase.objects.pending().filter(window_ends_at__lte=now)[: 100 * BATCH].count()
+    time_budget = TimeBudget.start(RESOLVE_SECONDS) if claim else TimeBudget()
     for done, batch in enumerate(list_due_batches(now=now), 1):
+        if time_budget.is_spent:
+            counts["rest"] = 1
+            return
         found = resolve_batch(batch, actor=ACTOR, now=now)
         counts["resolved"] += found.cases
         counts["credited"] += found.outcomes

@@ -15,7 +15,7 @@ from django.db.models import Q
 
 from learning_app.cases.models import INSTANCE, OWNER, CaseHint, TradingCase
 from learning_app.court.services import Observation, add_blocks
-from learning_app.methodologies.services.outcomes import NewOutcome, apply_outcomes
+from learning_app.methodologies.services.outcomes import NewOutcome, apply_outcomes, lock_rows
 from learning_app.vocabulary import OutcomeState
 from minara_site.kernel.core.assets import group_of
 from minara_site.kernel.db import update_rows
@@ -124,7 +124,9 @@ def close(case: TradingCase, move: Move, *, by: str, now: datetime) -> TradingCa
 def credit(cases: Sequence[TradingCase], *, actor: str, now: datetime) -> int:
     """Count the outcomes of cases that the instance's prices judged, each hint once; return how many."""
     counting = {case.pk: case for case in cases if counts(case)}
-    hints = list(CaseHint.objects.filter(case__in=counting, is_credited=True, credited_at__isnull=True))
+    waiting = CaseHint.objects.filter(case__in=counting, is_credited=True, credited_at__isnull=True)
+    lock_rows(waiting.values_list("methodology_id", flat=True))  # an operator may credit one of them at this moment
+    hints = list(waiting.all())
     by_case: defaultdict[int, list[CaseHint]] = defaultdict(list)
     for hint in hints:
         hint.credited_at = now
