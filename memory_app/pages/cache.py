@@ -15,13 +15,17 @@ MAX_PAGES = 256
 
 
 class PageKey(NamedTuple):
-    """What two equal pages have in common. `is_masked` pages are for other readers than the owner."""
+    """What two equal pages have in common. `is_masked` pages are for other readers than the owner.
+
+    `version` counts the changes of what the owner has, `event_id` is the newest thing that happened to a methodology.
+    """
 
     owner_id: int
     symbol: str
     hard_constraints: bool
     is_masked: bool
     version: int
+    event_id: int
     rules_version: str
 
 

@@ -8,9 +8,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, F, Q, QuerySet, Subquery
 from django.utils.translation import gettext as _
 
+from learning_app.methodologies.models import LifecycleEvent, Methodology
+from learning_app.methodologies.selectors import list_injected
 from memory_app.edges.core import EdgeType, NodeKind, SourceTable
 from memory_app.edges.models import MemoryEdge
 from memory_app.memories.core import FactState
@@ -33,7 +35,7 @@ from memory_app.roles.labels import pnl_label
 from memory_app.roles.models import RoleMemory
 from memory_app.roles.selectors import newest_reflected
 from minara_site.access.models import User
-from minara_site.kernel.core.assets import CLASSES, AssetGroup
+from minara_site.kernel.core.assets import CLASSES, GROUPS, AssetGroup
 from minara_site.kernel.core.vocabulary import USER_WRITTEN, Category, Source
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard import core as guard
@@ -43,7 +45,8 @@ MAX_CONSTRAINTS = 20
 MAX_STATEMENTS = 20
 MAX_EVENTS = 30
 MAX_DECISIONS = 20
-DECISION = "decision"
+MAX_METHODOLOGIES = 10
+DECISION, METHODOLOGY = "decision", "methodology"
 
 HARD_CONSTRAINT = "constraint.hard"
 IS_HARD_CONSTRAINT = Q(fact_type__iexact=HARD_CONSTRAINT)
@@ -101,20 +104,27 @@ def load_page(asked: PageScope, *, reader: User, now: datetime) -> CompiledPage:
 def key_of(asked: PageScope, reader: User) -> PageKey:
     """Return what a page is kept under. One query."""
     owner_id = asked.owner.pk
+    version, event_id = get_versions(owner_id)
     return PageKey(
         owner_id=owner_id,
         symbol=asked.asset.symbol,
         hard_constraints=asked.hard_constraints,
         is_masked=owner_id != reader.pk,
-        version=get_version(owner_id),
+        version=version,
+        event_id=event_id,
         rules_version=guard.RULES.version,
     )
 
 
-def get_version(owner_id: int) -> int:
-    """Return how often what this owner's pages are made of has changed, 0 before the first time."""
-    found: int | None = CompiledPageVersion.objects.filter(pk=owner_id).values_list("version", flat=True).first()
-    return found or 0
+def get_versions(owner_id: int) -> tuple[int, int]:
+    """Return how often what this owner's pages are made of has changed, and the newest event of methodologies.
+
+    Both are 0 before the first time. One query.
+    """
+    version = CompiledPageVersion.objects.filter(pk=owner_id).values("version")
+    event = LifecycleEvent.objects.order_by("-id").values("id")[:1]
+    found = User.objects.filter(pk=owner_id).values_list(Subquery(version), Subquery(event)).first() or (0, 0)
+    return found[0] or 0, found[1] or 0
 
 
 def masked(section: Section) -> Section:
@@ -161,6 +171,23 @@ def statement_part(asked: PageScope) -> Section:
     return Section(Heading.COMPILED_TRUTH, tuple(map(entry_of, found)))
 
 
+def methodology_part(asked: PageScope) -> Section:
+    """Return the methods for the asset's class and the others of its group that prompts may carry, the surest first."""
+    found = list_injected(GROUPS[asked.asset.asset_class.group], limit=MAX_METHODOLOGIES)
+    return Section(Heading.COMPILED_TRUTH, tuple(map(entry_of_methodology, found)))
+
+
+def entry_of_methodology(row: Methodology) -> Entry:
+    """Return a methodology as an entry, with how often it was right."""
+    return Entry(
+        kind=METHODOLOGY,
+        provenance=f"right {row.times_correct} of {row.times_used}, bound {row.confidence:.3f}",
+        row_id=row.uid,
+        text=f"{row.name}: {row.methodology}",
+        row=RowKind.METHODOLOGY,
+    )
+
+
 def event_part(asked: PageScope) -> Section:
     """Return what happened, newest first."""
     rows = rows_about(asked).exclude(IS_HARD_CONSTRAINT).filter(category__in=TIMELINE)
@@ -191,7 +218,13 @@ def entry_of_decision(decision: RoleMemory) -> Entry:
     )
 
 
-PARTS: tuple[Callable[[PageScope], Section], ...] = (hard_constraint_part, statement_part, event_part, decision_part)
+PARTS: tuple[Callable[[PageScope], Section], ...] = (
+    hard_constraint_part,
+    statement_part,
+    methodology_part,
+    event_part,
+    decision_part,
+)
 
 
 def entry_of(row: Memory) -> Entry:

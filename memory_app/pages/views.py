@@ -109,13 +109,14 @@ def page_context(request: PageRequest, asked: PageScope, compiled: CompiledPage)
     }
 
 
-def find_unconfirmed_rows(compiled: CompiledPage, *, owner: User) -> dict[tuple[RowKind, int], tuple[Destination, ...]]:
+def find_unconfirmed_rows(compiled: CompiledPage, *, owner: User) -> dict[tuple[RowKind, Any], tuple[Destination, ...]]:
     """Return by entry the addresses that only an agent wrote."""
-    texts = {kind: {each.row_id: each.text for each in compiled.entries if each.row is kind} for kind in RowKind}
-    memories = find_unconfirmed_memories(texts[RowKind.MEMORY], owner=owner)
-    decisions = find_unconfirmed(texts[RowKind.DECISION], owner=owner)
-    found = {(RowKind.MEMORY, row_id): each for row_id, each in memories.items()}
-    return found | {(RowKind.DECISION, row_id): each for row_id, each in decisions.items()}
+    found: dict[tuple[RowKind, Any], tuple[Destination, ...]] = {}
+    for kind in RowKind:
+        texts: dict[Any, str] = {each.row_id: each.text for each in compiled.entries if each.row is kind}
+        find = find_unconfirmed_memories if kind is RowKind.MEMORY else find_unconfirmed
+        found |= {(kind, row_id): each for row_id, each in find(texts, owner=owner).items()}
+    return found
 
 
 def api_path(asked: PageScope, *, is_own: bool) -> str:

@@ -25,7 +25,7 @@ from memory_app.index.documents import index_problems
 from memory_app.index.models import SearchDocument
 from memory_app.memories.core import EmbeddingState
 from memory_app.memories.models import Memory
-from memory_app.pages.selectors import get_version
+from memory_app.pages.selectors import get_versions
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.core.vocabulary import Category, Source
 from minara_site.kernel.doctor.fixes import FixAudit
@@ -142,10 +142,10 @@ class TestApply:
     def test_makes_compiled_pages_out_of_date_where_an_edge_is_added(
         self, sick, ana, django_capture_on_commit_callbacks
     ):
-        before = get_version(ana.pk)
+        before, _event = get_versions(ana.pk)
         with django_capture_on_commit_callbacks(execute=True):
             apply_fixes([FixName.EDGES], actor=ACTOR, now=LATER)
-        assert get_version(ana.pk) == before + 1
+        assert get_versions(ana.pk)[0] == before + 1
 
     def test_gives_an_edited_memory_the_vector_of_its_new_text_and_leaves_every_other(self, sick):
         apply("embeddings")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from django.utils import translation
 
+from learning_app.methodologies.services.decide import quarantine
 from memory_app.memories.services import (
     Changes,
     Draft,
@@ -31,6 +32,7 @@ from tests.console.quarantine.one_hold import release_hold
 from tests.kit.clock import NOON
 from tests.kit.racers import in_processes
 from tests.kit.site import wait_until
+from tests.learning_app.rows import make_methodology
 
 LAST_WORDS = "BTC the end"
 TEXTS = (
@@ -116,6 +118,7 @@ def watch(log: str) -> bool:
 
 def change_all(log: str) -> int:
     """Change the memories in every way, and wait each time until the other process has seen it."""
+    method = make_methodology(correct=24, used=31, quarantine=0)
     memory = write_memory(owner_id=owner().pk, draft=draft("BTC one"), now=NOON)
     await_echo(log)
     acts: list[Callable[[], object]] = [
@@ -125,6 +128,7 @@ def change_all(log: str) -> int:
         lambda: release_hold(principal=me(), hold_id=hold().pk, now=NOON),
         lambda: delete_memories(principal=me(), owner=owner(), ids=[memory.pk], now=NOON),
         lambda: purge_expired(now=NOON + timedelta(days=31)),
+        lambda: quarantine(uid=method.uid, reason="", actor="test", now=NOON),
         lambda: write_memory(owner_id=owner().pk, draft=draft(LAST_WORDS), now=NOON),
     ]
     for act in acts:

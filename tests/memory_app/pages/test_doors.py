@@ -16,6 +16,7 @@ from minara_site.kernel.core.vocabulary import Category
 from minara_site.kernel.errors import Invalid, NotFound
 from tests.kit.api import agent_of
 from tests.kit.tables import table
+from tests.learning_app.rows import make_methodology
 from tests.memory_app.memories.factories import make_memory
 
 pytestmark = pytest.mark.django_db
@@ -124,6 +125,13 @@ def test_the_list_names_the_assets_with_their_counts_and_every_spelling_leads_to
         ("EUR/USD/", "/assets/EURUSD/"),
     ):
         assert page.get(f"/assets/{written}")["Location"] == address
+
+
+def test_a_method_leads_to_its_page(page):
+    method = make_methodology(correct=24, used=31, quarantine=0)
+    body = page.get("/assets/BTC/").content.decode()
+    assert f'href="/methodologies/{method.uid}/"' in body
+    assert "right 24 of 31, bound 0.602" in body
 
 
 def test_an_operator_opens_the_pages_of_an_owner(operator_page, ana):
