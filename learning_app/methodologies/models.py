@@ -13,10 +13,13 @@ from learning_app.vocabulary import LifecycleKind, PrimarySignal, QuarantinedBy,
 from minara_site.config import CourtMode
 from minara_site.kernel.core.assets import AssetClass
 from minara_site.kernel.core.nested import leaves
+from minara_site.kernel.guard.masking import mask, mask_nested
 from minara_site.kernel.market.outcome import Direction
 
 LIFECYCLE_TABLE = "methodology_lifecycle_events"
 MAX_LOG = 700.0  # beyond it a float overflows
+NEAR_BOUND, NEAR_USES = 0.10, 5
+"""How little a methodology lacks that is near graduation: of the bound, or of the uses."""
 
 
 def trust_rules() -> TrustRules:
@@ -53,6 +56,37 @@ class MethodologyQuerySet(models.QuerySet[Any]):
         """Keep what an operator may release: enough uses, and the bound holds."""
         config = settings.MINARA
         return self.filter(times_used__gte=config.min_uses, confidence__gte=config.injection_threshold)
+
+    def quarantined(self) -> Self:
+        """Keep what waits in quarantine and is not held."""
+        return self.filter(quarantine=1, held_at__isnull=True)
+
+    def near_graduation(self) -> Self:
+        """Keep what the rule may soon let out: half the uses, and the bound is close, or uses are missing above all.
+
+        Uses are missing above all where at most five are, and so far as many were right as the bar asks for.
+        """
+        config = settings.MINARA
+        bar, uses = config.injection_threshold, config.min_uses
+        is_young = Q(times_used__gte=uses - NEAR_USES, times_used__lt=uses, times_correct__gte=bar * F("times_used"))
+        waiting = self.quarantined().filter(quarantined_by=QuarantinedBy.RULE, times_used__gte=math.ceil(uses / 2))
+        return waiting.filter(Q(confidence__gte=bar - NEAR_BOUND) | is_young)
+
+    def kept_back(self) -> Self:
+        """Keep what reached the bar, quarantined by a person, the scan or the judge, and changed since it was read."""
+        rows = self.quarantined().exclude(quarantined_by=QuarantinedBy.RULE).at_bar()
+        return rows.filter(Q(reviewed_at__isnull=True) | Q(reviewed_at__lt=F("updated_at")))
+
+    def unread(self) -> Self:
+        """Keep what collects evidence and no person has read."""
+        config = settings.MINARA
+        is_below = Q(times_used__lt=config.min_uses) | Q(confidence__lt=config.injection_threshold)
+        rows = self.quarantined().filter(reviewed_at__isnull=True)
+        return rows.filter(is_below | Q(quarantined_by=QuarantinedBy.RULE))
+
+    def needs_person(self) -> Self:
+        """Keep what the review queue shows."""
+        return self.filter(Q(pk__in=self.unread().values("pk")) | Q(pk__in=self.kept_back().values("pk")))
 
 
 class Methodology(models.Model):
@@ -127,6 +161,7 @@ class Methodology(models.Model):
                 condition=Q(quarantine=0, held_at__isnull=True),
                 name="methodologies_graduated",
             ),
+            models.Index(fields=["-times_used", "-number"], name="methodologies_by_uses"),
             models.Index(fields=["asset_class", "direction", "-number"], name="methodologies_alike"),
             models.Index(
                 fields=["created_at", "number"],
@@ -150,6 +185,11 @@ class Methodology(models.Model):
     def guarded_text(self) -> str:
         """Everything of it that a prompt or an agent may read, as the guard judges it."""
         return "\n".join([self.name, self.methodology, self.evidence, *leaves(self.phases or [])])
+
+    def mask(self) -> None:
+        """Mask the secrets of this copy: every reader but the writer is another."""
+        self.name, self.methodology, self.evidence = mask(self.name), mask(self.methodology), mask(self.evidence)
+        self.phases = mask_nested(self.phases)
 
     @property
     def e_value(self) -> float:

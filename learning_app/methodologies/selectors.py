@@ -57,6 +57,17 @@ def list_injected(classes: Collection[AssetClass], *, limit: int) -> list[Method
     return [row for row in found if row.pk not in refused][:limit]
 
 
+def find_injected(rows: Collection[Methodology]) -> set[int]:
+    """Return which of these rows prompts may carry now, as `list_injected` decides it. One query."""
+    found = list(Methodology.objects.injected().filter(pk__in=[row.pk for row in rows]))
+    return {row.pk for row in found} - find_refused(METHODOLOGY_KIND, found)
+
+
+def is_injected(row: Methodology) -> bool:
+    """Say whether prompts may carry this row now."""
+    return row.pk in find_injected([row])
+
+
 def newest_decision(row: Methodology) -> LifecycleEvent | None:
     """Return the newest event that changed the state of a methodology."""
     return LifecycleEvent.objects.filter(methodology=row, kind__in=STATE_KINDS).order_by("-id").first()

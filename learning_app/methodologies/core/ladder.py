@@ -3,10 +3,13 @@
 Quarantine ends by the rule, by an operator's release at the bar, or by a signed import; nothing else lowers it.
 """
 
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 
 from learning_app.methodologies.core.wilson import wilson_lower_bound
 from learning_app.vocabulary import LifecycleKind, QuarantinedBy
+
+MAX_MISSING = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +57,17 @@ def should_demote(trust: Trust, rules: TrustRules) -> bool:
     """Say whether one that is in prompts lost too often."""
     is_proven = trust.times_used >= rules.min_uses_before_demotion
     return not trust.quarantine and is_proven and trust.bound < rules.demotion_threshold
+
+
+def count_missing(trust: Trust, rules: TrustRules) -> int | None:
+    """Return the least number of further right outcomes that bring it to the bar, 0 at the bar; None beyond a million.
+
+    Each right outcome raises the bound, so the first number that does is the least.
+    """
+
+    def would_do(number: int) -> bool:
+        later = replace(trust, times_used=trust.times_used + number, times_correct=trust.times_correct + number)
+        return later.is_at_bar(rules)
+
+    missing = bisect_left(range(MAX_MISSING + 1), x=True, key=would_do)
+    return missing if missing <= MAX_MISSING else None
