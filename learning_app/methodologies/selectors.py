@@ -68,11 +68,6 @@ def is_injected(row: Methodology) -> bool:
     return row.pk in find_injected([row])
 
 
-def newest_decision(row: Methodology) -> LifecycleEvent | None:
-    """Return the newest event that changed the state of a methodology."""
-    return LifecycleEvent.objects.filter(methodology=row, kind__in=STATE_KINDS).order_by("-id").first()
-
-
 def newest_event_id() -> int:
     """Return the id of the newest event of the store, 0 without one."""
     found: int | None = LifecycleEvent.objects.order_by("-id").values_list("id", flat=True).first()
