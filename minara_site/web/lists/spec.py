@@ -68,8 +68,8 @@ class ListSpec:
 
     def matching_ids(self, queryset: Rows, params: QueryDict) -> list[int]:
         """Return the ids of all rows that these filters keep. Raises Invalid when these are none or more than 5 000."""
-        matching = self.narrow(queryset, self.read(params)).order_by("id")
-        ids = list(matching.values_list("id", flat=True)[: MAX_SELECTED + 1])
+        matching = self.narrow(queryset, self.read(params)).order_by("pk")
+        ids = list(matching.values_list("pk", flat=True)[: MAX_SELECTED + 1])
         if not ids:
             raise Invalid(_("Choose at least one row."), code="nothing_chosen")
         if len(ids) > MAX_SELECTED:
