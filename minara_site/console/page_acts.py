@@ -57,11 +57,13 @@ PAGE_ACTS = (
     *(PageAct(f"governance:{name}", undo=f"governance:{name}") for name in load_capabilities()),
     PageAct("console:demo_load", undo="console:demo_remove"),
     PageAct("console:demo_remove", word=DEMO_WORD),
-    # What is held
+    # What waits for a person
     PageAct("held:release", undo="held:undo", note=HELD_AGAIN),
     PageAct("held:discard", undo="held:undo", note=HELD_AGAIN),
     PageAct("held:bulk", undo="held:undo", note=HELD_AGAIN),
-    PageAct("quarantine:bulk", undo="held:undo", note=HELD_AGAIN),
+    PageAct("quarantine:verdict", undo="quarantine:undo", note=HELD_AGAIN),
+    PageAct("quarantine:undo", undo="quarantine:verdict"),
+    PageAct("quarantine:claim", undo="quarantine:claim", note=_("A claim ends by itself after 5 minutes.")),
     PageAct("held:again", undo="held:release"),
     PageAct("held:undo", undo="held:release"),
 )

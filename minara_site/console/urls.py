@@ -18,7 +18,8 @@ pages = [
 urlpatterns = [
     path("", home.home, name="home"),
     path("memories/held/", include((quarantine.held, "held"))),
-    path("quarantine/", include((quarantine.review, "quarantine"))),
+    path("quarantine/decided/", include((quarantine.decided, "decided"))),
+    path("quarantine/", include((quarantine.queue, "quarantine"))),
     path("ops/jobs/", include("minara_site.console.jobs.urls")),
     path("ops/budgets/", include("minara_site.console.budgets.urls")),
     path("ops/audit-log/", include("minara_site.console.audit_log.urls")),

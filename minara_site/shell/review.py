@@ -20,7 +20,7 @@ class ReviewItem:
     """An item as the list shows it.
 
     `word` says what it is ("Methodology"), `note` what to know at a glance ("new, 0 uses"), `title` heads its pane.
-    Items of a kind with the same `group` are similar; an empty one is like no other. `row` is what the kind reads.
+    Items of a kind with the same `group` are similar; an empty one is like no other. `view` is for the kind's own pane.
     """
 
     kind: str
@@ -30,7 +30,7 @@ class ReviewItem:
     word: Text
     note: Text
     excerpt: str
-    row: Any
+    view: Any
     group: str = ""
 
     @property
@@ -58,13 +58,21 @@ class Verdict:
 class ReviewPane:
     """The open item: its evidence, and what each verdict means.
 
-    `template` extends `parts/review_item.html`, fills its blocks `badges` and `evidence`, and reads `context`.
+    `template` extends `parts/review_item.html`, fills its blocks `badges` and `evidence`, and reads `evidence`.
     """
 
     template: str
-    context: Mapping[str, Any]
+    evidence: Mapping[str, Any]
     accept: Verdict
     refuse: Verdict
+
+    @property
+    def verdicts(self) -> tuple[Verdict, Verdict]:
+        return self.accept, self.refuse
+
+    @property
+    def needs_reason(self) -> bool:
+        return self.accept.needs_reason or self.refuse.needs_reason
 
 
 class ReviewKind(ABC):
@@ -123,9 +131,9 @@ class ReviewKind(ABC):
     def find_newest_decision(self) -> tuple[str, datetime] | None:
         """Return who decided last, and when."""
 
-    def question(self, row: Any) -> Text:
-        """Return what is asked once more before this row is accepted; of several such rows are left out."""
-        return ""
+    def find_questions(self, keys: Sequence[str]) -> dict[str, Text]:
+        """Return what is asked once more before items are accepted, by key; of several, such items are left out."""
+        return {}
 
     def log_reading(self, rows: Sequence[Any], *, is_open: bool, principal: Principal, now: datetime) -> None:  # noqa: B027 - rows of the instance have no owner
         """Note in the access log that rows were read: in the list, or one that `is_open`."""

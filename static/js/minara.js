@@ -81,7 +81,7 @@
 
   /* a row of a queue shows its text beside the list as soon as the cursor is on it */
   function moveCursor(step) {
-    const rows = findAll(`[data-list] ${ROW}`);
+    const rows = findAll(`[data-list] ${ROW}`).filter((row) => row.checkVisibility());  // not those folded beneath another
     if (!rows.length) return;
     const now = rows.indexOf(currentRow());
     const next = rows[Math.min(Math.max(now + step, 0), rows.length - 1)];
@@ -279,6 +279,8 @@
     const list = event.target.closest("[data-list]");
     if (!list) return;
     if (event.target.matches("[data-pick-all]")) boxesOf(list).forEach((box) => { box.checked = event.target.checked; });
+    const similar = event.target.closest("[data-row]")?.nextElementSibling;
+    if (similar?.matches("[data-similar]")) boxesOf(similar).forEach((box) => { box.checked = event.target.checked; });
     showChoice(list);
   });
   document.addEventListener("input", (event) => {
@@ -297,6 +299,7 @@
   document.addEventListener("htmx:beforeRequest", (event) => {
     const form = event.target.closest("[data-theme-form]");
     if (form) turnTheme(form);
+    if (event.target.matches("[data-claim]") && (document.hidden || !event.target.checkVisibility())) event.preventDefault();
     const link = event.target.closest("[data-row] [data-open]");
     if (link && !find("[data-pane]")?.offsetParent) {  // a narrow window has no place beside the list
       event.preventDefault();

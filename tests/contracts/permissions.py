@@ -226,8 +226,12 @@ PAGES: dict[str, Row] = {
     "memories/held/<int:hold_id>/again/": page(Act.HOLD_DISCARD, post=ANA_AND_OPERATORS),
     "memories/held/<int:hold_id>/undo/": page(Act.HOLD_DISCARD, post=ANA_AND_OPERATORS),
     "quarantine/": page(Act.REVIEW, get=OPERATORS),
-    "quarantine/<int:hold_id>/": page(Act.REVIEW, get=OPERATORS),
-    "quarantine/bulk/": page(Act.REVIEW, post=OPERATORS),
+    "quarantine/verdict/": page(Act.REVIEW, post=OPERATORS),
+    "quarantine/undo/<str:review_items>/": page(Act.REVIEW, post=OPERATORS),
+    "quarantine/claim/<slug:review_kind>/<str:review_key>/": page(Act.REVIEW, post=OPERATORS),
+    "quarantine/<slug:review_kind>/<str:review_key>/": page(Act.REVIEW, get=OPERATORS),
+    "quarantine/decided/": page(Act.REVIEW, get=OPERATORS),
+    "quarantine/decided/<int:hold_id>/": page(Act.REVIEW, get=OPERATORS),
     "memories/new/": page(Act.MEMORY_WRITE, get=OWNERS, post=OWNERS),
     "memories/count/": page(Act.MEMORY_WRITE, post=OWNERS),
     "memories/bulk/": page(Act.MEMORY_REMOVE, post=ANA_AND_OPERATORS),
@@ -278,6 +282,7 @@ PAGES: dict[str, Row] = {
 
 TYPED = by_key(Scope.MEMORY_WRITE, object_of_ana=True, typed=True)
 
+OPERATORS_BY_KEY = {**by_key(Scope.OPERATOR), "ana": REFUSED, "ben": REFUSED}
 OPERATIONS: dict[str, tuple[Act, Audience]] = {
     "GET /v1/memory": (Act.MEMORY_READ, by_key(Scope.MEMORY_READ)),
     "POST /v1/memory": (Act.MEMORY_WRITE, by_key(Scope.MEMORY_WRITE)),
@@ -301,7 +306,16 @@ OPERATIONS: dict[str, tuple[Act, Audience]] = {
         Act.ROLE_OUTCOME,
         by_key(Scope.LEARNING_WRITE, object_of_ana=True),
     ),
-    "GET /v1/budget": (Act.BUDGET_READ, {**by_key(Scope.OPERATOR), "ana": REFUSED, "ben": REFUSED}),
+    "GET /v1/methodologies": (Act.METHODOLOGIES_READ, by_key(Scope.LEARNING_READ)),
+    "GET /v1/methodologies/{uid}": (Act.METHODOLOGIES_READ, by_key(Scope.LEARNING_READ)),
+    "POST /v1/methodologies": (Act.METHODOLOGY_WRITE, by_key(Scope.LEARNING_WRITE)),
+    "POST /v1/methodologies/{uid}/outcomes": (Act.METHODOLOGY_DECIDE, OPERATORS_BY_KEY),
+    "POST /v1/methodologies/{uid}/quarantine": (Act.METHODOLOGY_DECIDE, OPERATORS_BY_KEY),
+    "POST /v1/methodologies/{uid}/release": (Act.METHODOLOGY_DECIDE, OPERATORS_BY_KEY),
+    "GET /v1/trading-cases": (Act.CASES_QUERY, by_key(Scope.LEARNING_READ)),
+    "POST /v1/trading-cases": (Act.CASE_WRITE, by_key(Scope.LEARNING_WRITE)),
+    "GET /v1/trading-cases/{int:case_id}": (Act.CASES_QUERY, by_key(Scope.LEARNING_READ, object_of_ana=True)),
+    "GET /v1/budget": (Act.BUDGET_READ, OPERATORS_BY_KEY),
     "POST /v1/prices": (Act.PRICES_WRITE, by_key(Scope.TRADING_WRITE)),
     "GET /v1/tools": (Act.TOOLS, by_key(None)),
     "POST /v1/tools/{name}": (Act.TOOLS, by_key(Scope.MEMORY_READ)),  # the tool memory_read; all of them below
@@ -324,4 +338,5 @@ TOOLS: dict[str, tuple[Act, Audience]] = {
     "memory_read": (Act.MEMORY_READ, by_key(Scope.MEMORY_READ)),
     "memory_compiled_page": (Act.COMPILED_READ, by_key(Scope.MEMORY_READ)),
     "record_decision": (Act.ROLE_MEMORY_WRITE, by_key(Scope.LEARNING_WRITE)),
+    "record_case": (Act.CASE_WRITE, by_key(Scope.LEARNING_WRITE)),
 }

@@ -23,7 +23,7 @@ from tests.contracts.sweep import captured
 from tests.hostile.knock import names_of
 from tests.kit.rows import all_rows
 from tests.kit.tables import Faults, table, taken_back
-from tests.kit.world import BENS, BENS_WORD, MISSING_ID, fill, parameters
+from tests.kit.world import BENS, BENS_WORD, MISSING_ID, fill, parameters, review_samples
 
 OWNED = {
     "memory_id",
@@ -37,8 +37,11 @@ OWNED = {
     "user_id",
     "sign_in_id",
     "hold_id",
+    "review_key",
+    "review_items",
     "conflict_id",
     "entry_id",
+    "case_id",
     "event_id",
     "export_id",
     "import_id",
@@ -55,11 +58,14 @@ MISSING = {
     "user_id": MISSING_ID,
     "sign_in_id": MISSING_ID,
     "hold_id": MISSING_ID,
+    "review_kind": "hold",
+    **review_samples(MISSING_ID),
     "conflict_id": MISSING_ID,
     "kind": "keep_both",
     "older_id": MISSING_ID,
     "newer_id": MISSING_ID,
     "entry_id": MISSING_ID,
+    "case_id": MISSING_ID,
     "event_id": MISSING_ID,
     "export_id": MISSING_ID,
     "import_id": MISSING_ID,

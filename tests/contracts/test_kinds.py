@@ -34,6 +34,7 @@ from tests.kit.clock import NOON
 from tests.kit.rows import all_rows
 from tests.kit.tables import Faults, taken_back
 from tests.kit.world import fill
+from tests.learning_app.rows import make_case, make_methodology
 from tests.memory_app.memories.factories import browser, make_memory
 from tests.memory_app.roles.rows import make_row, make_wrong
 
@@ -42,7 +43,15 @@ SECRET = "my key is sk" + "-ant-" + "api03-" + "aB3dE6gH9jK2mN5pQ8rS1tU4vW7xY0zA
 SEEN = SECRET[20:60]
 CANARY = "7EqQdEULxWcraVx3mXKFjc84LhCkMGZCkRvDpvcMwJeK"  # also the form of an address, so that an edge could name it
 KEPT = f"The password is {CANARY} for BTC"
-OWN_TABLES = {"conversation_turns", "memories", "role_memory", "sessions", "user_profile"}
+OWN_TABLES = {
+    "conversation_turns",
+    "memories",
+    "methodologies",
+    "methodology_cases",
+    "role_memory",
+    "sessions",
+    "user_profile",
+}
 LATER, LATEST = NOON + timedelta(hours=1), NOON + timedelta(hours=2)
 
 Store = Callable[[Any, str], Any]
@@ -53,7 +62,11 @@ STORE: dict[str, Store] = {
     ),
     "role_decision": lambda owner, text: make_row(owner, decision=text, rules_version="older"),
     "role_lesson": lambda owner, text: make_wrong(owner, lesson=text, rules_version="older"),
+    "methodology": lambda _owner, text: make_methodology(methodology=text, rules_version="older"),
+    "trading_case": lambda owner, text: make_case(owner, decision=text, rules_version="older"),
 }
+OF_INSTANCE = {"methodology"}
+"""Kinds without owners: operators alone decide on them, and nobody's access is logged."""
 
 
 def hold_of(owner: Any, name: str, text: str = ATTACK) -> Hold:
@@ -112,16 +125,17 @@ class TestKinds:
                 assert tables_with_canary() - own == derived
         faults.show()
 
-    def test_each_is_discarded_by_its_owner_alone_and_leaves_its_audit_entries(self, ana, ben):
+    def test_each_is_discarded_by_its_owner_alone_and_leaves_its_audit_entries(self, ana, ben, olga):
         faults = Faults()
         for name in stored_kinds():
             with faults.row(name), taken_back("default"):
                 hold = hold_of(ana, name)
                 with pytest.raises(NotFound):
                     discard_hold(principal=browser(ben), owner=ben, hold_id=hold.pk, now=NOON)
-                discard_hold(principal=browser(ana), owner=ana, hold_id=hold.pk, now=NOON)
+                decider, owner = (olga, EVERYONE) if name in OF_INSTANCE else (ana, ana)
+                discard_hold(principal=browser(decider), owner=owner, hold_id=hold.pk, now=NOON)
                 assert not list_holds(owner=EVERYONE).exists()
-                acts = set(AuditEntry.objects.filter(owner_id=ana.pk).values_list("tool_call", flat=True))
+                acts = set(AuditEntry.objects.filter(owner_id=hold.owner_id).values_list("tool_call", flat=True))
                 assert acts >= {f"{name}_held", f"{name}_discarded"}
                 assert acts <= load_acts().keys()
         faults.show()
@@ -161,7 +175,7 @@ class TestKinds:
             with faults.row(name), taken_back("default"):
                 hold = hold_of(ana, name)
                 release_hold(principal=browser(olga), hold_id=hold.pk, now=LATER)
-                for person, error in ((ana, Refused), (ben, NotFound)):
+                for person, error in ((ana, NotFound if name in OF_INSTANCE else Refused), (ben, NotFound)):
                     with pytest.raises(error):
                         hold_again(principal=browser(person), owner=person, hold_ids=[hold.pk], now=LATEST)
                 kind.model.objects.all().delete()
@@ -177,7 +191,7 @@ class TestKinds:
                 row = STORE[name](ana, SECRET)
                 shown = masked_for(olga, row)
                 assert SEEN not in str(vars(shown))
-                assert SEEN in str(vars(masked_for(ana, row)))
+                assert name in OF_INSTANCE or SEEN in str(vars(masked_for(ana, row)))
                 row.refresh_from_db()
                 assert SEEN in str(vars(row)), "what is stored stays"
         faults.show()
@@ -187,10 +201,11 @@ class TestKinds:
         for name in stored_kinds():
             with faults.row(name), taken_back("default"):
                 hold = hold_of(ana, name, f"{ATTACK} {SECRET}")
-                page = operator_page.get(reverse("quarantine:one", args=[hold.pk])).content.decode()
+                page = operator_page.get(reverse("quarantine:one", args=["hold", hold.pk])).content.decode()
                 assert "Ignore all previous instructions" in page
                 assert SEEN not in page
-                assert AccessEntry.objects.filter(owner=ana, viewer=olga, object_id=str(hold.pk)).exists()
+                logged = AccessEntry.objects.filter(owner=ana, viewer=olga, object_id=str(hold.pk))
+                assert logged.exists() is (name not in OF_INSTANCE)
         faults.show()
 
 

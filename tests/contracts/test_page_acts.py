@@ -23,7 +23,7 @@ from tests.contracts.permissions import OPEN, PAGES
 from tests.contracts.sweep import captured
 from tests.kit.rows import Rows, all_rows
 from tests.kit.tables import table
-from tests.kit.world import ANAS, World, fill, parameters
+from tests.kit.world import ANAS, World, fill, parameters, review_samples
 
 ROUTES = forms()
 ACTS = list(load_page_acts().values())
@@ -33,7 +33,13 @@ ELSEWHERE = {  # acts whose objects need a browser, a worker or a plan; tests of
     *("brought_in:seen", "brought_in:roll_back", "brought_in:undo", "console:demo_load", "facts:undo_correction"),
     *("bundle:imports", "bundle:import_remove", "bundle:export_remove", "bundle:apply"),
 }
-TOASTS = {"held:undo", "memories:undo", "facts:undo_correction", "user_profile:undo"}  # only a toast offers these
+TOASTS = {
+    "held:undo",
+    "quarantine:undo",
+    "memories:undo",
+    "facts:undo_correction",
+    "user_profile:undo",
+}  # only a toast offers these
 SIGNING_IN = {"account_login", "account_logout", "access:password"}  # tests of access and of the browser do these
 BOOKKEEPING = {
     "version",
@@ -121,7 +127,13 @@ WALKS: dict[str, Walk] = {
     "held:release": Walk(caller="olga"),
     "held:discard": Walk(),
     "held:bulk": Walk(),
-    "quarantine:bulk": Walk({"action": "release", "ids": "hold_id"}, caller="olga"),
+    "quarantine:verdict": Walk(caller="olga"),
+    "quarantine:undo": Walk(
+        caller="olga",
+        first=("quarantine:verdict",),
+        undo={"action": "accept", "ids": "review_items", "confirmed": "1"},
+    ),
+    "quarantine:claim": Walk(caller="olga", undo={"end": "1"}),
     "held:again": Walk(caller="olga", first=("held:release",), undo={"confirmed": "1"}),
     "held:undo": Walk(caller="olga", first=("held:release",), undo={"confirmed": "1"}),
     "role_memory:mark": Walk(),
@@ -190,6 +202,7 @@ def follow(world: World, act: PageAct, walk: Walk, samples: dict[str, Any]) -> N
         new = after[made].keys() - before[made].keys()
         if new:
             samples[name] = after[made][max(new)][column]
+    samples |= review_samples(samples["hold_id"])
     assert after != before, "it did nothing"
 
 

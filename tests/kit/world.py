@@ -17,6 +17,7 @@ from django.db import connections
 from django.test import Client
 from django.utils import timezone
 
+from learning_app.methodologies.models import Methodology
 from memory_app.bundle.models import BundleTransfer
 from memory_app.facts.models import ConsolidationEvent, FactConflict, FactVerdict
 from memory_app.memories.core import FactState
@@ -42,6 +43,7 @@ from tests.contracts.bodies import QUERIES
 from tests.kit.databases import copy_databases, drop_databases, using
 from tests.kit.fixtures import make_user
 from tests.kit.tables import taken_back
+from tests.learning_app.rows import make_case, make_methodology
 
 ANAS, BENS = "quokkaana", "wombatben"  # words that stand nowhere else
 ANAS_WORD, BENS_WORD = "bilbyana", "numbatben"  # stand beside them, to be searched for
@@ -199,6 +201,9 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
     row = {"place": f"{canary}.md", "verdict": "new", "text": canary}
     plan = {"rows": [row], "verdicts": {"new": 1}, "channels": {}, "ignored": 0, "constraints": 0, "marks": "n"}
     tomorrow = now + timedelta(days=1)
+    method = Methodology.objects.first() or make_methodology(
+        correct=19, used=24, quarantine=1, quarantined_by="operator"
+    )
     for number in range(MANY):
         export = BundleTransfer.objects.create(
             **transfer, direction="export", state="done", file_name="none", options={}, expires_at=tomorrow
@@ -220,6 +225,14 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
             is_replay=False,
             now=now,
         )
+        case = make_case(
+            user,
+            decision=f"{canary} rises, look {number}",
+            trade_ref=f"{canary}-{number}",
+            actor=me.actor,
+            decided_at=now,
+            hints=[method],
+        )
         log_search_of(owner_id=user.pk, actor=me.actor, query=canary, ids=typed[1:3], now=now, door=Surface.PAGE)
     samples = {
         "memory_id": typed[0],
@@ -236,6 +249,8 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
         "prefix": key.prefix,
         "user_id": user.pk,
         "hold_id": Hold.objects.get(kind="memory", object_id=held[0]).pk,
+        "review_kind": "hold",
+        **review_samples(Hold.objects.get(kind="memory", object_id=held[0]).pk),
         "conflict_id": pairs[0].pk,
         "kind": "keep_both",
         "older_id": facts[0],
@@ -253,6 +268,8 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
         "asset": "BTC",
         "role_id": ROLE,
         "entry_id": decision.pk,
+        "case_id": case.pk,
+        "uid": method.uid,
         "rollback_id": rollbacks[0].pk,
         "brought_in_id": brought_in.pk,
         "export_id": export.pk,
@@ -289,6 +306,11 @@ def build_world() -> World:
 
 
 PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>|\{(?:\w+:)?(\w+)\}")
+
+
+def review_samples(hold_id: int) -> dict[str, str]:
+    """Return what stands for a hold in the addresses of the review queue."""
+    return {"review_key": str(hold_id), "review_items": f"hold-{hold_id}"}
 
 
 def fill(route: str, samples: dict[str, Any]) -> str:

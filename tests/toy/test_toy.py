@@ -71,7 +71,7 @@ def test_a_key_writes_and_reads_notes_and_an_operator_decides_what_is_held(ana, 
     first, second = Hold.objects.filter(kind="note").order_by("pk")
     assert f"hold-{first.pk}" in queue
     assert f"hold-{second.pk}" in queue
-    shown = operator_page.get(reverse("quarantine:one", args=[second.pk])).content.decode()
+    shown = operator_page.get(reverse("quarantine:one", args=["hold", second.pk])).content.decode()
     assert "It is kept under Discarded for 30 days" in shown
     assert SEEN not in shown
     assert SEEN in page.get(reverse("held:one", args=[second.pk])).content.decode()

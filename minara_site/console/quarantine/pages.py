@@ -50,6 +50,12 @@ def for_reason(rows: Any, reason: str) -> Any:
     return rows.open() if reason == ANY_REASON else rows.open().filter(reason=reason)
 
 
+def question_of(hold: Hold) -> str:
+    """Return what the release of a text asks once more, empty for hidden characters alone."""
+    doubts = [str(sentence) for reason, sentence in DOUBTS.items() if reason in hold.reasons]
+    return reduce(sentences, [*doubts, str(ANYWAY)]) if doubts else ""
+
+
 DECIDED = {Decision.RELEASED.value: _("Released"), Decision.DISCARDED.value: _("Discarded")}
 REASON = Filter(
     "reason",
@@ -99,15 +105,22 @@ HELD_LIST = OwnedList(
     tabs=hold_tabs,
     begins_with_all=True,
 )
-REVIEW_LIST = replace(
+DECIDED_LIST = replace(
     HELD_LIST,
-    spec=replace(HOLDS, bulk_url="quarantine:bulk"),
+    spec=replace(
+        HOLDS,
+        sorts=by_time("decided_at"),
+        filters=(replace(REASON, label=_("Decision"), choices=tuple(DECIDED.items()), default=Decision.RELEASED),),
+        bulk=(),
+        empty=Empty("held", _("No decided texts"), _("What people released or discarded stands here.")),
+    ),
     act=Act.REVIEW,
     rows=Hold.objects.for_owner,
-    own=_("Queue"),
-    of=_("Queue"),
+    own=_("Decided texts"),
+    of=_("Decided texts"),
+    tabs=None,
 )
-"""Everything that waits: the holds of the instance, which have no owner, too."""
+"""What people decided on, the holds of the instance, which have no owner, too."""
 
 
 def list_of(queue: str, params: QueryDict) -> OwnedList:
@@ -118,7 +131,7 @@ def list_of(queue: str, params: QueryDict) -> OwnedList:
     return replace(found, spec=replace(found.spec, sorts=by_time("decided_at"), bulk=()))
 
 
-QUEUES = {"held": HELD_LIST, "quarantine": REVIEW_LIST}  # by the namespace of their addresses
+QUEUES = {"held": HELD_LIST, "decided": DECIDED_LIST}  # by the namespace of their addresses
 
 
 @dataclass(frozen=True)
@@ -186,9 +199,8 @@ class HoldView:
 
     @property
     def question(self) -> str:
-        """Return what its release asks once more, empty for hidden characters alone."""
-        doubts = [str(sentence) for reason, sentence in DOUBTS.items() if reason in self.hold.reasons]
-        return reduce(sentences, [*doubts, str(ANYWAY)]) if doubts else ""
+        """Return what its release asks once more."""
+        return question_of(self.hold)
 
     @property
     def rules(self) -> list[NamedRule]:
@@ -236,7 +248,7 @@ class HoldView:
 
 
 def view_holds(holds: Sequence[Hold], *, principal: Principal, queue: str, query: str) -> list[HoldView]:
-    """Return holds as this reader sees them; `queue` is where they are shown: `held` or `quarantine`."""
+    """Return holds as this reader sees them; `queue` is where they are shown: `held` or `decided`."""
     texts = load_texts(holds)
     actors = {actor for hold in holds for actor in (hold.actor, hold.decided_by, hold.undone_by)}
     names = name_actors(actors, reader=principal.owner)

@@ -1,8 +1,8 @@
-"""Addresses of the queue, below `/memories/held/` and `/quarantine/`; decisions go to the former."""
+"""Addresses of the held texts, of those decided on, and of the review queue."""
 
 from django.urls import URLPattern, path
 
-from minara_site.console.quarantine import views
+from minara_site.console.quarantine import review, views
 
 held: list[URLPattern] = [
     path("", views.queue, name="list"),
@@ -13,8 +13,14 @@ held: list[URLPattern] = [
     path("<int:hold_id>/again/", views.again, name="again"),
     path("<int:hold_id>/undo/", views.undo, name="undo"),
 ]
-review: list[URLPattern] = [
-    path("", views.review, name="list"),
-    path("bulk/", views.review_bulk, name="bulk"),
-    path("<int:hold_id>/", views.review_one, name="one"),
+decided: list[URLPattern] = [
+    path("", views.decided, name="list"),
+    path("<int:hold_id>/", views.decided_one, name="one"),
+]
+queue: list[URLPattern] = [
+    path("", review.queue, name="list"),
+    path("verdict/", review.verdict, name="verdict"),
+    path("undo/<str:review_items>/", review.undo, name="undo"),
+    path("claim/<slug:review_kind>/<str:review_key>/", review.claim_item, name="claim"),
+    path("<slug:review_kind>/<str:review_key>/", review.one, name="one"),
 ]

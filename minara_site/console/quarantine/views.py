@@ -1,10 +1,9 @@
-"""`/quarantine/` and `/memories/held/`: what the guard holds, one text after the other, and the decision (U-19)."""
+"""`/memories/held/` and `/quarantine/decided/`: what the guard holds or held, text by text, and the decision."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from django.conf import settings
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils import timezone
@@ -12,30 +11,26 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from minara_site.access.access_log import log_access
-from minara_site.access.actors import name_actors
 from minara_site.access.policy import Act
-from minara_site.access.principal import Principal
-from minara_site.console.quarantine.forms import DecisionForm
+from minara_site.console.quarantine.claims import check_unclaimed
+from minara_site.console.quarantine.forms import read_note
+from minara_site.console.quarantine.labels import again_label, decided_label, done_label, midnight
 from minara_site.console.quarantine.pages import (
     DECIDED,
-    DOUBTS,
     HELD_LIST,
     QUEUES,
-    REVIEW_LIST,
     HoldView,
     list_of,
+    question_of,
     view_holds,
 )
 from minara_site.console.quarantine.selectors import count_decided, decided_with, get_hold, get_holds
 from minara_site.console.quarantine.services import discard_holds, hold_again, release_holds
 from minara_site.kernel.errors import Conflict, Invalid
-from minara_site.kernel.guard.kinds import stored_kinds
-from minara_site.kernel.guard.models import Decision, Hold
 from minara_site.kernel.ownership import Owner
 from minara_site.shell.pages import PageRequest, page
-from minara_site.web.labels import sentences
 from minara_site.web.lists import ListPage
-from minara_site.web.moments import age, number_label
+from minara_site.web.moments import number_label
 from minara_site.web.responses import back, render_page, safe_path, toast, wants_fragment
 
 FRAGMENTS = {"hold": "console/quarantine/_hold.html", "verdict": "console/quarantine/_verdict.html"}
@@ -81,24 +76,23 @@ def one(request: PageRequest, hold_id: int) -> HttpResponse:
 
 
 @page(Act.REVIEW)
-def review(request: PageRequest) -> HttpResponse:
-    """List everything that waits for a decision."""
-    return show_queue(request, "quarantine")
+def decided(request: PageRequest) -> HttpResponse:
+    """List the texts that people decided on, those of the instance too."""
+    return show_queue(request, "decided")
 
 
 @page(Act.REVIEW)
-def review_one(request: PageRequest, hold_id: int) -> HttpResponse:
+def decided_one(request: PageRequest, hold_id: int) -> HttpResponse:
     """Show one of them."""
-    return show_one(request, "quarantine", hold_id)
+    return show_one(request, "decided", hold_id)
 
 
 @page(Act.HOLD_RELEASE, methods=("POST",))
 def release(request: PageRequest, hold_id: int) -> HttpResponse:
     """Let one text in; what gives orders or holds a secret is shown once more before."""
     hold = get_hold(owner=request.principal.reaches(Act.HOLD_RELEASE), hold_id=hold_id)
-    if hold.decision is None and is_doubtful(hold) and not request.POST.get("confirmed"):
-        queue = "quarantine" if request.POST.get("next", "").startswith(reverse("quarantine:list")) else "held"
-        return show_one(request, queue, hold_id)
+    if hold.decision is None and question_of(hold) and not request.POST.get("confirmed"):
+        return show_one(request, "held", hold_id)
     return decide(request, "release", [hold_id])
 
 
@@ -127,24 +121,13 @@ def bulk(request: PageRequest) -> HttpResponse:
     return decide_chosen(request, HELD_LIST.chosen_ids(request))
 
 
-@page(Act.REVIEW, methods=("POST",))
-def review_bulk(request: PageRequest) -> HttpResponse:
-    """Release or discard the chosen texts of the review queue, all of them or none."""
-    return decide_chosen(request, REVIEW_LIST.chosen_ids(request))
-
-
-def is_doubtful(hold: Hold) -> bool:
-    """Say whether the release of a text asks once more."""
-    return not DOUBTS.keys().isdisjoint(hold.reasons)
-
-
 def decide_chosen(request: PageRequest, hold_ids: Sequence[int]) -> HttpResponse:
     """Carry out a decision on many; a release leaves out what asks once more, which is released one by one."""
     action = request.POST.get("action", "")
     if action == "release":
         request.principal.require(Act.HOLD_RELEASE)
         holds = get_holds(owner=request.principal.reaches(Act.HOLD_RELEASE), hold_ids=hold_ids)
-        hold_ids = [hold.pk for hold in holds if not is_doubtful(hold)]
+        hold_ids = [hold.pk for hold in holds if not question_of(hold)]
         if left := len(holds) - len(hold_ids):
             words = ngettext(
                 "%(number)s text gives instructions or holds a secret: release it by itself.",
@@ -159,12 +142,10 @@ def decide_chosen(request: PageRequest, hold_ids: Sequence[int]) -> HttpResponse
 
 def decide(request: PageRequest, action: str, hold_ids: Sequence[int]) -> HttpResponse:
     """Carry out a decision and go on to the next text; say who was faster."""
-    principal, now = request.principal, timezone.now()
-    form = DecisionForm(request.POST)
-    if not form.is_valid():
-        raise Invalid(_("Shorten the reason to 200 characters."), code="note_too_long")
-    note = form.cleaned_data["note"]
+    principal, now, note = request.principal, timezone.now(), read_note(request)
     try:
+        if principal.may(Act.REVIEW):
+            check_unclaimed([f"hold-{pk}" for pk in hold_ids], principal=principal, now=now)
         match action:
             case "release":
                 holds = release_holds(principal=principal, hold_ids=hold_ids, now=now, note=note)
@@ -185,50 +166,12 @@ def undo_decisions(request: PageRequest, hold_ids: Sequence[int]) -> HttpRespons
     principal = request.principal
     owner = principal.reaches(Act.HOLD_DISCARD)
     try:
-        count = len(hold_again(principal=principal, owner=owner, hold_ids=hold_ids, now=timezone.now()))
+        again = hold_again(principal=principal, owner=owner, hold_ids=hold_ids, now=timezone.now())
     except Conflict as conflict:
         toast(request, conflict.detail)
     else:
-        words = ngettext(
-            "%(number)s text is held again and waits for a decision. No agent reads it.",
-            "%(number)s texts are held again and wait for a decision. No agent reads them.",
-            count,
-        )
-        toast(request, words % {"number": number_label(count)})
+        toast(request, again_label(len(again)))
     return back(request, "held:list")
-
-
-def decided_label(principal: Principal, hold_ids: Sequence[int]) -> str:
-    """Return who decided on the first of these that is decided, and when; empty when none is."""
-    holds = get_holds(owner=principal.reaches(Act.HOLDS_READ), hold_ids=hold_ids)
-    hold = next((each for each in holds if each.decision), None)
-    if hold is None or hold.decided_at is None:
-        return ""
-    words = {
-        Decision.RELEASED: _("%(title)s: %(name)s released it %(when)s. Nothing was changed."),
-        Decision.DISCARDED: _("%(title)s: %(name)s discarded it %(when)s. Nothing was changed."),
-        Decision.REPLACED: _("%(title)s: %(name)s replaced it by a later text %(when)s. Nothing was changed."),
-    }[Decision(str(hold.decision))]
-    return words % {
-        "title": stored_kinds()[hold.kind].title(hold.object_id),
-        "name": name_actors([hold.decided_by], reader=principal.owner)[hold.decided_by],
-        "when": age(hold.decided_at, timezone.localtime()),
-    }
-
-
-def done_label(holds: Sequence[Hold]) -> str:
-    """Return what was decided, and what that means."""
-    count = len(holds)
-    number = {"number": number_label(count), "days": settings.MINARA.fin_profile_memory_soft_delete_retention_days}
-    if holds[0].decision == Decision.RELEASED:
-        done = ngettext("Released %(number)s text.", "Released %(number)s texts.", count) % number
-        return sentences(done, _("The next session can read it."))
-    done = ngettext("Discarded %(number)s text.", "Discarded %(number)s texts.", count) % number
-    return sentences(
-        done,
-        ngettext("It can be held again for %(days)d days.", "They can be held again for %(days)d days.", count)
-        % number,
-    )
 
 
 def render_queue(
@@ -245,7 +188,7 @@ def render_queue(
         "next_url": safe_path(request, request.POST.get("next")) or next_url(page, chosen),
         "is_asked": request.method == "POST",
         "note": request.POST.get("note", ""),
-        "done": decided_today(request.principal),
+        "done": count_decided(request.principal.actor, since=midnight()),
         "may_release": request.principal.may(Act.HOLD_RELEASE),
     }
     fragment = "console/quarantine/_queue.html"
@@ -262,9 +205,3 @@ def next_url(page: ListPage, chosen: HoldView | None) -> str:
     place = ids.index(chosen.pk) + 1 if chosen and chosen.pk in ids else 0
     others = [row for row in [*page.rows[place:], *page.rows[:place]] if chosen is None or row.pk != chosen.pk]
     return others[0].url if others else page.start_url
-
-
-def decided_today(principal: Principal) -> int:
-    """Return how many texts this person decided since midnight of their zone."""
-    midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
-    return count_decided(principal.actor, since=midnight)

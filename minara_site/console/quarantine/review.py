@@ -1,0 +1,241 @@
+"""`/quarantine/`: everything that waits for a person, one item after the other, and the verdict (U-19)."""
+
+from collections.abc import Collection, Sequence
+from functools import reduce
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.http import HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from minara_site.access.actors import name_actors
+from minara_site.access.policy import Act
+from minara_site.access.principal import Principal
+from minara_site.console.quarantine.claims import Claimed, claim, end_claims, find_claims
+from minara_site.console.quarantine.forms import read_note
+from minara_site.console.quarantine.labels import midnight
+from minara_site.console.quarantine.pages import DECIDED
+from minara_site.console.quarantine.queue import GOAL, Queue, load_queue
+from minara_site.console.quarantine.verdicts import Chosen, decide_items, undo_items
+from minara_site.kernel.errors import Conflict, Invalid, NotFound
+from minara_site.shell.pages import PageRequest, page
+from minara_site.shell.review import ReviewItem, ReviewKind, review_kinds
+from minara_site.web.labels import sentences
+from minara_site.web.moments import age, number_label, span_label
+from minara_site.web.responses import back, render_page, safe_path, see_other, toast, toasts_out_of_band, wants_fragment
+
+FRAGMENTS = {"item": "console/quarantine/_review_item.html", "verdict": "console/quarantine/_review_verdict.html"}
+VERDICTS = {"accept": True, "refuse": False}
+
+
+@page(Act.REVIEW)
+def queue(request: PageRequest) -> HttpResponse:
+    """List what waits, the oldest first; a wide window shows the first item that no other person reviews."""
+    found = load_queue(request, now=timezone.now())
+    if found.page.is_continued and wants_fragment(request):
+        return render_page(request, "", {"page": found.page, "spec": found.page.spec}, fragment="parts/_list_more.html")
+    first = found.first_open
+    return render_queue(request, found, first.item if first else None, is_list=True)
+
+
+@page(Act.REVIEW)
+def one(request: PageRequest, review_kind: str, review_key: str) -> HttpResponse:
+    """Show one item beside the list; HTMX asks for it alone. One that waits no more has a page of its own."""
+    kind = kind_of(review_kind)
+    [row] = kind.find([review_key])
+    if not is_waiting(kind, row):
+        return see_other(kind.decided_url(row))
+    return show_one(request, kind, row)
+
+
+@page(Act.REVIEW, methods=("POST",))
+def claim_item(request: PageRequest, review_kind: str, review_key: str) -> HttpResponse:
+    """Claim an item for five minutes or renew that; `end` ends it. HTMX gets who reviews it now."""
+    kind, now = kind_of(review_kind), timezone.now()
+    [row] = kind.find([review_key])
+    [item] = kind.show_rows([row], principal=request.principal)
+    if request.POST.get("end"):
+        end_claims([item.id], principal=request.principal)
+    elif is_waiting(kind, row):
+        claim(item.id, principal=request.principal, now=now)
+    if wants_fragment(request):
+        found = find_claims([item.id], principal=request.principal, now=now)
+        return render_page(request, "", {"claim": found.get(item.id)}, fragment="console/quarantine/_claim.html")
+    return back(request, reverse("quarantine:one", args=[kind.name, item.key]))
+
+
+@page(Act.REVIEW, methods=("POST",))
+def verdict(request: PageRequest) -> HttpResponse:
+    """Accept or refuse the chosen items, all or none; of several those are left out that ask once more."""
+    accepts = VERDICTS.get(request.POST.get("action", ""))
+    if accepts is None:
+        raise Invalid(_("Choose accept or refuse."), code="unknown_action")
+    note, chosen = read_note(request), read_chosen(request.POST.getlist("ids"))
+    if accepts and not request.POST.get("confirmed"):
+        asking = {(kind, key) for kind, keys in chosen.items() for key in kind.find_questions(keys)}
+        if asking and sum(map(len, chosen.values())) == 1:
+            [(kind, key)] = asking
+            return show_one(request, kind, kind.find([key])[0], is_asked=True)
+        chosen = leave_out(request, asking, chosen)
+        if not chosen:
+            return back(request, "quarantine:list")
+    return decide(request, chosen, accepts=accepts, note=note)
+
+
+@page(Act.REVIEW, methods=("POST",))
+def undo(request: PageRequest, review_items: str) -> HttpResponse:
+    """Undo whole verdicts: with each of these items all come back that were decided with it."""
+    chosen = read_chosen(review_items.split(","))
+    try:
+        done = undo_items(chosen, principal=request.principal, now=timezone.now())
+    except Conflict as conflict:
+        toast(request, conflict.detail)
+    else:
+        toast(request, reduce(sentences, map(str, done)))
+    return back(request, "quarantine:list")
+
+
+def kind_of(name: str) -> ReviewKind:
+    """Return the kind of that name. Raises NotFound."""
+    found = review_kinds().get(name)
+    if found is None:
+        raise NotFound(_("Nothing of this kind waits for a person."))
+    return found
+
+
+def read_chosen(item_ids: Sequence[str]) -> dict[ReviewKind, list[str]]:
+    """Return the keys of items by their kind. Raises NotFound, and Invalid for none."""
+    if not item_ids:
+        raise Invalid(_("Choose at least one row."), code="nothing_chosen")
+    chosen: dict[ReviewKind, list[str]] = {}
+    for name, _dash, key in (each.partition("-") for each in dict.fromkeys(item_ids)):
+        chosen.setdefault(kind_of(name), []).append(key)
+    return chosen
+
+
+def leave_out(
+    request: PageRequest, asking: Collection[tuple[ReviewKind, str]], chosen: dict[ReviewKind, list[str]]
+) -> dict[ReviewKind, list[str]]:
+    """Return what is left without the items that ask once more, and say how many these are."""
+    if asking:
+        words = ngettext(
+            "%(number)s item asks once more: decide on it by itself.",
+            "%(number)s items ask once more: decide on them one by one.",
+            len(asking),
+        )
+        toast(request, words % {"number": number_label(len(asking))})
+    left = {kind: [key for key in keys if (kind, key) not in asking] for kind, keys in chosen.items()}
+    return {kind: keys for kind, keys in left.items() if keys}
+
+
+def decide(request: PageRequest, chosen: Chosen, *, accepts: bool, note: str) -> HttpResponse:
+    """Carry out a verdict and go on to the next item; say who was faster, and refuse what another person reviews."""
+    principal, now = request.principal, timezone.now()
+    try:
+        done = decide_items(chosen, accepts=accepts, principal=principal, note=note, now=now)
+    except Claimed as claimed:
+        toast(request, claimed.detail)
+        return answer_claimed(request, chosen)
+    except Conflict as conflict:
+        toast(request, conflict.detail)
+    else:
+        first = ",".join(f"{kind.name}-{keys[0]}" for kind, keys in chosen.items())
+        toast(request, reduce(sentences, map(str, done)), reverse("quarantine:undo", args=[first]))
+    return see_other(next_url(request))
+
+
+def answer_claimed(request: PageRequest, chosen: Chosen) -> HttpResponse:
+    """Answer 409: the item as it is, or the list; to HTMX the message alone."""
+    if wants_fragment(request):
+        response = HttpResponse(toasts_out_of_band(request), status=HTTPStatus.CONFLICT)
+        response["HX-Reswap"] = "none"
+        return response
+    kind, keys = next(iter(chosen.items()))
+    return show_one(request, kind, kind.find(keys[:1])[0], status=HTTPStatus.CONFLICT)
+
+
+def next_url(request: PageRequest) -> str:
+    """Return where the reader goes on: the item that the form names while it waits, else the beginning of the list."""
+    start = safe_path(request, request.POST.get("next")) or reverse("quarantine:list")
+    name, _dash, key = request.POST.get("then", "").partition("-")
+    if name in review_kinds():
+        kind = kind_of(name)
+        try:
+            [row] = kind.find([key])
+        except NotFound:
+            return start
+        if is_waiting(kind, row):
+            query = urlsplit(start).query
+            return reverse("quarantine:one", args=[name, key]) + (f"?{query}" if query else "")
+    return start
+
+
+def is_waiting(kind: ReviewKind, row: Any) -> bool:
+    """Say whether a row waits for a person."""
+    return kind.waiting().filter(pk=row.pk).exists()
+
+
+def show_one(
+    request: PageRequest, kind: ReviewKind, row: Any, *, is_asked: bool = False, status: int = HTTPStatus.OK
+) -> HttpResponse:
+    """Answer an item beside the list; `is_asked` asks once more before it is accepted."""
+    principal, now = request.principal, timezone.now()
+    kind.log_reading([row], is_open=True, principal=principal, now=now)
+    found = load_queue(request, now=now, is_read=False)
+    [item] = kind.show_rows([row], principal=principal)
+    return render_queue(request, found, item, is_list=False, is_asked=is_asked, status=status)
+
+
+def render_queue(
+    request: PageRequest,
+    found: Queue,
+    item: ReviewItem | None,
+    *,
+    is_list: bool,
+    is_asked: bool = False,
+    status: int = HTTPStatus.OK,
+) -> HttpResponse:
+    """Answer the page; to HTMX the item alone, its verdict, or the list."""
+    principal, now = request.principal, timezone.now()
+    kinds = review_kinds().values()
+    context: dict[str, Any] = {
+        "title": _("Queue"),
+        "page": found.page,
+        "spec": found.page.spec,
+        "queue": found,
+        "item": item,
+        "is_list": is_list,
+        "note": request.POST.get("note", ""),
+        "done": sum(kind.count_decided(principal.actor, since=midnight()) for kind in kinds),
+        "decided": DECIDED,
+        "goal": span_label(GOAL),
+        "oldest": span_label(now - found.oldest) if found.oldest else "",
+        "cleared": "" if item else cleared_label(principal),
+    }
+    if item:
+        kind = kind_of(item.kind)
+        context |= {
+            "pane": kind.show(item, principal=principal),
+            "claim": find_claims([item.id], principal=principal, now=now).get(item.id),
+            "next": found.after(item.id),
+            "question": kind.find_questions([item.key]).get(item.key, ""),
+            "is_asked": is_asked,
+        }
+    fragment = "console/quarantine/_review.html"
+    if wants_fragment(request):
+        fragment = FRAGMENTS.get(request.htmx.target or "", fragment)
+    return render_page(request, "console/quarantine/review.html", context, fragment=fragment, status=status)
+
+
+def cleared_label(principal: Principal) -> str:
+    """Return who decided last and when, empty where no one ever did."""
+    newest = [each for kind in review_kinds().values() if (each := kind.find_newest_decision())]
+    if not newest:
+        return ""
+    actor, at = max(newest, key=lambda each: each[1])
+    name = name_actors([actor], reader=principal.owner)[actor]
+    return _("Last cleared by %(name)s %(when)s.") % {"name": name, "when": age(at, timezone.localtime())}
