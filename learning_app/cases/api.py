@@ -53,10 +53,10 @@ def create(request: PageRequest, payload: NewCase) -> Status[dict[str, Any]]:
     return Status(201, {"data": case_record(case, is_refused=False)})
 
 
-@router.get("/trading-cases", summary="List trading cases", auth=allow(Act.CASES_READ), response=Data[Items[CaseOut]])
+@router.get("/trading-cases", summary="List trading cases", auth=allow(Act.CASES_QUERY), response=Data[Items[CaseOut]])
 def list_(request: PageRequest, query: Query[CaseQuery]) -> dict[str, Any]:
     """List cases, the newest decision first; what the guard holds is there without its words."""
-    owner = request.principal.reads(Act.CASES_READ, query.owner)
+    owner = request.principal.reads(Act.CASES_QUERY, query.owner)
     asset = (normalise_symbol(query.asset) or query.asset) if query.asset else None
     wanted = {"asset": asset, "outcome_state": query.outcome_state, "trade_ref": query.trade_ref}
     rows = list_cases(owner=owner).filter(**{name: value for name, value in wanted.items() if value})
@@ -73,13 +73,13 @@ def list_(request: PageRequest, query: Query[CaseQuery]) -> dict[str, Any]:
 @router.get(
     "/trading-cases/{int:case_id}",
     summary="Read a trading case",
-    auth=allow(Act.CASES_READ),
+    auth=allow(Act.CASES_QUERY),
     response=Data[CaseOut],
 )
 def read(request: PageRequest, case_id: CaseId, query: Query[OwnerQuery]) -> dict[str, Any]:
     """Read one case."""
     principal = request.principal
-    case = get_case(owner=principal.reads(Act.CASES_READ, query.owner), case_id=case_id)
+    case = get_case(owner=principal.reads(Act.CASES_QUERY, query.owner), case_id=case_id)
     log_access(
         principal=principal,
         owner_ids=[case.owner_id],

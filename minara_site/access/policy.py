@@ -99,6 +99,7 @@ class Act(StrEnum):
     METHODOLOGY_DECIDE = "methodology_decide"
     SUGGESTIONS_READ = "suggestions_read"
     CASES_READ = "cases_read"
+    CASES_QUERY = "cases_query"
     CASE_WRITE = "case_write"
     CASE_REVEAL = "case_reveal"
     PRICES_WRITE = "prices_write"
@@ -194,7 +195,8 @@ POLICY: dict[Act, Rule] = {
     Act.METHODOLOGY_WRITE: Rule(OWNERS, Scope.LEARNING_WRITE),
     Act.METHODOLOGY_DECIDE: Rule(OPERATORS, Scope.OPERATOR),  # outcomes, quarantine, release
     Act.SUGGESTIONS_READ: Rule(OWNERS, Scope.LEARNING_READ, others=OPERATORS),
-    Act.CASES_READ: Rule(SIGNED_IN, Scope.LEARNING_READ, others=STAFF),
+    Act.CASES_READ: Rule(SIGNED_IN, others=STAFF),  # on pages, where support sees amounts masked
+    Act.CASES_QUERY: Rule(OWNERS, Scope.LEARNING_READ, others=OPERATORS),  # over HTTP, as agents read them
     Act.CASE_WRITE: Rule(OWNERS, Scope.LEARNING_WRITE),
     Act.CASE_REVEAL: Rule(frozenset({Role.SUPPORT}), others=STAFF),
     Act.PRICES_WRITE: Rule(OWNERS, Scope.TRADING_WRITE),

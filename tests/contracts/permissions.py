@@ -70,6 +70,7 @@ ONLY_ANA = on_page(ana=OPEN, ben=MISSING, sam=REFUSED, olga=MISSING)
 ANAS_OWN = on_page(ana=OPEN, ben=MISSING, sam=MISSING, olga=MISSING)  # support staff have an account too
 ANA_HERSELF = on_page(ana=OPEN, ben=MISSING, sam=REFUSED, olga=REFUSED)
 ANA_AND_OPERATORS = on_page(ana=OPEN, ben=MISSING, sam=REFUSED, olga=OPEN)
+ANA_AND_STAFF = on_page(ana=OPEN, ben=MISSING, sam=OPEN, olga=OPEN)
 
 
 OPERATORS_KEY = {  # cookies count for nothing
@@ -260,6 +261,8 @@ PAGES: dict[str, Row] = {
     "role-memory/<int:entry_id>/outcome/undo/": page(Act.ROLE_OUTCOME, post=ANA_AND_OPERATORS),
     "methodologies/": page(Act.METHODOLOGIES_READ, get=OWNERS),
     "methodologies/<str:uid>/": page(Act.METHODOLOGIES_READ, get=OWNERS),
+    "trading-cases/": page(Act.CASES_READ, get=PEOPLE),
+    "trading-cases/<int:case_id>/": page(Act.CASES_READ, get=ANA_AND_STAFF),
     "search/": page(Act.SEARCH, get=OWNERS),
     "memories/brought-in/": page(Act.MEMORY_READ, get=OWNERS),
     "memories/brought-in/<int:brought_in_id>/": page(Act.MEMORY_READ, get=ONLY_ANA),

@@ -103,6 +103,7 @@ ARGUMENTS = {
     "memory_read": {"limit": 5},
     "memory_compiled_page": {"asset": "BTC"},
     "record_decision": {"role_id": "analysis.thesis.review", "inputs": {}, "decision": "The thesis holds"},
+    "record_case": {"asset": "BTC", "decision": "Buy", "direction": "bullish", "horizon_hours": 24},
 }
 
 

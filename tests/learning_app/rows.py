@@ -23,7 +23,7 @@ INDICATORS = tuple(Indicator)
 
 def structure(number: int, **fields: Any) -> StructuredMethodology:
     """Return structured fields that no other number has."""
-    picked = tuple(INDICATORS[bit] for bit in range(12) if number >> bit & 1)
+    picked = tuple(INDICATORS[bit] for bit in range(20) if number >> bit & 1)
     defaults = {
         "direction": Direction.BULLISH,
         "primary_signal": PrimarySignal.MEAN_REVERSION,
@@ -35,9 +35,15 @@ def structure(number: int, **fields: Any) -> StructuredMethodology:
     return StructuredMethodology(**(defaults | {name: kinds[name](value) for name, value in fields.items()}))
 
 
-def make_methodology(*, correct: int = 0, used: int = 0, hours: float = 30, **fields: Any) -> Methodology:
-    """Make a methodology with these counts; quarantined unless `fields` say otherwise."""
-    number = next(_NUMBERS)
+def make_methodology(**fields: Any) -> Methodology:
+    """Make a methodology; quarantined unless `fields` say otherwise."""
+    row = build_methodology(next(_NUMBERS), **fields)
+    row.save(force_insert=True)
+    return row
+
+
+def build_methodology(number: int, *, correct: int = 0, used: int = 0, hours: float = 30, **fields: Any) -> Methodology:
+    """Return the unsaved methodology of this number with these counts."""
     named = {
         name: fields.pop(name) for name in ("direction", "primary_signal", "timeframe", "asset_class") if name in fields
     }
@@ -47,7 +53,7 @@ def make_methodology(*, correct: int = 0, used: int = 0, hours: float = 30, **fi
         "name": f"Method {number}",
         "methodology": f"Enter when signal {number} turns, leave after a day.",
         "structured_json": structured.as_json(),
-        "dedup_key": f"{number:064d}",
+        "dedup_key": structured.dedup_key,
         "confidence": wilson_lower_bound(correct, used) if used else 0.1,
         "times_used": used,
         "times_correct": correct,
@@ -57,11 +63,21 @@ def make_methodology(*, correct: int = 0, used: int = 0, hours: float = 30, **fi
         "rules_version": RULES.version,
         **structured.as_json(),
     }
-    return Methodology.objects.create(**(defaults | fields))
+    return Methodology(**(defaults | fields))
 
 
-def make_case(owner: Any, *, hours: float = 30, horizon: int = 24, hints: Any = (), **fields: Any) -> TradingCase:
+def make_case(owner: Any, *, hints: Any = (), **fields: Any) -> TradingCase:
     """Make a case decided so many hours before noon, with hints at these methodologies."""
+    case = build_case(owner, **fields)
+    case.save(force_insert=True)
+    for position, row in enumerate(hints):
+        is_credited = row.direction == case.direction and not case.backdated
+        CaseHint.objects.create(case=case, methodology=row, position=position, is_credited=is_credited)
+    return case
+
+
+def build_case(owner: Any, *, hours: float = 30, horizon: int = 24, **fields: Any) -> TradingCase:
+    """Return an unsaved case decided so many hours before noon."""
     decided_at = fields.pop("decided_at", NOON - timedelta(hours=hours))
     defaults = {
         "asset": "BTC",
@@ -76,11 +92,7 @@ def make_case(owner: Any, *, hours: float = 30, horizon: int = 24, hints: Any = 
         "created_at": decided_at,
         "rules_version": RULES.version,
     }
-    case = TradingCase.objects.create(owner=owner, **(defaults | fields))
-    for position, row in enumerate(hints):
-        is_credited = row.direction == case.direction and not case.backdated
-        CaseHint.objects.create(case=case, methodology=row, position=position, is_credited=is_credited)
-    return case
+    return TradingCase(owner=owner, **(defaults | fields))
 
 
 def post_prices(symbol: str, *prices: tuple[datetime, str], owner: Any = None) -> None:
