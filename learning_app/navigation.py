@@ -2,9 +2,20 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from minara_site.access.policy import Act
+from minara_site.access.policy import OWNERS, Act, Role
 from minara_site.shell.nav import NavEntry, NavPage
 
 NAVIGATION = (
     NavPage("methodologies", _("Methodologies"), "methodologies:list", Act.METHODOLOGIES_READ, NavEntry.LEARNING, 4),
+    NavPage("cases", _("Trading cases"), "cases:list", Act.CASES_READ, NavEntry.TRADING, 2, "c", roles=OWNERS),
+    NavPage(
+        "support.cases",
+        _("Trading cases"),
+        "cases:list",
+        Act.CASES_READ,
+        NavEntry.TRADING_CASES,
+        1,
+        "c",
+        roles=frozenset({Role.SUPPORT}),
+    ),
 )
