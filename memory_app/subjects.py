@@ -8,12 +8,12 @@ from minara_site.kernel.governance.subjects import Subject
 CONFLICT = "fact_conflict"
 
 
-def conflicts_url(number: int, owner_name: str) -> str:
+def conflicts_url(_conflict_id: str, owner_name: str) -> str:
     """Return the list of the owner's contradictions; without an owner there is none."""
     return f"{reverse('facts:conflicts')}?owner={owner_name}" if owner_name else ""
 
 
 SUBJECTS = (
     Subject(CONFLICT, _("pair %(id)s"), conflicts_url),
-    Subject("role_memory", _("decision %(id)s"), lambda number, _owner: reverse("role_memory:one", args=[number])),
+    Subject("role_memory", _("decision %(id)s"), lambda entry_id, _owner: reverse("role_memory:one", args=[entry_id])),
 )

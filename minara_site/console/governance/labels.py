@@ -17,6 +17,8 @@ VERDICTS: dict[str, Text] = {
     "keep_older": _("The older fact would stay, the newer one would be retired."),
     "keep_both": _("Both facts would stay."),
     "unsure": _("It could not tell; the pair would wait for a person."),
+    "flag": _("The methodology would be flagged."),
+    "recovery": _("The methodology would be seen as recovering."),
 }
 PARTS: dict[str, Text] = {
     "outcome": _("Outcome"),
@@ -25,4 +27,7 @@ PARTS: dict[str, Text] = {
     "narrative": _("Narrative"),
     "lesson": _("Lesson"),
     "reason": _("Reason"),
+    "name": _("Name"),
+    "methodology": _("Methodology"),
+    "evidence": _("Evidence"),
 }

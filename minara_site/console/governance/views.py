@@ -30,7 +30,7 @@ def governance(request: PageRequest) -> HttpResponse:
     """Show how each capability stands, the breaker, the model, and what ran in shadow mode."""
     now, reader = timezone.now(), request.user
     found = load_page(SHADOWS, request, list_shadows().select_related("owner"))
-    owner_ids = {row.owner_id for row in found.rows}
+    owner_ids = {row.owner_id for row in found.rows if row.owner_id}
     log_access(principal=request.principal, owner_ids=owner_ids, kind="shadows", now=now)
     capabilities, breakers, model = show_capabilities(reader=reader), show_breakers(now=now), show_model()
     context = {

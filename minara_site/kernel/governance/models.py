@@ -2,7 +2,6 @@
 
 from typing import Any, ClassVar
 
-from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Length
@@ -10,7 +9,7 @@ from django.db.models.lookups import Range
 
 from minara_site.kernel.fields import usd_field
 from minara_site.kernel.governance.core import Mode
-from minara_site.kernel.ownership import OwnedQuerySet
+from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 
 NAME_CHARS = (1, 40)
 
@@ -56,12 +55,14 @@ class CircuitBreaker(models.Model):
 class ShadowDecision(models.Model):
     """What a capability would have done to `subject`, such as `role_memory:12`. One a subject; it goes with its owner.
 
+    Without an owner it is the instance's.
+
     `decision` holds what would have been written, `cost_usd` what deciding it cost.
     """
 
     capability = models.CharField(max_length=40)
     subject = models.CharField(max_length=80)
-    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False)
+    owner = owner_key(null=True)
     decision = models.JSONField()
     model = models.CharField(max_length=80, blank=True)
     cost_usd = usd_field(default=0)

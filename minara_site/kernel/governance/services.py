@@ -54,7 +54,7 @@ def record_shadow(
     *,
     capability: Capability,
     subject: str,
-    owner_id: int,
+    owner_id: int | None,
     decision: dict[str, Any],
     model: str,
     cost_usd: Decimal,

@@ -122,9 +122,10 @@ def show_model() -> ModelView:
 
 def show_shadows(rows: Sequence[ShadowDecision], *, reader: User) -> list[ShadowView]:
     """Return shadow decisions as rows. One query at most, for the model's reasons, which go with the facts."""
-    ids = [number for kind, number in (read_subject(row.subject) for row in rows) if kind == CONFLICT and number]
-    verdicts = verdicts_of(ids, reader=reader)
-    return [show_shadow(row, verdicts.get(read_subject(row.subject)[1]), reader=reader) for row in rows]
+    subjects = [read_subject(row.subject) for row in rows]
+    ids = [int(subject_id) for kind, subject_id in subjects if kind == CONFLICT and subject_id.isdecimal()]
+    verdicts = {f"{CONFLICT}:{pk}": verdict for pk, verdict in verdicts_of(ids, reader=reader).items()}
+    return [show_shadow(row, verdicts.get(row.subject), reader=reader) for row in rows]
 
 
 def show_shadow(row: ShadowDecision, verdict: VerdictView | None, *, reader: User) -> ShadowView:
@@ -141,5 +142,5 @@ def show_shadow(row: ShadowDecision, verdict: VerdictView | None, *, reader: Use
         headline=VERDICTS.get(decision.get("verdict", ""), ""),
         parts=parts,
         subject=subject_label(row.subject),
-        url=subject_url(row.subject, row.owner.get_username()),
+        url=subject_url(row.subject, row.owner.get_username() if row.owner else ""),
     )
