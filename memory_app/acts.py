@@ -120,6 +120,7 @@ ACTS = (
     AuditAct("doctor.fix.embeddings", _("Doctor embedded what waited")),
     AuditAct("doctor.fix.edges", _("Doctor added missing edges")),
     AuditAct("doctor.fix.search_index", _("Doctor mended the search index")),
+    AuditAct("doctor.fix.methodology_demotion", _("Doctor quarantined methodologies that lost too often")),
     AuditAct("doctor.fix.reflect_pending", _("Doctor reflected what waited")),
     AuditAct("role_decision_recorded", _("Decision of a role recorded")),
     AuditAct("role_outcome_marked", _("Outcome of a decision marked"), undo=Undo.OPPOSITE),

@@ -36,6 +36,7 @@ COUNT_WORDS: dict[str, str | Promise] = {
     "documents": gettext_lazy("documents to write"),
     "triggers": gettext_lazy("triggers to restore"),
     "index": gettext_lazy("problems of the index"),
+    "demoted": gettext_lazy("methodologies to quarantine"),
     "due": gettext_lazy("decisions that are due"),
     "roles": gettext_lazy("roles with such decisions"),
     "right": gettext_lazy("were right: nothing to learn"),
@@ -49,6 +50,7 @@ DONE_WORDS: dict[str, str | Promise] = {
     "documents": gettext_lazy("documents written"),
     "triggers": gettext_lazy("triggers restored"),
     "index": gettext_lazy("problems of the index mended"),
+    "demoted": gettext_lazy("methodologies quarantined"),
 }
 
 

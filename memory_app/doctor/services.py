@@ -15,9 +15,6 @@ from minara_site.kernel.errors import FieldError, Invalid
 from minara_site.kernel.jobs.models import JobRun
 from minara_site.kernel.jobs.services import Claim, request_run
 
-LATER = frozenset({"methodology_demotion"})
-"""Fixes of S1 whose tables this version does not have."""
-
 
 def choose_fixes(names: Iterable[str]) -> list[str]:
     """Return the named fixes in the order of the table, those of S1's default set when nobody names any.
@@ -30,8 +27,6 @@ def choose_fixes(names: Iterable[str]) -> list[str]:
     if unknown := sorted(wanted - set(fixes())):
         known = {"name": unknown[0], "names": ", ".join(fixes())}
         problem = _("There is no fix %(name)s. Choose from: %(names)s.") % known
-        if unknown[0] in LATER:
-            problem = _("The fix %(name)s comes with its tables, which this version does not have: %(names)s.") % known
         raise Invalid(problem, errors=(FieldError("only", problem),), code="unknown_fix")
     return [name for name in fixes() if name in wanted]
 

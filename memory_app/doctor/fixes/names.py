@@ -9,4 +9,5 @@ class FixName(StrEnum):
     EMBEDDINGS = "embeddings"
     EDGES = "edges"
     SEARCH_INDEX = "search_index"
+    METHODOLOGY_DEMOTION = "methodology_demotion"
     REFLECT_PENDING = "reflect_pending"

@@ -66,7 +66,7 @@ def test_json_is_json(ana):
     assert json.loads(run("--json", "--anonymous")[1])["anonymous"] is True
     fixed = json.loads(run("--json", "--fix")[1])
     assert fixed["applied"] is False
-    assert [each["name"] for each in fixed["fixes"]] == ["edges", "embeddings"]
+    assert [each["name"] for each in fixed["fixes"]] == ["edges", "methodology_demotion", "embeddings"]
 
 
 def test_fix_alone_changes_nothing_and_apply_does(ana):
@@ -97,18 +97,18 @@ def test_a_provider_that_is_down_hides_nothing_that_was_done(ana, refusing):
     assert code == 1
     assert "applied  edges: added 1" in printed
     assert "failed   embeddings: The embedding provider is not available (HTTP 500)." in printed
-    assert AuditEntry.objects.filter(tool_call__startswith="doctor.fix.").count() == 2
+    assert AuditEntry.objects.filter(tool_call__startswith="doctor.fix.").count() == 3
 
 
 def test_json_stays_json_when_a_provider_is_down(ana, refusing):
     make_memory(ana, "Bought BTC")
     code, printed = run("--fix", "--apply", "--json")
-    edges, embeddings = json.loads(printed)["fixes"]
+    edges, _demotion, embeddings = json.loads(printed)["fixes"]
     assert (code, edges) == (1, {"name": "edges", "counts": {"added": 0}})
     said = {"code": "embeddings_unavailable", "detail": "The embedding provider is not available (HTTP 500)."}
     assert embeddings == {"name": "embeddings", "counts": {}, "error": said}
     code, printed = run("--fix", "--apply", "--json", "--anonymous")
-    assert (code, json.loads(printed)["fixes"][1]["error"]) == (1, {"code": "embeddings_unavailable"})
+    assert (code, json.loads(printed)["fixes"][2]["error"]) == (1, {"code": "embeddings_unavailable"})
     assert "failed   embeddings: embeddings_unavailable" in run("--fix", "--apply", "--anonymous")[1]
 
 
@@ -118,7 +118,7 @@ def test_json_stays_json_when_a_provider_is_down(ana, refusing):
         ("--apply",),
         ("--only", "edges"),
         ("--fix", "--only", "vacuum"),
-        ("--fix", "--apply", "--only", "edges,methodology_demotion"),
+        ("--fix", "--apply", "--only", "edges,graduation"),
     ],
 )
 def test_a_wrong_call_ends_with_2_and_changes_nothing(ana, arguments):

@@ -9,6 +9,8 @@ from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
 
+from learning_app.methodologies.models import LifecycleEvent, Methodology
+from learning_app.vocabulary import LifecycleKind
 from memory_app.doctor.fixes import embeddings
 from memory_app.doctor.fixes.names import FixName
 from memory_app.doctor.selectors import fixes
@@ -38,6 +40,7 @@ from tests.kit.clock import NOON
 from tests.kit.page import words_of
 from tests.kit.rows import all_rows, difference
 from tests.kit.site import Site
+from tests.learning_app.rows import make_methodology
 from tests.memory_app.doctor import racers
 from tests.memory_app.memories.factories import make_many, make_memory
 
@@ -45,8 +48,13 @@ pytestmark = pytest.mark.django_db
 ALL = tuple(name for name in fixes() if name is not FixName.REFLECT_PENDING)  # what asks no model
 ACTOR = "user:7"
 LATER = NOON.replace(year=2027)
-MAY_CHANGE = {("memories", "embedding_state"), ("search_document", "body")}
-MAY_GROW = {"memory_edges", "memory_vectors", "search_document", "audit_log"}
+MAY_CHANGE = {
+    ("memories", "embedding_state"),
+    ("search_document", "body"),
+    ("methodologies", "quarantine"),
+    ("methodologies", "updated_at"),
+}
+MAY_GROW = {"memory_edges", "memory_vectors", "search_document", "audit_log", "methodology_lifecycle_events"}
 RACERS = "tests.memory_app.doctor.racers"
 
 
@@ -72,6 +80,9 @@ def sick(ana, ben, endpoint):
     first, second = SearchDocument.objects.order_by("pk")[:2]
     first.delete()
     SearchDocument.objects.filter(pk=second.pk).update(body="something else")
+    make_methodology(correct=4, used=20, quarantine=0)
+    for fields in ({"used": 19, "quarantine": 0}, {"used": 20}, {"correct": 24, "used": 31}):  # stays where it is
+        make_methodology(**fields)
     return endpoint
 
 
@@ -110,6 +121,7 @@ class TestDryRun:
         done = apply(*ALL)
         assert done[FixName.EDGES]["added"] == foreseen[FixName.EDGES]["added"] > 0
         assert done[FixName.SEARCH_INDEX] == foreseen[FixName.SEARCH_INDEX]
+        assert done[FixName.METHODOLOGY_DEMOTION] == foreseen[FixName.METHODOLOGY_DEMOTION] == {"demoted": 1}
         waiting = foreseen[FixName.EMBEDDINGS]["pending"] + foreseen[FixName.EMBEDDINGS]["failed"]
         assert sum(done[FixName.EMBEDDINGS].values()) == waiting > 0
 
@@ -159,9 +171,17 @@ class TestApply:
         assert edited.get().embedding_state == EmbeddingState.EMBEDDED
 
     def test_by_default_does_what_costs_no_thought(self, sick):
-        assert choose_fixes(()) == [FixName.EDGES, FixName.EMBEDDINGS]
+        chosen = [FixName.EDGES, FixName.METHODOLOGY_DEMOTION, FixName.EMBEDDINGS]
+        assert choose_fixes(()) == chosen
         apply()
-        assert set(lines().values_list("tool_call", flat=True)) == {"doctor.fix.embeddings", "doctor.fix.edges"}
+        assert set(lines().values_list("tool_call", flat=True)) == {f"doctor.fix.{name}" for name in chosen}
+
+    def test_quarantines_what_fell_and_lets_nothing_out(self, sick):
+        graduated = set(Methodology.objects.graduated())
+        apply("methodology_demotion")
+        [event] = LifecycleEvent.objects.all()
+        assert (event.kind, event.actor, event.quarantine) == (LifecycleKind.DEMOTED, ACTOR, 1)
+        assert set(Methodology.objects.graduated()) == graduated - {event.methodology}
 
     def test_asks_nobody_anything_without_a_provider(self, sick, enable):
         enable("disabled")
@@ -201,12 +221,6 @@ class TestNever:
         before = set(MemoryVector.objects.values_list("pk", "model"))
         apply("embeddings")
         assert set(MemoryVector.objects.values_list("pk", "model")) == before
-
-    def test_pretends_to_a_fix_whose_tables_are_not_there(self):
-        with pytest.raises(Invalid) as caught:
-            choose_fixes(["methodology_demotion"])
-        assert "comes with its tables" in caught.value.detail
-        assert "edges, search_index, embeddings, reflect_pending" in caught.value.detail
 
     def test_does_one_thing_when_a_name_among_others_is_wrong(self, sick):
         before = all_rows()
@@ -289,7 +303,8 @@ class TestLine:
             apply()
         assert dry_run_fixes([FixName.EDGES])[FixName.EDGES].is_empty
         assert Memory.objects.filter(embedding_state=EmbeddingState.FAILED).exists()
-        assert set(lines().values_list("tool_call", flat=True)) == {"doctor.fix.embeddings", "doctor.fix.edges"}
+        done = {"doctor.fix.edges", "doctor.fix.methodology_demotion", "doctor.fix.embeddings"}
+        assert set(lines().values_list("tool_call", flat=True)) == done
 
     def test_is_written_once_by_a_run_that_is_taken_up_again(self, sick):
         first = start_run("edges")

@@ -91,12 +91,12 @@ def test_look_then_apply_then_nothing_is_left(operator_page, ana, olga):
 
 
 def test_an_unknown_fix_is_told_and_without_a_choice_the_default_set_is_looked_at(operator_page):
-    answer = operator_page.post("/ops/doctor/look/", {"only": "methodology_demotion"})
+    answer = operator_page.post("/ops/doctor/look/", {"only": "graduation"})
     assert answer.status_code == 422
-    assert "comes with its tables" in answer.content.decode()
+    assert "There is no fix graduation" in answer.content.decode()
     assert not JobRun.objects.exists()
     ask(operator_page)
-    assert JobRun.objects.latest("pk").arguments["names"] == ["edges", "embeddings"]
+    assert JobRun.objects.latest("pk").arguments["names"] == ["edges", "methodology_demotion", "embeddings"]
 
 
 def test_nothing_is_applied_that_nobody_has_looked_at(operator_page):

@@ -8,6 +8,7 @@ import pytest
 from django.core.management import call_command
 from django.db import DatabaseError, connection
 
+from learning_app.cases.models import CronRun
 from memory_app.doctor.fixes.names import FixName
 from memory_app.doctor.report import load_report
 from memory_app.doctor.sections import instance as house
@@ -24,6 +25,7 @@ from minara_site.kernel.jobs.models import JobRun, RunState, WorkerSeen
 from minara_site.kernel.registry import load
 from profile_app.prompt.services import start_session
 from tests.kit.clock import NOON
+from tests.learning_app.rows import make_case, make_methodology
 from tests.memory_app.memories.factories import browser, make_many, make_memory
 
 pytestmark = pytest.mark.django_db
@@ -40,6 +42,8 @@ NAMES = {  # what programs read: a name may come, none may change or go
     "role_memory_reflected role_memory_skipped role_memory_lessons role_memory_held role_memory_embedding_pending "
     "role_memory_embedding_embedded role_memory_embedding_failed role_memory_embedding_skipped "
     "role_memory_judged_by_other_rules",
+    "learning": "methodologies_graduated methodologies_quarantined methodologies_held methodologies_fallen "
+    "cases_pending cases_overdue learning_cron",
 }
 
 
@@ -61,6 +65,7 @@ def test_an_empty_store_with_a_worker_is_healthy(db):
         ("house", "ok"),
         ("memory", "ok"),
         ("role_memory", "ok"),
+        ("learning", "ok"),
     ]
 
 
@@ -112,6 +117,25 @@ def test_counts_memories_by_state_category_and_vector(ana, ben, settings):
     assert {name: found[name] for name in expected} == expected
     states = {name: line.state for name, line in lines().items()}
     assert states["embedding_pending"] == states["trash_past_retention"] == HealthState.WATCH
+
+
+@pytest.mark.database
+def test_counts_methodologies_and_cases_and_says_when_the_cron_ran(ana):
+    for fields in ({"quarantine": 0}, {"quarantine": 0, "used": 20}, {}, {"held_at": NOON}, {"held_at": NOON}):
+        make_methodology(**fields)
+    for hours in (1, 36, 37):
+        make_case(ana, hours=hours)
+    found = {name: line.count for name, line in lines("learning").items()}
+    assert list(found.values()) == [2, 1, 2, 1, 3, 1, None]
+    watched = {name for name, line in lines("learning").items() if line.state is HealthState.WATCH}
+    assert watched == {"methodologies_fallen", "cases_overdue", "learning_cron"}
+    told = []
+    for hours, is_ok in ((13, True), (3, False), (2, True)):
+        at = NOON - timedelta(hours=hours)
+        CronRun.objects.create(started_at=at, ended_at=at, requested_by="test", is_ok=is_ok)
+        cron = lines("learning")["learning_cron"]
+        told.append((cron.words, cron.state))
+    assert told == [("13 h ago", "watch"), ("3 h ago, failed", "watch"), ("2 h ago", "ok")]
 
 
 def test_waiting_for_a_vector_is_no_fault_while_no_provider_is_set(ana):
