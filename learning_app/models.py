@@ -1,7 +1,16 @@
 """The app's tables, room by room."""
 
-from learning_app.cases.models import CaseHint, CronRun, TradingCase
+from learning_app.cases.models import CandidateCase, CaseHint, CronRun, TradingCase, VerdictState
 from learning_app.court.models import CourtRecord
 from learning_app.methodologies.models import LifecycleEvent, Methodology
 
-__all__ = ["CaseHint", "CourtRecord", "CronRun", "LifecycleEvent", "Methodology", "TradingCase"]
+__all__ = [
+    "CandidateCase",
+    "CaseHint",
+    "CourtRecord",
+    "CronRun",
+    "LifecycleEvent",
+    "Methodology",
+    "TradingCase",
+    "VerdictState",
+]

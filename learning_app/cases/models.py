@@ -160,3 +160,25 @@ class CronRun(models.Model):
     class Meta:
         db_table = "methodology_cron_runs"
         indexes: ClassVar = [models.Index(fields=["-ended_at"], name="cron_runs_newest")]
+
+
+class VerdictState(models.Model):
+    """When a model was last asked about a methodology, and up to which credit its cases are judged."""
+
+    methodology = models.OneToOneField(Methodology, on_delete=models.CASCADE, primary_key=True, related_name="verdict")
+    asked_at = models.DateTimeField()
+    judged_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "methodology_verdicts"
+
+
+class CandidateCase(models.Model):
+    """A case that a model was asked about for a new methodology: once, and in shadow once besides."""
+
+    case = models.OneToOneField(TradingCase, on_delete=models.CASCADE, primary_key=True, related_name="candidate")
+    asked_at = models.DateTimeField()
+    is_shadow = models.BooleanField()
+
+    class Meta:
+        db_table = "candidate_cases"
