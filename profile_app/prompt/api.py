@@ -5,12 +5,12 @@ from typing import Annotated, Any
 
 from django.utils import timezone
 from ninja import Body, Query, Router, Schema, Status
-from pydantic import Field, JsonValue, StrictBool
+from pydantic import Field, JsonValue, StrictBool, StrictInt
 
 from minara_site.access.access_log import log_access
 from minara_site.access.api_auth import allow
 from minara_site.access.policy import Act
-from minara_site.kernel.conversations.models import Session
+from minara_site.kernel.conversations.models import MAX_TIER, MIN_TIER, USUAL_TIER, Session
 from minara_site.kernel.conversations.services import MAX_TOOL_CALLS, NewTurn, ToolCall, record_turn
 from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, paginate
@@ -21,20 +21,24 @@ from profile_app.prompt.services import end_session, start_session
 router = Router(tags=["sessions"])
 
 NEWEST = Order("created_at")
+Tier = Annotated[StrictInt, Field(ge=MIN_TIER, le=MAX_TIER)]
 
 
 class NewSession(Strict):
-    """What a session may be called."""
+    """What a session may be called, and the highest permission tier of the tools that its agent may call."""
 
     title: str = ""
+    max_tier: Tier = USUAL_TIER
 
 
 class ToolCallIn(Strict):
-    """A tool call; secrets in `args` are redacted before they are stored."""
+    """A tool call; secrets in `args` are redacted before they are stored. The last two are kept as marks."""
 
     name: str
     args: JsonValue = None
     ok: StrictBool
+    tier: Tier | None = None
+    requires_user_confirmation: StrictBool | None = None
 
 
 class TurnIn(Strict):
@@ -87,8 +91,14 @@ class TurnRecorded(Schema):
 def start(request: PageRequest, payload: Body[NewSession | None] = None) -> Status[dict[str, Any]]:
     """Begin a session and freeze its prompt."""
     principal = request.principal
-    title = payload.title if payload else ""
-    snapshot = start_session(owner=principal.owner, title=title, actor=principal.actor, now=timezone.now())
+    asked = payload or NewSession()
+    snapshot = start_session(
+        owner=principal.owner,
+        title=asked.title,
+        max_tier=asked.max_tier,
+        actor=principal.actor,
+        now=timezone.now(),
+    )
     return Status(201, {"data": snapshot.session})
 
 
@@ -128,7 +138,7 @@ def add_turn(request: PageRequest, session_id: str, payload: TurnIn) -> Status[d
     turn = NewTurn(
         user_message=payload.user_message,
         assistant_message=payload.assistant_message,
-        tool_calls=[ToolCall(call.name, call.args, ok=call.ok) for call in payload.tool_calls],
+        tool_calls=[ToolCall(**call.model_dump()) for call in payload.tool_calls],
         completed=payload.completed,
     )
     principal = request.principal

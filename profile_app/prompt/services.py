@@ -8,7 +8,7 @@ from django.db import transaction
 from memory_app.snapshot.services import record_carried
 from minara_site.access.models import User
 from minara_site.kernel.conversations import services as conversations
-from minara_site.kernel.conversations.models import Session
+from minara_site.kernel.conversations.models import USUAL_TIER, Session
 from minara_site.kernel.conversations.services import idle_after
 from minara_site.kernel.ownership import Owner
 from profile_app.prompt.models import TEXTS, SessionSnapshot
@@ -17,12 +17,12 @@ from profile_app.prompt.selectors import load_prompt
 RETIRED_PER_RUN = 1_000
 
 
-def start_session(*, owner: User, title: str, actor: str, now: datetime) -> SessionSnapshot:
+def start_session(*, owner: User, title: str, actor: str, now: datetime, max_tier: int = USUAL_TIER) -> SessionSnapshot:
     """Begin a session and freeze its prompt: whatever is written later waits for the next. Raises Invalid."""
     assembled = load_prompt(owner=owner, now=now)
     prompt = assembled.prompt
     with transaction.atomic():
-        session = conversations.start_session(owner_id=owner.pk, title=title, actor=actor, now=now)
+        session = conversations.start_session(owner_id=owner.pk, title=title, actor=actor, now=now, max_tier=max_tier)
         snapshot: SessionSnapshot = SessionSnapshot.objects.create(
             session=session,
             prefix=prompt.prefix,

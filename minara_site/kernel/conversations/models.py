@@ -7,6 +7,9 @@ from django.db import models
 
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 
+MIN_TIER, USUAL_TIER, MAX_TIER = 1, 3, 5
+"""Permission tiers of an agent's tools; the higher, the more a tool may do."""
+
 
 class SessionQuerySet(OwnedQuerySet):
     """Sessions."""
@@ -21,11 +24,16 @@ class SessionQuerySet(OwnedQuerySet):
 
 
 class Session(models.Model):
-    """One conversation of an agent with its owner. `last_active_at` is its start or its newest turn."""
+    """One conversation of an agent with its owner. `last_active_at` is its start or its newest turn.
+
+    `max_tier` is the highest tier of tools that its agent may call. Nothing here enforces it; suggestions mark tools
+    above it.
+    """
 
     id = models.CharField(primary_key=True, max_length=27)  # sess_ and 22 characters
     owner = owner_key()
     title = models.CharField(max_length=200, blank=True)
+    max_tier = models.PositiveSmallIntegerField(default=USUAL_TIER, db_default=USUAL_TIER)
     created_at = models.DateTimeField()
     last_active_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True)
@@ -34,6 +42,9 @@ class Session(models.Model):
 
     class Meta:
         db_table = "sessions"
+        constraints: ClassVar = [
+            models.CheckConstraint(condition=models.Q(max_tier__range=(MIN_TIER, MAX_TIER)), name="session_tier_known"),
+        ]
         indexes: ClassVar = [
             models.Index(fields=["owner", "-created_at", "-id"], name="sessions_owner_newest"),
             models.Index(fields=["-created_at", "-id"], name="sessions_newest"),
@@ -42,13 +53,18 @@ class Session(models.Model):
 
 
 class Turn(models.Model):
-    """One question and its answer. `tool_calls` is `[{name, args, ok}]` with every secret redacted."""
+    """One question and its answer.
+
+    `tool_calls` is `[{name, args, ok, tier?, requires_user_confirmation?}]` with every secret redacted. `tool_tiers`
+    has the tiers alone, by name of the tool, for reads of many turns.
+    """
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="turns", db_index=False)
     sequence = models.PositiveIntegerField()  # from 1, without gaps
     user_message = models.TextField(blank=True)
     assistant_message = models.TextField(blank=True)
     tool_calls = models.JSONField(default=list)
+    tool_tiers = models.JSONField(default=dict)
     completed = models.BooleanField()
     created_at = models.DateTimeField()
 

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from pydantic import JsonValue
 
 from minara_site.kernel.audit_log.services import record_audit
-from minara_site.kernel.conversations.models import Session, Turn
+from minara_site.kernel.conversations.models import MAX_TIER, MIN_TIER, USUAL_TIER, Session, Turn
 from minara_site.kernel.conversations.selectors import get_session
 from minara_site.kernel.core.redact import redact
 from minara_site.kernel.errors import Conflict, FieldError, Invalid
@@ -31,11 +31,16 @@ def idle_after() -> timedelta:
 
 @dataclass(frozen=True)
 class ToolCall:
-    """A call of a tool within a turn: its arguments as sent, and whether it succeeded."""
+    """A call of a tool within a turn: its arguments as sent, and whether it succeeded.
+
+    `tier` is the tool's permission tier as the agent knows it; both marks are None where it says nothing.
+    """
 
     name: str
     args: JsonValue
     ok: bool
+    tier: int | None = None
+    requires_user_confirmation: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -48,12 +53,18 @@ class NewTurn:
     completed: bool = True
 
 
-def start_session(*, owner_id: int, title: str, actor: str, now: datetime) -> Session:
-    """Begin a session. Raises Invalid for a title that is too long or cannot be stored."""
+def start_session(*, owner_id: int, title: str, actor: str, now: datetime, max_tier: int = USUAL_TIER) -> Session:
+    """Begin a session. Raises Invalid for a title that is too long or cannot be stored, and for no tier."""
     title = clean_text(title, field="title", max_chars=MAX_TITLE_CHARS, min_chars=0)
+    check_tier(max_tier, field="max_tier")
     with transaction.atomic():
         session: Session = Session.objects.create(
-            pk=f"sess_{secrets.token_urlsafe(16)}", owner_id=owner_id, title=title, created_at=now, last_active_at=now
+            pk=f"sess_{secrets.token_urlsafe(16)}",
+            owner_id=owner_id,
+            title=title,
+            max_tier=max_tier,
+            created_at=now,
+            last_active_at=now,
         )
         record_audit(now=now, actor=actor, tool_call="session_started", owner_id=owner_id, details={"id": session.pk})
     return session
@@ -77,6 +88,7 @@ def record_turn(*, owner: Owner, session_id: str, turn: NewTurn, actor: str, now
             user_message=user_message,
             assistant_message=assistant_message,
             tool_calls=tool_calls,
+            tool_tiers={call["name"]: call["tier"] for call in tool_calls if "tier" in call},
             completed=turn.completed,
             created_at=now,
         )
@@ -106,18 +118,31 @@ def clean_message(text: str, *, field: str) -> str:
 
 
 def clean_tool_calls(calls: Sequence[ToolCall]) -> list[dict[str, JsonValue]]:
-    """Return the calls as they are stored: redacted. Raises Invalid for too many or for an unusable name."""
+    """Return the calls as they are stored: redacted. Raises Invalid for too many, an unusable name or no tier."""
     if len(calls) > MAX_TOOL_CALLS:
         problem = _("Record at most %(max)d tool calls in a turn.") % {"max": MAX_TOOL_CALLS}
         raise Invalid(problem, errors=(FieldError("tool_calls", problem),))
-    return [
-        {
-            "name": clean_text(call.name, field="tool_calls.name", max_chars=MAX_TOOL_NAME_CHARS),
-            "args": redact(call.args),
-            "ok": call.ok,
-        }
-        for call in calls
-    ]
+    return [clean_tool_call(call) for call in calls]
+
+
+def clean_tool_call(call: ToolCall) -> dict[str, JsonValue]:
+    """Return one call as it is stored, with the marks that the agent gave. Raises Invalid."""
+    if call.tier is not None:
+        check_tier(call.tier, field="tool_calls.tier")
+    marks = {"tier": call.tier, "requires_user_confirmation": call.requires_user_confirmation}
+    return {
+        "name": clean_text(call.name, field="tool_calls.name", max_chars=MAX_TOOL_NAME_CHARS),
+        "args": redact(call.args),
+        "ok": call.ok,
+        **{name: mark for name, mark in marks.items() if mark is not None},
+    }
+
+
+def check_tier(tier: int, *, field: str) -> None:
+    """Refuse what is no tier. Raises Invalid."""
+    if not MIN_TIER <= tier <= MAX_TIER:
+        problem = _("Give a tier from %(min)d to %(max)d.") % {"min": MIN_TIER, "max": MAX_TIER}
+        raise Invalid(problem, errors=(FieldError(field, problem),))
 
 
 def end_session(*, owner: Owner, session_id: str, actor: str, now: datetime) -> Session:

@@ -43,7 +43,17 @@ def test_starting_answers_201_with_id_and_time(agent):
         assert agent.post("/v1/sessions", body).status_code == 201, "a title is optional"
 
 
-@table("body", [{"title": 5}, {"title": "x" * 201}, {"title": "a\0"}, {"id": "sess_x"}, []])
+@table(
+    "body",
+    [
+        {"title": 5},
+        {"title": "x" * 201},
+        {"title": "a\0"},
+        {"id": "sess_x"},
+        [],
+        *({"max_tier": n} for n in (0, 6, "3", True, None)),
+    ],
+)
 def test_refuses_what_is_no_session(agent, body):
     assert_problem(agent.post("/v1/sessions", body), 422)
     assert not Session.objects.exists()
@@ -95,6 +105,19 @@ def test_a_turn_answers_202_and_is_kept_redacted(agent):
     assert SECRET not in json.dumps(stored)
 
 
+def test_permission_tiers_are_kept(agent):
+    session = begin(agent, max_tier=4)
+    marks = {"tier": 5, "requires_user_confirmation": True}
+    calls = [{"name": name, "args": None, "ok": True, **given} for name, given in [("swap", marks), ("quote", {})]]
+    assert agent.post(f"/v1/sessions/{session}/turns", TURN | {"tool_calls": calls}).status_code == 202
+    turn = Turn.objects.get()
+    assert turn.session.max_tier == 4
+    assert turn.tool_calls == calls, "a mark that was not given is not there"
+    assert turn.tool_tiers == {"swap": 5}
+    begin(agent)
+    assert Session.objects.order_by("created_at").last().max_tier == 3
+
+
 @table(
     "wrong",
     [
@@ -107,6 +130,8 @@ def test_a_turn_answers_202_and_is_kept_redacted(agent):
         {"tool_calls": [{"name": "", "args": {}, "ok": True}]},
         {"tool_calls": [{"name": "a", "args": {}, "ok": True, "extra": 1}]},
         {"tool_calls": [{"name": "a", "args": {}, "ok": True}] * 201},
+        *({"tool_calls": [{"name": "a", "ok": True, "tier": tier}]} for tier in (0, 6, "4", True)),
+        {"tool_calls": [{"name": "a", "ok": True, "requires_user_confirmation": "yes"}]},
         {"completed": "maybe"},
         {"sequence": 7},
     ],
