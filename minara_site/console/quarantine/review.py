@@ -64,7 +64,7 @@ def claim_item(request: PageRequest, review_kind: str, review_key: str) -> HttpR
         claim(item.id, principal=request.principal, now=now)
     if wants_fragment(request):
         found = find_claims([item.id], principal=request.principal, now=now)
-        return render_page(request, "", {"claim": found.get(item.id)}, fragment="console/quarantine/_claim.html")
+        return render_page(request, "", {"claim": found.get(item.id)}, fragment="parts/_claim.html")
     return back(request, reverse("quarantine:one", args=[kind.name, item.key]))
 
 
