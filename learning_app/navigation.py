@@ -2,11 +2,28 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from minara_site.access.policy import OWNERS, Act, Role
+from minara_site.access.policy import OPERATORS, OWNERS, Act, Role
 from minara_site.shell.nav import NavEntry, NavPage
 
 NAVIGATION = (
-    NavPage("methodologies", _("Methodologies"), "methodologies:list", Act.METHODOLOGIES_READ, NavEntry.LEARNING, 4),
+    NavPage(
+        "methodologies",
+        _("Methodologies"),
+        "methodologies:list",
+        Act.METHODOLOGIES_READ,
+        NavEntry.LEARNING,
+        7,
+        roles=frozenset({Role.USER}),
+    ),
+    NavPage(
+        "operators.methodologies",
+        _("Methodologies"),
+        "methodologies:list",
+        Act.METHODOLOGIES_READ,
+        NavEntry.LEARNING,
+        3,
+        roles=OPERATORS,
+    ),
     NavPage("cases", _("Trading cases"), "cases:list", Act.CASES_READ, NavEntry.TRADING, 2, "c", roles=OWNERS),
     NavPage(
         "support.cases",

@@ -1,0 +1,88 @@
+"""Methodologies in words: their state, what happened to them, and why no prompt carries one."""
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from learning_app.methodologies.core.ladder import count_missing
+from learning_app.methodologies.models import Methodology, trust_rules
+from learning_app.vocabulary import LifecycleKind, OutcomeState, QuarantinedBy
+from minara_site.config import CourtMode
+from minara_site.kernel.market.outcome import Direction
+from minara_site.web.filters import Text
+from minara_site.web.moments import number_label
+
+DIRECTIONS: dict[Direction, Text] = {
+    Direction.BULLISH: gettext_lazy("bullish"),
+    Direction.BEARISH: gettext_lazy("bearish"),
+    Direction.NEUTRAL: gettext_lazy("neutral"),
+}
+QUARANTINED: dict[QuarantinedBy, Text] = {
+    QuarantinedBy.RULE: gettext_lazy("Quarantined"),
+    QuarantinedBy.OPERATOR: gettext_lazy("Quarantined by an operator"),
+    QuarantinedBy.SCAN: gettext_lazy("Quarantined by the guard"),
+    QuarantinedBy.JUDGE: gettext_lazy("Quarantined by the judge"),
+}
+LIFECYCLE: dict[LifecycleKind, Text] = {
+    LifecycleKind.CREATED: gettext_lazy("Created"),
+    LifecycleKind.DEDUPLICATED: gettext_lazy("Seen again"),
+    LifecycleKind.OUTCOME_RECORDED: gettext_lazy("Outcome recorded"),
+    LifecycleKind.GRADUATED: gettext_lazy("Graduated"),
+    LifecycleKind.DEMOTED: gettext_lazy("Demoted"),
+    LifecycleKind.QUARANTINED: gettext_lazy("Quarantined"),
+    LifecycleKind.RELEASED: gettext_lazy("Released"),
+    LifecycleKind.REFLECTION_ADJUSTED: gettext_lazy("Verdict of the judge"),
+    LifecycleKind.REQUANTIZED_BY_JUDGE: gettext_lazy("Quarantined by the judge"),
+    LifecycleKind.SYNTHESIS_AUTO_DEMOTE: gettext_lazy("Demoted by the learning cron"),
+    LifecycleKind.MARKET_STRESS_FREEZE: gettext_lazy("Market stress: nothing was judged"),
+    LifecycleKind.IMPORTED: gettext_lazy("Imported"),
+}
+
+CASE_STATES: dict[OutcomeState, tuple[str, Text]] = {
+    OutcomeState.PENDING: ("pending", gettext_lazy("Pending")),
+    OutcomeState.CONFIRMED_GOOD: ("active", gettext_lazy("Right")),
+    OutcomeState.CONFIRMED_BAD: ("failed", gettext_lazy("Wrong")),
+    OutcomeState.INCONCLUSIVE: ("retired", gettext_lazy("Unclear")),
+    OutcomeState.EXPIRED: ("retired", gettext_lazy("Expired")),
+}
+
+
+def state_label(row: Methodology) -> tuple[str, Text]:
+    """Return the shape of a methodology's state badge, and its word."""
+    if row.held_at:
+        return "held", gettext_lazy("Held")
+    if not row.quarantine:
+        return "active", gettext_lazy("Graduated")
+    by = QuarantinedBy(row.quarantined_by)
+    return "pending" if by is QuarantinedBy.RULE else "held", QUARANTINED[by]
+
+
+def missing_label(row: Methodology) -> str:
+    """Return what a methodology lacks to reach the graduation bar; empty at the bar."""
+    missing = count_missing(row.trust, trust_rules())
+    if missing is None:
+        return _("No number of right outcomes that can happen would bring it to the bar.")
+    if not missing:
+        return ""
+    text = ngettext(
+        "It needs at least %(count)s more right outcome to reach the bar.",
+        "It needs at least %(count)s more right outcomes to reach the bar.",
+        missing,
+    )
+    return text % {"count": number_label(missing)}
+
+
+def why_not_injected(row: Methodology) -> str:
+    """Return why no prompt carries a methodology that is not injected now."""
+    config = settings.MINARA
+    if row.held_at:
+        return _("the guard holds its text")
+    if row.quarantine:
+        return _("it is in quarantine")
+    if row.confidence < config.injection_threshold:
+        return _("its bound fell below %(bar)s") % {"bar": f"{config.injection_threshold:.2f}"}
+    if config.methodology_court is CourtMode.ENFORCE and not row.beats_chance:
+        return _("it has not shown yet that it beats chance")
+    if config.methodology_court is CourtMode.ENFORCE and row.decay_at:
+        return _("its skill seems to be gone")
+    return _("today's guard rules refuse its text")

@@ -1,0 +1,148 @@
+"""One methodology in parts, as its page shows them: its bound, the court, where it was right, its cases, its text."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from learning_app.cases.models import INSTANCE, CaseHint
+from learning_app.methodologies.block import render_block
+from learning_app.methodologies.core import METHODOLOGY_KIND
+from learning_app.methodologies.core.wilson import wilson_interval
+from learning_app.methodologies.models import Methodology, trust_rules
+from learning_app.methodology_pages.pages.bounds import bound_curve
+from learning_app.methodology_pages.pages.evidence import e_label, evidence_curve, replay
+from learning_app.methodology_pages.pages.labels import CASE_STATES, missing_label, why_not_injected
+from learning_app.methodology_pages.pages.lists import MethodologyRow
+from learning_app.methodology_pages.selectors import (
+    MAX_CASES,
+    CountedOutcomes,
+    count_outcomes,
+    list_case_hints,
+    list_curve_events,
+    list_observations,
+)
+from learning_app.vocabulary import LifecycleKind, OutcomeState
+from minara_site.access.access_log import log_access
+from minara_site.access.actors import name_actors
+from minara_site.access.policy import Act
+from minara_site.access.principal import Principal
+from minara_site.config import CourtMode
+from minara_site.kernel.core.tokens import estimate_tokens
+from minara_site.kernel.guard.selectors import find_last_hold
+from minara_site.web.filters import Text
+from minara_site.web.moments import MINUS
+
+
+@dataclass(frozen=True, slots=True)
+class MarkView:
+    """A mark: whether the methodology has it, its word, and what it says in a line."""
+
+    has: bool
+    word: Text
+    meaning: Text
+
+
+def marks_of(row: Methodology) -> list[MarkView]:
+    """Return the three marks."""
+    bar = {"uses": settings.MINARA.min_uses, "bar": f"{settings.MINARA.injection_threshold:.2f}"}
+    return [
+        MarkView(
+            not row.quarantine and not row.held_at,
+            _("Graduated"),
+            _("The rule: %(uses)s uses or more, and the lower bound of what was right reached %(bar)s.") % bar,
+        ),
+        MarkView(
+            row.beats_chance,
+            _("Beats chance"),
+            _("The evidence reached 20: without skill that ever happens to 1 in 20 at most, however often one looks."),
+        ),
+        MarkView(
+            row.survives_store,
+            _("Survives the store"),
+            _("It also holds beside all the others that were tried: of those with this mark 1 in 10 at most is false."),
+        ),
+    ]
+
+
+def court_context(row: Methodology, counted: CountedOutcomes) -> dict[str, Any]:
+    """Return what the court has found; empty while it is off. One query."""
+    if settings.MINARA.methodology_court is CourtMode.OFF:
+        return {}
+    observations = list_observations(row)
+    shares: dict[str, str] = {}
+    if counted.whole.counted:
+        shares = {"right": f"{counted.whole.percent:.0f}", "coin": f"{100 * counted.base_rate:.0f}"}
+    return {
+        "curve": evidence_curve(replay(observations)) if observations else None,
+        "is_too_long": observations is None,
+        "now": e_label(row.log_evidence or 0.0),
+        "most": e_label(row.max_log_evidence or 0.0),
+        "marks": marks_of(row),
+        "shares": shares,
+        "is_enforced": settings.MINARA.methodology_court is CourtMode.ENFORCE,
+    }
+
+
+def case_cells(hint: CaseHint) -> tuple[CaseHint, str, tuple[str, Text], tuple[str, str] | None]:
+    """Return a case as a row: whether it counts, its outcome as a badge, the move with its tone."""
+    case, pnl = hint.case, None
+    if case.pnl_pct is not None:
+        shown = round(case.pnl_pct, 2)
+        tone = "gain" if shown > 0 else "loss" if shown < 0 else "flat"
+        pnl = (tone, f"{shown:+,.2f}%".replace("-", MINUS))
+    return hint, hint_label(hint), CASE_STATES[OutcomeState(case.outcome_state)], pnl
+
+
+def hint_label(hint: CaseHint) -> str:
+    """Return whether a case counts for the methodology that it was shown with, and if not, why."""
+    case = hint.case
+    if hint.credited_at:
+        return _("counted")
+    if case.backdated:
+        return _("not counted: recorded too late")
+    if not hint.is_credited:
+        return _("not counted: the other direction")
+    if case.outcome_state == OutcomeState.PENDING:
+        return _("waits for its window")
+    if case.judged_by and case.judged_by != INSTANCE:
+        return _("not counted: the owner's own price")
+    return _("not counted: no clear outcome")
+
+
+def page_context(shown: MethodologyRow, principal: Principal) -> dict[str, Any]:
+    """Return everything that the page shows, but the lifecycle."""
+    row, rules, counted = shown.row, trust_rules(), count_outcomes(shown.row)
+    owner = principal.reaches(Act.CASES_READ)
+    hints = list_case_hints(row, owner=owner)
+    owner_ids = {hint.case.owner_id for hint in hints}
+    log_access(principal=principal, owner_ids=owner_ids, kind="trading_cases", now=timezone.now())
+    events = list_curve_events(row)
+    outcomes = sum(event.kind == LifecycleKind.OUTCOME_RECORDED for event in events)
+    block = render_block([row])
+    lower, upper = wilson_interval(row.times_correct, row.times_used)
+    return {
+        "title": shown.name,
+        "shown": shown,
+        "row": row,
+        "rules": rules,
+        "missing": missing_label(row) if row.quarantine else "",
+        "is_above": row.confidence >= rules.injection_threshold,
+        "percent": 100 * row.times_correct / row.times_used if row.times_used else None,
+        "interval": (f"{lower:.3f}", f"{upper:.3f}"),
+        "curve": bound_curve(events, rules),
+        "curve_count": outcomes if outcomes < row.times_used else 0,
+        "counted": counted,
+        "court": court_context(row, counted),
+        "hints": [case_cells(hint) for hint in hints],
+        "has_more_cases": len(hints) == MAX_CASES,
+        "is_of_all": principal.reads_others(Act.CASES_READ),
+        "block": block,
+        "tokens": estimate_tokens(block),
+        "why_not": "" if shown.is_injected else why_not_injected(row),
+        "hold": find_last_hold(METHODOLOGY_KIND, row.pk) if row.held_at else None,
+        "author": name_actors({row.actor}, reader=principal.owner)[row.actor],
+        "may_decide": principal.may(Act.METHODOLOGY_DECIDE),
+    }

@@ -1,0 +1,121 @@
+"""Reads of the page of one methodology: its outcomes, the blocks of the court, where it was right, its cases."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from django.db.models import Count, Sum
+
+from learning_app.cases.models import CaseHint, TradingCase
+from learning_app.cases.services.resolve import end_of, observe
+from learning_app.court.services import Observation
+from learning_app.methodologies.models import LifecycleEvent, Methodology
+from learning_app.vocabulary import LifecycleKind, OutcomeState
+from minara_site.access.models import User
+from minara_site.kernel.core.assets import group_of
+from minara_site.kernel.ownership import Owner
+
+MAX_OUTCOMES, MAX_BLOCK_CASES, MAX_COUNTED, MAX_CASES = 500, 2_000, 10_000, 20
+MIN_SHARE = 5
+"""Below so many outcomes a share says nothing."""
+CURVE_KINDS = (LifecycleKind.OUTCOME_RECORDED, LifecycleKind.GRADUATED, LifecycleKind.DEMOTED)
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How many of the counted outcomes were right where `name` holds."""
+
+    name: str
+    right: int
+    counted: int
+
+    @property
+    def is_enough(self) -> bool:
+        return self.counted >= MIN_SHARE
+
+    @property
+    def percent(self) -> float:
+        return 100 * self.right / self.counted
+
+
+@dataclass(frozen=True, slots=True)
+class CountedOutcomes:
+    """The counted outcomes of a methodology. `base_rate` is the mean of their cases, in [0, 1].
+
+    `is_all` is False when only the newest 10 000 were read.
+    """
+
+    whole: Share
+    base_rate: float
+    regimes: list[Share]
+    groups: list[Share]
+    is_all: bool
+
+
+def list_curve_events(row: Methodology) -> list[LifecycleEvent]:
+    """Return the newest outcomes of a methodology and what they changed, the oldest first. One query."""
+    events = LifecycleEvent.objects.filter(methodology=row, kind__in=CURVE_KINDS).order_by("-pk")
+    return list(events[:MAX_OUTCOMES])[::-1]
+
+
+def list_observations(row: Methodology) -> list[Observation] | None:
+    """Return the blocks as the court counted them; None when they are too many to read at once. One query."""
+    judged = CaseHint.objects.filter(methodology=row, block_at__isnull=False, is_judged=True)
+    hints = list(judged.select_related("case").defer("case__decision").order_by("block_at")[: MAX_BLOCK_CASES + 1])
+    if len(hints) > MAX_BLOCK_CASES:
+        return None
+    blocks: defaultdict[object, list[CaseHint]] = defaultdict(list)
+    for hint in hints:
+        blocks[hint.block_at].append(hint)
+    resolved = sorted(blocks.values(), key=lambda block: (max(resolved_at(block)), end_of(block)))
+    observed = (observe(row.pk, [hint.case for hint in block]) for block in resolved)
+    return [each for each in observed if each]
+
+
+def resolved_at(block: Iterable[CaseHint]) -> Iterator[float]:
+    """Yield when the cases of a judged block were resolved."""
+    return (hint.case.resolved_at.timestamp() for hint in block if hint.case.resolved_at)
+
+
+def count_outcomes(row: Methodology) -> CountedOutcomes:
+    """Count the outcomes that moved the counters, by regime and by group of assets. One query."""
+    newest = CaseHint.objects.filter(methodology=row, credited_at__isnull=False).order_by("-case")[:MAX_COUNTED]
+    cells = (
+        CaseHint.objects.filter(pk__in=newest.values("pk"))
+        .values_list("case__asset", "case__regime", "case__outcome_state")
+        .annotate(number=Count("pk"), base_rates=Sum("case__base_rate"))
+    )
+    regimes: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
+    groups: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
+    whole, base_rates = [0, 0], 0.0
+    for asset, regime, state, number, base_rate in cells:
+        base_rates += base_rate
+        for tally in (whole, regimes[regime], groups[group_of(asset) or ""]):
+            tally[0] += number if state == OutcomeState.CONFIRMED_GOOD else 0
+            tally[1] += number
+    return CountedOutcomes(
+        Share("", *whole),
+        base_rates / whole[1] if whole[1] else 0.0,
+        shares_of(regimes),
+        shares_of(groups),
+        is_all=whole[1] < MAX_COUNTED,
+    )
+
+
+def shares_of(tallies: dict[str, list[int]]) -> list[Share]:
+    """Return shares, the one with the most outcomes first."""
+    found = [Share(name, right, counted) for name, (right, counted) in tallies.items()]
+    return sorted(found, key=lambda share: (-share.counted, share.name))
+
+
+def list_case_hints(row: Methodology, *, owner: Owner) -> list[CaseHint]:
+    """Return the newest cases that a methodology was shown with, as far as they are this reader's. One query."""
+    hints = CaseHint.objects.filter(methodology=row)
+    if isinstance(owner, User):
+        hints = hints.filter(case__owner=owner)
+    return list(hints.select_related("case").defer("case__decision").order_by("-case")[:MAX_CASES])
+
+
+def find_readable_cases(ids: Iterable[int], *, owner: Owner) -> set[int]:
+    """Return which of these cases are this reader's. One query."""
+    return set(TradingCase.objects.for_owner(owner).filter(pk__in=list(ids)).values_list("pk", flat=True))

@@ -1,0 +1,87 @@
+"""One methodology with its evidence, and what an operator decides on it."""
+
+from dataclasses import replace
+from http import HTTPStatus
+from typing import Any
+
+from django.http import HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from learning_app.methodologies.models import LifecycleEvent, Methodology
+from learning_app.methodologies.selectors import get_methodology, get_readable
+from learning_app.methodologies.services.decide import quarantine, release, set_reviewed
+from learning_app.methodology_pages.forms import ReasonForm
+from learning_app.methodology_pages.pages.events import EVENTS, shape_events
+from learning_app.methodology_pages.pages.lists import shape_rows
+from learning_app.methodology_pages.pages.one import page_context
+from minara_site.access.policy import Act
+from minara_site.shell.pages import PageRequest, page
+from minara_site.web.lists import load_page, render_list
+from minara_site.web.responses import back, render_page, toast, wants_fragment
+
+TEMPLATE = "learning_app/methodologies/one.html"
+
+
+@page(Act.METHODOLOGIES_READ)
+def methodology_page(request: PageRequest, uid: str) -> HttpResponse:
+    """Show one methodology; to HTMX its lifecycle alone. What the guard holds is for operators."""
+    row = find_row(request, uid)
+    found = load_page(EVENTS, request, LifecycleEvent.objects.filter(methodology=row))
+    context = {} if wants_fragment(request) else context_of(request, row)
+    return render_list(request, TEMPLATE, found.with_rows(shape_events(found.rows, request.principal)), context)
+
+
+def find_row(request: PageRequest, uid: str) -> Methodology:
+    """Return what this reader may read. Raises NotFound."""
+    return get_methodology(uid) if request.principal.may(Act.METHODOLOGY_DECIDE) else get_readable(uid)
+
+
+def context_of(request: PageRequest, row: Methodology, form: ReasonForm | None = None) -> dict[str, Any]:
+    """Return what the page shows besides the lifecycle."""
+    [shown] = shape_rows([row], request.principal)
+    return {**page_context(shown, request.principal), "form": form or ReasonForm()}
+
+
+@page(Act.METHODOLOGY_DECIDE, methods=("POST",))
+def quarantine_one(request: PageRequest, uid: str) -> HttpResponse:
+    """Take it out of prompts until an operator releases it."""
+    form, row = ReasonForm(request.POST), get_methodology(uid)
+    if not form.is_valid():
+        found = load_page(EVENTS, request, LifecycleEvent.objects.filter(methodology=row))
+        shown = replace(found, path=reverse("methodologies:one", args=[uid]))
+        shown = shown.with_rows(shape_events(found.rows, request.principal))
+        context = {**context_of(request, row, form), "page": shown, "spec": shown.spec}
+        return render_page(request, TEMPLATE, context, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+    reason = form.cleaned_data["reason"]
+    decided = quarantine(uid=uid, reason=reason, actor=request.principal.actor, now=timezone.now())
+    said = _("Quarantined: only an operator lets it into prompts again.")
+    toast(request, said, undo_url=reverse("methodologies:undo", args=[decided.event.pk]))
+    return back(request, reverse("methodologies:one", args=[uid]))
+
+
+@page(Act.METHODOLOGY_DECIDE, methods=("POST",))
+def release_one(request: PageRequest, uid: str) -> HttpResponse:
+    """Let it into prompts; below the bar that is a conflict."""
+    decided = release(uid=uid, actor=request.principal.actor, now=timezone.now())
+    toast(
+        request, _("Released: prompts may carry it."), undo_url=reverse("methodologies:undo", args=[decided.event.pk])
+    )
+    return back(request, reverse("methodologies:one", args=[uid]))
+
+
+@page(Act.METHODOLOGY_DECIDE, methods=("POST",))
+def mark_read(request: PageRequest, uid: str) -> HttpResponse:
+    """Say that a person has read it; it stays where it is on the ladder."""
+    set_reviewed(uids=[uid], is_reviewed=True, actor=request.principal.actor, now=timezone.now())
+    toast(request, _("Marked as read."), undo_url=reverse("methodologies:unread", args=[uid]))
+    return back(request, reverse("methodologies:one", args=[uid]))
+
+
+@page(Act.METHODOLOGY_DECIDE, methods=("POST",))
+def mark_unread(request: PageRequest, uid: str) -> HttpResponse:
+    """Say that a person has to read it."""
+    set_reviewed(uids=[uid], is_reviewed=False, actor=request.principal.actor, now=timezone.now())
+    toast(request, _("Marked as unread."), undo_url=reverse("methodologies:read", args=[uid]))
+    return back(request, reverse("methodologies:one", args=[uid]))
