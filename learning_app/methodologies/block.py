@@ -1,6 +1,7 @@
 """The block of methodologies that an agent reads: suggestions, each one line, with its phases under it. Source: S2.
 
-Every stored text passes the fence, so that none can close the block, open another or begin a line of its own.
+Every line passes the fence as a whole, so that no text, nor two side by side, can close the block, open another or
+begin a line of its own.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -28,9 +29,9 @@ def render_lines(row: Methodology, above_tier: Collection[str] = ()) -> Iterator
     """Yield the lines of one methodology."""
     fields = ", ".join([row.asset_class, row.direction, row.primary_signal, row.timeframe, *row.indicators])
     counts = f"right {row.times_correct} of {row.times_used}, lower bound {row.confidence:.3f}"
-    yield f"[methodology] ({fields}; {counts}) {fence_text(row.name)}: {fence_text(row.methodology)}"
+    yield fence_text(f"[methodology] ({fields}; {counts}) {row.name}: {row.methodology}")
     for number, phase in enumerate(row.phases or [], 1):
-        yield f"  {number}. {phase_line(phase, above_tier)}"
+        yield "  " + fence_text(f"{number}. {phase_line(phase, above_tier)}")
 
 
 def phase_line(phase: Mapping[str, Any], above_tier: Collection[str]) -> str:
@@ -41,5 +42,5 @@ def phase_line(phase: Mapping[str, Any], above_tier: Collection[str]) -> str:
         ("tools: ", tools),
         ("after: ", phase["depends_on"]),
     )
-    said = [label + "; ".join(map(fence_text, values)) for label, values in parts if values]
-    return ". ".join([fence_text(phase["name"]), *said])
+    said = [label + "; ".join(values) for label, values in parts if values]
+    return ". ".join([phase["name"], *said])

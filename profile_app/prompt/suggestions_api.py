@@ -1,0 +1,93 @@
+"""`/v1/sessions/{id}/suggestions`: what an agent may read before it answers a message. Shapes: the contract."""
+
+from typing import Annotated, Any
+
+from django.utils import timezone
+from ninja import Query, Router, Schema
+from pydantic import Field
+
+from learning_app.methodologies.schemas import MethodologyOut, PhaseOut
+from minara_site.access.access_log import log_access
+from minara_site.access.api_auth import allow
+from minara_site.access.policy import Act
+from minara_site.kernel.conversations.selectors import get_session
+from minara_site.shell.pages import PageRequest
+from minara_site.web.schemas import Data, OwnerQuery
+from profile_app.prompt.suggestions import Suggested, suggest_methodologies
+
+router = Router(tags=["sessions"])
+
+MAX_MESSAGE_CHARS = 4_000
+
+
+class SuggestionsQuery(OwnerQuery):
+    """What the user said."""
+
+    message: Annotated[str, Field(max_length=MAX_MESSAGE_CHARS)] = ""
+
+
+class SuggestedTool(Schema):
+    """A tool with the tier that turns of its owner said last, null where none did; `above_tier` is a mark."""
+
+    name: str
+    tier: int | None
+    above_tier: bool
+
+
+class SuggestedPhase(PhaseOut):
+    """One phase of a plan."""
+
+    tools: list[SuggestedTool]
+
+
+class SuggestedMethodology(MethodologyOut):
+    """A methodology that prompts may carry now."""
+
+    phases: list[SuggestedPhase] | None  # type: ignore[assignment]  # each is a phase with more
+
+
+class MethodologyBlock(Schema):
+    """The fenced block of methodologies, and the same as data."""
+
+    block: str
+    items: list[SuggestedMethodology]
+
+
+class SuggestionBlock(Schema):
+    """A fenced block, and the same as data; nothing fills it yet."""
+
+    block: str
+    items: list[dict[str, Any]]
+
+
+class SuggestionExtras(Schema):
+    """What is suggested besides learnings."""
+
+    methodologies: MethodologyBlock
+    personalization: SuggestionBlock
+
+
+class SuggestionsOut(SuggestionBlock):
+    """What a session is suggested; `block` and `items` are learnings."""
+
+    extras: SuggestionExtras
+
+
+@router.get(
+    "/sessions/{session_id}/suggestions",
+    summary="Read what is suggested for a message",
+    auth=allow(Act.SUGGESTIONS_READ),
+    response=Data[SuggestionsOut],
+)
+def read(request: PageRequest, session_id: str, query: Query[SuggestionsQuery]) -> dict[str, Any]:
+    """Read what may help with a message. Suggestions allow nothing that the session does not allow."""
+    principal = request.principal
+    session = get_session(owner=principal.reads(Act.SUGGESTIONS_READ, query.owner), session_id=session_id)
+    log_access(
+        principal=principal, owner_ids=[session.owner_id], kind="prompt", object_id=session_id, now=timezone.now()
+    )
+    extras = {
+        "methodologies": suggest_methodologies(session=session, message=query.message),
+        "personalization": Suggested(),
+    }
+    return {"data": {"block": "", "items": [], "extras": extras}}
