@@ -9,16 +9,23 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from learning_app.capabilities import METHODOLOGY_CANDIDATES, METHODOLOGY_VERDICTS
 from learning_app.cases.models import CronRun, TradingCase
+from learning_app.cases.services.asking import Pass
+from learning_app.cases.services.candidates import propose_candidates
 from learning_app.cases.services.resolve import BATCH, list_due_batches, resolve_batch
+from learning_app.cases.services.verdicts import judge_graduated
 from learning_app.court.services import mark_survivors
 from learning_app.methodologies.models import LifecycleEvent
 from learning_app.methodologies.services.demote import demote_fallen
 from learning_app.vocabulary import LifecycleKind
 from minara_site.kernel.errors import Conflict
+from minara_site.kernel.governance.core import Mode
+from minara_site.kernel.governance.selectors import mode_of
 from minara_site.kernel.jobs.leases import kept_lease
 from minara_site.kernel.jobs.services import Claim, report_progress
 from minara_site.kernel.jobs.time_budget import TimeBudget
+from minara_site.kernel.llm.gateway import what_is_missing
 from minara_site.kernel.market.regime import Regime
 
 CRON = "learning.cron"
@@ -44,11 +51,12 @@ def run_cron(*, now: datetime, requested_by: str, claim: Claim | None = None) ->
     with kept_lease(CRON, seconds=LEASE_SECONDS, now=now) as lease:
         if lease is None:
             raise AlreadyRunning(_("A pass of the learning cron is running. Wait until it ends."))
-        counts: Counter[str] = Counter()
+        counts: dict[str, Any] = Counter()
         try:
             resolve_due(counts, now=now, claim=claim)
             counts["survivors"] = mark_survivors()
-            judge(counts, now=now)
+            if "rest" not in counts:
+                judge(Pass(ACTOR, now, counts, lease, claim))
         except Exception as error:
             write_heartbeat(now, requested_by, counts, error=f"{type(error).__name__}: {error}")
             raise
@@ -56,7 +64,7 @@ def run_cron(*, now: datetime, requested_by: str, claim: Claim | None = None) ->
     return dict(counts)
 
 
-def resolve_due(counts: Counter[str], *, now: datetime, claim: Claim | None) -> None:
+def resolve_due(counts: dict[str, Any], *, now: datetime, claim: Claim | None) -> None:
     """Close every case that a price judges now."""
     total = TradingCase.objects.pending().filter(window_ends_at__lte=now)[: 100 * BATCH].count()
     time_budget = TimeBudget.start(RESOLVE_SECONDS) if claim else TimeBudget()
@@ -70,26 +78,38 @@ def resolve_due(counts: Counter[str], *, now: datetime, claim: Claim | None) -> 
         report_progress(claim, min(done * BATCH, total), total)
 
 
-def judge(counts: Counter[str], *, now: datetime) -> None:
-    """Demote by rule what fell; while markets are under stress nothing is judged."""
-    if is_stressed(now=now):
-        LifecycleEvent.objects.create(
-            kind=LifecycleKind.MARKET_STRESS_FREEZE, at=now, actor=ACTOR, reason_text=_("Most cases of the last day.")
-        )
+def judge(run: Pass) -> None:
+    """Let a model judge what is in prompts and propose what may come; without one, demote by rule what fell.
+
+    A shadow changes nothing, so that the rule goes on beside it. While markets are under stress nothing is judged.
+    """
+    now, counts = run.now, run.counts
+    if reason := stress_of(now=now):
+        LifecycleEvent.objects.create(kind=LifecycleKind.MARKET_STRESS_FREEZE, at=now, actor=ACTOR, reason_text=reason)
         counts["frozen"] = 1
         return
-    with transaction.atomic():
-        counts["demoted"] = demote_fallen(actor=ACTOR, now=now)
+    has_model = not what_is_missing()
+    verdicts = mode_of(METHODOLOGY_VERDICTS) if has_model else Mode.OFF
+    if verdicts is not Mode.ON:
+        with transaction.atomic():
+            counts["demoted"] = demote_fallen(actor=ACTOR, now=now)
+    if verdicts is not Mode.OFF:
+        judge_graduated(run)
+    if has_model and mode_of(METHODOLOGY_CANDIDATES) is not Mode.OFF and "stopped" not in counts:
+        propose_candidates(run)
 
 
-def is_stressed(*, now: datetime) -> bool:
-    """Say whether most cases of the last day were decided in high volatility."""
+def stress_of(*, now: datetime) -> str:
+    """Return why markets are under stress: most cases of the last day were decided in high volatility; else empty."""
     recent = TradingCase.objects.filter(decided_at__gt=now - STRESS, decided_at__lte=now)
     known = recent.exclude(regime=Regime.UNKNOWN)
-    return 2 * known.filter(regime__endswith="_hivol").count() > known.count()
+    high, total = known.filter(regime__endswith="_hivol").count(), known.count()
+    if 2 * high <= total:
+        return ""
+    return _("%(high)d of %(total)d cases of the last day in high volatility") % {"high": high, "total": total}
 
 
-def write_heartbeat(started_at: datetime, requested_by: str, counts: Counter[str], *, error: str = "") -> None:
+def write_heartbeat(started_at: datetime, requested_by: str, counts: dict[str, Any], *, error: str = "") -> None:
     """Store that a pass ended, and how."""
     CronRun.objects.create(
         started_at=started_at,

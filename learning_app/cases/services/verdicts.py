@@ -1,0 +1,160 @@
+"""A model judges graduated methodologies by their new cases; the third flag in a row quarantines. Source: S2 (audit).
+
+It can raise quarantine and nothing else: what it quarantined leaves by an operator's release only.
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from itertools import islice
+
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, QuerySet, Value
+from django.db.models.functions import Coalesce
+
+from learning_app.capabilities import METHODOLOGY_VERDICTS
+from learning_app.cases.core.judging import (
+    FLAG,
+    FLAGS_TO_QUARANTINE,
+    MAX_TOKENS,
+    SYSTEM,
+    MethodologyVerdict,
+    is_last_flag,
+    reason_of,
+    render_review,
+)
+from learning_app.cases.models import CaseHint, TradingCase, VerdictState
+from learning_app.cases.services.asking import CHANGED, IN_SHADOW, Pass, ask_each, describe_cases
+from learning_app.cases.services.resolve import CONCLUSIVE
+from learning_app.methodologies.core import METHODOLOGY_KIND, subject_of
+from learning_app.methodologies.models import LifecycleEvent, Methodology
+from learning_app.methodologies.selectors import STATE_KINDS
+from learning_app.methodologies.services.events import append_event
+from learning_app.methodologies.services.outcomes import lock_rows
+from learning_app.vocabulary import LifecycleKind, QuarantinedBy
+from minara_site.kernel.governance.core import Mode
+from minara_site.kernel.governance.selectors import mode_of
+from minara_site.kernel.governance.services import delete_shadows, record_shadow
+from minara_site.kernel.guard import core as guard
+from minara_site.kernel.guard.selectors import find_refused
+from minara_site.kernel.llm.core import Category
+from minara_site.kernel.llm.core.tiers import Tier
+from minara_site.kernel.llm.gateway import Answer, AnswerInvalid, Question, ask
+
+TASK = "learning.verdicts"
+MAX_JUDGED = 50  # methodologies in a pass; the next one goes on
+MAX_CASES = 20  # the newest of a methodology
+FLAGGED, RECOVERING, QUARANTINED = "flagged", "recovering", "quarantined_by_judge"
+BEFORE_ALL = datetime(1970, 1, 1, tzinfo=UTC)
+ASKED_FIELDS = (
+    *("name", "methodology", "evidence", "asset_class", "direction", "primary_signal", "timeframe", "indicators"),
+    *("confidence", "times_used", "times_correct"),
+)
+
+
+def judge_graduated(run: Pass) -> None:
+    """Ask about graduated methodologies with new cases, and keep what comes of it."""
+    rows = list(islice(list_unjudged(mode_of(METHODOLOGY_VERDICTS), now=run.now), MAX_JUDGED))
+    ask_each(run, METHODOLOGY_VERDICTS, rows, judge)
+
+
+def list_unjudged(mode: Mode, *, now: datetime) -> Iterator[Methodology]:
+    """Yield graduated methodologies with cases credited since their verdict, those first that waited longest.
+
+    In shadow, which leaves no verdict, since they were last asked about; what the guard refuses now is left out.
+    """
+    last = "verdict__asked_at" if mode is Mode.SHADOW else "verdict__judged_at"
+    since = Coalesce(OuterRef(last), Value(BEFORE_ALL))
+    new = new_hints(now=now).filter(methodology=OuterRef("pk"), credited_at__gt=since)
+    graduated = Methodology.objects.graduated().filter(Exists(new), is_demo=False).select_related("verdict")
+    for row in graduated.order_by(F("verdict__asked_at").asc(nulls_first=True), "pk").iterator(chunk_size=MAX_JUDGED):
+        if not find_refused(METHODOLOGY_KIND, [row]):
+            yield row
+
+
+def new_hints(*, now: datetime) -> "QuerySet[CaseHint]":
+    """Return the hints that moved a counter by now."""
+    return CaseHint.objects.filter(
+        is_credited=True, credited_at__lte=now, case__outcome_state__in=CONCLUSIVE, case__is_demo=False
+    )
+
+
+def judge(run: Pass, row: Methodology) -> str:
+    """Ask about one methodology and keep the verdict; return what came of it. Raises what `ask` raises."""
+    now = run.now
+    try:
+        answer = ask(question_about(row, now=now))
+    except AnswerInvalid:
+        note_asked(row, now=now)
+        raise
+    note_asked(row, now=now)
+    mode, verdict = mode_of(METHODOLOGY_VERDICTS), answer.value.verdict
+    reason = reason_of(verdict, "" if guard.judge(answer.value.reason).is_held else answer.value.reason)
+    if mode is Mode.SHADOW:
+        keep_shadow(row, answer, reason, now=now)
+        return IN_SHADOW
+    with transaction.atomic():
+        current = lock_rows([row.pk]).get(row.pk)
+        if mode is Mode.OFF or current is None or state_of(current) != state_of(row):
+            return CHANGED
+        is_last = is_last_flag(verdict, earlier_verdicts(current))
+        append_event(current, LifecycleKind.REFLECTION_ADJUSTED, actor=run.actor, now=now, reason=reason)
+        VerdictState.objects.filter(pk=row.pk).update(judged_at=now)
+        if is_last:
+            current.quarantine, current.quarantined_by, current.updated_at = 1, QuarantinedBy.JUDGE, now
+            current.save(update_fields=["quarantine", "quarantined_by", "updated_at"])
+            append_event(current, LifecycleKind.REQUANTIZED_BY_JUDGE, actor=run.actor, now=now, reason=reason)
+    return QUARANTINED if is_last else FLAGGED if verdict == FLAG else RECOVERING
+
+
+def note_asked(row: Methodology, *, now: datetime) -> None:
+    """Note that a model answered about a methodology, so that others are asked about first."""
+    VerdictState.objects.update_or_create(methodology=row, defaults={"asked_at": now})
+
+
+def question_about(row: Methodology, *, now: datetime) -> Question[MethodologyVerdict]:
+    """Return what the model is asked about a methodology: its fields, its counts and its newest new cases."""
+    state: VerdictState | None = getattr(row, "verdict", None)
+    since = (state.judged_at if state else None) or BEFORE_ALL
+    new = new_hints(now=now).filter(methodology=row, credited_at__gt=since)
+    ids = new.order_by("-credited_at", "-case_id").values("case_id")[:MAX_CASES]
+    return Question(
+        category=Category.LEARNING,
+        task=TASK,
+        tier=Tier.FAST,
+        system=SYSTEM,
+        content=render_review(
+            {name: getattr(row, name) for name in ASKED_FIELDS},
+            describe_cases(list(TradingCase.objects.filter(pk__in=ids).order_by("pk"))),
+        ),
+        answer=MethodologyVerdict,
+        max_tokens=MAX_TOKENS,
+        subject=subject_of(row.uid),
+    )
+
+
+def state_of(row: Methodology) -> tuple[object, ...]:
+    """Return what a verdict is about; when it differs, the answer is of another methodology."""
+    return row.guarded_text, row.quarantine, row.held_at, row.times_used, row.times_correct
+
+
+def earlier_verdicts(row: Methodology) -> list[str]:
+    """Return the newest verdicts since the state of a methodology last changed, the newest first, as many as count."""
+    kinds = (LifecycleKind.REFLECTION_ADJUSTED, *STATE_KINDS)
+    newest = LifecycleEvent.objects.filter(methodology=row, kind__in=kinds).order_by("-id")
+    found = newest.values_list("kind", "reason_text")[: FLAGS_TO_QUARANTINE - 1]
+    return [reason if kind == LifecycleKind.REFLECTION_ADJUSTED else "" for kind, reason in found]
+
+
+def keep_shadow(row: Methodology, answer: Answer[MethodologyVerdict], reason: str, *, now: datetime) -> None:
+    """Keep what would have been written, in place of what stood there of earlier cases, and write none of it."""
+    with transaction.atomic():
+        delete_shadows([subject_of(row.uid)])
+        record_shadow(
+            capability=METHODOLOGY_VERDICTS,
+            subject=subject_of(row.uid),
+            owner_id=None,
+            decision={"verdict": answer.value.verdict, "reason": reason.partition(": ")[2]},
+            model=answer.model,
+            cost_usd=answer.cost_usd,
+            now=now,
+        )

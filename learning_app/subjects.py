@@ -1,0 +1,12 @@
+"""What model calls and shadow decisions of this app are about."""
+
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from learning_app.methodologies.core import METHODOLOGY_KIND
+from minara_site.kernel.governance.subjects import Subject
+
+SUBJECTS = (
+    Subject(METHODOLOGY_KIND, _("a methodology"), lambda uid, _owner: reverse("methodologies:one", args=[uid])),
+    Subject("good_cases", _("good cases up to %(id)s"), lambda case_id, _owner: reverse("cases:one", args=[case_id])),
+)
