@@ -31,7 +31,6 @@ from memory_app.pages.core import (
     render_page,
 )
 from memory_app.pages.models import CompiledPageVersion
-from memory_app.roles.labels import pnl_label
 from memory_app.roles.models import RoleMemory
 from memory_app.roles.selectors import newest_reflected
 from minara_site.access.models import User
@@ -40,6 +39,7 @@ from minara_site.kernel.core.vocabulary import USER_WRITTEN, Category, Source
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.masking import mask
+from minara_site.web.market_words import pnl_label
 
 MAX_CONSTRAINTS = 20
 MAX_STATEMENTS = 20

@@ -11,7 +11,6 @@ from django.db.models import Subquery
 from memory_app.roles.core import Trigger
 from memory_app.roles.core.declarations import MemoryRole
 from memory_app.roles.due import is_due
-from memory_app.roles.labels import DAY_HOURS
 from memory_app.roles.models import RoleMemory, RoleMemoryQuerySet, RoleState
 from memory_app.roles.registry import DeclaredRole, registry
 from minara_site.access.models import User
@@ -20,6 +19,7 @@ from minara_site.kernel.jobs.leases import is_dead
 from minara_site.kernel.jobs.models import Lease
 from minara_site.kernel.ownership import Owner
 from minara_site.web.lists import total_label
+from minara_site.web.market_words import DAY_HOURS
 
 LOCK = "role:"
 STRETCHES = 6  # between the least and the greatest age

@@ -6,7 +6,7 @@ from typing import Any, assert_never
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy
 
 from memory_app.roles.core import Classification, SkipReason, Status, Trigger
 from memory_app.roles.core.declarations import (
@@ -22,14 +22,12 @@ from memory_app.roles.core.declarations import (
 )
 from memory_app.roles.core.sweep import Ended, SweepResult
 from memory_app.roles.models import RoleMemory
-from minara_site.kernel.market.outcome import Direction, Outcome
+from minara_site.kernel.market.outcome import Outcome
 from minara_site.web.badges import Badge
 from minara_site.web.filters import Text
 from minara_site.web.labels import sentences
-from minara_site.web.moments import MINUS, age, day_and_time
-
-DAY_HOURS = 24
-DAYS_IN_WORDS = 2 * DAY_HOURS  # from here on hours are said as days
+from minara_site.web.market_words import hours_label, pnl_label
+from minara_site.web.moments import age, day_and_time
 
 STATUSES: dict[Status, Text] = {
     Status.PENDING: gettext_lazy("Pending"),
@@ -59,11 +57,6 @@ CLASS_MEANINGS: dict[Classification, Text] = {
         "Wrong, because of something no one could have known. It teaches no lesson."
     ),
     Classification.VARIANCE: gettext_lazy("Within the noise: skill and luck look alike. It teaches no lesson."),
-}
-DIRECTIONS: dict[Direction, Text] = {
-    Direction.BULLISH: gettext_lazy("bullish"),
-    Direction.BEARISH: gettext_lazy("bearish"),
-    Direction.NEUTRAL: gettext_lazy("neutral"),
 }
 TRIGGERS: dict[Trigger, Text] = {
     Trigger.CRON: gettext_lazy("on a schedule"),
@@ -108,17 +101,6 @@ DECIDED: dict[str, Text] = {
 EVERY_DAY = {"*"}
 
 
-def hours_label(hours: float) -> str:
-    """Return a span as people say it: "30 min", "36 h", "7 d"."""
-    if hours >= DAYS_IN_WORDS and hours % DAY_HOURS == 0:
-        days = int(hours // DAY_HOURS)
-        return ngettext("%(n)d d", "%(n)d d", days) % {"n": days}
-    if hours < 1:
-        minutes = round(hours * 60)
-        return ngettext("%(n)d min", "%(n)d min", minutes) % {"n": minutes}
-    return _("%(hours)s h") % {"hours": f"{hours:g}"}
-
-
 def probe_label(probe: OutcomeProbe) -> str:
     """Return how the outcome of a role's decisions is found."""
     match probe:
@@ -158,11 +140,6 @@ def cron_label(expression: str) -> str:
     if minute.startswith("*/") and {hour, *rest} == EVERY_DAY:
         return _("every %(minutes)s minutes") % {"minutes": minute[2:]}
     return expression
-
-
-def pnl_label(pnl_pct: float) -> str:
-    """Return a change in percent with its sign: "+2.41%", with a true minus."""
-    return f"{pnl_pct:+,.2f}%".replace("-", MINUS)
 
 
 def shadow_texts(decision: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from memory_app.capabilities import ROLE_REFLECTION
 from memory_app.roles.core import Status
 from memory_app.roles.core.declarations import Manual, MemoryRole, PriceDelta
-from memory_app.roles.labels import CLASSES, hours_label, pnl_label, probe_label, ready_at
+from memory_app.roles.labels import CLASSES, probe_label, ready_at
 from memory_app.roles.models import RoleMemory
 from memory_app.roles.selectors import subject_of
 from minara_site.kernel.core.assets import group_of
@@ -20,6 +20,7 @@ from minara_site.kernel.governance.models import ShadowDecision
 from minara_site.kernel.llm.models import LlmUsage
 from minara_site.kernel.market.outcome import Outcome, tolerance_of
 from minara_site.web.filters import Text
+from minara_site.web.market_words import hours_label, pnl_label
 from minara_site.web.moments import cost_label
 
 MAX_CALLS = 20

@@ -11,11 +11,9 @@ from memory_app.roles.core.declarations import MemoryRole
 from memory_app.roles.labels import (
     CLASS_MEANINGS,
     CLASSES,
-    DIRECTIONS,
     OUTCOME_SHAPES,
     OUTCOMES,
     STATUSES,
-    pnl_label,
     why_no_lesson,
 )
 from memory_app.roles.models import RoleMemory
@@ -26,6 +24,7 @@ from minara_site.kernel.market.outcome import Direction, Outcome
 from minara_site.web.badges import Badge
 from minara_site.web.filters import Text
 from minara_site.web.labels import declared_label
+from minara_site.web.market_words import DIRECTIONS, pnl_label, tone_of
 from minara_site.web.price_chart import price_label
 
 STATUS_SHAPES = {Status.PENDING: "pending", Status.REFLECTED: "active", Status.SKIPPED: "retired"}
@@ -88,10 +87,7 @@ class EntryRow:
     @property
     def tone(self) -> str:
         """Return whether that is a gain, a loss, or flat at the precision in which it is shown."""
-        if self.entry.pnl_pct is None:
-            return ""
-        shown = round(self.entry.pnl_pct, 2)
-        return "gain" if shown > 0 else "loss" if shown < 0 else "flat"
+        return tone_of(self.entry.pnl_pct)
 
     @property
     def entry_price(self) -> str:

@@ -20,7 +20,6 @@ from memory_app.roles.labels import (
     TRIGGERS,
     cron_label,
     evidence_label,
-    hours_label,
     probe_label,
 )
 from memory_app.roles.pages.rows import EntryRow, shape_entries
@@ -39,6 +38,7 @@ from minara_site.web.columns import Stretch, column_chart
 from minara_site.web.filters import Text
 from minara_site.web.labels import declared_label, enumeration
 from minara_site.web.lists import total_label
+from minara_site.web.market_words import hours_label
 from minara_site.web.responses import render_page, see_other, toast
 
 MAX_LESSONS = 10

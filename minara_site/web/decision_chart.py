@@ -1,0 +1,61 @@
+"""The price around one decision as a chart: from a while before it to a while after its window."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+
+from minara_site.kernel.market.selectors import list_quotes
+from minara_site.web.price_chart import Edge, PriceChart, PricePlace, price_chart, price_label
+
+MAX_PRICES = 160
+ONE_DAY = timedelta(days=1)
+Decisive = tuple[Decimal | None, datetime | None]
+"""A price that decided and its moment, both None while there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedDecision:
+    """A decision about the price of `asset`, judged from `begin` to `end`. `owner_id` is whose prices count besides."""
+
+    asset: str
+    begin: datetime
+    end: datetime
+    entry: Decisive
+    leave: Decisive
+    owner_id: int | None = None
+
+
+def load_decision_chart(decision: JudgedDecision, *, now: datetime) -> PriceChart | None:
+    """Return the chart of a decision; None without prices. One query."""
+    begin, end = decision.begin, decision.end
+    span = end - begin
+    since, until = begin - span / 3, min(end + span / 5, now)
+    quotes = list_quotes(decision.asset, since=since, until=until, owner_id=decision.owner_id, most=MAX_PRICES)
+    pattern = _("j M H:i") if span > ONE_DAY else _("H:i")
+
+    def time_label(at: datetime) -> str:
+        return date_format(timezone.localtime(at), pattern)
+
+    places = [PricePlace(quote.at, float(quote.price), time_label(quote.at)) for quote in quotes]
+    entry, leave = place_of(decision.entry, time_label), place_of(decision.leave, time_label)
+    window = (Edge(begin, _("Decided")), Edge(end, _("Window ends"), is_ahead=end > now))
+    return price_chart(places, label_of(decision.asset, entry, leave), window=window, entry=entry, leave=leave)
+
+
+def place_of(decisive: Decisive, words: Callable[[datetime], str]) -> PricePlace | None:
+    """Return a price that decided; None while there is none."""
+    price, at = decisive
+    return PricePlace(at, float(price), words(at)) if price is not None and at is not None else None
+
+
+def label_of(asset: str, first: PricePlace | None, last: PricePlace | None) -> str:
+    """Return what the chart shows, in one sentence."""
+    if first and last:
+        prices = {"asset": asset, "before": price_label(first.price), "after": price_label(last.price)}
+        return _("Price of %(asset)s: %(before)s at the decision, %(after)s at the outcome") % prices
+    return _("Price of %(asset)s around the decision, its outcome not known yet") % {"asset": asset}

@@ -1,0 +1,41 @@
+"""Decisions about a price in words: what was expected of it, how long ahead, and how it moved."""
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from minara_site.kernel.market.outcome import Direction
+from minara_site.web.filters import Text
+from minara_site.web.moments import MINUS
+
+DAY_HOURS = 24
+DAYS_IN_WORDS = 2 * DAY_HOURS  # from here on hours are said as days
+
+DIRECTIONS: dict[Direction, Text] = {
+    Direction.BULLISH: gettext_lazy("bullish"),
+    Direction.BEARISH: gettext_lazy("bearish"),
+    Direction.NEUTRAL: gettext_lazy("neutral"),
+}
+
+
+def hours_label(hours: float) -> str:
+    """Return a span as people say it: "30 min", "36 h", "7 d"."""
+    if hours >= DAYS_IN_WORDS and hours % DAY_HOURS == 0:
+        days = int(hours // DAY_HOURS)
+        return ngettext("%(n)d d", "%(n)d d", days) % {"n": days}
+    if hours < 1:
+        minutes = round(hours * 60)
+        return ngettext("%(n)d min", "%(n)d min", minutes) % {"n": minutes}
+    return _("%(hours)s h") % {"hours": f"{hours:g}"}
+
+
+def pnl_label(pnl_pct: float) -> str:
+    """Return a change in percent with its sign: "+2.41%", with a true minus."""
+    return f"{pnl_pct:+,.2f}%".replace("-", MINUS)
+
+
+def tone_of(pnl_pct: float | None) -> str:
+    """Return whether a change is a gain, a loss, or flat at the precision in which it is shown; empty without one."""
+    if pnl_pct is None:
+        return ""
+    shown = round(pnl_pct, 2)
+    return "gain" if shown > 0 else "loss" if shown < 0 else "flat"
