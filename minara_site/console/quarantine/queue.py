@@ -1,7 +1,7 @@
 """The review queue over every kind: the oldest of each kind merged, similar items together, who reviews what."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
@@ -54,7 +54,7 @@ class Row:
     url: str
     claim: Claim | None
     is_late: bool
-    similar: "list[Row]" = field(default_factory=list)
+    similar: "Sequence[Row]" = ()
     is_folded: bool = False
 
     @property
@@ -87,9 +87,10 @@ class Place:
 
 @dataclass(frozen=True)
 class Queue:
-    """One page of the queue, its rows flat in `page.rows`; `oldest` is since when its first item waits."""
+    """One page of the queue, its rows flat in `page.rows`. `opened` may stand on another page."""
 
     page: ListPage
+    opened: Row | None = None
 
     @cached_property
     def heads(self) -> list[Row]:
@@ -98,6 +99,7 @@ class Queue:
 
     @property
     def oldest(self) -> datetime | None:
+        """Return since when the first item waits."""
         return self.page.rows[0].item.since if self.page.rows and not self.page.is_continued else None
 
     @property
@@ -106,7 +108,7 @@ class Queue:
         free = (row for row in self.heads if row.claim is None or row.claim.is_own)
         return next(free, None)
 
-    def after(self, item_id: str | None) -> Row | None:
+    def after(self, item_id: str) -> Row | None:
         """Return the item behind this one, else the first of the others, without those that another person reviews."""
         heads = self.heads
         at = next((n for n, row in enumerate(heads, 1) if item_id in {row.id, *(one.id for one in row.similar)}), 0)
@@ -114,8 +116,17 @@ class Queue:
         return next((row for row in others if row.claim is None or row.claim.is_own), None)
 
 
-def load_queue(request: PageRequest, *, now: datetime, is_read: bool = True) -> Queue:
-    """Return the page of the queue that the address asks for; what is read of it is noted when `is_read`."""
+Waiting = tuple[ReviewKind, Any]
+"""A row that waits, with its kind."""
+
+
+def kinds_of(tab: str) -> list[ReviewKind]:
+    """Return the kinds under a tab."""
+    return [kind for kind in review_kinds().values() if tab in {ALL, kind.tab}]
+
+
+def load_queue(request: PageRequest, *, now: datetime, opened: Waiting | None = None) -> Queue:
+    """Return the page of the queue that the address asks for, and the opened item; without one the list is logged."""
     reading = QUEUE.read(request.GET)
     place, cursor = None, request.GET.get("cursor")
     if cursor:
@@ -125,38 +136,36 @@ def load_queue(request: PageRequest, *, now: datetime, is_read: bool = True) -> 
             notice = _("That place in the list is no longer valid; this is its beginning.")
             reading = replace(reading, notices=(*reading.notices, notice))
     tab, counts = reading.values["kind"], count_waiting()
-    kinds = [kind for kind in review_kinds().values() if tab in {ALL, kind.tab}]
+    kinds, query = kinds_of(tab), changed_query(QueryDict(), kind=None if tab == ALL else tab)
     found = list(iterate_oldest(kinds, place, limit=QUEUE.page_size + 1))
     shown, offset = found[: QUEUE.page_size], place.offset if place else 0
+    rows = show_rows([*shown, *([opened] if opened else [])], request, query=query, now=now)
+    if opened is None:
+        log_readings(shown, request, now=now)
     tabs = tuple(choice for choice in list_tabs() if counts[choice[0]].number or choice[0] in {ALL, tab})
-    query = changed_query(QueryDict(), kind=None if tab == ALL else tab)
     page = ListPage(
         spec=replace(QUEUE, filters=(replace(TABS, choices=tabs),), bulk=bulk_of(kind for kind, _row in shown)),
         path=reverse("quarantine:list"),
         params=QueryDict(query.removeprefix("?")),
         reading=reading,
-        rows=show_rows(shown, request, query=query, is_read=is_read, now=now),
+        rows=group_rows(rows[: len(shown)]),
         offset=offset,
         next_cursor=write_place(*shown[-1], offset + len(shown)) if len(found) > len(shown) else None,
         count=counts[tab],
         is_continued=place is not None,
         tab_counts={name: count.number for name, count in counts.items() if count.is_exact},
     )
-    return Queue(page)
+    return Queue(page, rows[-1] if opened else None)
 
 
 def count_waiting() -> dict[str, RowCount]:
     """Return how many items wait under each tab. One query."""
-    kinds = list(review_kinds().values())
-    counts = count_each(*(kind.waiting() for kind in kinds), limit=MAX_COUNTED)
-    each = dict(zip(kinds, counts, strict=True))
-    return {
-        tab: RowCount.together(count for kind, count in each.items() if tab in {ALL, kind.tab})
-        for tab, _label in list_tabs()
-    }
+    kinds = kinds_of(ALL)
+    counts = dict(zip(kinds, count_each(*(kind.waiting() for kind in kinds), limit=MAX_COUNTED), strict=True))
+    return {tab: RowCount.together(counts[kind] for kind in kinds_of(tab)) for tab, _label in list_tabs()}
 
 
-def iterate_oldest(kinds: Sequence[ReviewKind], place: Place | None, *, limit: int) -> Iterator[tuple[ReviewKind, Any]]:
+def iterate_oldest(kinds: Sequence[ReviewKind], place: Place | None, *, limit: int) -> Iterator[Waiting]:
     """Yield the oldest rows of all kinds behind a place, each with its kind. One query a kind."""
     found = []
     for number, kind in enumerate(kinds):
@@ -168,27 +177,42 @@ def iterate_oldest(kinds: Sequence[ReviewKind], place: Place | None, *, limit: i
         yield kinds[number], row
 
 
-def show_rows(
-    found: Sequence[tuple[ReviewKind, Any]], request: PageRequest, *, query: str, is_read: bool, now: datetime
-) -> list[Row]:
-    """Return rows as the list shows them; similar ones follow the oldest of them, which has them too."""
-    principal, shown = request.principal, {}
+def show_rows(found: Sequence[Waiting], request: PageRequest, *, query: str, now: datetime) -> list[Row]:
+    """Return rows as the list shows them, in their order."""
+    shown = {
+        kind.name: iter(kind.show_rows([row for each, row in found if each is kind], principal=request.principal))
+        for kind in {kind.name: kind for kind, _row in found}.values()
+    }
+    items = [next(shown[kind.name]) for kind, _row in found]
+    claims = find_claims([item.id for item in items], principal=request.principal, now=now)
+    return [
+        Row(
+            item,
+            url=reverse("quarantine:one", args=[item.kind, item.key]) + query,
+            claim=claims.get(item.id),
+            is_late=now - item.since > GOAL,
+        )
+        for item in items
+    ]
+
+
+def group_rows(rows: Iterable[Row]) -> list[Row]:
+    """Return rows with similar ones behind the oldest of them, which has them too."""
+    groups: dict[Any, list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row.item.kind, row.item.group) if row.item.group else row.id, []).append(row)
+    grouped = []
+    for head, *others in groups.values():
+        similar = [replace(row, is_folded=True) for row in others]
+        grouped += [replace(head, similar=similar), *similar]
+    return grouped
+
+
+def log_readings(found: Sequence[Waiting], request: PageRequest, *, now: datetime) -> None:
+    """Note that rows were read in the list."""
     for kind in {kind.name: kind for kind, _row in found}.values():
         own = [row for each, row in found if each is kind]
-        shown[kind.name] = iter(kind.show_rows(own, principal=principal))
-        if is_read:
-            kind.log_reading(own, is_open=False, principal=principal, now=now)
-    items = [next(shown[kind.name]) for kind, _row in found]
-    claims = find_claims([item.id for item in items], principal=principal, now=now)
-    heads: dict[Any, Row] = {}
-    for item in items:
-        group = (item.kind, item.group) if item.group else item.id
-        url = reverse("quarantine:one", args=[item.kind, item.key]) + query
-        row = Row(item, url, claims.get(item.id), now - item.since > GOAL, is_folded=group in heads)
-        heads.setdefault(group, row)
-        if row.is_folded:
-            heads[group].similar.append(row)
-    return [each for head in heads.values() for each in (head, *head.similar)]
+        kind.log_reading(own, is_open=False, principal=request.principal, now=now)
 
 
 def bulk_of(kinds: Iterable[ReviewKind]) -> tuple[BulkAction, ...]:

@@ -19,11 +19,11 @@ from minara_site.console.quarantine.claims import Claimed, claim, end_claims, fi
 from minara_site.console.quarantine.forms import read_note
 from minara_site.console.quarantine.labels import midnight
 from minara_site.console.quarantine.pages import DECIDED
-from minara_site.console.quarantine.queue import GOAL, Queue, load_queue
+from minara_site.console.quarantine.queue import GOAL, Queue, Row, load_queue
 from minara_site.console.quarantine.verdicts import Chosen, decide_items, undo_items
 from minara_site.kernel.errors import Conflict, Invalid, NotFound
 from minara_site.shell.pages import PageRequest, page
-from minara_site.shell.review import ReviewItem, ReviewKind, review_kinds
+from minara_site.shell.review import ReviewKind, review_kinds
 from minara_site.web.labels import sentences
 from minara_site.web.moments import age, number_label, span_label
 from minara_site.web.responses import back, render_page, safe_path, see_other, toast, toasts_out_of_band, wants_fragment
@@ -38,8 +38,7 @@ def queue(request: PageRequest) -> HttpResponse:
     found = load_queue(request, now=timezone.now())
     if found.page.is_continued and wants_fragment(request):
         return render_page(request, "", {"page": found.page, "spec": found.page.spec}, fragment="parts/_list_more.html")
-    first = found.first_open
-    return render_queue(request, found, first.item if first else None, is_list=True)
+    return render_queue(request, found, found.first_open, is_list=True)
 
 
 @page(Act.REVIEW)
@@ -185,15 +184,14 @@ def show_one(
     """Answer an item beside the list; `is_asked` asks once more before it is accepted."""
     principal, now = request.principal, timezone.now()
     kind.log_reading([row], is_open=True, principal=principal, now=now)
-    found = load_queue(request, now=now, is_read=False)
-    [item] = kind.show_rows([row], principal=principal)
-    return render_queue(request, found, item, is_list=False, is_asked=is_asked, status=status)
+    found = load_queue(request, now=now, opened=(kind, row))
+    return render_queue(request, found, found.opened, is_list=False, is_asked=is_asked, status=status)
 
 
 def render_queue(
     request: PageRequest,
     found: Queue,
-    item: ReviewItem | None,
+    row: Row | None,
     *,
     is_list: bool,
     is_asked: bool = False,
@@ -207,22 +205,22 @@ def render_queue(
         "page": found.page,
         "spec": found.page.spec,
         "queue": found,
-        "item": item,
+        "item": row.item if row else None,
         "is_list": is_list,
         "note": request.POST.get("note", ""),
         "done": sum(kind.count_decided(principal.actor, since=midnight()) for kind in kinds),
         "decided": DECIDED,
         "goal": span_label(GOAL),
         "oldest": span_label(now - found.oldest) if found.oldest else "",
-        "cleared": "" if item else cleared_label(principal),
+        "cleared": "" if row else cleared_label(principal),
     }
-    if item:
-        kind = kind_of(item.kind)
+    if row:
+        kind = kind_of(row.item.kind)
         context |= {
-            "pane": kind.show(item, principal=principal),
-            "claim": find_claims([item.id], principal=principal, now=now).get(item.id),
-            "next": found.after(item.id),
-            "question": kind.find_questions([item.key]).get(item.key, ""),
+            "pane": kind.show(row.item, principal=principal),
+            "claim": row.claim,
+            "next": found.after(row.id),
+            "question": kind.find_questions([row.item.key]).get(row.item.key, ""),
             "is_asked": is_asked,
         }
     fragment = "console/quarantine/_review.html"
