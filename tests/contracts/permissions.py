@@ -217,6 +217,7 @@ PAGES: dict[str, Row] = {
     "ops/status/": page(Act.STATUS, get=OPERATORS),
     "metrics": page(Act.METRICS, get=OPERATORS_KEY),
     "privacy/looks/": page(Act.OWN_SETTINGS, get=PEOPLE),
+    "settings/reveals/": page(Act.OWN_SETTINGS, get=PEOPLE),
     "memories/": page(Act.MEMORY_READ, get=OWNERS),
     "memories/trash/": page(Act.MEMORY_READ, get=OWNERS),
     "memories/held/": page(Act.HOLDS_READ, get=OWNERS),

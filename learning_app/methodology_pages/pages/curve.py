@@ -25,12 +25,13 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A value that a dashed line marks; `short` is its word where there is little room."""
+    """A value that a dashed line marks; `short` is its word where there is little room, below the line or left."""
 
     value: float
     text: str
     short: str
     is_below: bool = False
+    is_left: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +147,10 @@ def draw(plan: Plan, width: int, height: int, *, words: int, is_wide: bool) -> C
 
     def place_level(level: Level) -> DrawnLevel:
         y, text = up(level.value), level.text if is_wide else level.short
-        if level.is_below:
-            return DrawnLevel(y, right, y + 14, text, "c-end")
-        return DrawnLevel(y, LEFT + 6, y - 5, text, "")
+        word_y = y + 14 if level.is_below else y - 5
+        return (
+            DrawnLevel(y, LEFT + 6, word_y, text, "") if level.is_left else DrawnLevel(y, right, word_y, text, "c-end")
+        )
 
     lower, upper = plan.band or ((), ())
     area = f"{path([*spots(lower), *reversed(spots(upper))])}Z" if plan.band else ""

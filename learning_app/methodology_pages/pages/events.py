@@ -70,8 +70,8 @@ class EventRow:
     @property
     def outcome(self) -> bool | None:
         """Whether the outcome was right; None when it is no outcome."""
-        found = self.event.details.get("correct")
-        return None if found is None else bool(found)
+        is_outcome = self.event.kind == LifecycleKind.OUTCOME_RECORDED
+        return bool(self.event.details.get("correct")) if is_outcome else None
 
 
 def shape_events(events: Sequence[LifecycleEvent], principal: Principal) -> list[EventRow]:

@@ -41,7 +41,7 @@ def evidence_curve(logs: Sequence[float]) -> Curve | None:
         rows=[Value(_("case %(number)s") % {"number": step}, value, e_label(value * LOG_10)) for step, value in tens],
         lines=[Line([(step, value) for step, value in tens])],
         y_ticks=powers(min(value for _step, value in tens), max(value for _step, value in tens)),
-        levels=[Level(bar, _("20: chance gets here once in 20 times"), _("20 beats chance"))],
+        levels=[Level(bar, _("20: chance gets here once in 20 times"), _("20 beats chance"), is_left=True)],
         dots=dots,
         x_text=_("independent cases"),
     )

@@ -158,7 +158,7 @@ class MethodologyRow:
 
     @property
     def marks(self) -> list[Text]:
-        """Return what it has shown, in words."""
+        """Return what the court found, in words; whether it is graduated its state says."""
         marks = court_record(self.row)["marks"]
         return [label for name, label in MARKS.items() if marks[name]]
 
@@ -169,7 +169,6 @@ class MethodologyRow:
 
 
 MARKS: dict[str, Text] = {
-    "graduated": gettext_lazy("graduated"),
     "beats_chance": gettext_lazy("beats chance"),
     "survives_store": gettext_lazy("survives the store"),
 }

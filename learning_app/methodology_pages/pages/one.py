@@ -139,7 +139,7 @@ def page_context(shown: MethodologyRow, principal: Principal) -> dict[str, Any]:
         "hints": [case_cells(hint) for hint in hints],
         "has_more_cases": len(hints) == MAX_CASES,
         "is_of_all": principal.reads_others(Act.CASES_READ),
-        "block": block,
+        "prompt_text": block,
         "tokens": estimate_tokens(block),
         "why_not": "" if shown.is_injected else why_not_injected(row),
         "hold": find_last_hold(METHODOLOGY_KIND, row.pk) if row.held_at else None,
