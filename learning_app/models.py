@@ -2,7 +2,7 @@
 
 from learning_app.cases.models import CandidateCase, CaseHint, CronRun, TradingCase, VerdictState
 from learning_app.court.models import CourtRecord
-from learning_app.methodologies.models import LifecycleEvent, Methodology
+from learning_app.methodologies.models import LifecycleEvent, Methodology, RolledBackMethodology
 
 __all__ = [
     "CandidateCase",
@@ -11,6 +11,7 @@ __all__ = [
     "CronRun",
     "LifecycleEvent",
     "Methodology",
+    "RolledBackMethodology",
     "TradingCase",
     "VerdictState",
 ]

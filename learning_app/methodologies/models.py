@@ -244,3 +244,23 @@ class LifecycleEvent(models.Model):
             models.Index(fields=["methodology", "-id"], name="lifecycle_of_methodology"),
             models.Index(fields=["kind", "at"], name="lifecycle_by_kind"),
         ]
+
+
+class RolledBackMethodology(models.Model):
+    """One methodology of a roll-back, or of the undo of one: how it was before, and the event that this made.
+
+    `rollback_id` is the record of `memory_app/writes`, which this app does not know.
+    """
+
+    rollback_id = models.BigIntegerField()
+    methodology = models.ForeignKey(Methodology, on_delete=models.CASCADE, related_name="+")
+    quarantine = models.PositiveSmallIntegerField()
+    quarantined_by = models.CharField(max_length=8, blank=True)
+    updated_at = models.DateTimeField()
+    event_id = models.BigIntegerField()
+
+    class Meta:
+        db_table = "methodology_rollbacks"
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["rollback_id", "methodology"], name="one_step_per_methodology"),
+        ]

@@ -32,6 +32,7 @@ class UnchangedReason(TextChoices):
     MOVED_SINCE = "moved_since", gettext_lazy("it was deleted or restored afterwards")
     CHANGED_SINCE = "changed_since", gettext_lazy("its value was changed afterwards")
     GONE = "gone", gettext_lazy("it was removed for good")
+    RECORD = "record", gettext_lazy("it is a record of what was decided, which nothing changes")
     WAITS = "waits", gettext_lazy("its new value waits in the queue of held texts; discard it there")
 
 
@@ -123,10 +124,10 @@ class RollbackKind(ABC):
         """Return what undoing a roll-back would do: rows that no one changed since get back their state before it."""
 
     @abstractmethod
-    def apply(self, record: RollbackRecord, plan: KindPlan) -> Mapping[int, Mapping[str, Any]]:
+    def apply(self, record: RollbackRecord, plan: KindPlan) -> Mapping[Any, Mapping[str, Any]]:
         """Do what a plan says and store what its undo needs, in the caller's transaction; the rows are locked.
 
-        Returns by owner what the audit entry says: the rows under `audit_key`, their `count`, and more.
+        Returns by owner, None for the instance, what the audit entry says: the rows under `audit_key`, their `count`, and more.
         """
 
     @abstractmethod
@@ -135,7 +136,7 @@ class RollbackKind(ABC):
 
     def show_unchanged(self, rows: Sequence[UnchangedRow], plan: KindPlan, *, reader: Any) -> Sequence[PlanRow]:
         """Return some unchanged rows as this person may see them, in their order."""
-        return [PlanRow(self.title(row.object_id), row.owner_id) for row in rows]
+        return [PlanRow(self.title(row.object_id), row.owner_id, self.url(row.object_id)) for row in rows]
 
     def title(self, object_id: Any) -> str:
         """Return what a row is called that is not there to name itself."""

@@ -68,7 +68,13 @@ class Created:
 
 
 def create_methodology(
-    *, draft: MethodologyDraft, actor: str, now: datetime, origin: str = "", reasoning: str = ""
+    *,
+    draft: MethodologyDraft,
+    actor: str,
+    now: datetime,
+    origin: str = "",
+    reasoning: str = "",
+    details: Mapping[str, Any] | None = None,
 ) -> Created:
     """Store a methodology in quarantine, held when the guard refuses it; one that stands already is seen once more.
 
@@ -78,7 +84,7 @@ def create_methodology(
     row = build_row(draft, actor=actor, origin=origin, now=now)
     existing_id = find_same(row)
     with transaction.atomic():
-        if existing_id is None and insert(row, now=now, reasoning=reasoning):
+        if existing_id is None and insert(row, now=now, reasoning=reasoning, further=details or {}):
             return Created(row, is_new=True)
         same = Methodology.objects.filter(pk=existing_id) if existing_id else same_key(row)
         return Created(count_seen(same.select_for_update().get(), row, now=now), is_new=False)
@@ -149,7 +155,7 @@ def find_same(row: Methodology) -> int | None:
     return match.key if match and match.score >= SAME_TEXT else None
 
 
-def insert(row: Methodology, *, now: datetime, reasoning: str) -> bool:
+def insert(row: Methodology, *, now: datetime, reasoning: str, further: Mapping[str, Any]) -> bool:
     """Store a new row with its event; False when another writer was faster. Needs a transaction."""
     try:
         with transaction.atomic():
@@ -159,12 +165,13 @@ def insert(row: Methodology, *, now: datetime, reasoning: str) -> bool:
             return False
         raise
     append_event(row, LifecycleKind.CREATED, actor=row.actor, now=now, details={"origin": row.origin})
+    details = {"id": row.uid, "sha256": content_digest(row.guarded_text), "count": 1, **further}
     record_audit(
         now=now,
         actor=row.actor,
         tool_call="methodology_created",
         reasoning=reasoning,
-        details={"id": row.uid, "sha256": content_digest(row.guarded_text), **({"held": 1} if hold else {})},
+        details=details | ({"held": 1} if hold else {}),
     )
     return True
 

@@ -76,12 +76,13 @@ def apply_plan(record: WriteRollback, plan: RollbackPlan, *, sha256: str) -> Wri
 
 def apply_kinds(record: WriteRollback, plan: RollbackPlan) -> None:
     """Change the rows kind by kind and write an audit entry for each owner: what the kinds say, ids and no text."""
-    audited: dict[int, dict[str, Any]] = {}
+    audited: dict[int | None, dict[str, Any]] = {}
+    nothing: dict[str, Any] = {kind.audit_key: [] for kind in plan.parts if kind.writes} | {"count": 0}
     for kind, part in plan.parts.items():
         for owner_id, details in kind.apply(record, part).items():
-            own = audited.setdefault(owner_id, {each.audit_key: [] for each in plan.parts} | {"count": 0})
+            own = audited.setdefault(owner_id, dict(nothing))
             own |= {**details, "count": own["count"] + details["count"]}
-    for owner_id, own in sorted(audited.items()):
+    for owner_id, own in sorted(audited.items(), key=lambda each: each[0] or 0):
         record_audit(
             now=record.at,
             actor=record.actor,

@@ -25,7 +25,6 @@ from minara_site.kernel.rollback import (
     RollbackKind,
     UnchangedReason,
     UnchangedRow,
-    rollback_kinds,
 )
 from tests.kit.page import text_of
 from tests.memory_app.writes.factories import agent, write
@@ -114,7 +113,7 @@ def test_a_kind_that_the_engine_does_not_know_is_rolled_back_and_undone(
     assert "1 back to the note before." in page
     assert re.search(r'<span class="mono">one</span> <span class="diff"><del>bad</del><ins>good</ins>', page)
     page = text_of(operator_page.get("/ops/writes/roll-back/", address | {"show": "left"}))
-    assert re.search(r"two</span>.*its value was changed afterwards, by the job night", page, re.DOTALL)
+    assert re.search(r'href="/toys/two/">two</a>.*its value was changed afterwards, by the job night', page, re.DOTALL)
 
     apply_url = re.search(r'href="(/ops/writes/roll-back/apply/[^"]*)"', page)[1].replace("&amp;", "&")
     plan = re.search(r"plan=(\w{64})", apply_url)[1]
@@ -138,7 +137,7 @@ def test_a_kind_that_the_engine_does_not_know_is_rolled_back_and_undone(
 
 
 def test_the_hash_covers_every_step_and_unchanged_row_of_every_kind() -> None:
-    memories, profile = rollback_kinds()[:2]
+    memories, profile = ROLLBACKS
     step = RollBackStep(7, WriteKind.CREATED, 1, None, text=None, is_moved=True, is_deleted=True)
     other = RollBackStep(7, WriteKind.CREATED, 2, None, text=None, is_moved=True, is_deleted=True)
     entry, unchanged = EntryStep(1, "zone", 4, 5), UnchangedRow(UnchangedReason.GONE, 9)
@@ -156,6 +155,7 @@ def test_the_hash_covers_every_step_and_unchanged_row_of_every_kind() -> None:
     again = {memories: KindPlan({"created": [step]}, [unchanged], rows={7: "another"})}
     assert RollbackPlan(again, ("key:me",)).sha256 == hashes[4]
     assert RollbackPlan(parts[6], ("key:me",)).counts == {
+        "methodology": 0,
         "created": 1,
         "edited": 0,
         "deleted": 0,

@@ -206,6 +206,7 @@ class TestWhatOthersDid:
         rollback = roll(olga, BAD, since, now)
 
         assert rollback.counts == {
+            "methodology": 0,
             "created": 1,
             "edited": 0,
             "deleted": 0,
@@ -335,6 +336,7 @@ class TestTraces:
             "plan_sha256": rollback.plan_sha256,
             "ids": [[ids[0], ids[-1]]],
             "keys": ["zone"],
+            "methodologies": [],
             "count": 4,
         }
         unroll(olga, rollback, now)

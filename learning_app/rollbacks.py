@@ -1,0 +1,6 @@
+"""The app's kinds of rows that writers write: which a roll-back changes, and which stay."""
+
+from learning_app.cases.rollback import CaseRollback
+from learning_app.methodologies.rollback import MethodologyRollback
+
+ROLLBACKS = (MethodologyRollback(), CaseRollback())
