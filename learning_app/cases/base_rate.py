@@ -59,7 +59,8 @@ def past_windows(horizon: timedelta, history: MarketHistory, *, at: datetime) ->
     left = at - history.since - horizon
     if left < timedelta():
         return []
-    step = max(history.interval or SHORTEST_STEP, min(horizon, left / MAX_WINDOWS))
+    apart = max(history.interval or SHORTEST_STEP, min(horizon, left / MAX_WINDOWS))
+    step = horizon / max(1, horizon // apart)  # so that one window ends where another begins: one price for both
     count = min(MAX_WINDOWS, left // step + 1)
     ends = (at - step * number for number in range(count))
     return [OutcomeWindow(end - horizon, end) for end in ends]

@@ -127,18 +127,19 @@ def symbols_slots_statement(slots: int) -> str:
 def read_newest_of_symbols(slots: Sequence[tuple[str, datetime, datetime]]) -> list[list[Candidate]]:
     """Return for each symbol with a span, both ends included, the instance's newest row of each part."""
     adapt = connection.ops.adapt_datetimefield_value
-    found: list[list[Candidate]] = []
+    found: dict[tuple[str, datetime, datetime], list[Candidate]] = {}
+    unique = list(dict.fromkeys(slots))
     with connection.cursor() as cursor:
-        for start in range(0, len(slots), MAX_SLOTS):
-            some = slots[start : start + MAX_SLOTS]
+        for start in range(0, len(unique), MAX_SLOTS):
+            some = unique[start : start + MAX_SLOTS]
             values = [value for symbol, since, until in some for value in (symbol, adapt(since), adapt(until))]
             cursor.execute(symbols_slots_statement(len(some)), values)
             ids = cursor.fetchall()
-            rows = [
-                dict(read_rows(cursor, part, {row[n] for row in ids} - {None})) for n, part in enumerate(OF_INSTANCE)
-            ]
-            found += [[rows[n][row_id] for n, row_id in enumerate(row) if row_id is not None] for row in ids]
-    return found
+            wanted = [{row[n] for row in ids} - {None} for n in range(len(OF_INSTANCE))]
+            rows = [dict(read_rows(cursor, part, part_ids)) for part, part_ids in zip(OF_INSTANCE, wanted, strict=True)]
+            for slot, row in zip(some, ids, strict=True):
+                found[slot] = [rows[n][row_id] for n, row_id in enumerate(row) if row_id is not None]
+    return [found[slot] for slot in slots]
 
 
 def read_rows(cursor: Any, part: Part, ids: set[int]) -> Iterator[tuple[int, Candidate]]:

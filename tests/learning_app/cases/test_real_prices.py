@@ -97,7 +97,7 @@ def test_counts_bounds_graduation_base_rates_and_evidence_equal_an_independent_c
         assert case.judged_by == "instance"
         first = place_of[known_at[0]]
         span = known_at[place] - known_at[first] - HORIZON
-        step = max(STEP, min(HORIZON, span / 1000))
+        step = HORIZON / (HORIZON // max(STEP, min(HORIZON, span / 1000)))
         past = [known_at[place] - step * number for number in range(min(1000, span // step + 1))]
         said_before = [outcome_before(closes, known_at, place_of, at) for at in past]
         share = (sum(one is True for one in said_before) + 25) / (sum(one is not None for one in said_before) + 50)
