@@ -54,6 +54,11 @@ def log_access(
     )
 
 
+def list_reveals() -> "QuerySet[AccessEntry]":
+    """Return what was shown for a while, to somebody who gave a reason; the list gives the order."""
+    return AccessEntry.objects.filter(ends_at__isnull=False).select_related("viewer", "owner")
+
+
 def list_access(owner: User) -> "QuerySet[AccessEntry]":
     """Return who opened this owner's data, for the owner; the list gives the order."""
     return AccessEntry.objects.filter(owner=owner).select_related("viewer")

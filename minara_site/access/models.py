@@ -170,6 +170,12 @@ class AccessEntry(models.Model):
             models.Index(fields=["owner", "-at", "-id"], name="access_log_owner_newest"),
             models.Index(fields=["-at", "-id"], name="access_log_newest"),
             models.Index(fields=["viewer", "-at", "-id"], name="access_log_viewer_newest"),
+            models.Index(
+                fields=["kind", "object_id", "-at"], condition=Q(ends_at__isnull=False), name="access_log_reveals"
+            ),
+            models.Index(
+                fields=["viewer", "-at", "-id"], condition=Q(ends_at__isnull=False), name="access_log_reveals_of"
+            ),
         ]
 
 

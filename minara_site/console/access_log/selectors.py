@@ -14,7 +14,7 @@ from minara_site.access.models import AccessEntry, User
 
 @dataclass(frozen=True, slots=True)
 class AccessLogRow:
-    """One access: who opened what of whose data, when and why, and where its owner finds that."""
+    """One access: who opened what of whose data, when, why and until when, and where its owner finds that."""
 
     id: int
     at: datetime
@@ -23,6 +23,8 @@ class AccessLogRow:
     subject: str | Promise
     url: str
     reason: str = ""
+    ends_at: datetime | None = None
+    object_id: str = ""
 
 
 def describe_access(entries: Iterable[AccessEntry]) -> list[AccessLogRow]:
@@ -30,7 +32,17 @@ def describe_access(entries: Iterable[AccessEntry]) -> list[AccessLogRow]:
     subjects = load_access_subjects()
     found = [(entry, subjects.get(entry.kind, AccessSubject(entry.kind, entry.kind))) for entry in entries]
     return [
-        AccessLogRow(e.pk, e.at, e.viewer, e.owner, subject.label, address_of(subject, e.object_id), e.reason)
+        AccessLogRow(
+            e.pk,
+            e.at,
+            e.viewer,
+            e.owner,
+            subject.label,
+            address_of(subject, e.object_id),
+            e.reason,
+            e.ends_at,
+            e.object_id,
+        )
         for e, subject in found
     ]
 

@@ -1,10 +1,10 @@
-"""`/ops/access-log/` for operators, `/privacy/looks/` for whoever was looked at."""
+"""`/ops/access-log/` for operators, `/privacy/looks/` for whoever was looked at, `/settings/reveals/` for support."""
 
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from minara_site.access.access_log import list_access, load_access_subjects
+from minara_site.access.access_log import list_access, list_reveals, load_access_subjects
 from minara_site.access.models import AccessEntry
 from minara_site.access.policy import Act
 from minara_site.access.users import find_user_id
@@ -53,7 +53,9 @@ LOOKS = ListSpec(
     empty=Empty(
         "eye",
         gettext_lazy("No one has looked at anybody's data"),
-        gettext_lazy("When an operator opens something of another person, a line appears here and for its owner."),
+        gettext_lazy(
+            "When an operator or support opens something of another person, a line appears here and for its owner."
+        ),
     ),
     has_actions=False,
 )
@@ -71,7 +73,28 @@ OWN_LOOKS = ListSpec(
     empty=Empty(
         "eye",
         gettext_lazy("No one but you"),
-        gettext_lazy("When an operator opens something of yours, it is listed here, with name and time."),
+        gettext_lazy("When an operator or support opens something of yours, it is listed here, with name and time."),
+    ),
+    has_actions=False,
+)
+
+OWN_REVEALS = ListSpec(
+    name="reveals",
+    caption=gettext_lazy("What you revealed"),
+    row="console/access_log/_reveal_row.html",
+    columns=(
+        Column(gettext_lazy("What")),
+        Column(gettext_lazy("Whose")),
+        Column(gettext_lazy("Why")),
+        Column(gettext_lazy("When"), sorts=("newest", "oldest"), numeric=True),
+        Column(gettext_lazy("Until"), numeric=True),
+    ),
+    sorts=by_time("at"),
+    filters=DATES,
+    empty=Empty(
+        "eye",
+        gettext_lazy("You revealed nothing"),
+        gettext_lazy("When you reveal the amounts of a trading case, it is listed here with your reason."),
     ),
     has_actions=False,
 )
@@ -91,3 +114,11 @@ def own_access(request: PageRequest) -> HttpResponse:
     found = load_page(OWN_LOOKS, request, list_access(request.user).select_related("owner"))
     shown = found.with_rows(describe_access(found.rows))
     return render_list(request, "console/access_log/own.html", shown, {"title": _("Who looked at your data")})
+
+
+@page(Act.OWN_SETTINGS)
+def own_reveals(request: PageRequest) -> HttpResponse:
+    """List what the reader revealed of other people's data."""
+    found = load_page(OWN_REVEALS, request, list_reveals().filter(viewer=request.user))
+    shown = found.with_rows(describe_access(found.rows))
+    return render_list(request, "console/access_log/reveals.html", shown, {"title": _("My reveals")})
