@@ -51,7 +51,7 @@ def run_cron(*, now: datetime, requested_by: str, claim: Claim | None = None) ->
     with kept_lease(CRON, seconds=LEASE_SECONDS, now=now) as lease:
         if lease is None:
             raise AlreadyRunning(_("A pass of the learning cron is running. Wait until it ends."))
-        counts: dict[str, Any] = Counter()
+        counts: dict[str, Any] = Counter(resolved=0, credited=0, demoted=0)
         try:
             resolve_due(counts, now=now, claim=claim)
             counts["survivors"] = mark_survivors()
