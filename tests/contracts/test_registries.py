@@ -38,7 +38,15 @@ LIST = re.compile(r'id="([\w-]+)-rows"')
 RECORDED = re.compile(r"""(?:tool_call=|record_act\(|note_change\(|record\(principal, )["']([a-z_]+)["']""")
 BESIDE_NAVIGATION = {None, Act.SIGN_OUT, Act.METRICS} | {act for act in Act if permits(act, Role.ANONYMOUS, None)}
 LOGGING = {"log_access", "answer_page", "OwnedList"}  # what writes lines of the access log, their `kind` by name
-OF_A_RUN = LOGS | {"job_runs", "leases", "workers_seen", "audit_log", "audit_seals", "search_index"}
+OF_A_RUN = LOGS | {
+    "job_runs",
+    "leases",
+    "workers_seen",
+    "audit_log",
+    "audit_seals",
+    "search_index",
+    "methodology_cron_runs",
+}
 
 
 def lists_of(world: World) -> Iterator[tuple[str, str, str]]:
