@@ -1,8 +1,9 @@
 """Reads of the page of one methodology: its outcomes, the blocks of the court, where it was right, its cases."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db.models import Count, Sum
 
@@ -10,14 +11,19 @@ from learning_app.cases.models import CaseHint, TradingCase
 from learning_app.cases.services.resolve import end_of, observe
 from learning_app.court.services import Observation
 from learning_app.methodologies.models import LifecycleEvent, Methodology
+from learning_app.methodologies.services.create import MAX_COMPARED
+from learning_app.similarity.core import find_most_similar_tfidf
 from learning_app.vocabulary import LifecycleKind, OutcomeState
 from minara_site.access.models import User
+from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.core.assets import group_of
 from minara_site.kernel.ownership import Owner
 
-MAX_OUTCOMES, MAX_BLOCK_CASES, MAX_COUNTED, MAX_CASES = 500, 2_000, 10_000, 20
+MAX_OUTCOMES, MAX_BLOCK_CASES, MAX_COUNTED, MAX_CASES, MAX_DUPLICATES = 500, 2_000, 10_000, 20, 5
 MIN_SHARE = 5
 """Below so many outcomes a share says nothing."""
+DECISIONS = (LifecycleKind.QUARANTINED, LifecycleKind.RELEASED)
+READ_ACTS = ("methodology_reviewed", "methodology_unreviewed")
 CURVE_KINDS = (LifecycleKind.OUTCOME_RECORDED, LifecycleKind.GRADUATED, LifecycleKind.DEMOTED)
 
 
@@ -119,3 +125,43 @@ def list_case_hints(row: Methodology, *, owner: Owner) -> list[CaseHint]:
 def find_readable_cases(ids: Iterable[int], *, owner: Owner) -> set[int]:
     """Return which of these cases are this reader's. One query."""
     return set(TradingCase.objects.for_owner(owner).filter(pk__in=list(ids)).values_list("pk", flat=True))
+
+
+def count_decided(actor: str, *, since: datetime) -> int:
+    """Return how many methodologies an actor decided on since a moment, those undone left out. Two queries."""
+    decisions = LifecycleEvent.objects.filter(kind__in=DECISIONS, at__gte=since, actor=actor)
+    details = [each for each in decisions.values_list("details", flat=True) if "before" in each]
+    undone = sum("undo" in each for each in details)
+    acts = Counter(
+        AuditEntry.objects.filter(actor=actor, at__gte=since, tool_call__in=READ_ACTS).values_list(
+            "tool_call", flat=True
+        )
+    )
+    return len(details) - 2 * undone + acts[READ_ACTS[0]] - acts[READ_ACTS[1]]
+
+
+def find_newest_decision() -> tuple[str, datetime] | None:
+    """Return who decided on a methodology last, and when. Two queries."""
+    events = LifecycleEvent.objects.filter(kind__in=DECISIONS).order_by("-at").values_list("actor", "at", "details")
+    found = [(actor, at) for actor, at, details in events[:MAX_CASES] if "before" in details][:1]
+    found += AuditEntry.objects.filter(tool_call__in=READ_ACTS).order_by("-at").values_list("actor", "at")[:1]
+    return max(found, key=lambda each: each[1], default=None)
+
+
+def find_nearest(row: Methodology) -> tuple[Methodology, float] | None:
+    """Return the most similar text of the same direction and asset class, and how similar it is, in [0, 1]."""
+    alike = Methodology.objects.filter(asset_class=row.asset_class, direction=row.direction, held_at__isnull=True)
+    others = {other.pk: other for other in alike.exclude(pk=row.pk).order_by("-pk")[:MAX_COMPARED]}
+    match = find_most_similar_tfidf(row.methodology, {pk: other.methodology for pk, other in others.items()})
+    return (others[match.key], match.score) if match else None
+
+
+def list_duplicates(row: Methodology) -> list[LifecycleEvent]:
+    """Return the newest events of writers who said the same. One query."""
+    return list(row.events.filter(kind=LifecycleKind.DEDUPLICATED).order_by("-pk")[:MAX_DUPLICATES])
+
+
+def newest_decision(row: Methodology) -> LifecycleEvent | None:
+    """Return the newest quarantine or release of a methodology. One query."""
+    found: LifecycleEvent | None = row.events.filter(kind__in=DECISIONS).order_by("-pk").first()
+    return found

@@ -106,7 +106,9 @@ def lock_all(uids: Collection[str]) -> list[Methodology]:
     return rows
 
 
-def decide(targets: Sequence[tuple[Methodology, State]], *, reason: str, actor: str, now: datetime) -> list[Decided]:
+def decide(
+    targets: Sequence[tuple[Methodology, State]], *, reason: str, actor: str, now: datetime, is_undo: bool = False
+) -> list[Decided]:
     """Write a decision on locked rows, each with its event, which keeps what was before. Needs a transaction."""
     reason = clean_text(reason, field="reason", max_chars=MAX_REASON_CHARS, min_chars=0)
     events = []
@@ -114,7 +116,7 @@ def decide(targets: Sequence[tuple[Methodology, State]], *, reason: str, actor: 
         before = State(row.quarantine, QuarantinedBy(row.quarantined_by), row.reviewed_at)
         row.quarantine, row.quarantined_by = state.quarantine, state.quarantined_by
         row.updated_at, row.reviewed_at = now, state.reviewed_at
-        kept = {"before": before.as_json()}
+        kept = {"before": before.as_json(), **({"undo": 1} if is_undo else {})}
         events.append(new_event(row, state.kind, actor=actor, now=now, reason=reason, details=kept))
     update_rows(Methodology, DECIDED, [row for row, _state in targets])
     LifecycleEvent.objects.bulk_create(events)
@@ -138,7 +140,7 @@ def undo_decision(*, event_id: int, actor: str, now: datetime) -> list[Decided]:
         ]
         if not targets:
             raise Conflict(_("It changed since. Nothing was undone."), code="changed")
-        return decide(targets, reason=_("Undone."), actor=actor, now=now)
+        return decide(targets, reason=_("Undone."), actor=actor, now=now, is_undo=True)
 
 
 def find_decided_with(event_id: int) -> dict[int, LifecycleEvent]:

@@ -8,15 +8,9 @@ from learning_app.methodologies.core.ladder import count_missing
 from learning_app.methodologies.models import Methodology, trust_rules
 from learning_app.vocabulary import LifecycleKind, OutcomeState, QuarantinedBy
 from minara_site.config import CourtMode
-from minara_site.kernel.market.outcome import Direction
 from minara_site.web.filters import Text
 from minara_site.web.moments import number_label
 
-DIRECTIONS: dict[Direction, Text] = {
-    Direction.BULLISH: gettext_lazy("bullish"),
-    Direction.BEARISH: gettext_lazy("bearish"),
-    Direction.NEUTRAL: gettext_lazy("neutral"),
-}
 QUARANTINED: dict[QuarantinedBy, Text] = {
     QuarantinedBy.RULE: gettext_lazy("Quarantined"),
     QuarantinedBy.OPERATOR: gettext_lazy("Quarantined by an operator"),

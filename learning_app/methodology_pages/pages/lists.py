@@ -13,7 +13,7 @@ from learning_app.methodologies.core import METHODOLOGY_KIND
 from learning_app.methodologies.kinds import DISCARDED
 from learning_app.methodologies.models import Methodology, MethodologyQuerySet
 from learning_app.methodologies.selectors import court_record, find_injected, list_readable
-from learning_app.methodology_pages.pages.labels import DIRECTIONS, state_label
+from learning_app.methodology_pages.pages.labels import state_label
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.config import CourtMode
@@ -23,6 +23,7 @@ from minara_site.kernel.market.outcome import Direction
 from minara_site.web.filters import Filter, FilterKind, Rows, Text
 from minara_site.web.keyset import Order
 from minara_site.web.lists import BulkAction, Column, Empty, ListSpec, Sort
+from minara_site.web.market_words import DIRECTIONS
 
 ALL = "all"
 TABS: dict[str, tuple[Text, Callable[[MethodologyQuerySet], MethodologyQuerySet]]] = {

@@ -33,7 +33,7 @@ from minara_site.config import CourtMode
 from minara_site.kernel.core.tokens import estimate_tokens
 from minara_site.kernel.guard.selectors import find_last_hold
 from minara_site.web.filters import Text
-from minara_site.web.moments import MINUS
+from minara_site.web.market_words import pnl_label, tone_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +88,8 @@ def court_context(row: Methodology, counted: CountedOutcomes) -> dict[str, Any]:
 
 def case_cells(hint: CaseHint) -> tuple[CaseHint, str, tuple[str, Text], tuple[str, str] | None]:
     """Return a case as a row: whether it counts, its outcome as a badge, the move with its tone."""
-    case, pnl = hint.case, None
-    if case.pnl_pct is not None:
-        shown = round(case.pnl_pct, 2)
-        tone = "gain" if shown > 0 else "loss" if shown < 0 else "flat"
-        pnl = (tone, f"{shown:+,.2f}%".replace("-", MINUS))
+    case = hint.case
+    pnl = None if case.pnl_pct is None else (tone_of(case.pnl_pct), pnl_label(case.pnl_pct))
     return hint, hint_label(hint), CASE_STATES[OutcomeState(case.outcome_state)], pnl
 
 

@@ -1,0 +1,5 @@
+"""The app's kinds of items that wait for a person."""
+
+from learning_app.methodology_pages.review import KeptBackReview, NewMethodologyReview
+
+REVIEWS = (NewMethodologyReview(), KeptBackReview())
