@@ -113,7 +113,7 @@ def find_reason(user: User, loaded_at: datetime) -> str:
         return _("an operator changed its account type")
     if not any(rows.exists() for rows in rows_of(user)):
         return ""
-    models = {kind.model: kind.label for kind in stored_kinds().values()}
+    models = {kind.model: kind.label for kind in stored_kinds().values() if hasattr(kind.model, "owner")}
     counts = {label: model.objects.filter(owner=user).count() for model, label in models.items()}
     counts[_("API key")] = user.api_keys.count()
     found = [_("%(kind)s: %(count)d") % {"kind": label, "count": count} for label, count in counts.items() if count]

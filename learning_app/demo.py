@@ -1,0 +1,6 @@
+"""The app's parts of the demo."""
+
+from learning_app.cases.demo import CasesPart
+from learning_app.methodologies.demo import MethodologiesPart
+
+DEMO = (MethodologiesPart(), CasesPart())
