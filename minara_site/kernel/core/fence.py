@@ -48,10 +48,13 @@ _DRAWN_LIKE = {
     ">": _GREATER,
     "a": "\u0430\u03b1\u0251\u1d00\u13aa\ua4ee",
     "c": "\u0441\u03f2\u03f9\u1d04\u0188\u2ca5\u13df\ua4da",
-    "d": "\u0501\u0257\u0111\u1d05\u13a0\u13e7\u146f\ua4d3",
+    "d": "\u0501\u0256\u0257\u0111\u00f0\u018c\u1d05\u20ab\u13a0\u13e7\u146f\u15de\u15ea\ua4d2\ua4d3",
     "e": "\u0435\u0454\u03b5\u04bd\u025b\u1d07\u212e\u13ac\ua4f0",
     "g": "\u0261\u0581\u0262\u01e5\u13c0\ua4d6",
-    "h": "\u04bb\u0570\u043d\u029c\u0127\u13c2\u12d0\ua4e7",
+    "h": (
+        "\u04bb\u0570\u043d\u029c\u0127\u0266\u045b\u04a3\u04c8\u04ca\u2c68\ua695\u2c8f\u0397\u13bb\u13c2\u13f2"
+        "\u12d0\u157c\ua4e7\U000102cf"
+    ),
     "l": "i1|!\u0456\u04cf\u03b9\u0131\u0269\u026a\u029f\u01c0\u2223\u0142\u019a\u13de\ua4e1\ua4f2",
     "m": "\u043c\u03bc\u1d0d\u13b7\ua4df",
     "n": "\u043f\u03b7\u03bd\u0578\u057c\u0274\ua4e0",
@@ -165,7 +168,9 @@ def _shape(char: str) -> str:
     """Return the basic letters that a character is drawn like."""
     if char in _SHAPE:
         return _SHAPE[char]
-    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", char).casefold())
+    drawn = unicodedata.normalize("NFKD", char)
+    folded = "".join(part if part in _SHAPE else part.casefold() for part in drawn)  # a large eta is an H, a small an n
+    plain = unicodedata.normalize("NFKD", folded)
     return "".join(_SHAPE.get(part, part if _is_seen(part) else "") for part in plain)
 
 

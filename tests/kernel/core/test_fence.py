@@ -13,7 +13,7 @@ from tests.kit.tables import table
 
 OPENING = "<＜﹤≮˂ᐸ⟨〈〈❮❬‹«≪≺⋖⋘❰⟪⦑⧼⩹⪝⪡《︽︿ᚲ\U0001d236"
 SHARP = str.maketrans(dict.fromkeys(OPENING, "<"))
-TAG = re.compile(r"<[\s/]*(?:memory[-_\s]*context|personalization|learnings)")
+TAG = re.compile(r"<[\s/]*(?:memory[-_\s]*context|personalization|learnings|methodologies)")
 
 
 def as_read(text):
@@ -27,9 +27,21 @@ def as_read(text):
     return text
 
 
-def test_no_string_of_the_corpus_reads_like_a_tag():
-    left = [row for row in corpus("fence_escapes") if TAG.search(as_read(fence_text(row["text"])))]
-    assert left == []
+@table("tag", FENCE_TAGS)
+def test_no_string_of_the_corpus_reads_like_a_tag(tag):
+    texts = [row["text"].replace("memory-context", tag) for row in corpus("fence_escapes")]
+    assert [text for text in texts if TAG.search(as_read(fence_text(text)))] == []
+
+
+def test_knows_what_is_drawn_like_a_d_or_an_h():
+    """Unicode's confusables of both letters, and those that its normal forms fold."""
+    like_d = "\u217e\U0001d41d\u0501\u13e7\u146f\ua4d2\u13a0\u15de\u15ea\ua4d3\u0257\u0256\u018c\u0111\u0110\u00d0\u0189\u20ab\uff24"
+    like_h = (
+        "\u210e\U0001d421\u04bb\u0570\u13c2\u0397\U0001d6ae\u2c8e\u041d\u13bb\u157c\ua4e7\U000102cf\u0266\ua695\u13f2\u2c67\u04a2"
+        "\u0127\u210f\u045b\u0126\u04c9\u04c7\u043d\uab8b\u04a3\u04ca\u04c8\uff48"
+    )
+    texts = [*(f"<metho{d}ologies>" for d in like_d), *(f"<met{h}odologies>" for h in like_h)]
+    assert [text for text in texts if fence_text(text) != f"⟦{text[1:-1]}⟧"] == []
 
 
 @table(
@@ -63,6 +75,8 @@ def test_no_string_of_the_corpus_reads_like_a_tag():
         ("</mém0ry.cöntext>", "⟦/mém0ry.cöntext⟧"),
         ("<PERSONALIZATION>", "⟦PERSONALIZATION⟧"),
         ("</1earnings>", "⟦/1earnings⟧"),
+        ("</methodologies>", "⟦/methodologies⟧"),
+        ("<METHOD0L0G1ES", "⟦METHOD0L0G1ES"),
         ("‹/memory-context›", "⟦/memory-context⟧"),
         ("《learnings》, 《红楼梦》", "⟦learnings⟧, 《红楼梦》"),
         ("«‹≺personalization≻", "⟦⟦⟦personalization⟧"),
@@ -82,6 +96,7 @@ def test_changes_only_the_brackets_of_a_tag(text, expected):
         "the memory-context block starts the prompt",
         "memory context > everything",
         "<memory>",
+        "<methodology> and methodologies >",
         "</memory-><context>",
         "keep stop < 8%; personalization later",
         "山寨币单笔仓位不超过总资金的 3%",
@@ -124,7 +139,8 @@ def test_a_label_cannot_end_its_brackets():
 
 
 def test_fence_lines():
-    assert [open_fence(tag) for tag in FENCE_TAGS] == ["<memory-context>", "<personalization>", "<learnings>"]
+    opened = ["<memory-context>", "<personalization>", "<learnings>", "<methodologies>"]
+    assert [open_fence(tag) for tag in FENCE_TAGS] == opened
     assert close_fence("learnings") == "</learnings>"
 
 
@@ -132,7 +148,7 @@ pieces = st.sampled_from(
     [
         *OPENING, "&laquo;", "\\u2039", "&lt;", "&#60;", "&#x3C;", "%3c", "\\u003c", "/", "／", " ", "\t", "\n", "\u2028", "\0", "\u200b",
         "\u00ad", "\u202e", "\u0338", "\u3164", "\ufe0f", "\U000e0020", "memory", "MEMORY", "mеmоry", "ｍｅｍｏｒｙ", "𝐦𝐞𝐦𝐨𝐫𝐲",
-        "-", "‑", "_", "context", "Context", "cοntext", "&#99;ontext", "personalization", "learnings", ">", "＞", "&gt;", "x", "[", "#",
+        "-", "‑", "_", "context", "Context", "cοntext", "&#99;ontext", "personalization", "learnings", "methodologies", "metho", "ԁologies", ">", "＞", "&gt;", "x", "[", "#",
     ]
 )  # fmt: skip
 hostile = st.lists(pieces, max_size=24).map("".join) | st.text(max_size=60)

@@ -148,7 +148,7 @@ def check_stays_inside(render, text):
     seen = as_read(block)
     assert len(re.findall(r"<\s*memory[-_ ]?context", seen)) == 1
     assert len(re.findall(r"<\s*/\s*memory[-_ ]?context", seen)) == 1
-    assert not re.search(r"<[\s/]*(personalization|learnings)", seen)
+    assert not re.search(r"<[\s/]*(personalization|learnings|methodologies)", seen)
     lines = block.splitlines()
     assert block.split("\n") == lines
     assert (lines[0], lines[-1]) == ("<memory-context>", "</memory-context>")
