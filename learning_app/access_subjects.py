@@ -6,5 +6,6 @@ from minara_site.access.access_log import AccessSubject
 
 ACCESS_SUBJECTS = (
     AccessSubject("trading_case", _("a trading case"), "cases:one"),
+    AccessSubject("case_reveal", _("amounts of a trading case"), "cases:one"),
     AccessSubject("trading_cases", _("trading cases in a list")),
 )

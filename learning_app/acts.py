@@ -14,6 +14,8 @@ ACTS = (
     AuditAct("methodology_held", _("Methodologies held again"), undo=Undo.OPPOSITE),
     AuditAct("methodology_discarded", _("Held methodologies discarded"), undo=Undo.OPPOSITE),
     AuditAct("case_recorded", _("Trading case recorded")),
+    AuditAct("case_revealed", _("Amounts of a trading case revealed"), is_write=False, undo=Undo.OPPOSITE),
+    AuditAct("case_reveal_ended", _("Reveal of a trading case ended"), is_write=False, undo=Undo.OPPOSITE),
     AuditAct("trading_case_held", _("Trading cases held again"), undo=Undo.OPPOSITE),
     AuditAct("trading_case_released", _("Held trading cases released"), undo=Undo.OPPOSITE),
     AuditAct("trading_case_discarded", _("Held trading cases discarded"), undo=Undo.OPPOSITE),

@@ -1,19 +1,36 @@
 """Reads of trading cases."""
 
 from collections.abc import Sequence
+from datetime import date, datetime, time, timedelta
 from typing import Any
 
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+from django.utils.dateparse import parse_date
 from django.utils.translation import gettext as _
 
-from learning_app.cases.models import CASE_KIND, CaseHint, CaseQuerySet, CronRun, TradingCase
+from learning_app.cases.models import CASE_KIND, REVEAL_KIND, CaseHint, CaseQuerySet, CronRun, TradingCase
+from learning_app.methodologies.models import LifecycleEvent
+from minara_site.access.access_log import list_reveals
+from minara_site.access.models import AccessEntry, User
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard.selectors import find_refused as find_refused_texts
+from minara_site.kernel.market.core import normalise_symbol
 from minara_site.kernel.ownership import Owner
+from minara_site.kernel.plain_text import parse_number
+
+MAX_REVEALS = 20
 
 
 def list_cases(*, owner: Owner) -> CaseQuerySet:
     """Return the cases of an owner with their hints, unordered."""
     rows: CaseQuerySet = TradingCase.objects.for_owner(owner).prefetch_related("hint_rows__methodology")
+    return rows
+
+
+def list_rows(owner: Owner) -> CaseQuerySet:
+    """Return the cases of an owner as lists show them: without their words, hints only counted."""
+    rows: CaseQuerySet = TradingCase.objects.for_owner(owner).defer("decision").prefetch_related("hint_rows")
     return rows
 
 
@@ -34,6 +51,45 @@ def find_refused(cases: Sequence[TradingCase]) -> set[int]:
 def hints_of(case: TradingCase) -> list[CaseHint]:
     """Return the hints of a case as they were shown."""
     return sorted(case.hint_rows.all(), key=lambda hint: hint.position)
+
+
+def search_cases(rows: "QuerySet[TradingCase]", text: str) -> "QuerySet[TradingCase]":
+    """Keep the cases that a text names: by id ("4182", "#4182"), id of the trade, asset in any spelling, or day."""
+    found = Q(trade_ref=text)
+    number = parse_number(text.removeprefix("#"))
+    if number is not None:
+        found |= Q(pk=number)
+    if day := day_of(text):
+        found |= Q(decided_at__gte=day, decided_at__lt=day + timedelta(days=1))
+    elif symbol := normalise_symbol(text):
+        found |= Q(asset=symbol)
+    return rows.filter(found)
+
+
+def day_of(text: str) -> datetime | None:
+    """Return when the ISO day of a text begins in the reader's zone, None when it is no day."""
+    try:
+        day = parse_date(text)
+    except ValueError:
+        return None
+    is_usable = day is not None and date.min.year < day.year < date.max.year  # a zone could push it out of range
+    return timezone.make_aware(datetime.combine(day, time.min)) if day and is_usable else None
+
+
+def list_outcome_events(case: TradingCase) -> list[LifecycleEvent]:
+    """Return what the outcome of a case did to methodologies, oldest first. One query."""
+    return list(LifecycleEvent.objects.filter(case_id=case.pk).order_by("pk"))
+
+
+def list_case_reveals(case: TradingCase, *, viewer: User | None) -> list[AccessEntry]:
+    """Return the newest reveals of a case, of one viewer where one is given. One query."""
+    reveals = list_reveals().filter(kind=REVEAL_KIND, object_id=str(case.pk)).order_by("-at", "-pk")
+    return list((reveals.filter(viewer=viewer) if viewer else reveals)[:MAX_REVEALS])
+
+
+def list_own_reveals(viewer: User, case_id: int, *, now: datetime) -> "QuerySet[AccessEntry]":
+    """Return the reveals of a case that last now for this viewer."""
+    return AccessEntry.objects.filter(kind=REVEAL_KIND, object_id=str(case_id), viewer=viewer, ends_at__gt=now)
 
 
 def newest_run() -> CronRun | None:

@@ -38,6 +38,8 @@ WRITE = re.compile(
 # Who looked and how often, and that writes work: no state of an owner
 LOGS = {"access_log", "search_log", "search_log_hits", "rate_counts", "instance_meta"}
 OF_THE_TRANSACTION = re.compile(r"\s*(?:SAVEPOINT|RELEASE|ROLLBACK|BEGIN|COMMIT|SET|PRAGMA)\b", re.IGNORECASE)
+REVEALS = {"trading-cases/<int:case_id>/reveal/", "trading-cases/<int:case_id>/reveal/end/"}
+REVEAL_LOGS = re.compile(r'\w+[^"]*"(?:audit_log|django_session)"')  # that it was done, and the message of it
 OWN_ACCOUNT = ("login", "logout", "mfa", "reauthenticate", "settings/", "first-steps/")
 
 
@@ -56,9 +58,12 @@ def reading_writes_nothing(visit: Visit) -> str:
 
 
 def support_writes_nothing(visit: Visit) -> str:
-    """Support staff change nothing but their own account (W-04)."""
+    """Support staff change nothing but their own account; a reveal only says that it was done (W-04)."""
     is_theirs = visit.route.startswith(OWN_ACCOUNT)
-    return "" if visit.caller != "sam" or is_theirs else ", ".join(writes_in(visit.statements))
+    written = writes_in(visit.statements)
+    if visit.route in REVEALS:
+        written = [sql for sql in written if not REVEAL_LOGS.match(sql)]
+    return "" if visit.caller != "sam" or is_theirs else ", ".join(written)
 
 
 def headers(visit: Visit) -> str:

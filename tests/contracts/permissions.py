@@ -70,6 +70,7 @@ ONLY_ANA = on_page(ana=OPEN, ben=MISSING, sam=REFUSED, olga=MISSING)
 ANAS_OWN = on_page(ana=OPEN, ben=MISSING, sam=MISSING, olga=MISSING)  # support staff have an account too
 ANA_HERSELF = on_page(ana=OPEN, ben=MISSING, sam=REFUSED, olga=REFUSED)
 ANA_AND_OPERATORS = on_page(ana=OPEN, ben=MISSING, sam=REFUSED, olga=OPEN)
+SUPPORT = on_page(ana=REFUSED, ben=REFUSED, sam=OPEN, olga=REFUSED)
 ANA_AND_STAFF = on_page(ana=OPEN, ben=MISSING, sam=OPEN, olga=OPEN)
 
 
@@ -269,7 +270,10 @@ PAGES: dict[str, Row] = {
     "methodologies/<str:uid>/read/": page(Act.METHODOLOGY_DECIDE, post=OPERATORS),
     "methodologies/<str:uid>/unread/": page(Act.METHODOLOGY_DECIDE, post=OPERATORS),
     "trading-cases/": page(Act.CASES_READ, get=PEOPLE),
+    "trading-cases/find/": page(Act.CASES_READ, get=PEOPLE),
     "trading-cases/<int:case_id>/": page(Act.CASES_READ, get=ANA_AND_STAFF),
+    "trading-cases/<int:case_id>/reveal/": page(Act.CASE_REVEAL, post=SUPPORT),
+    "trading-cases/<int:case_id>/reveal/end/": page(Act.CASE_REVEAL, post=SUPPORT),
     "search/": page(Act.SEARCH, get=OWNERS),
     "memories/brought-in/": page(Act.MEMORY_READ, get=OWNERS),
     "memories/brought-in/<int:brought_in_id>/": page(Act.MEMORY_READ, get=ONLY_ANA),

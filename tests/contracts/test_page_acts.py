@@ -37,6 +37,7 @@ TOASTS = {
     "held:undo",
     "quarantine:undo",
     "memories:undo",
+    "methodologies:undo",
     "facts:undo_correction",
     "user_profile:undo",
 }  # only a toast offers these
@@ -59,6 +60,7 @@ RECORDS = LOGS | {  # what is only ever added to
     "memory_consolidation_events",
     "memory_deletions",
     "memory_revisions",
+    "methodology_lifecycle_events",
     "user_profile_revisions",
     "write_rollbacks",
     "django_session",
@@ -69,7 +71,7 @@ RENEWED = {  # made anew, with another key
     "memory_edges": ("src_table", "src_id", "edge_type", "dst_entity_kind", "dst_entity_key"),
     "user_profile": ("owner_id", "key", "value", "actor"),
 }
-MARKS = ("decided_at", "deleted_at", "retired_at", "held_at")  # whether, not when
+MARKS = ("decided_at", "deleted_at", "retired_at", "held_at", "reviewed_at")  # whether, not when
 NOTHING_TO_DO = {"bundle.export", "roles.start_due"}  # runs that find what they were asked for undone
 ENDS = {  # how a row that an act made looks once it is undone
     "memories": lambda row: row["deleted_at"] is not None,
@@ -113,6 +115,7 @@ MADE = {  # the sample that a new row of a table stands for, and its column
     "prefix": ("api_keys", "prefix"),
     "export_id": ("bundle_transfers", "id"),
     "event_id": ("memory_consolidation_events", "id"),
+    "lifecycle_event_id": ("methodology_lifecycle_events", "id"),
     "rollback_id": ("write_rollbacks", "id"),
     "user_id": ("access_user", "id"),
 }
@@ -137,7 +140,17 @@ WALKS: dict[str, Walk] = {
     "held:again": Walk(caller="olga", first=("held:release",), undo={"confirmed": "1"}),
     "held:undo": Walk(caller="olga", first=("held:release",), undo={"confirmed": "1"}),
     "role_memory:mark": Walk(),
+    "cases:reveal": Walk(caller="sam"),
+    "cases:reveal_end": Walk(caller="sam", first=("cases:reveal",), undo={"reason": "ticket 8842"}),
     "role_memory:undo": Walk(first=("role_memory:mark",), undo={"correct": "yes"}),
+    "methodologies:quarantine": Walk(caller="olga", first=("methodologies:release",)),
+    "methodologies:bulk": Walk(caller="olga", first=("methodologies:release",)),
+    "methodologies:release": Walk(caller="olga"),
+    "methodologies:undo": Walk(
+        caller="olga", first=("methodologies:release", "methodologies:quarantine"), undo={"reason": "Three losses"}
+    ),
+    "methodologies:read": Walk(caller="olga", first=("methodologies:unread",)),
+    "methodologies:unread": Walk(caller="olga"),
     "facts:decide": Walk(),
     "facts:override": Walk(samples={"kind": "supersede"}),
     "facts:undo": Walk(first=("facts:decide",), undo={"older": "older_id", "newer": "newer_id"}),

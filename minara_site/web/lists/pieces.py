@@ -50,13 +50,17 @@ class BulkAction:
 
 @dataclass(frozen=True, slots=True)
 class Empty:
-    """What a list says while it holds nothing at all: why, and the one next act (`url` is a url name)."""
+    """What a list says while it holds nothing at all: why, and the one next act (`url` is a url name).
+
+    `no_match` is what it says when nothing fits the filters, where the usual words do not help.
+    """
 
     icon: str
     title: Text
     text: Text
     action: Text = ""
     url: str = ""
+    no_match: Text = ""
 
 
 @dataclass(frozen=True, slots=True)

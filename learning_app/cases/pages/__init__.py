@@ -1,0 +1,1 @@
+"""How trading cases look: the list, and one case in parts."""

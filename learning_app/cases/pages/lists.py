@@ -1,0 +1,100 @@
+"""The list of trading cases: whoever reads it finds a case and changes nothing."""
+
+from dataclasses import dataclass
+
+from django.utils.translation import gettext_lazy as _
+
+from learning_app.cases.models import TradingCase
+from learning_app.cases.pages.labels import OUTCOMES, SHAPES
+from learning_app.cases.selectors import list_rows, search_cases
+from learning_app.vocabulary import OutcomeState
+from minara_site.access.policy import Act
+from minara_site.kernel.market.core import normalise_symbol
+from minara_site.kernel.market.outcome import Direction
+from minara_site.shell.lists import OwnedList
+from minara_site.web.filters import Filter, FilterKind, Text
+from minara_site.web.keyset import Order
+from minara_site.web.lists import Column, Empty, ListSpec, Sort
+from minara_site.web.market_words import DIRECTIONS, pnl_label, tone_of
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRow:
+    """A case as a row: its outcome in words, its move with a sign."""
+
+    case: TradingCase
+
+    @property
+    def pk(self) -> int:
+        return self.case.pk
+
+    @property
+    def direction(self) -> Text:
+        """Return what the decision expected of the price."""
+        return DIRECTIONS[Direction(self.case.direction)]
+
+    @property
+    def outcome(self) -> tuple[str, Text]:
+        """Return the shape of its badge, and its word."""
+        state = OutcomeState(self.case.outcome_state)
+        return SHAPES[state], OUTCOMES[state]
+
+    @property
+    def move(self) -> tuple[str, str] | None:
+        """Return tone and words of the move in the direction of the decision; None before it is known."""
+        return None if self.case.pnl_pct is None else (tone_of(self.case.pnl_pct), pnl_label(self.case.pnl_pct))
+
+    @property
+    def hints(self) -> int:
+        """Return how many methodologies were in front of the agent."""
+        return len(self.case.hint_rows.all())
+
+
+FILTERS = (
+    Filter("q", _("Find by id, trade, asset or day"), FilterKind.SEARCH, apply=search_cases),
+    Filter("outcome", _("Outcome"), FilterKind.CHOICE, lookup="outcome_state", choices=list(OUTCOMES.items())),
+    Filter(
+        "asset", _("Asset"), FilterKind.TEXT, apply=lambda rows, text: rows.filter(asset=normalise_symbol(text) or text)
+    ),
+    Filter("trade", _("Id of the trade"), FilterKind.TEXT, lookup="trade_ref"),
+    Filter("after", _("Decided from"), FilterKind.DATE, lookup="decided_at__gte"),
+    Filter("before", _("Decided before"), FilterKind.DATE, lookup="decided_at__lt"),
+)
+CASES = OwnedList(
+    spec=ListSpec(
+        name="cases",
+        caption=_("Trading cases"),
+        row="learning_app/cases/_row.html",
+        filters=FILTERS,
+        columns=(
+            Column(_("Case")),
+            Column(_("Asset")),
+            Column(_("Direction")),
+            Column(_("Decided"), sorts=("newest", "oldest"), numeric=True),
+            Column(_("Window ends"), numeric=True),
+            Column(_("Outcome")),
+            Column(_("Move"), numeric=True),
+            Column(_("Hints"), numeric=True),
+        ),
+        sorts=(
+            Sort("newest", _("newest first"), Order("decided_at")),
+            Sort("oldest", _("oldest first"), Order("decided_at", descending=False)),
+        ),
+        has_actions=False,
+        empty=Empty(
+            "case",
+            _("No trading cases yet"),
+            _("An agent records each decision with the methodologies in front of it. Prices judge it later."),
+            no_match=_("No case matches: check id or window."),
+        ),
+    ),
+    act=Act.CASES_READ,
+    kind="trading_cases",
+    rows=list_rows,
+    own=_("Trading cases"),
+    of=_("Trading cases of %(owner)s"),
+    shape=lambda rows, request: [CaseRow(case) for case in rows],
+    begins_with_all=True,
+    owner_column=Column(_("Owner")),
+    template="learning_app/cases/list.html",
+)
