@@ -34,6 +34,7 @@ def index_lines(folders: Mapping[str, Sequence[str]], *, now: datetime) -> Itera
 def render_banner(wanted: ExportScope) -> str:
     """Return what this tree holds and what it does not."""
     lines = [line for reason in LeftOut for line in left_out_lines(reason, wanted.left_out[reason])]
+    methods = _("What lies in methodologies belongs to the instance: only an operator imports it.")
     masked = _("A person other than the owner asked for it: secrets are masked, and nothing is signed.")
     return "\n".join(
         [
@@ -42,6 +43,7 @@ def render_banner(wanted: ExportScope) -> str:
             _("Each file is one memory; `minara memory import` reads the tree back."),
             _("What lies in trade-cases and assets is for reading: an import leaves it alone."),
             _("A file that is changed counts as typed by whoever imports it, also when the export is signed."),
+            *([methods] if wanted.by_operator else []),
             *([masked] if wanted.is_masked else []),
             "",
             "## " + _("Left out"),
@@ -68,4 +70,10 @@ def left_out_lines(reason: LeftOut, count: int) -> list[str]:
             words = ngettext("%(count)d memory in the trash.", "%(count)d memories in the trash.", count)
         case LeftOut.RETIRED:
             words = ngettext("%(count)d retired fact.", "%(count)d retired facts.", count)
+        case LeftOut.METHODOLOGIES:
+            words = ngettext(
+                "%(count)d methodology: it belongs to the instance, and only an operator exports it.",
+                "%(count)d methodologies: they belong to the instance, and only an operator exports them.",
+                count,
+            )
     return [f"- {words % {'count': count}}"]

@@ -43,10 +43,16 @@ REASONS: dict[Reason, Promise] = {
     Reason.ALREADY_SAID: _("the user profile says so"),
     Reason.VALUES_STAY: _("the user profile does not match, and that stays: %(about)s"),
     Reason.GUARD: _("the guard refuses it; an operator releases or discards it"),
+    Reason.OPERATORS_ONLY: _("methodologies belong to the instance: only an operator imports them"),
+    Reason.COUNTS_DIFFER: _("its confidence is not the bound of its counts, so it counts as not signed"),
+    Reason.KEEPS_TRUST: _("it keeps its counts and stays out of quarantine"),
+    Reason.SAME_METHOD: _("stored as methodology %(about)s, which keeps its counts and its quarantine"),
+    Reason.SEEN_AGAIN: _("methodology %(about)s in other words: seen once more; its counts and its quarantine stay"),
 }
 KINDS: dict[str, Promise] = {
     "memory": _("memories"),
     "user_profile": _("user profile"),
+    "methodology": _("methodologies"),
     "trade_case": _("trade cases"),
     "asset": _("pages of assets"),
 }
@@ -55,6 +61,7 @@ LEFT_OUT: dict[str, Promise] = {
     LeftOut.HELD: _("held by the guard"),
     LeftOut.IN_TRASH: _("in the trash"),
     LeftOut.RETIRED: _("retired facts"),
+    LeftOut.METHODOLOGIES: _("methodologies of the instance"),
 }
 
 

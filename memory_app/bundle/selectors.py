@@ -51,14 +51,16 @@ def plan_import(
     bundle: Bundle,
     now: datetime,
     approve_hard_constraints: bool = False,
+    by_operator: bool = False,
     most_files: int | None = None,
 ) -> ImportPlan:
     """Return what an import would do, with at most `most_files` files of each verdict listed; None lists all.
 
     `approve_hard_constraints` is a person's word: a door passes it only for somebody at a terminal, or after
-    re-authentication and a typed value. With MINARA_NON_INTERACTIVE it counts for nothing. Raises BundleRefused.
+    re-authentication and a typed value. With MINARA_NON_INTERACTIVE it counts for nothing. Without `by_operator`
+    nothing that belongs to the instance is imported. Raises BundleRefused.
     """
-    reading = new_reading(owner=owner, now=now, approves=approve_hard_constraints)
+    reading = new_reading(owner, now, approves=approve_hard_constraints, by_operator=by_operator)
     trust, tally = load_trust(bundle, owner), Tally()
     listed: list[FilePlan] = []
     for part in list_parts(bundle):
@@ -77,9 +79,9 @@ def plan_import(
     )
 
 
-def new_reading(*, owner: User, now: datetime, approves: bool) -> Reading:
+def new_reading(owner: User, now: datetime, *, approves: bool, by_operator: bool) -> Reading:
     """Return the beginning of a reading; where nobody is at the terminal, nobody approved anything."""
-    return Reading(owner, now, approves and not settings.MINARA.minara_non_interactive)
+    return Reading(owner, now, approves and not settings.MINARA.minara_non_interactive, by_operator)
 
 
 def load_trust(bundle: Bundle, owner: User) -> Trust:

@@ -29,6 +29,7 @@ from memory_app.bundle.serialisers import SERIALISERS
 from memory_app.bundle.serialisers.base import ExportScope, Judged, OutFile, Writing
 from memory_app.user_profile.services import take_turns
 from memory_app.writes.services.brought_in import note_brought_in
+from minara_site.access.actors import is_operator
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.services import record_audit, record_audits
 from minara_site.kernel.errors import Conflict
@@ -87,12 +88,12 @@ def export_bundle(
 ) -> ExportReport:
     """Write everything that the agent reads of this owner as a tree of markdown files.
 
-    A `reader` who is not the owner gets the secrets masked, and nothing signed. Without a folder it goes under
-    `exports/` in the data folder, named by the time. Raises Conflict when the folder holds something, Refused when an
-    agent could read it or it is a link.
+    One that an operator asks for holds the methodologies of the instance besides. A `reader` who is not the owner gets
+    the secrets masked, and nothing signed. Without a folder it goes under `exports/` in the data folder, named by the
+    time. Raises Conflict when the folder holds something, Refused when an agent could read it or it is a link.
     """
     key = get_hmac_key()
-    wanted = ExportScope(owner, reader or owner, fingerprint(key), include_constraints, now)
+    wanted = ExportScope(owner, reader or owner, fingerprint(key), include_constraints, now, is_operator(actor))
     is_signed = sign and not wanted.is_masked
     with new_tree(folder, now=now) as tree:
         packing = ExportRun(tree, key if is_signed else None, owner.pk)
@@ -142,6 +143,7 @@ def apply_import(
     actor: str,
     now: datetime,
     approve_hard_constraints: bool = False,
+    by_operator: bool = False,
     run: str = "",
     file: str = "",
     marks: str = "",
@@ -155,11 +157,12 @@ def apply_import(
     """
     shown, approves = PreviewPage(marks, may_be_stored=True), approve_hard_constraints
     if not marks:
-        plan = plan_import(owner=owner, bundle=bundle, now=now, approve_hard_constraints=approves, most_files=0)
+        options = {"approve_hard_constraints": approves, "by_operator": by_operator}
+        plan = plan_import(owner=owner, bundle=bundle, now=now, most_files=0, **options)
         if plan.sha256 != plan_sha256:
             raise plan_changed(0)
         shown = PreviewPage(plan.marks)
-    trust, reading = load_trust(bundle, owner), new_reading(owner=owner, now=now, approves=approves)
+    trust, reading = load_trust(bundle, owner), new_reading(owner, now, approves=approves, by_operator=by_operator)
     writing, done = Writing(owner, actor, now, run or secrets.token_hex(8), file), Tally()
     for part in list_parts(bundle):
         report_progress(claim, len(done.digests), shown.count)

@@ -19,6 +19,7 @@ from memory_app.bundle.services import apply_import, export_bundle
 from memory_app.bundle.transfers import TREE
 from memory_app.importers.adapters import Bundle, Format, open_bundle
 from memory_app.importers.services import Verdict, run_import
+from minara_site.access.actors import is_operator
 from minara_site.access.models import User
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.kernel.jobs.services import Claim, report_progress
@@ -60,6 +61,11 @@ def is_tree(transfer: BundleTransfer) -> bool:
     return transfer.format == TREE and bool(transfer.options["is_zip"])
 
 
+def is_by_operator(transfer: BundleTransfer) -> bool:
+    """Say whether operators alone uploaded an import and asked for it to be applied, if anybody did yet."""
+    return all(map(is_operator, {transfer.actor, transfer.options.get("applied_by", transfer.actor)}))
+
+
 def preview_transfer(transfer: BundleTransfer, *, now: datetime) -> Preview:
     """Return what an import would do. Raises BundleRefused, NotFound, Invalid."""
     if is_tree(transfer):
@@ -68,6 +74,7 @@ def preview_transfer(transfer: BundleTransfer, *, now: datetime) -> Preview:
             bundle=read_bundle(upload_store.path_of(transfer.file_name)),
             now=now,
             approve_hard_constraints=transfer.options["approve"],
+            by_operator=is_by_operator(transfer),
             most_files=MAX_SHOWN,
         )
         return preview_tree(plan)
@@ -130,6 +137,7 @@ def apply_tree(transfer: BundleTransfer, *, now: datetime, claim: Claim | None) 
         file=transfer.given_name,
         now=now,
         approve_hard_constraints=transfer.options["approve"],
+        by_operator=is_by_operator(transfer),
         run=transfer.options["run"],
         marks=marks_of(transfer) if is_taken_over(claim) else "",
         claim=claim,

@@ -8,6 +8,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from minara_site.access.models import ApiKey, User
+from minara_site.access.policy import Role
 from minara_site.kernel.core.vocabulary import IMPORT_ORIGIN, WriterKind, writer_kind
 from minara_site.kernel.guard import core as guard
 
@@ -15,6 +16,13 @@ from minara_site.kernel.guard import core as guard
 def is_owner(actor: str, owner: User) -> bool:
     """Say whether an actor is the owner. A command has no person: it speaks for `default`, whose machine it is."""
     return actor == f"user:{owner.pk}" or (owner.is_default and actor.startswith("command:"))
+
+
+def is_operator(actor: str) -> bool:
+    """Say whether an actor is an operator. Who runs a command runs the machine. One query at most."""
+    kind, _colon, name = actor.partition(":")
+    user = User.objects.filter(pk=name).first() if kind == "user" else None
+    return kind == "command" or (user is not None and user.role is Role.OPERATOR)
 
 
 def name_actors(actors: Iterable[str], *, reader: User) -> dict[str, str]:

@@ -93,6 +93,14 @@ def create_methodology(
 def build_row(draft: MethodologyDraft, *, actor: str, origin: str, now: datetime) -> Methodology:
     """Return the unsaved row of a draft, every field cleaned. Raises Invalid."""
     structured = draft.structured.as_json()
+    columns = {
+        "origin": origin[:255],
+        "confidence": settings.MINARA.initial_confidence,
+        "created_at": now,
+        "updated_at": now,
+        **structured,
+        **draft.further,
+    }
     return Methodology(
         name=clean_text(draft.name, field="name", max_chars=MAX_NAME_CHARS),
         methodology=clean_text(draft.methodology, field="methodology", max_chars=MAX_TEXT_CHARS),
@@ -101,10 +109,7 @@ def build_row(draft: MethodologyDraft, *, actor: str, origin: str, now: datetime
         structured_json=structured,
         dedup_key=draft.structured.dedup_key,
         actor=actor,
-        origin=origin[:255],
-        created_at=now,
-        updated_at=now,
-        **{"confidence": settings.MINARA.initial_confidence, **structured, **draft.further},
+        **columns,
     )
 
 

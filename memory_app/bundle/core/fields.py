@@ -70,6 +70,15 @@ class Fields:
             raise self.wrong(name)
         return value
 
+    def share(self, name: str) -> float | None:
+        """Return a number from 0 to 1, None when it is missing."""
+        value = self.values.get(name)
+        if value is None:
+            return None
+        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= 1:
+            raise self.wrong(name)
+        return float(value)
+
     def word(self, name: str, words: type[Word]) -> Word | None:
         """Return a word of a closed vocabulary, None when it is missing."""
         text = self.text(name)

@@ -68,6 +68,11 @@ class Reason(StrEnum):
     ALREADY_SAID = "already_said"
     VALUES_STAY = "values_stay"
     GUARD = "guard"
+    OPERATORS_ONLY = "operators_only"
+    COUNTS_DIFFER = "counts_differ"
+    KEEPS_TRUST = "keeps_trust"
+    SAME_METHOD = "same_method"
+    SEEN_AGAIN = "seen_again"
 
 
 @dataclass(frozen=True, slots=True)

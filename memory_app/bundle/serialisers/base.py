@@ -27,6 +27,7 @@ class LeftOut(StrEnum):
     HELD = "held"
     IN_TRASH = "in_trash"
     RETIRED = "retired"
+    METHODOLOGIES = "methodologies"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +40,17 @@ class OutFile:
 
 @dataclass(frozen=True)
 class ExportScope:
-    """What an export is to hold, who reads it, and what it left out so far."""
+    """What an export is to hold, who reads it, and what it left out so far.
+
+    Only one `by_operator` holds what belongs to the instance.
+    """
 
     owner: User
     reader: User
     instance_id: str
     include_constraints: bool
     now: datetime
+    by_operator: bool = False
     left_out: Counter[LeftOut] = field(default_factory=Counter)
 
     @property
@@ -77,12 +82,15 @@ class InFile:
 class Reading:
     """One reading of a bundle: for whom, when, whether a person approved hard constraints, and what it found so far.
 
+    Only one `by_operator` changes what belongs to the instance.
+
     `seen` holds the path at which a text, by its hash, stood first; `settled` the keys of facts that came settled.
     """
 
     owner: User
     now: datetime
     approves: bool
+    by_operator: bool = False
     seen: dict[bytes, str] = field(default_factory=dict)
     settled: set[bytes] = field(default_factory=set)
 

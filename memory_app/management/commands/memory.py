@@ -79,7 +79,14 @@ class Command(OwnerCommand):
         # a person at the terminal is S1's condition, beside MINARA_NON_INTERACTIVE
         approves = options["approve_hard_constraints"] and sys.stdin.isatty() and sys.stdout.isatty()
         bundle, now = read_bundle(options["folder"]), timezone.now()
-        plan = plan_import(owner=owner, bundle=bundle, now=now, approve_hard_constraints=approves, most_files=MAX_LINES)
+        plan = plan_import(
+            owner=owner,
+            bundle=bundle,
+            now=now,
+            approve_hard_constraints=approves,
+            by_operator=True,  # who runs a command runs the machine
+            most_files=MAX_LINES,
+        )
         if not options["json"]:
             self.say(plan_lines(plan))
         report = None
@@ -92,6 +99,7 @@ class Command(OwnerCommand):
                 file=options["folder"].name,
                 now=now,
                 approve_hard_constraints=approves,
+                by_operator=True,
                 marks=plan.marks,
             )
         self.say(import_json(plan, report) if options["json"] else closing_lines(plan, report, owner.get_username()))

@@ -13,6 +13,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from learning_app.methodologies.models import Methodology
 from memory_app.bundle import transfer_jobs
 from memory_app.bundle.adapters import upload_store
 from memory_app.bundle.models import BundleTransfer
@@ -29,6 +30,7 @@ from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.errors import Refused
 from minara_site.kernel.jobs.models import JobRun
 from tests.kit.tables import table
+from tests.learning_app.rows import make_methodology
 from tests.memory_app.bundle.test_export_pages import order
 from tests.memory_app.bundle.trees import memory_file
 from tests.memory_app.bundle.wizard import apply, lines, newest, packed, take_away, upload, work, write
@@ -41,6 +43,23 @@ def page_of(client: Client, transfer: BundleTransfer, query: str = "") -> str:
     answer = client.get(f"/ops/import/{transfer.pk}/{query}")
     assert answer.status_code == 200
     return str(answer.content.decode())
+
+
+def test_an_operator_brings_methodologies_back_and_a_user_is_told_who_may(
+    page: Client, operator_page: Client, ana: Any
+) -> None:
+    method = make_methodology(correct=24, used=31, quarantine=0)
+    tree = take_away(operator_page, order(operator_page, sign="on"))
+    Methodology.objects.all().delete()
+    upload(page, tree, source_format="minara", name="tree.zip")
+    assert "only an operator imports them" in page_of(page, newest())
+    upload(operator_page, tree, source_format="minara", name="tree.zip")
+    shown = page_of(operator_page, newest())
+    assert f"{method.name}: {method.methodology}" in shown
+    assert "it keeps its counts and stays out of quarantine" in shown
+    apply(operator_page, newest())
+    work()
+    assert Methodology.objects.get(uid=method.uid).quarantine == 0
 
 
 def test_a_person_looks_at_each_entry_and_applies_what_was_shown(page: Client, ana: Any) -> None:

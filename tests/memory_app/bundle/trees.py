@@ -18,7 +18,7 @@ ACTOR = "command:import"
 def export(owner: Any, folder: Path, *, sign: bool = True, constraints: bool = False, **options: Any) -> Path:
     """Export somebody's memories and return the folder."""
     wanted = {"sign": sign, "include_constraints": constraints, **options}
-    export_bundle(owner=owner, folder=folder, now=NOON, actor="command:memory", **wanted)
+    export_bundle(**{"owner": owner, "folder": folder, "now": NOON, "actor": "command:memory", **wanted})
     return folder
 
 
