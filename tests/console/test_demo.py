@@ -14,6 +14,12 @@ from django.core.management import CommandError, call_command
 from django.db import connections
 from django.test import Client, override_settings
 
+from learning_app.cases.models import CronRun, TradingCase
+from learning_app.cases.services.record import CaseDraft, record_case
+from learning_app.methodologies.models import LifecycleEvent, Methodology
+from learning_app.methodologies.selectors import find_injected
+from learning_app.methodologies.services.decide import quarantine
+from learning_app.vocabulary import LifecycleKind, OutcomeState
 from memory_app.facts.models import ConsolidationEvent
 from memory_app.facts.selectors import list_conflicts
 from memory_app.facts.services import consolidate_pending, undo_event
@@ -50,7 +56,8 @@ from minara_site.kernel.demo import DemoLoad
 from minara_site.kernel.governance.models import ShadowDecision
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.llm.models import BudgetWindow, LlmUsage
-from minara_site.kernel.market.outcome import Outcome
+from minara_site.kernel.market.moves import find_move
+from minara_site.kernel.market.outcome import Direction, Outcome, OutcomeWindow
 from minara_site.kernel.registry import load as load_list
 from profile_app.prompt.models import SessionSnapshot
 from tests.kit.clock import NOON
@@ -136,6 +143,37 @@ class TestLoaded:
             found = find_outcome(entry, registry().find(entry.role_id), now=now)
             assert (found.outcome, found.pnl_pct) == (entry.outcome, pytest.approx(entry.pnl_pct))
             assert (found.entry_quote.price, found.exit_quote.price) == (entry.entry_price, entry.exit_price)
+
+    def test_trading_cases_show_every_outcome_and_follow_the_prices(self, default: Any, now: datetime) -> None:
+        for owner, least in ((default, 90), (User.objects.get(username=MEI), 10)):
+            assert TradingCase.objects.filter(owner=owner).count() > least
+        cases = TradingCase.objects.all()
+        assert {*cases.values_list("outcome_state", flat=True)} == {*OutcomeState}
+        assert {*cases.values_list("judged_by", flat=True)} == {"", "instance", "owner"}
+        assert cases.filter(backdated=True).count() == cases.filter(held_at__isnull=False).count() == 1
+        assert not cases.filter(is_demo=False).exists()
+        for case in cases.exclude(judged_by=""):
+            move = find_move(
+                case.asset, OutcomeWindow(case.decided_at, case.window_ends_at), owner_id=case.owner_id, now=now
+            )
+            assert (move.before.price, move.after.price) == (case.entry_price, case.exit_price)
+        assert CronRun.objects.filter(is_ok=True, ended_at__lte=now).count() == 3
+
+    def test_methodologies_stand_on_every_rung_of_the_ladder(self, now: datetime) -> None:
+        rows = Methodology.objects.all()
+        graduated, injected = rows.graduated(), find_injected(rows)
+        assert (len(graduated), len(injected)) == (2, 1)
+        assert rows.get(pk__in=injected).beats_chance
+        waiting = (rows.near_graduation(), rows.kept_back(), rows.filter(held_at__isnull=False))
+        assert [len(each) for each in waiting] == [1, 1, 1]
+        assert rows.filter(phases__isnull=False, times_used__gt=0).exists()
+        assert rows.get(times_seen=3).events.filter(kind=LifecycleKind.DEDUPLICATED).count() == 2
+        kinds = {*LifecycleEvent.objects.values_list("kind", flat=True)}
+        assert kinds >= {*map(LifecycleKind, ("created", "graduated", "demoted", "quarantined", "outcome_recorded"))}
+        for row in rows:
+            times = list(row.events.order_by("pk").values_list("at", flat=True))
+            assert times == sorted(times)
+            assert row.hint_rows.filter(credited_at__isnull=False).count() == row.times_used
 
     def test_everything_is_dated_before_now(self, now: datetime) -> None:
         assert not Memory.objects.filter(updated_at__gt=now).exists()
@@ -300,7 +338,20 @@ def record_a_turn(owner: Any, now: datetime) -> Any:
     return record_turn(turn=turn, now=now, **door)
 
 
+def quarantine_a_methodology(owner: Any, now: datetime) -> Any:
+    uid = Methodology.objects.near_graduation().get().uid
+    return quarantine(uid=uid, reason="mine now", actor=f"user:{owner.pk}", now=now).row
+
+
+def record_a_case(owner: Any, now: datetime) -> Any:
+    hint = Methodology.objects.injected().get()
+    draft = CaseDraft("BTC", "RSI turns up: long for a day", Direction(hint.direction), [hint.uid])
+    return record_case(owner_id=owner.pk, draft=draft, actor="key:test", origin="", is_replay=False, now=now)
+
+
 WRITTEN = {
+    "methodologies": quarantine_a_methodology,
+    "trading_cases": record_a_case,
     "memories": edit_a_memory,
     "facts": record_a_fact,
     "user_profile": set_a_value,
@@ -325,9 +376,9 @@ def test_of_every_part_what_was_written_after_the_load_stays(default: Any, now: 
             row.refresh_from_db()
             assert not getattr(row, "is_demo", False)
     faults.show()
-    assert {str(rows.label): rows.kept for rows in shown.rows if rows.kept} == dict.fromkeys(
-        ("Memories and facts", "Profile values", "Decisions", "Sessions"), 1
-    )
+    kept = dict.fromkeys(("Memories and facts", "Profile values", "Decisions", "Sessions"), 1)
+    kept["Methodologies"] = 2  # the one that was quarantined, and the one at which the case hints
+    assert {str(rows.label): rows.kept for rows in shown.rows if rows.kept} == kept
     assert not User.objects.filter(username__startswith="demo-").exists()
     assert load_demo(now=later, actor="command:demo") > 80
 
