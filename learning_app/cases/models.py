@@ -51,7 +51,7 @@ class TradingCase(models.Model):
     hint_hash = models.CharField(max_length=64)
     attribution_model = models.CharField(max_length=40, default=ATTRIBUTION_MODEL)
     base_rate = models.FloatField()
-    regime = models.CharField(max_length=16, default=Regime.UNKNOWN)
+    regime = models.CharField(max_length=24, default=Regime.UNKNOWN)
     backdated = models.BooleanField(default=False)
     outcome_state = models.CharField(max_length=16, default=OutcomeState.PENDING)
     judged_by = models.CharField(max_length=8, blank=True)

@@ -136,7 +136,7 @@ class Migration(migrations.Migration):
                 ('hint_hash', models.CharField(max_length=64)),
                 ('attribution_model', models.CharField(default='hints-of-the-direction/1', max_length=40)),
                 ('base_rate', models.FloatField()),
-                ('regime', models.CharField(default=minara_site.kernel.market.regime.Regime['UNKNOWN'], max_length=16)),
+                ('regime', models.CharField(default=minara_site.kernel.market.regime.Regime['UNKNOWN'], max_length=24)),
                 ('backdated', models.BooleanField(default=False)),
                 ('outcome_state', models.CharField(default=learning_app.vocabulary.OutcomeState['PENDING'], max_length=16)),
                 ('judged_by', models.CharField(blank=True, max_length=8)),
