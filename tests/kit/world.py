@@ -18,6 +18,7 @@ from django.test import Client
 from django.utils import timezone
 
 from learning_app.methodologies.models import Methodology
+from learning_app.methodologies.services.decide import quarantine
 from memory_app.bundle.models import BundleTransfer
 from memory_app.facts.models import ConsolidationEvent, FactConflict, FactVerdict
 from memory_app.memories.core import FactState
@@ -201,9 +202,7 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
     row = {"place": f"{canary}.md", "verdict": "new", "text": canary}
     plan = {"rows": [row], "verdicts": {"new": 1}, "channels": {}, "ignored": 0, "constraints": 0, "marks": "n"}
     tomorrow = now + timedelta(days=1)
-    method = Methodology.objects.first() or make_methodology(
-        correct=19, used=24, quarantine=1, quarantined_by="operator"
-    )
+    method = Methodology.objects.first() or quarantined_methodology(now)
     for number in range(MANY):
         export = BundleTransfer.objects.create(
             **transfer, direction="export", state="done", file_name="none", options={}, expires_at=tomorrow
@@ -270,12 +269,19 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
         "entry_id": decision.pk,
         "case_id": case.pk,
         "uid": method.uid,
+        "lifecycle_event_id": method.events.latest("pk").pk,
         "rollback_id": rollbacks[0].pk,
         "brought_in_id": brought_in.pk,
         "export_id": export.pk,
         "import_id": taken.pk,
     }
     return Tenant(user, canary, samples, tuple(typed))
+
+
+def quarantined_methodology(now: Any) -> Methodology:
+    """Make one at the bar that an operator quarantined."""
+    graduated = make_methodology(correct=19, used=24, quarantine=0)
+    return quarantine(uid=graduated.uid, reason="Three losses", actor="test", now=now).row
 
 
 def build_world() -> World:

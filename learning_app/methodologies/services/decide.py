@@ -23,6 +23,10 @@ from minara_site.kernel.errors import Conflict, NotFound
 from minara_site.kernel.plain_text import clean_text
 
 MAX_REASON_CHARS = 200
+ACTS = {
+    LifecycleKind.QUARANTINED: "methodology_quarantined",
+    LifecycleKind.RELEASED: "methodology_released",
+}
 DECIDED = ("quarantine", "quarantined_by", "updated_at", "reviewed_at")
 
 
@@ -120,10 +124,10 @@ def decide(
         events.append(new_event(row, state.kind, actor=actor, now=now, reason=reason, details=kept))
     update_rows(Methodology, DECIDED, [row for row, _state in targets])
     LifecycleEvent.objects.bulk_create(events)
-    for kind in sorted({event.kind for event in events}):
-        uids = [row.uid for row, state in targets if state.kind == kind]
-        details: dict[str, Any] = {"id": uids[0]} if len(uids) == 1 else {"count": len(uids), "ids": uids}
-        record_audit(now=now, actor=actor, tool_call=f"methodology_{kind}", reasoning=reason, details=details)
+    for kind, act in ACTS.items():
+        if uids := [row.uid for row, state in targets if state.kind is kind]:
+            details: dict[str, Any] = {"id": uids[0]} if len(uids) == 1 else {"count": len(uids), "ids": uids}
+            record_audit(now=now, actor=actor, tool_call=act, reasoning=reason, details=details)
     return [Decided(row, event) for (row, _state), event in zip(targets, events, strict=True)]
 
 
