@@ -6,9 +6,11 @@ from minara_site.access.policy import OPERATORS, OWNERS, Act, Role
 from minara_site.shell.nav import NavEntry, NavPage
 
 USERS = frozenset({Role.USER})
+SUPPORT = frozenset({Role.SUPPORT})
 
 NAVIGATION = (
-    NavPage("home", _("Home"), "home", Act.HOME, NavEntry.HOME, 1, "h", also=("console:demo_remove",)),
+    NavPage("home", _("Home"), "home", Act.HOME, NavEntry.HOME, 1, "h", roles=OWNERS, also=("console:demo_remove",)),
+    NavPage("find_case", _("Find a case"), "home", Act.HOME, NavEntry.FIND_CASE, 1, "h", roles=SUPPORT),
     NavPage("queue", _("Queue"), "quarantine:list", Act.REVIEW, NavEntry.REVIEW, 1),
     NavPage(
         "review.held",
@@ -50,7 +52,7 @@ NAVIGATION = (
         Act.OWN_SETTINGS,
         NavEntry.SETTINGS,
         4,
-        roles=frozenset({Role.SUPPORT}),
+        roles=SUPPORT,
     ),
     NavPage("keys", _("API keys"), "access:keys", Act.KEYS, NavEntry.SETTINGS, 4, "k"),
     NavPage("privacy", _("Privacy"), "access_log:own", Act.OWN_SETTINGS, NavEntry.SETTINGS, 5, roles=OWNERS),

@@ -22,6 +22,7 @@ class NavEntry(StrEnum):
     """An entry of the side bar."""
 
     HOME = "home"
+    FIND_CASE = "find_case"
     REVIEW = "review"
     MEMORIES = "memories"
     SEARCH = "search"
@@ -40,6 +41,7 @@ class NavEntry(StrEnum):
 
 LABELS: dict[NavEntry, tuple[Text, str]] = {
     NavEntry.HOME: (_("Home"), "home"),
+    NavEntry.FIND_CASE: (_("Find a case"), "search"),
     NavEntry.REVIEW: (_("Review"), "held"),
     NavEntry.MEMORIES: (_("Memories"), "memory"),
     NavEntry.SEARCH: (_("Search"), "search"),
@@ -84,7 +86,7 @@ SIDE_BAR: dict[Role, tuple[NavEntry, ...]] = {
         NavEntry.SETTINGS,
     ),
     Role.SUPPORT: (
-        NavEntry.HOME,
+        NavEntry.FIND_CASE,
         NavEntry.TRADING_CASES,
         NavEntry.LEDGER,
         NavEntry.INSTITUTION,

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -64,11 +64,11 @@ def words_of(text: str, *, is_masked: bool) -> tuple[Segment, ...]:
 
 
 def load_chart(case: TradingCase, now: datetime) -> PriceChart | None:
-    """Return the instance's prices around a case, those of its owner too where they judged it. One query."""
-    owner_id = case.owner_id if case.judged_by == OWNER else None
+    """Return the instance's prices around a case; its owner's where they judged it, or are the only ones."""
     entry, leave = (case.entry_price, case.entry_price_at), (case.exit_price, case.exit_price_at)
-    decision = JudgedDecision(case.asset, case.decided_at, case.window_ends_at, entry, leave, owner_id=owner_id)
-    return load_decision_chart(decision, now=now)
+    decision = JudgedDecision(case.asset, case.decided_at, case.window_ends_at, entry, leave)
+    chart = None if case.judged_by == OWNER else load_decision_chart(decision, now=now)
+    return chart or load_decision_chart(replace(decision, owner_id=case.owner_id), now=now)
 
 
 def page_context(case: TradingCase, principal: Principal, *, show: str, now: datetime) -> dict[str, Any]:

@@ -15,8 +15,10 @@ from learning_app.methodologies.models import LifecycleEvent
 from learning_app.vocabulary import LifecycleKind, OutcomeState
 from minara_site.access.models import AccessEntry
 from minara_site.kernel.guard.models import Decision, Hold
+from minara_site.kernel.market.outcome import Direction
 from minara_site.web.filters import Text
-from minara_site.web.market_words import pnl_label
+from minara_site.web.market_words import DIRECTIONS, pnl_label
+from minara_site.web.price_chart import price_label
 
 HASH_CHARS = 12
 TONES = {OutcomeState.CONFIRMED_GOOD: "t-good", OutcomeState.CONFIRMED_BAD: "t-bad"}
@@ -87,7 +89,11 @@ def decision_moments(case: TradingCase) -> Iterator[Moment]:
         note = _("%(shown)s in front of the agent, hint hash %(hash)s")
         note %= {"shown": shown, "hash": case.hint_hash[:HASH_CHARS]}
         yield Moment(Kind.DECISION, _("Hints shown"), case.decided_at, "t-read", note)
-    yield Moment(Kind.DECISION, _("Decided"), case.decided_at, "t-person")
+    decided = str(DIRECTIONS[Direction(case.direction)])
+    if case.entry_price is not None:
+        words = {"direction": decided, "price": price_label(float(case.entry_price))}
+        decided = _("%(direction)s at %(price)s") % words
+    yield Moment(Kind.DECISION, _("Decided"), case.decided_at, "t-person", decided)
     if case.backdated:
         yield Moment(Kind.DECISION, _("Recorded later than it was decided"), case.created_at)
 

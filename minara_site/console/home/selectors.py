@@ -13,6 +13,7 @@ from memory_app.memories.models import Memory
 from memory_app.roles.selectors import list_manual_due
 from memory_app.writes.models import BroughtIn
 from minara_site.access.models import ApiKey, User
+from minara_site.console.home.learning import Learning, learning_columns, read_learning
 from minara_site.console.models import DemoObject, FirstStep, Step
 from minara_site.kernel.counts import CountOf, RowCount
 from minara_site.kernel.guard.selectors import list_holds
@@ -64,6 +65,7 @@ class Instance:
     days: Sequence[Day]
     newest_failed: Sequence[JobRun]
     newest_people: Sequence[User]
+    learning: Learning
 
 
 def load_own(user: User, *, now: datetime) -> Own:
@@ -88,6 +90,7 @@ def load_own_and_instance(user: User, *, now: datetime) -> tuple[Own, Instance]:
         days=[Day(begin, RowCount.of(row[f"day_{place}"])) for place, begin in enumerate(begins)],
         newest_failed=list(failed_runs(now=now).order_by("-created_at", "-pk")[:MAX_FAILED]),
         newest_people=list(people[:MAX_PEOPLE]),
+        learning=read_learning(row, now=now),
     )
     return read_own(row), instance
 
@@ -139,6 +142,7 @@ def instance_columns(now: datetime) -> dict[str, Any]:
         "all_outcomes_due": CountOf(list_manual_due(owner=EVERYONE, now=now)),
         "has_worker": Exists(WorkerSeen.objects.filter(seen_at__gte=now - SEEN_WITHIN)),
         "has_tight_budget": Exists(windows_to_look_at(now=now)),
+        **learning_columns(now),
         "has_demo": Q(Exists(DemoObject.objects.all())) | Q(Exists(Memory.objects.filter(is_demo=True))),
     }
 

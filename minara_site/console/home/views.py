@@ -17,6 +17,7 @@ from minara_site.access.policy import Act, Role
 from minara_site.console.budgets.pages.rows import WindowView, show_window
 from minara_site.console.home.feed import Feed, load_feed
 from minara_site.console.home.first_steps import list_first_steps, show_steps_again, take_step
+from minara_site.console.home.learning import list_newest_judged
 from minara_site.console.home.selectors import (
     Instance,
     Own,
@@ -52,7 +53,7 @@ def home(request: PageRequest) -> HttpResponse:
     principal, now = request.principal, timezone.now()
     context: dict[str, Any] = {"title": _("Home"), "lede": today_label(now)}
     if not principal.may(Act.MEMORY_READ):
-        return render_page(request, "console/home/support.html", context)
+        return render_page(request, "console/home/support.html", context | {"title": _("Find a case")})
     if principal.is_operator:
         own, instance = load_own_and_instance(request.user, now=now)
         set_waiting_count(request, instance.held.number)
@@ -62,6 +63,7 @@ def home(request: PageRequest) -> HttpResponse:
         return render_page(request, "console/home/operator.html", context)
     context |= own_context(request, load_own(request.user, now=now)) | feed_context(request, request.user, now)
     context["newest"] = list_newest_memories(owner=request.user)
+    context["judged"] = list_newest_judged(request.user)
     return render_page(request, "console/home/owner.html", context)
 
 
@@ -124,6 +126,9 @@ def instance_context(instance: Instance) -> dict[str, Any]:
         "people_total": total_label(instance.people),
         "failed_total": total_label(instance.failed),
         "outcomes_due": instance.outcomes_due,
+        "learning": instance.learning,
+        "learning_waiting": total_label(instance.learning.waiting),
+        "learning_overdue": total_label(instance.learning.overdue),
         "people": [(person, ROLES[person.role]) for person in instance.newest_people],
         "written_today": total_label(instance.days[-1].memories),
         "spark": sparkline(
