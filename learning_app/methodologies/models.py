@@ -243,6 +243,7 @@ class LifecycleEvent(models.Model):
         indexes: ClassVar = [
             models.Index(fields=["methodology", "-id"], name="lifecycle_of_methodology"),
             models.Index(fields=["kind", "at"], name="lifecycle_by_kind"),
+            models.Index(fields=["case_id"], condition=Q(case_id__isnull=False), name="lifecycle_of_case"),
         ]
 
 
