@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from learning_app.methodologies.core import METHODOLOGY_KIND
 from learning_app.methodologies.models import LifecycleEvent, Methodology, MethodologyQuerySet
 from learning_app.vocabulary import LifecycleKind
+from minara_site.access.models import User
 from minara_site.config import CourtMode
 from minara_site.kernel.core.assets import AssetClass
 from minara_site.kernel.errors import NotFound
@@ -49,9 +50,14 @@ def list_readable() -> MethodologyQuerySet:
     return rows
 
 
-def list_injected(classes: Collection[AssetClass], *, limit: int) -> list[Methodology]:
-    """Return what prompts may carry now for these asset classes, the surest first; today's guard judges their texts."""
+def list_injected(classes: Collection[AssetClass], *, owner: User, limit: int) -> list[Methodology]:
+    """Return what prompts may carry now for these asset classes, the surest first; today's guard judges their texts.
+
+    Those of the demo reach the user `default` alone, whose memories are the demo's too: no price verified them.
+    """
     rows = Methodology.objects.injected().filter(asset_class__in=list(classes)).order_by("-confidence", "-number")
+    if not owner.is_default:
+        rows = rows.filter(is_demo=False)
     found = list(rows[: 2 * limit])
     refused = find_refused(METHODOLOGY_KIND, found)
     return [row for row in found if row.pk not in refused][:limit]

@@ -173,7 +173,7 @@ def statement_part(asked: PageScope) -> Section:
 
 def methodology_part(asked: PageScope) -> Section:
     """Return the methods for the asset's class and the others of its group that prompts may carry, the surest first."""
-    found = list_injected(GROUPS[asked.asset.asset_class.group], limit=MAX_METHODOLOGIES)
+    found = list_injected(GROUPS[asked.asset.asset_class.group], owner=asked.owner, limit=MAX_METHODOLOGIES)
     return Section(Heading.COMPILED_TRUTH, tuple(map(entry_of_methodology, found)))
 
 

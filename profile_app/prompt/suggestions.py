@@ -10,6 +10,7 @@ from typing import Any
 from learning_app.methodologies.block import render_block
 from learning_app.methodologies.models import Methodology
 from learning_app.methodologies.selectors import list_injected, methodology_record
+from minara_site.access.models import User
 from minara_site.kernel.conversations.models import Session
 from minara_site.kernel.conversations.selectors import load_tool_tiers
 from minara_site.kernel.core.assets import GROUPS, AssetClass, classify
@@ -31,7 +32,7 @@ def suggest_methodologies(*, session: Session, message: str) -> Suggested:
 
     The surest of each come first. A message that names no known asset gets none.
     """
-    rows = find_methodologies(find_classes(message))
+    rows = find_methodologies(find_classes(message), owner=session.owner)
     used = {tool for row in rows for phase in row.phases or [] for tool in phase["tools_used"]}
     tiers = load_tool_tiers(owner_id=session.owner_id) if used else {}
     above = {tool for tool in used if tiers.get(tool, 0) > session.max_tier}
@@ -45,7 +46,7 @@ def find_classes(message: str) -> set[AssetClass]:
     return {each for each in classes if each}
 
 
-def find_methodologies(classes: Iterable[AssetClass]) -> list[Methodology]:
+def find_methodologies(classes: Iterable[AssetClass], *, owner: User) -> list[Methodology]:
     """Return the surest methodologies of these classes, then of the others in their groups."""
     exact = set(classes)
     alike = {each for of_one in exact for each in GROUPS[of_one.group]} - exact
@@ -53,7 +54,7 @@ def find_methodologies(classes: Iterable[AssetClass]) -> list[Methodology]:
     for wanted in (exact, alike):
         left = MAX_METHODOLOGIES - len(rows)
         if wanted and left:
-            rows += list_injected(wanted, limit=left)
+            rows += list_injected(wanted, owner=owner, limit=left)
     return rows
 
 

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from learning_app.methodologies.models import Methodology
-from minara_site.access.models import AccessEntry
+from minara_site.access.models import AccessEntry, User
 from minara_site.config import CourtMode
 from minara_site.kernel.conversations.models import Session, Turn
 from minara_site.kernel.conversations.selectors import TURNS_READ, load_tool_tiers
@@ -213,3 +213,10 @@ def test_the_rows_of_a_stale_store_cost_no_query_each(agent, settings):
         proven(phases=PHASES * 3, rules_version="older", asset_class=asset_class)
     assert Methodology.objects.count() == 8
     assert count_queries() <= few <= 8
+
+
+@pytest.mark.django_db
+def test_methods_of_the_demo_reach_the_owner_of_the_demo_alone(agent):
+    row = proven(is_demo=True)
+    assert names(agent) == []
+    assert names(agent_of(User.objects.get(is_default=True))) == [row.name]
