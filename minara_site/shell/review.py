@@ -56,7 +56,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class ReviewPane:
-    """The open item: its evidence, and what each verdict means.
+    """The open item: its evidence, what each verdict means, and the `question` that an acceptance asks once more.
 
     `template` extends `parts/review_item.html`, fills its blocks `badges` and `evidence`, and reads `evidence`.
     """
@@ -65,6 +65,7 @@ class ReviewPane:
     evidence: Mapping[str, Any]
     accept: Verdict
     refuse: Verdict
+    question: Text = ""
 
     @property
     def verdicts(self) -> tuple[Verdict, Verdict]:

@@ -48,8 +48,9 @@ def claim(item_id: str, *, principal: Principal, now: datetime) -> None:
         partial(each, name, holder=holder, seconds=CLAIM_SECONDS) for each in (renew_lease, acquire_lease)
     )
     with transaction.atomic():
-        if renew(now=now) or acquire(now=now):
-            Lease.objects.filter(name__startswith=PREFIX, holder=holder).exclude(name=name).delete()
+        Lease.objects.filter(name__startswith=PREFIX, holder=holder).exclude(name=name).delete()
+        if not renew(now=now):
+            acquire(now=now)
 
 
 def end_claims(item_ids: Iterable[str], *, principal: Principal) -> None:

@@ -62,6 +62,7 @@ class HoldReview(ReviewKind):
             {"chosen": view},
             Verdict(self.accept, "check", _("If it is released"), reads),
             Verdict(self.refuse, "trash", _("If it is discarded"), view.held.on_discard if view.held else ""),
+            question=view.question,
         )
 
     def decided_url(self, row: Any) -> str:

@@ -1,6 +1,6 @@
 """The review queue over every kind: the oldest of each kind merged, similar items together, who reviews what."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -87,9 +87,10 @@ class Place:
 
 @dataclass(frozen=True)
 class Queue:
-    """One page of the queue, its rows flat in `page.rows`. `opened` may stand on another page."""
+    """One page of the queue, its rows flat in `page.rows`, and what waits by tab. `opened` may stand elsewhere."""
 
     page: ListPage
+    counts: Mapping[str, RowCount]
     opened: Row | None = None
 
     @cached_property
@@ -155,7 +156,7 @@ def load_queue(request: PageRequest, *, now: datetime, opened: Waiting | None = 
         is_continued=place is not None,
         tab_counts={name: count.number for name, count in counts.items() if count.is_exact},
     )
-    return Queue(page, rows[-1] if opened else None)
+    return Queue(page, counts, rows[-1] if opened else None)
 
 
 def count_waiting() -> dict[str, RowCount]:

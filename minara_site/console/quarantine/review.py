@@ -17,11 +17,13 @@ from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.console.quarantine.claims import Claimed, claim, end_claims, find_claims
 from minara_site.console.quarantine.forms import read_note
+from minara_site.console.quarantine.holds import HoldReview
 from minara_site.console.quarantine.labels import midnight
 from minara_site.console.quarantine.pages import DECIDED
 from minara_site.console.quarantine.queue import GOAL, Queue, Row, load_queue
 from minara_site.console.quarantine.verdicts import Chosen, decide_items, undo_items
 from minara_site.kernel.errors import Conflict, Invalid, NotFound
+from minara_site.shell.context import set_waiting_count
 from minara_site.shell.pages import PageRequest, page
 from minara_site.shell.review import ReviewKind, review_kinds
 from minara_site.web.labels import sentences
@@ -200,6 +202,7 @@ def render_queue(
     """Answer the page; to HTMX the item alone, its verdict, or the list."""
     principal, now = request.principal, timezone.now()
     kinds = review_kinds().values()
+    set_waiting_count(request, found.counts[HoldReview.tab].number)
     context: dict[str, Any] = {
         "title": _("Queue"),
         "page": found.page,
@@ -215,12 +218,10 @@ def render_queue(
         "cleared": "" if row else cleared_label(principal),
     }
     if row:
-        kind = kind_of(row.item.kind)
         context |= {
-            "pane": kind.show(row.item, principal=principal),
+            "pane": kind_of(row.item.kind).show(row.item, principal=principal),
             "claim": row.claim,
             "next": found.after(row.id),
-            "question": kind.find_questions([row.item.key]).get(row.item.key, ""),
             "is_asked": is_asked,
         }
     fragment = "console/quarantine/_review.html"
