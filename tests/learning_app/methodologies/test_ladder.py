@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest, norm
 
-from learning_app.methodologies.core.ladder import Trust, TrustRules, after_outcome, should_demote
+from learning_app.methodologies.core.ladder import Trust, TrustRules, after_outcome, count_missing, should_demote
 from learning_app.methodologies.core.wilson import wilson_interval, wilson_lower_bound
 from learning_app.vocabulary import LifecycleKind, QuarantinedBy
 
@@ -94,3 +94,12 @@ def test_both_conditions_one_step_before_and_at_them():
     assert wilson_lower_bound(12, 20) < 0.40 < wilson_lower_bound(13, 20)
     assert after(19, 11, quarantine=False) == LifecycleKind.DEMOTED
     assert after(19, 12, quarantine=False) is None
+
+
+def test_counts_the_least_number_of_right_outcomes_that_bring_it_to_the_bar():
+    wanted = {(0, 0): 10, (9, 9): 1, (10, 10): 0, (6, 7): 3, (3, 27): 45, (100, 100): 0, (0, 100): 157}
+    assert {pair: count_missing(Trust(pair[1], pair[0], quarantine=True), RULES) for pair in wanted} == wanted
+    for (correct, used), missing in wanted.items():
+        later = [Trust(used + more, correct + more, quarantine=True).is_at_bar(RULES) for more in range(missing + 1)]
+        assert later == [False] * missing + [True]
+    assert count_missing(Trust(5, 5, quarantine=True), replace(RULES, injection_threshold=1.0)) is None
