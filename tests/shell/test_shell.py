@@ -41,7 +41,8 @@ class TestNav:
             "search": ["search", "compare_rankings"],
             "assets": ["assets", "links"],
             "prompt": ["prompt"],
-            "learning": ["decisions", "decision_roles"],
+            "learning": ["decisions", "decision_roles", "methodologies"],
+            "trading": ["cases"],
             "settings": ["settings", "security", "keys", "privacy", "your_data"],
         }
         assert names_of(Role.OPERATOR) == {
@@ -51,7 +52,8 @@ class TestNav:
             "search": ["search", "compare_rankings"],
             "assets": ["assets", "links"],
             "prompt": ["prompt"],
-            "learning": ["decisions", "decision_roles"],
+            "learning": ["operators.methodologies", "decisions", "decision_roles"],
+            "trading": ["cases"],
             "system": [
                 "status",
                 "doctor",
@@ -65,7 +67,11 @@ class TestNav:
             "people": ["users", "audit_log", "access_log"],
             "settings": ["settings", "security", "keys", "privacy", "your_data"],
         }
-        assert names_of(Role.SUPPORT) == {"home": ["home"], "settings": ["settings", "security"]}
+        assert names_of(Role.SUPPORT) == {
+            "find_case": ["find_case"],
+            "trading_cases": ["support.cases"],
+            "settings": ["settings", "security", "reveals"],
+        }
         assert load_entries(ANONYMOUS) == []
 
     @table("role", list(SIDE_BAR))
