@@ -152,6 +152,8 @@ class TestLoaded:
         assert {*cases.values_list("judged_by", flat=True)} == {"", "instance", "owner"}
         assert cases.filter(backdated=True).count() == cases.filter(held_at__isnull=False).count() == 1
         assert not cases.filter(is_demo=False).exists()
+        assert min(cases.pending().values_list("window_ends_at", flat=True)) > now
+        assert not cases.filter(window_ends_at__range=(now - timedelta(hours=6), now)).exists()  # at any hour of a day
         for case in cases.exclude(judged_by=""):
             move = find_move(
                 case.asset, OutcomeWindow(case.decided_at, case.window_ends_at), owner_id=case.owner_id, now=now
