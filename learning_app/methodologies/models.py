@@ -85,8 +85,8 @@ class MethodologyQuerySet(models.QuerySet[Any]):
         return rows.filter(is_below | Q(quarantined_by=QuarantinedBy.RULE))
 
     def needs_person(self) -> Self:
-        """Keep what the review queue shows."""
-        return self.filter(Q(pk__in=self.unread().values("pk")) | Q(pk__in=self.kept_back().values("pk")))
+        """Keep what the review queue shows: what is unread, and what is kept back."""
+        return self.quarantined().filter(Q(reviewed_at__isnull=True) | Q(pk__in=self.kept_back().values("pk")))
 
 
 class Methodology(models.Model):

@@ -12,9 +12,8 @@ from django.utils.translation import ngettext
 from learning_app.methodologies.models import Methodology
 from learning_app.methodologies.services.decide import quarantine_all, undo_decision
 from learning_app.methodology_pages.forms import ReasonForm
-from learning_app.methodology_pages.pages.lists import COUNTED, METHODOLOGIES, TABS, list_for, shape_rows
+from learning_app.methodology_pages.pages.lists import METHODOLOGIES, count_tabs, list_for, shape_rows
 from minara_site.access.policy import Act
-from minara_site.kernel.counts import count_tabs
 from minara_site.kernel.errors import Invalid
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.lists import load_page, render_list
@@ -27,12 +26,10 @@ MAX_CHOSEN = 5_000
 @page(Act.METHODOLOGIES_READ)
 def methodology_list(request: PageRequest) -> HttpResponse:
     """List methodologies; a blue edge says that prompts carry one now."""
-    rows, spec = list_for(request.principal), METHODOLOGIES
-    if not request.principal.may(Act.METHODOLOGY_DECIDE):
-        spec = replace(spec, bulk=())
-    found = load_page(spec, request, rows)
-    found = found.with_tab_counts(count_tabs({name: TABS[name][1](rows) for name in COUNTED}))
-    shown = found.with_rows(shape_rows(found.rows, request.principal))
+    may_decide = request.principal.may(Act.METHODOLOGY_DECIDE)
+    spec = METHODOLOGIES if may_decide else replace(METHODOLOGIES, bulk=())
+    found = load_page(spec, request, list_for(request.principal))
+    shown = found.with_tab_counts(count_tabs()).with_rows(shape_rows(found.rows, request.principal))
     return render_list(request, "learning_app/methodologies/list.html", shown, {"title": _("Methodologies")})
 
 
