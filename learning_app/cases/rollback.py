@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, ClassVar
 
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -45,3 +46,6 @@ class CaseRollback(RollbackKind):
 
     def title(self, object_id: Any) -> str:
         return _("trading case %(id)d") % {"id": object_id}
+
+    def url(self, object_id: Any) -> str:
+        return reverse("cases:one", args=[object_id])

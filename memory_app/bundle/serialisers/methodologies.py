@@ -52,12 +52,16 @@ ROUNDING = 1e-9
 
 
 def export(wanted: ExportScope) -> Iterator[OutFile]:
-    """Yield every methodology that the guard does not hold, oldest first; none for who is no operator."""
-    rows = Methodology.objects.filter(held_at__isnull=True)
+    """Yield every methodology that the guard does not hold, oldest first; none for who is no operator.
+
+    Those of the demo stay out: no price verified them, and a signed file would bring them back as if one had.
+    """
+    stored = Methodology.objects.filter(is_demo=False)
+    rows = stored.filter(held_at__isnull=True)
     if not wanted.by_operator:
         wanted.left_out[LeftOut.METHODOLOGIES] += rows.count()
         return
-    wanted.left_out[LeftOut.HELD] += Methodology.objects.filter(held_at__isnull=False).count()
+    wanted.left_out[LeftOut.HELD] += stored.filter(held_at__isnull=False).count()
     for chosen in slices(rows):
         refused = find_refused(METHODOLOGY_KIND, chosen)
         wanted.left_out[LeftOut.HELD] += len(refused)

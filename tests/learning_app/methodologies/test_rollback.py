@@ -114,6 +114,7 @@ def test_the_pages_name_methods_and_the_cases_that_stay(store, olga, operator_pa
     assert f'href="/methodologies/{store[0].uid}/"' in shown
     stays = text_of(operator_page.get(f"{address}&show=left"))
     assert "it is a record of what was decided, which nothing changes" in stays
+    assert f'href="/trading-cases/{TradingCase.objects.get().pk}/"' in stays
     record = take_back(olga)
     assert f"/methodologies/{store[1].uid}/" in operator_page.get(f"/ops/writes/{record.pk}/").content.decode()
     assert WriteRollback.objects.get().total == 2
