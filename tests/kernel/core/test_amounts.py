@@ -1,7 +1,5 @@
 """What support staff must not read in a text is found, however it is written; prices and percentages stay."""
 
-import pytest
-
 from minara_site.kernel.core.amounts import mask_amounts
 
 WALLET = "0x52908400098527886E0F7030069857D2E4169EE7"
@@ -57,6 +55,6 @@ def test_masks_amounts_addresses_and_hashes_and_leaves_prices() -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize("text", ["1" * 4000, "1," * 2000, "1 000" * 800, "one " * 1000, "0x" * 2000, "一" * 4000, "$"])
-def test_gives_every_character_back(text: str) -> None:
-    assert "".join(part for part, _is_masked in mask_amounts(text)) == text
+def test_gives_every_character_back() -> None:
+    texts = ["1" * 4000, "1," * 2000, "1 000" * 800, "one " * 1000, "0x" * 2000, "一" * 4000, "$", ""]
+    assert ["".join(part for part, _is_masked in mask_amounts(text)) for text in texts] == texts
