@@ -23,7 +23,7 @@ from tests.kit.tables import Faults
 from tests.memory_app.bundle.trees import bring, export, hash_of_database, in_memory, load, look
 from tests.memory_app.writes.factories import person
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = pytest.mark.django_db
 Files = dict[str, bytes]
 GRADUATED = {"quarantine": 0, "times_used": 31, "times_correct": 24, "confidence": wilson_lower_bound(24, 31)}
 OUTSIDE = {"quarantine": 1, "times_used": 0, "times_correct": 0, "confidence": 0.1}
@@ -97,6 +97,7 @@ def one(owner: Any, content: bytes, path: str = PATH) -> FilePlan:
     return plans(owner, {path: content})[path]
 
 
+@pytest.mark.database
 def test_a_signed_export_brings_back_what_is_gone_with_its_trust(ana: Any, signed: Files) -> None:
     before = rows()
     lose_all()
@@ -150,6 +151,7 @@ def test_a_confidence_that_is_not_the_bound_of_its_counts_counts_as_unsigned(
     assert [trust_of(row.name) for row in chosen] == [OUTSIDE] * 3
 
 
+@pytest.mark.database
 def test_what_is_stored_keeps_counts_and_quarantine_whatever_a_file_says(
     ana: Any, store: list[Methodology], signed: Files
 ) -> None:
@@ -173,6 +175,7 @@ def test_what_is_stored_keeps_counts_and_quarantine_whatever_a_file_says(
     assert take(ana, edited).verdicts == {Verdict.KNOWN: 20}, "its words are known by now"
 
 
+@pytest.mark.database
 def test_a_file_comes_back_byte_for_byte_and_a_repeated_one_once(ana: Any, tmp_path: Path) -> None:
     twice = {
         PATH: file_of(),
@@ -267,6 +270,7 @@ def test_only_operators_take_methodologies_out_and_bring_them_in(
     assert {pair for pair, is_allowed in told.items() if is_allowed} == {("operator", "operator")}
 
 
+@pytest.mark.database
 def test_a_dry_run_writes_nothing_and_a_roll_back_of_the_run_quarantines(
     ana: Any, olga: Any, store: list[Methodology], signed: Files
 ) -> None:
