@@ -39,7 +39,7 @@ from minara_site.kernel.core.vocabulary import USER_WRITTEN, Category, Source
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.masking import mask
-from minara_site.web.market_words import pnl_label
+from minara_site.web.market_labels import pnl_label
 
 MAX_CONSTRAINTS = 20
 MAX_STATEMENTS = 20

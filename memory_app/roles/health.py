@@ -19,7 +19,7 @@ from minara_site.kernel.jobs.leases import is_dead
 from minara_site.kernel.jobs.models import Lease
 from minara_site.kernel.ownership import Owner
 from minara_site.web.lists import total_label
-from minara_site.web.market_words import DAY_HOURS
+from minara_site.web.market_labels import DAY_HOURS
 
 LOCK = "role:"
 STRETCHES = 6  # between the least and the greatest age

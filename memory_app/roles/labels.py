@@ -26,7 +26,7 @@ from minara_site.kernel.market.outcome import Outcome
 from minara_site.web.badges import Badge
 from minara_site.web.filters import Text
 from minara_site.web.labels import sentences
-from minara_site.web.market_words import hours_label, pnl_label
+from minara_site.web.market_labels import hours_label, pnl_label
 from minara_site.web.moments import age, day_and_time
 
 STATUSES: dict[Status, Text] = {

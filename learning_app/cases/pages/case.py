@@ -25,7 +25,7 @@ from minara_site.kernel.core.excerpt import Segment
 from minara_site.kernel.guard.masking import mask, masked_for
 from minara_site.kernel.guard.selectors import find_last_hold
 from minara_site.web.decision_chart import JudgedDecision, load_decision_chart
-from minara_site.web.market_words import hours_label
+from minara_site.web.market_labels import hours_label
 from minara_site.web.price_chart import PriceChart, price_label
 
 
@@ -58,7 +58,7 @@ def name_of(hint: CaseHint) -> str:
     return "" if hint.methodology.held_at else mask(hint.methodology.name)
 
 
-def words_of(text: str, *, is_masked: bool) -> tuple[Segment, ...]:
+def pieces_of(text: str, *, is_masked: bool) -> tuple[Segment, ...]:
     """Return a text in pieces; those that are marked stay out of the page."""
     return mask_amounts(text) if is_masked else ((text, False),)
 
@@ -111,7 +111,7 @@ def text_context(case: TradingCase, principal: Principal, reveal: AccessEntry | 
         "reveal": reveal,
         "reveal_seconds": math.ceil((reveal.ends_at - now).total_seconds()) if reveal and reveal.ends_at else 0,
         "is_withheld": principal.is_support and case.held_at is not None,
-        "decision": words_of(shown.decision, is_masked=is_masked),
+        "decision": pieces_of(shown.decision, is_masked=is_masked),
         "decision_text": shown.decision,
-        "trade_ref": words_of(shown.trade_ref, is_masked=is_masked) if shown.trade_ref else (),
+        "trade_ref": pieces_of(shown.trade_ref, is_masked=is_masked) if shown.trade_ref else (),
     }

@@ -67,4 +67,4 @@ def why_unjudged(case: TradingCase) -> str:
         return _("The move lies inside the noise band of %(band)s %%: skill and luck look alike.") % {"band": band}
     if case.outcome_state == OutcomeState.EXPIRED:
         return _("No price was known within a week after the window.")
-    return _("Prices judge it when its window is over.") if case.outcome_state == OutcomeState.PENDING else ""
+    return _("Prices judge the case when its window is over.") if case.outcome_state == OutcomeState.PENDING else ""

@@ -15,7 +15,7 @@ from minara_site.shell.lists import OwnedList
 from minara_site.web.filters import Filter, FilterKind, Text
 from minara_site.web.keyset import Order
 from minara_site.web.lists import Column, Empty, ListSpec, Sort
-from minara_site.web.market_words import DIRECTIONS, pnl_label, tone_of
+from minara_site.web.market_labels import DIRECTIONS, pnl_label, tone_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ CASES = OwnedList(
         empty=Empty(
             "case",
             _("No trading cases yet"),
-            _("An agent records each decision with the methodologies in front of it. Prices judge it later."),
+            _("An agent records each decision with the methodologies in front of it. Prices judge the case later."),
             no_match=_("No case matches: check id or window."),
         ),
     ),

@@ -17,7 +17,7 @@ from minara_site.access.models import AccessEntry
 from minara_site.kernel.guard.models import Decision, Hold
 from minara_site.kernel.market.outcome import Direction
 from minara_site.web.filters import Text
-from minara_site.web.market_words import DIRECTIONS, pnl_label
+from minara_site.web.market_labels import DIRECTIONS, pnl_label
 from minara_site.web.price_chart import price_label
 
 HASH_CHARS = 12

@@ -24,7 +24,7 @@ from minara_site.kernel.market.outcome import Direction
 from minara_site.web.filters import Filter, FilterKind, Rows, Text
 from minara_site.web.keyset import Order
 from minara_site.web.lists import BulkAction, Column, Empty, ListSpec, Sort
-from minara_site.web.market_words import DIRECTIONS
+from minara_site.web.market_labels import DIRECTIONS
 
 ALL = "all"
 TABS: dict[str, tuple[Text, Callable[[MethodologyQuerySet], MethodologyQuerySet]]] = {

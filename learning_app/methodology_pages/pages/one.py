@@ -33,7 +33,7 @@ from minara_site.config import CourtMode
 from minara_site.kernel.core.tokens import estimate_tokens
 from minara_site.kernel.guard.selectors import find_last_hold
 from minara_site.web.filters import Text
-from minara_site.web.market_words import pnl_label, tone_of
+from minara_site.web.market_labels import pnl_label, tone_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from minara_site.kernel.governance.models import ShadowDecision
 from minara_site.kernel.llm.models import LlmUsage
 from minara_site.kernel.market.outcome import Outcome, tolerance_of
 from minara_site.web.filters import Text
-from minara_site.web.market_words import hours_label, pnl_label
+from minara_site.web.market_labels import hours_label, pnl_label
 from minara_site.web.moments import cost_label
 
 MAX_CALLS = 20

@@ -24,7 +24,7 @@ from minara_site.kernel.market.outcome import Direction, Outcome
 from minara_site.web.badges import Badge
 from minara_site.web.filters import Text
 from minara_site.web.labels import declared_label
-from minara_site.web.market_words import DIRECTIONS, pnl_label, tone_of
+from minara_site.web.market_labels import DIRECTIONS, pnl_label, tone_of
 from minara_site.web.price_chart import price_label
 
 STATUS_SHAPES = {Status.PENDING: "pending", Status.REFLECTED: "active", Status.SKIPPED: "retired"}

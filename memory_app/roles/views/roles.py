@@ -38,7 +38,7 @@ from minara_site.web.columns import Stretch, column_chart
 from minara_site.web.filters import Text
 from minara_site.web.labels import declared_label, enumeration
 from minara_site.web.lists import total_label
-from minara_site.web.market_words import hours_label
+from minara_site.web.market_labels import hours_label
 from minara_site.web.responses import render_page, see_other, toast
 
 MAX_LESSONS = 10
