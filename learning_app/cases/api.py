@@ -7,7 +7,7 @@ from ninja import Query, Router, Status
 from pydantic import Field
 
 from learning_app.cases.models import CASE_KIND
-from learning_app.cases.schemas import CaseOut, CaseQuery, NewCase, RecordedHeldOut
+from learning_app.cases.schemas import CaseHeldOut, CaseOut, CaseQuery, NewCase
 from learning_app.cases.selectors import case_record, find_refused, get_case, list_cases
 from learning_app.cases.services.record import record_case
 from learning_app.cases.services.state_outcome import state_outcome
@@ -34,7 +34,7 @@ CaseId = Annotated[int, Field(ge=1, le=2**63 - 1)]
     "/trading-cases",
     summary="Record a trading case",
     auth=allow(Act.CASE_WRITE),
-    response={201: Data[CaseOut], 202: Data[RecordedHeldOut]},
+    response={201: Data[CaseOut], 202: Data[CaseHeldOut]},
 )
 def create(request: PageRequest, payload: NewCase) -> Status[dict[str, Any]]:
     """Record a decision before its outcome is known. 202 says that the guard holds its words."""

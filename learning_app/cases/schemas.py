@@ -83,7 +83,7 @@ class CaseOut(Schema):
     held: bool
 
 
-class RecordedHeldOut(Schema):
+class CaseHeldOut(Schema):
     """The id of a case whose words the guard holds, and why; it is judged all the same."""
 
     id: int

@@ -32,9 +32,13 @@ NEEDS_LUCK = {
     "GET /v1/budget",  # for operators, and Ana calls
     "GET /v1/edges",
     "POST /v1/memory/bulk",
+    "POST /v1/methodologies/{uid}/outcomes",  # for operators, like the next two
+    "POST /v1/methodologies/{uid}/quarantine",
+    "POST /v1/methodologies/{uid}/release",
     "POST /v1/prices",  # names of assets
     "POST /v1/role-memory",  # names of roles
     "POST /v1/tools/{name}",
+    "POST /v1/trading-cases",  # names of assets
 }  # ids, names and arguments that the document cannot tell
 
 
