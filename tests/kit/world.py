@@ -314,9 +314,9 @@ def build_world() -> World:
 PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>|\{(?:\w+:)?(\w+)\}")
 
 
-def review_samples(hold_id: int) -> dict[str, str]:
+def review_samples(hold_id: int) -> dict[str, Any]:
     """Return what stands for a hold in the addresses of the review queue."""
-    return {"review_key": str(hold_id), "review_items": f"hold-{hold_id}"}
+    return {"review_key": hold_id, "review_items": f"hold-{hold_id}"}
 
 
 def fill(route: str, samples: dict[str, Any]) -> str:
