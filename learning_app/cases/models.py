@@ -16,8 +16,6 @@ from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 
 CASE_KIND = "trading_case"
 """The name of the stored kind: holds keep it."""
-REVEAL_KIND = "case_reveal"
-"""What the access log calls a look at the amounts of a case."""
 ATTRIBUTION_MODEL = "hints-of-the-direction/1"
 """How cases recorded now are attributed: every hint of the case's own direction gets the outcome."""
 INSTANCE, OWNER = "instance", "owner"

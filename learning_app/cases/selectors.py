@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.dateparse import parse_date
 from django.utils.translation import gettext as _
 
-from learning_app.cases.models import CASE_KIND, REVEAL_KIND, CaseHint, CaseQuerySet, CronRun, TradingCase
+from learning_app.cases.models import CASE_KIND, CaseHint, CaseQuerySet, CronRun, TradingCase
 from learning_app.methodologies.models import LifecycleEvent
 from minara_site.access.access_log import list_reveals
 from minara_site.access.models import AccessEntry, User
@@ -20,6 +20,8 @@ from minara_site.kernel.ownership import Owner
 from minara_site.kernel.plain_text import parse_number
 
 MAX_REVEALS = 20
+REVEAL_KIND = "case_reveal"
+"""What the access log calls a look at the amounts of a case."""
 
 
 def list_cases(*, owner: Owner) -> CaseQuerySet:

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
-from learning_app.cases.models import REVEAL_KIND, TradingCase
+from learning_app.cases.models import TradingCase
 from learning_app.cases.selectors import list_own_reveals
 from minara_site.access.access_log import log_access
 from minara_site.access.principal import Principal
@@ -24,7 +24,7 @@ def reveal_case(*, principal: Principal, case: TradingCase, reason: str, now: da
         log_access(
             principal=principal,
             owner_ids=[case.owner_id],
-            kind=REVEAL_KIND,
+            kind="case_reveal",
             object_id=str(case.pk),
             reason=reason,
             ends_at=ends_at,
