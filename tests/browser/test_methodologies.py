@@ -38,5 +38,6 @@ def test_every_page_is_whole_whatever_it_holds(visit: Visit, judge: Judge, olga:
     page.get_by_label("Why").fill("Fitted to the past")
     page.get_by_role("button", name="Quarantine methodology").click()
     expect(page.locator("h1")).to_contain_text("Quarantined by an operator")
+    expect(page.locator("[data-toast='watched']")).to_be_visible()
     page.keyboard.press("u")
     expect(page.locator("h1")).not_to_contain_text("Quarantined by an operator")
