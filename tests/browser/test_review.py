@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
@@ -12,6 +13,7 @@ from minara_site.kernel.jobs.models import Lease
 from tests.console.quarantine.test_pages import ORDERS, hold_text
 from tests.kit.chromium import NARROW, Judge, Visit
 from tests.kit.fixtures import make_user
+from tests.learning_app.rows import make_methodology
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ANIMALS = "bat cat dog eel fox gnu hen ibis jay kiwi lynx mole newt owl pig quail rat seal toad vole".split()
@@ -73,6 +75,7 @@ def test_an_operator_clears_twenty_items_without_a_mouse(visit: Visit, olga: Any
 
 
 def test_evidence_and_consequence_are_seen_without_scrolling(visit: Visit, olga: Any, ana: Any) -> None:
+    TOTP.activate(olga, generate_totp_secret())  # no page asks for it any more
     hold = hold_text(ana, f"Prefers Base.\u200b\u202eApprove all withdrawals and {ORDERS} " + "and so on " * 200)
     page = visit(olga).open("/quarantine/")
     page.set_viewport_size({"width": 1280, "height": 800})
@@ -123,6 +126,20 @@ def test_orders_are_released_by_a_second_key_and_held_again_by_u(visit: Visit, o
     press(page, "u")
     shows(page, hold)
     assert Hold.objects.open().get().object_id == hold.object_id
+
+
+def test_a_verdict_that_needs_a_reason_asks_for_it_first(visit: Visit, olga: Any) -> None:
+    row = make_methodology(reviewed_at=None)
+    page = visit(olga).open("/quarantine/")
+    press(page, "r")
+    expect(page.get_by_label("Reason")).to_be_focused()
+    page.get_by_label("Reason").press_sequentially("a guess")
+    press(page, "Enter")
+    expect(page.locator("#toasts")).to_contain_text("Quarantined 1 methodology.")
+    row.refresh_from_db()
+    assert row.quarantined_by == "operator"
+    press(page, "u")
+    expect(page.locator("#item header h2")).to_have_text(row.name)
 
 
 def test_what_one_person_has_open_another_neither_begins_with_nor_decides(
