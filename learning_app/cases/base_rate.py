@@ -72,10 +72,10 @@ def outcome_of(move: Move, direction: Direction) -> Outcome:
     return judge_change(change, direction, band_pct=settings.MINARA.noise_band_pct).outcome
 
 
-def find_regime(symbol: str, history: MarketHistory | None, *, at: datetime, owner_id: int | None = None) -> Regime:
+def find_regime(symbol: str, history: MarketHistory | None, *, at: datetime) -> Regime:
     """Return what the market did over the last hundred candles before a decision. One query."""
     if history is None or history.interval is None:
         return Regime.UNKNOWN
-    rows = bars_of(symbol, int(history.interval.total_seconds()), owner_id=owner_id).filter(closes_at__lte=at)
+    rows = bars_of(symbol, int(history.interval.total_seconds()), owner_id=None).filter(closes_at__lte=at)
     newest = list(rows.order_by("-closes_at")[:REGIME_BARS])
     return classify_regime([to_bar(row) for row in reversed(newest)])

@@ -13,7 +13,7 @@ from functools import cached_property, partial
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
-from learning_app.cases.base_rate import MarketHistory, find_regime
+from learning_app.cases.base_rate import REGIME_BARS
 from learning_app.cases.models import CASE_KIND, INSTANCE, OWNER, CaseHint, CronRun, TradingCase
 from learning_app.cases.services.cron import ACTOR
 from learning_app.cases.services.record import CaseDraft, build_case, build_hints
@@ -28,6 +28,7 @@ from minara_site.kernel.db import update_rows
 from minara_site.kernel.demo import AGENT_KEY, DemoAct, DemoLoad, DemoPart, DemoRow, RemovedRows, read_rows
 from minara_site.kernel.guard.held_at import store_judged
 from minara_site.kernel.guard.services import delete_holds
+from minara_site.kernel.market.core import Bar
 from minara_site.kernel.market.models import PriceBar
 from minara_site.kernel.market.moves import find_move
 from minara_site.kernel.market.outcome import (
@@ -38,6 +39,7 @@ from minara_site.kernel.market.outcome import (
     change_pct,
     judge_change,
 )
+from minara_site.kernel.market.regime import classify_regime
 
 FIRST_HOUR = 30 * 24 - 1  # before the load: the demo has its prices from an hour earlier on
 CRON_HOURS, SHOWN_RUNS = 6, 3
@@ -98,15 +100,14 @@ def store_case(
 ) -> None:
     """Store a case of the demo as an agent records it; `judged_by` says whose prices the demo's shall be."""
     case, hinted = build_case(owner_id=owner.pk, draft=draft, actor=AGENT_KEY, origin="", is_replay=False, now=now)
-    bars = PriceBar.objects.filter(owner=owner, symbol=case.asset, is_demo=True)
-    newest = bars.filter(closes_at__lte=case.decided_at).order_by("-closes_at").first()
-    if newest is not None:
-        history = MarketHistory(newest.closes_at, timedelta(seconds=newest.interval_seconds))
-        case.regime = find_regime(case.asset, history, at=case.decided_at, owner_id=owner.pk)
+    bars = PriceBar.objects.filter(owner=owner, symbol=case.asset, is_demo=True, closes_at__lte=case.decided_at)
+    newest = bars.order_by("-closes_at").values_list("opens_at", "close")[:REGIME_BARS]
+    before = [Bar(at, *[close_price] * 4) for at, close_price in reversed(list(newest))]  # only closes are looked at
+    case.regime = classify_regime(before)
     case.base_rate, case.is_demo = base_rate, True
     case.judged_by = judged_by if judged_by == OWNER else ""
     store_judged(CASE_KIND, case, now=now)
-    has_prices = newest is not None and judged_by == INSTANCE
+    has_prices = bool(before) and judged_by == INSTANCE
     CaseHint.objects.bulk_create(build_hints(case, hinted, has_prices=has_prices))
 
 

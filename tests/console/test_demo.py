@@ -285,31 +285,6 @@ def test_what_grew_on_the_demo_goes_with_it(default: Any, olga: Any, now: dateti
     assert not DemoObject.objects.exists()
 
 
-def test_a_fact_of_the_owner_that_gave_way_to_one_of_the_demo_stands_again(default: Any, now: datetime) -> None:
-    load_demo(now=now, actor="command:demo")
-    provenance = Provenance(Source.AGENT_RECORDED, "key:test")
-    draft = Draft(Category.FACT, "Prefers weekly charts for position trades!", provenance)
-    own = record_fact(owner_id=default.pk, draft=draft, now=now)
-    consolidate_pending(now=now)
-    own.refresh_from_db()
-    assert own.fact_state == FactState.RETIRED
-    remove_demo(now=now, actor="command:demo")
-    own.refresh_from_db()
-    assert (own.fact_state, own.retired_at) == (FactState.SETTLED, None)
-
-
-def test_pages_that_were_compiled_hear_that_it_went(
-    default: Any, now: datetime, django_capture_on_commit_callbacks: Any
-) -> None:
-    load_demo(now=now, actor="command:demo")
-    asked = PageScope(default, open_asset("BTC"), hard_constraints=True)
-    assert load_page(asked, reader=default, now=now).entries
-    with django_capture_on_commit_callbacks(execute=True):
-        remove_demo(now=now, actor="command:demo")
-    assert not load_page(asked, reader=default, now=now).entries
-    assert [row.owner for row in CompiledPageVersion.objects.all()] == [default]  # it counts on, and never goes back
-
-
 def edit_a_memory(owner: Any, now: datetime) -> Any:
     typed = Memory.objects.live().filter(category=Category.PERSONALIZATION, source=Source.USER_MANUAL)
     row = typed.filter(owner=owner, is_demo=True).first()
@@ -404,43 +379,67 @@ def test_accounts_with_something_in_them_stay_and_say_why(default: Any, now: dat
     assert remove_demo(now=now, actor="command:demo").gone == ["demo-mei-2", "demo-olga-2"]
 
 
-@pytest.mark.parametrize("change", ["role", "invitation", "sign-in"])
-def test_an_account_that_somebody_gave_away_stays(default: Any, now: datetime, change: str) -> None:
-    load_demo(now=now, actor="command:demo")
-    mei = User.objects.get(username=MEI)
-    if change == "role":
-        change_role(username=MEI, role=Role.SUPPORT, now=now, actor="user:1")
-    elif change == "invitation":
-        Invitation.objects.create(user=mei, token_sha256="0" * 64, created_at=now, expires_at=now)
-    else:
-        User.objects.filter(pk=mei.pk).update(last_login=now)
-    assert [name for name, _why in remove_demo(now=now, actor="command:demo").kept] == [MEI]
+@pytest.mark.usefixtures("loaded")
+class TestRemoved:
+    def test_a_fact_of_the_owner_that_gave_way_to_one_of_the_demo_stands_again(
+        self, default: Any, now: datetime
+    ) -> None:
+        provenance = Provenance(Source.AGENT_RECORDED, "key:test")
+        draft = Draft(Category.FACT, "Prefers weekly charts for position trades!", provenance)
+        own = record_fact(owner_id=default.pk, draft=draft, now=now)
+        consolidate_pending(now=now)
+        own.refresh_from_db()
+        assert own.fact_state == FactState.RETIRED
+        remove_demo(now=now, actor="command:demo")
+        own.refresh_from_db()
+        assert (own.fact_state, own.retired_at) == (FactState.SETTLED, None)
 
+    def test_pages_that_were_compiled_hear_that_it_went(
+        self, default: Any, now: datetime, django_capture_on_commit_callbacks: Any
+    ) -> None:
+        asked = PageScope(default, open_asset("BTC"), hard_constraints=True)
+        assert load_page(asked, reader=default, now=now).entries
+        with django_capture_on_commit_callbacks(execute=True):
+            remove_demo(now=now, actor="command:demo")
+        assert not load_page(asked, reader=default, now=now).entries
+        assert [row.owner for row in CompiledPageVersion.objects.all()] == [
+            default
+        ]  # it counts on, and never goes back
 
-def test_the_page_counts_first_and_asks_for_a_word(default: Any, now: datetime, operator_page: Client) -> None:
-    load_demo(now=now, actor="command:demo")
-    page = text_of(operator_page.get("/demo/remove/"))
-    assert re.search(r"Decisions</td><td[^>]*>\d+", page)
-    assert page.count("demo-") == 2
-    assert operator_page.post("/demo/remove/", {"word": "yes"}).status_code == 422
-    assert Memory.objects.filter(is_demo=True).exists()
-    assert operator_page.post("/demo/remove/", {"word": "demo"}).status_code == 303
-    assert not Memory.objects.filter(is_demo=True).exists()
-    assert "There is no demo to remove." in text_of(operator_page.get("/demo/remove/"))
+    @pytest.mark.parametrize("change", ["role", "invitation", "sign-in"])
+    def test_an_account_that_somebody_gave_away_stays(self, default: Any, now: datetime, change: str) -> None:
+        mei = User.objects.get(username=MEI)
+        if change == "role":
+            change_role(username=MEI, role=Role.SUPPORT, now=now, actor="user:1")
+        elif change == "invitation":
+            Invitation.objects.create(user=mei, token_sha256="0" * 64, created_at=now, expires_at=now)
+        else:
+            User.objects.filter(pk=mei.pk).update(last_login=now)
+        assert [name for name, _why in remove_demo(now=now, actor="command:demo").kept] == [MEI]
 
+    def test_the_page_counts_first_and_asks_for_a_word(
+        self, default: Any, now: datetime, operator_page: Client
+    ) -> None:
+        page = text_of(operator_page.get("/demo/remove/"))
+        assert re.search(r"Decisions</td><td[^>]*>\d+", page)
+        assert page.count("demo-") == 2
+        assert operator_page.post("/demo/remove/", {"word": "yes"}).status_code == 422
+        assert Memory.objects.filter(is_demo=True).exists()
+        assert operator_page.post("/demo/remove/", {"word": "demo"}).status_code == 303
+        assert not Memory.objects.filter(is_demo=True).exists()
+        assert "There is no demo to remove." in text_of(operator_page.get("/demo/remove/"))
 
-def test_a_terminal_is_asked_first(default: Any, now: datetime, monkeypatch: Any) -> None:
-    load_demo(now=now, actor="command:demo")
-    for is_asked in (True, False):
-        terminal = StringIO("no\n")
-        terminal.isatty = lambda: True  # type: ignore[method-assign]
-        monkeypatch.setattr("sys.stdin", terminal)
-        out = StringIO()
-        quiet = settings.MINARA.model_copy(update={"minara_non_interactive": not is_asked})
-        with override_settings(MINARA=quiet), pytest.raises(CommandError) if is_asked else nullcontext():
-            call_command("demo", "remove", stdout=out)
-        assert ("account demo-mei goes" in out.getvalue()) is is_asked
-        assert Memory.objects.filter(is_demo=True).exists() is is_asked
+    def test_a_terminal_is_asked_first(self, default: Any, now: datetime, monkeypatch: Any) -> None:
+        for is_asked in (True, False):
+            terminal = StringIO("no\n")
+            terminal.isatty = lambda: True  # type: ignore[method-assign]
+            monkeypatch.setattr("sys.stdin", terminal)
+            out = StringIO()
+            quiet = settings.MINARA.model_copy(update={"minara_non_interactive": not is_asked})
+            with override_settings(MINARA=quiet), pytest.raises(CommandError) if is_asked else nullcontext():
+                call_command("demo", "remove", stdout=out)
+            assert ("account demo-mei goes" in out.getvalue()) is is_asked
+            assert Memory.objects.filter(is_demo=True).exists() is is_asked
 
 
 def test_the_command_says_what_it_did(default: Any) -> None:
