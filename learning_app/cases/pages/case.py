@@ -47,7 +47,8 @@ def shape_hints(case: TradingCase, events: Sequence[LifecycleEvent], principal: 
     rows = []
     for hint in hints_of(case):
         method = hint.methodology
-        url = reverse("methodologies:one", args=[method.uid]) if may_open else ""
+        is_open = may_open and (principal.is_operator or not method.held_at)
+        url = reverse("methodologies:one", args=[method.uid]) if is_open else ""
         credit = credit_label(hint, case, outcomes.get(method.pk))
         rows.append(HintRow(name_of(hint), url, credit, bound_label(method.confidence), method.confidence >= bar))
     return rows
