@@ -119,7 +119,10 @@ def list_case_hints(row: Methodology, *, owner: Owner) -> list[CaseHint]:
     hints = CaseHint.objects.filter(methodology=row)
     if isinstance(owner, User):
         hints = hints.filter(case__owner=owner)
-    return list(hints.select_related("case").defer("case__decision").order_by("-case")[:MAX_CASES])
+    found = list(hints.select_related("case").defer("case__decision").order_by("-case")[:MAX_CASES])
+    for hint in found:
+        hint.methodology = row
+    return found
 
 
 def find_readable_cases(ids: Iterable[int], *, owner: Owner) -> set[int]:

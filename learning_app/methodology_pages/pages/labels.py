@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from learning_app.methodologies.core.ladder import count_missing
 from learning_app.methodologies.models import Methodology, trust_rules
-from learning_app.vocabulary import LifecycleKind, OutcomeState, QuarantinedBy
+from learning_app.vocabulary import LifecycleKind, QuarantinedBy
 from minara_site.config import CourtMode
 from minara_site.web.filters import Text
 from minara_site.web.moments import number_label
@@ -30,14 +30,6 @@ LIFECYCLE: dict[LifecycleKind, Text] = {
     LifecycleKind.SYNTHESIS_AUTO_DEMOTE: gettext_lazy("Demoted by the learning cron"),
     LifecycleKind.MARKET_STRESS_FREEZE: gettext_lazy("Market stress: nothing was judged"),
     LifecycleKind.IMPORTED: gettext_lazy("Imported"),
-}
-
-CASE_STATES: dict[OutcomeState, tuple[str, Text]] = {
-    OutcomeState.PENDING: ("pending", gettext_lazy("Pending")),
-    OutcomeState.CONFIRMED_GOOD: ("active", gettext_lazy("Right")),
-    OutcomeState.CONFIRMED_BAD: ("failed", gettext_lazy("Wrong")),
-    OutcomeState.INCONCLUSIVE: ("retired", gettext_lazy("Unclear")),
-    OutcomeState.EXPIRED: ("retired", gettext_lazy("Expired")),
 }
 
 

@@ -7,14 +7,15 @@ from django.conf import settings
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from learning_app.cases.models import INSTANCE, CaseHint
+from learning_app.cases.pages.labels import credit_label
+from learning_app.cases.pages.lists import CaseRow
 from learning_app.methodologies.block import render_block
 from learning_app.methodologies.core import METHODOLOGY_KIND
 from learning_app.methodologies.core.wilson import wilson_interval
 from learning_app.methodologies.models import Methodology, trust_rules
 from learning_app.methodology_pages.pages.bounds import bound_curve
 from learning_app.methodology_pages.pages.evidence import e_label, evidence_curve, replay
-from learning_app.methodology_pages.pages.labels import CASE_STATES, missing_label, why_not_injected
+from learning_app.methodology_pages.pages.labels import missing_label, why_not_injected
 from learning_app.methodology_pages.pages.lists import MethodologyRow
 from learning_app.methodology_pages.selectors import (
     MAX_CASES,
@@ -23,8 +24,9 @@ from learning_app.methodology_pages.selectors import (
     list_case_hints,
     list_curve_events,
     list_observations,
+    newest_decision,
 )
-from learning_app.vocabulary import LifecycleKind, OutcomeState
+from learning_app.vocabulary import LifecycleKind
 from minara_site.access.access_log import log_access
 from minara_site.access.actors import name_actors
 from minara_site.access.policy import Act
@@ -33,7 +35,6 @@ from minara_site.config import CourtMode
 from minara_site.kernel.core.tokens import estimate_tokens
 from minara_site.kernel.guard.selectors import find_last_hold
 from minara_site.web.filters import Text
-from minara_site.web.market_labels import pnl_label, tone_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,29 +87,6 @@ def court_context(row: Methodology, counted: CountedOutcomes) -> dict[str, Any]:
     }
 
 
-def case_cells(hint: CaseHint) -> tuple[CaseHint, str, tuple[str, Text], tuple[str, str] | None]:
-    """Return a case as a row: whether it counts, its outcome as a badge, the move with its tone."""
-    case = hint.case
-    pnl = None if case.pnl_pct is None else (tone_of(case.pnl_pct), pnl_label(case.pnl_pct))
-    return hint, hint_label(hint), CASE_STATES[OutcomeState(case.outcome_state)], pnl
-
-
-def hint_label(hint: CaseHint) -> str:
-    """Return whether a case counts for the methodology that it was shown with, and if not, why."""
-    case = hint.case
-    if hint.credited_at:
-        return _("counted")
-    if case.backdated:
-        return _("not counted: recorded too late")
-    if not hint.is_credited:
-        return _("not counted: the other direction")
-    if case.outcome_state == OutcomeState.PENDING:
-        return _("waits for its window")
-    if case.judged_by and case.judged_by != INSTANCE:
-        return _("not counted: the owner's own price")
-    return _("not counted: no clear outcome")
-
-
 def page_context(shown: MethodologyRow, principal: Principal) -> dict[str, Any]:
     """Return everything that the page shows, but the lifecycle."""
     row, rules, counted = shown.row, trust_rules(), count_outcomes(shown.row)
@@ -133,11 +111,12 @@ def page_context(shown: MethodologyRow, principal: Principal) -> dict[str, Any]:
         "curve_count": outcomes if outcomes < row.times_used else 0,
         "counted": counted,
         "court": court_context(row, counted),
-        "hints": [case_cells(hint) for hint in hints],
+        "cases": [(CaseRow(hint.case), credit_label(hint, hint.case, None)) for hint in hints],
         "has_more_cases": len(hints) == MAX_CASES,
         "is_of_all": principal.reads_others(Act.CASES_READ),
         "prompt_text": block,
         "tokens": estimate_tokens(block),
+        "decision": newest_decision(row) if row.quarantined_by else None,
         "why_not": "" if shown.is_injected else why_not_injected(row),
         "hold": find_last_hold(METHODOLOGY_KIND, row.pk) if row.held_at else None,
         "author": name_actors({row.actor}, reader=principal.owner)[row.actor],
