@@ -18,6 +18,7 @@ from minara_site.access.principal import Principal
 from minara_site.agent.catalogue import load_tools
 from minara_site.kernel import registry
 from minara_site.kernel.audit_log.table import load_acts
+from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard.kinds import stored_kinds
 from minara_site.kernel.jobs import runner
 from minara_site.kernel.jobs.models import JobRun
@@ -25,6 +26,7 @@ from minara_site.kernel.jobs.services import request_run
 from minara_site.kernel.jobs.table import load_jobs
 from minara_site.kernel.rollback import list_effects, rollback_kinds, written_acts
 from minara_site.shell.nav import SIDE_BAR, find_place, load_entries
+from minara_site.shell.review import review_kinds
 from tests.contracts.doors import pages
 from tests.contracts.judges import LOGS
 from tests.hostile.knock import pages_for_get
@@ -180,3 +182,19 @@ def test_the_navigation_leads_to_every_page_that_needs_no_argument() -> None:
                 find_place(entries[role], f"/{page.route}") for role in SIDE_BAR if permits(page.act, role, None)
             )
     faults.show()
+
+
+@pytest.mark.django_db
+def test_every_kind_of_the_review_queue_has_a_name_for_addresses_an_age_and_refuses_what_it_does_not_know() -> None:
+    faults, kinds = Faults(), review_kinds()
+    for name, kind in kinds.items():
+        with faults.row(name):
+            assert re.fullmatch("[a-z_]+", name), "a dash parts the kind of an item from its key"
+            assert not kind.waiting().model._meta.get_field(kind.since).null
+            assert list(kind.waiting().order_by(kind.since, "pk")) == []
+            assert {str(each.label) for each in kinds.values() if each.tab == kind.tab} == {str(kind.label)}
+            for unknown in ("987654321", "no such key"):
+                with pytest.raises(NotFound):
+                    kind.find([unknown])
+    faults.show()
+    assert kinds
