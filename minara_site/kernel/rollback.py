@@ -127,7 +127,8 @@ class RollbackKind(ABC):
     def apply(self, record: RollbackRecord, plan: KindPlan) -> Mapping[Any, Mapping[str, Any]]:
         """Do what a plan says and store what its undo needs, in the caller's transaction; the rows are locked.
 
-        Returns by owner, None for the instance, what the audit entry says: the rows under `audit_key`, their `count`, and more.
+        Returns by owner, None for the instance, what the audit entry says: the rows under `audit_key`, their `count`,
+        and more.
         """
 
     @abstractmethod

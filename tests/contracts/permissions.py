@@ -192,6 +192,8 @@ PAGES: dict[str, Row] = {
     "ops/governance/breaker/": page(Act.GOVERNANCE_CHANGE, get=OPERATORS, post=OPERATORS),
     "ops/governance/model_calls/": page(Act.GOVERNANCE_CHANGE, get=OPERATORS, post=OPERATORS),
     "ops/governance/role_reflection/": page(Act.GOVERNANCE_CHANGE, get=OPERATORS, post=OPERATORS),
+    "ops/governance/methodology_verdicts/": page(Act.GOVERNANCE_CHANGE, get=OPERATORS, post=OPERATORS),
+    "ops/governance/methodology_candidates/": page(Act.GOVERNANCE_CHANGE, get=OPERATORS, post=OPERATORS),
     "ops/governance/contradiction_judge/": page(Act.GOVERNANCE_CHANGE, get=OPERATORS, post=OPERATORS),
     "ops/scan-rules/": page(Act.SCAN_RULES, get=OPERATORS, post=OPERATORS),
     "ops/scan-rules/rescan/": page(Act.SCAN_RULES, post=OPERATORS),

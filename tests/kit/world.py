@@ -279,9 +279,11 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
 
 
 def quarantined_methodology(now: Any) -> Methodology:
-    """Make one at the bar that an operator quarantined."""
+    """Make one at the bar in quarantine, where the judge holds it: an operator may release it, or quarantine it."""
     graduated = make_methodology(correct=19, used=24, quarantine=0)
-    return quarantine(uid=graduated.uid, reason="Three losses", actor="test", now=now).row
+    row = quarantine(uid=graduated.uid, reason="Three losses", actor="test", now=now).row
+    Methodology.objects.filter(pk=row.pk).update(quarantined_by="judge")
+    return row
 
 
 def build_world() -> World:

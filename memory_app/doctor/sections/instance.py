@@ -6,16 +6,18 @@ from datetime import timedelta
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.migrations.executor import MigrationExecutor
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from memory_app.index.derived import derived_tables
 from memory_app.index.documents import index_problems, newest_index_problems, orphans
 from minara_site.kernel.audit_log.verification import verify_newest
+from minara_site.kernel.counts import RowCount
 from minara_site.kernel.doctor.core import HealthState, Line, Section
 from minara_site.kernel.doctor.scope import ReportScope, line_of
 from minara_site.kernel.host import read_storage, read_versions
 from minara_site.kernel.jobs.models import JobRun, RunState
-from minara_site.kernel.jobs.selectors import is_worker_seen
+from minara_site.kernel.jobs.selectors import workers_seen
 from minara_site.kernel.llm.endpoint import read_models
 from minara_site.kernel.market.selectors import load_status
 
@@ -26,12 +28,13 @@ WAITS_LONG = timedelta(minutes=5)
 
 def instance_section(scope: ReportScope) -> Section:
     """Return how the instance is."""
+    workers, *runs = scope.count(workers_seen(now=scope.now), *runs_to_count(scope))
     lines = (
         *version_lines(),
         migration_line(),
-        worker_line(scope),
+        worker_line(is_seen=workers.number > 0),
         models_line(),
-        *queue_lines(scope),
+        *queue_lines(*runs),
         *file_lines(),
         index_line(scope),
         audit_chain_line(),
@@ -57,10 +60,10 @@ def migration_line() -> Line:
     return line_of_problems("migrations_waiting", _("Migrations that wait"), waiting, hint)
 
 
-def worker_line(scope: ReportScope) -> Line:
+def worker_line(*, is_seen: bool) -> Line:
     """Return whether a worker works."""
     words, state, hint = _("seen within the last minute"), HealthState.OK, ""
-    if not is_worker_seen(now=scope.now):
+    if not is_seen:
         words, state = _("not seen within the last minute"), HealthState.BAD
         hint = _("Start one: minara worker")
     return Line("worker", _("Worker"), words=words, state=state, hint=hint, is_public=True)
@@ -74,13 +77,17 @@ def models_line() -> Line:
     return Line("models", _("Models"), words=words, state=state, hint=models.missing)
 
 
-def queue_lines(scope: ReportScope) -> tuple[Line, ...]:
-    """Return what waits and what failed."""
+def runs_to_count(scope: ReportScope) -> "tuple[QuerySet[JobRun], ...]":
+    """Return the runs that wait, those that wait too long, and those that failed."""
     queued = JobRun.objects.filter(state=RunState.QUEUED).exclude(not_before__gt=scope.now)
     late = queued.filter(created_at__lt=scope.now - WAITS_LONG)
     since = scope.now - FAILED_WITHIN
     failed = JobRun.objects.filter(state=RunState.FAILED, created_at__gte=since, finished_at__gte=since)
-    waiting, waiting_long, broken = scope.count(queued, late, failed)
+    return queued, late, failed
+
+
+def queue_lines(waiting: RowCount, waiting_long: RowCount, broken: RowCount) -> tuple[Line, ...]:
+    """Return what waits and what failed."""
     is_late = waiting_long.number > 0
     hint = _("The oldest waits for more than five minutes. Look at the worker, or give it more processes.")
     return (

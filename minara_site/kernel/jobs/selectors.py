@@ -12,7 +12,12 @@ FAILED_WITHIN = timedelta(days=7)
 
 def is_worker_seen(*, now: datetime) -> bool:
     """Say whether a worker ran something that the queue carried within the last minute."""
-    return WorkerSeen.objects.filter(seen_at__gte=now - SEEN_WITHIN).exists()
+    return workers_seen(now=now).exists()
+
+
+def workers_seen(*, now: datetime) -> "QuerySet[WorkerSeen]":
+    """Return the workers that ran something within the last minute."""
+    return WorkerSeen.objects.filter(seen_at__gte=now - SEEN_WITHIN)
 
 
 def failed_runs(*, now: datetime) -> "QuerySet[JobRun]":
