@@ -15,8 +15,10 @@ from learning_app.cases.selectors import get_case, list_rows, search_cases
 from learning_app.cases.services.reveal import end_reveal, reveal_case
 from minara_site.access.access_log import log_access
 from minara_site.access.policy import Act
+from minara_site.kernel.errors import Invalid
 from minara_site.kernel.plain_text import storable_problem
 from minara_site.shell.pages import PageRequest, page
+from minara_site.web.forms import show_refusal
 from minara_site.web.responses import render_page, see_other, toast
 
 case_list = CASES.as_page()
@@ -48,7 +50,11 @@ def reveal(request: PageRequest, case_id: int) -> HttpResponse:
         return show_case(request, case_id, form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
     principal = request.principal
     case = get_case(owner=principal.reaches(Act.CASE_REVEAL), case_id=case_id)
-    reveal_case(principal=principal, case=case, reason=form.cleaned_data["reason"], now=timezone.now())
+    try:
+        reveal_case(principal=principal, case=case, reason=form.cleaned_data["reason"], now=timezone.now())
+    except Invalid as refusal:
+        show_refusal(form, refusal)
+        return show_case(request, case_id, form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
     toast(request, _("Amounts are shown for 15 minutes."))
     return see_other("cases:one", case_id)
 

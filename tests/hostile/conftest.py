@@ -20,6 +20,12 @@ def olga_page(world: World) -> Knocker:
 
 
 @pytest.fixture
+def sam_page(world: World) -> Knocker:
+    """Support staff in the browser."""
+    return Knocker(world.callers["sam"].headers)
+
+
+@pytest.fixture
 def ana_key(world: World) -> Knocker:
     """An agent of Ana with every scope of an agent."""
     return Knocker(world.callers["key_agent"].headers)
