@@ -68,6 +68,7 @@ def run(scratch: Path, *, small: bool = False) -> list[Figure]:
             ok=small or much / little <= MAX_MEMORY_RATIO,
             reference=f"peak {much:.0f} MB, {little:.0f} MB",
         ),
+        *list_figures(small=small),
     ]
 
 
