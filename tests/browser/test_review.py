@@ -154,7 +154,7 @@ def test_what_one_person_has_open_another_neither_begins_with_nor_decides(
     shows(his, first)
     expect(claim_of(his)).to_contain_text("olga is reviewing it until")
     press(his, "r")
-    expect(his.locator("#toasts")).to_contain_text("Nothing was changed.")
+    expect(his.locator("#toasts")).to_contain_text("nothing was changed.")
     assert Hold.objects.open().count() == 4
     press(hers, "j")  # she goes on, and her claim with her
     shows(hers, other)

@@ -41,7 +41,7 @@ def ask_each(run: Pass, capability: Capability, items: Sequence[T], act: Callabl
     mode = mode_of(capability)
     for done, item in enumerate(items, 1):
         if run.lease.lost.is_set() or mode_of(capability) is not mode:
-            run.counts["stopped"] = _("It was switched meanwhile, or another pass took over.")
+            run.counts["stopped"] = _("It was switched meanwhile, or another pass is running.")
             return
         try:
             outcome = act(run, item)

@@ -135,7 +135,7 @@ def clean_moment(decided_at: datetime | None, *, now: datetime) -> datetime:
     if moment < EARLIEST:
         raise wrong("decided_at", _("Give decided_at as a moment after 1970."))
     if moment - now > CLOCKS_DIFFER:
-        raise wrong("decided_at", _("decided_at lies in the future. Record a case once it is decided."))
+        raise wrong("decided_at", _("decided_at is in the future. Record a case once it is decided."))
     return moment.astimezone(UTC)
 
 

@@ -56,7 +56,7 @@ def quarantine_one(request: PageRequest, uid: str) -> HttpResponse:
         return render_page(request, TEMPLATE, context, status=HTTPStatus.UNPROCESSABLE_ENTITY)
     reason = form.cleaned_data["reason"]
     decided = quarantine(uid=uid, reason=reason, actor=request.principal.actor, now=timezone.now())
-    said = _("Quarantined: only an operator lets it into prompts again.")
+    said = _("Quarantined: prompts carry it again only once an operator releases it.")
     toast(request, said, undo_url=reverse("methodologies:undo", args=[decided.event.pk]))
     return back(request, reverse("methodologies:one", args=[uid]))
 

@@ -28,7 +28,7 @@ def apply(audit: FixAudit, claim: Claim | None) -> dict[str, int]:
 METHODOLOGY_DEMOTION = Fix(
     FixName.METHODOLOGY_DEMOTION,
     _("Demotion of methodologies"),
-    _("Quarantines the methodologies that were wrong too often. It lets none out of quarantine."),
+    _("Quarantines the methodologies that were wrong too often. It never ends a quarantine."),
     dry_run,
     apply,
 )

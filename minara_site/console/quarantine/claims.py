@@ -72,4 +72,4 @@ def check_unclaimed(item_ids: Collection[str], *, principal: Principal, now: dat
     """Raise Claimed when another person reviews one of these items."""
     for found in find_claims(item_ids, principal=principal, now=now).values():
         if not found.is_own:
-            raise Claimed(f"{found.text}. {_('Nothing was changed.')}")
+            raise Claimed(_("%(claim)s: nothing was changed.") % {"claim": found.text})

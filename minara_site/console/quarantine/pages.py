@@ -112,7 +112,7 @@ DECIDED_LIST = replace(
         sorts=by_time("decided_at"),
         filters=(replace(REASON, label=_("Decision"), choices=tuple(DECIDED.items()), default=Decision.RELEASED),),
         bulk=(),
-        empty=Empty("held", _("No decided texts"), _("What people released or discarded stands here.")),
+        empty=Empty("held", _("No decided texts"), _("What people released or discarded is listed here.")),
     ),
     act=Act.REVIEW,
     rows=Hold.objects.for_owner,

@@ -167,7 +167,7 @@ class TestClaim:
         for path, sent in ((VERDICT, body), (VERDICT, body | {"ids": [item_id, f"hold-{other.pk}"]})):
             refused = oscars.post(path, sent)
             assert refused.status_code == 409
-            assert toasts_of(refused) == ["olga is reviewing it until 12:05. Nothing was changed."]
+            assert toasts_of(refused) == ["olga is reviewing it until 12:05: nothing was changed."]
         asked = oscars.post(VERDICT, body, headers=MORE)
         assert (asked.status_code, asked["HX-Reswap"]) == (409, "none")
         oscars.post(f"/memories/held/{hold.pk}/discard/")

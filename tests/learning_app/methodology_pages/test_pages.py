@@ -192,7 +192,7 @@ def test_an_operator_quarantines_with_a_reason_releases_at_the_bar_and_undoes_ea
     row = make_methodology(correct=20, used=21, quarantine=0)
     assert "This field is required." in text_of(operator_page.post(one(row, "quarantine/"), {}), 422)
     done = operator_page.post(one(row, "quarantine/"), {"reason": "Fitted"}, follow=True)
-    assert toasts_of(done) == ["Quarantined: only an operator lets it into prompts again."]
+    assert toasts_of(done) == ["Quarantined: prompts carry it again only once an operator releases it."]
     assert state(row) == (1, "operator", True)
     released = operator_page.post(one(row, "release/"), follow=True)
     operator_page.post(undo_of(released))
