@@ -9,7 +9,8 @@ from django.utils.translation import gettext_lazy as _
 from memory_app.edges.core import EdgeType, NodeKind
 from memory_app.edges.models import MemoryEdge
 from memory_app.edges.selectors import Node, node_of
-from minara_site.kernel.core.assets import AssetClass
+from minara_site.web.filters import Text
+from minara_site.web.market_labels import CLASS_LABELS
 
 EDGE_WORDS: dict[EdgeType, Promise] = {
     EdgeType.HOLDS: _("owned"),
@@ -27,20 +28,6 @@ KIND_WORDS: dict[NodeKind, Promise] = {
     NodeKind.PAIR: _("pair"),
     NodeKind.SCENARIO: _("scenario"),
 }
-CLASS_WORDS: dict[AssetClass, Promise] = {
-    AssetClass.MAJOR_CRYPTO: _("major coin"),
-    AssetClass.LAYER_1: _("layer 1"),
-    AssetClass.LAYER_2: _("layer 2"),
-    AssetClass.DEFI_BLUE_CHIP: _("DeFi blue chip"),
-    AssetClass.CRYPTO_ALT: _("alt coin"),
-    AssetClass.MEME_COIN: _("meme coin"),
-    AssetClass.STABLECOIN: _("stablecoin"),
-    AssetClass.STOCK: _("stock"),
-    AssetClass.ETF: _("fund"),
-    AssetClass.INDEX: _("index"),
-    AssetClass.COMMODITY: _("commodity"),
-    AssetClass.FOREX: _("currency pair"),
-}
 
 
 @dataclass(frozen=True)
@@ -48,13 +35,13 @@ class DescribedEdge:
     """What one memory says of an entity, in words."""
 
     node: Node
-    words: Promise
-    said: Promise
+    words: Text
+    said: Text
 
 
-def label_of(node: Node) -> Promise:
+def label_of(node: Node) -> Text:
     """Return what an entity is: the class of an asset, else its kind."""
-    return CLASS_WORDS[node.asset_class] if node.asset_class else KIND_WORDS[node.kind]
+    return CLASS_LABELS[node.asset_class] if node.asset_class else KIND_WORDS[node.kind]
 
 
 def describe_edges(edges: Iterable[MemoryEdge]) -> list[DescribedEdge]:

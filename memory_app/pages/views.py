@@ -11,7 +11,6 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory_app.edges.pages import CLASS_WORDS
 from memory_app.memories.core.destinations import Destination
 from memory_app.memories.unconfirmed import find_unconfirmed, find_unconfirmed_memories
 from memory_app.pages.core import CompiledPage, Heading, RowKind, find_asset
@@ -19,21 +18,14 @@ from memory_app.pages.selectors import PageScope, list_assets, load_page, open_a
 from minara_site.access.access_log import log_access
 from minara_site.access.models import User
 from minara_site.access.policy import Act
-from minara_site.kernel.core.assets import AssetGroup
 from minara_site.shell.owners import open_owner
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.filters import changed_query
+from minara_site.web.market_labels import CLASS_LABELS, GROUP_LABELS
 from minara_site.web.responses import render_page
 
 MAX_CHARS = 100
 
-GROUP_WORDS = {
-    AssetGroup.CRYPTO: gettext_lazy("Crypto"),
-    AssetGroup.STOCK: gettext_lazy("Stocks and funds"),
-    AssetGroup.INDEX: gettext_lazy("Indices"),
-    AssetGroup.COMMODITY: gettext_lazy("Commodities"),
-    AssetGroup.FOREX: gettext_lazy("Currency pairs"),
-}
 HEADING_WORDS = {
     Heading.COMPILED_TRUTH: gettext_lazy("What is known"),
     Heading.TIMELINE: gettext_lazy("Timeline"),
@@ -57,7 +49,7 @@ def asset_list(request: PageRequest) -> HttpResponse:
         return HttpResponseRedirect(address_of(asset.symbol, request))
     log_access(principal=request.principal, owner_ids=[owner.pk], kind="compiled", now=timezone.now())
     groups = [
-        (GROUP_WORDS[group], [(known, CLASS_WORDS[known.asset.asset_class]) for known in assets])
+        (GROUP_LABELS[group], [(known, CLASS_LABELS[known.asset.asset_class]) for known in assets])
         for group, assets in list_assets(owner=owner).items()
     ]
     status = HTTPStatus.NOT_FOUND if written else HTTPStatus.OK
@@ -92,8 +84,8 @@ def page_context(request: PageRequest, asked: PageScope, compiled: CompiledPage)
     size = compiled.markdown.encode()
     return {
         "compiled": compiled,
-        "class_words": CLASS_WORDS[compiled.asset.asset_class],
-        "group_words": GROUP_WORDS[compiled.asset.asset_class.group],
+        "class_words": CLASS_LABELS[compiled.asset.asset_class],
+        "group_words": GROUP_LABELS[compiled.asset.asset_class.group],
         "parts": [
             (
                 HEADING_WORDS[section.heading],

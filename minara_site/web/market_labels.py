@@ -3,6 +3,7 @@
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from minara_site.kernel.core.assets import AssetClass, AssetGroup
 from minara_site.kernel.market.outcome import Direction
 from minara_site.web.filters import Text
 from minara_site.web.moments import MINUS
@@ -14,6 +15,28 @@ DIRECTIONS: dict[Direction, Text] = {
     Direction.BULLISH: gettext_lazy("bullish"),
     Direction.BEARISH: gettext_lazy("bearish"),
     Direction.NEUTRAL: gettext_lazy("neutral"),
+}
+
+CLASS_LABELS: dict[AssetClass, Text] = {
+    AssetClass.MAJOR_CRYPTO: gettext_lazy("major coin"),
+    AssetClass.LAYER_1: gettext_lazy("layer 1"),
+    AssetClass.LAYER_2: gettext_lazy("layer 2"),
+    AssetClass.DEFI_BLUE_CHIP: gettext_lazy("DeFi blue chip"),
+    AssetClass.CRYPTO_ALT: gettext_lazy("alt coin"),
+    AssetClass.MEME_COIN: gettext_lazy("meme coin"),
+    AssetClass.STABLECOIN: gettext_lazy("stablecoin"),
+    AssetClass.STOCK: gettext_lazy("stock"),
+    AssetClass.ETF: gettext_lazy("fund"),
+    AssetClass.INDEX: gettext_lazy("index"),
+    AssetClass.COMMODITY: gettext_lazy("commodity"),
+    AssetClass.FOREX: gettext_lazy("currency pair"),
+}
+GROUP_LABELS: dict[AssetGroup, Text] = {
+    AssetGroup.CRYPTO: gettext_lazy("Crypto"),
+    AssetGroup.STOCK: gettext_lazy("Stocks and funds"),
+    AssetGroup.INDEX: gettext_lazy("Indices"),
+    AssetGroup.COMMODITY: gettext_lazy("Commodities"),
+    AssetGroup.FOREX: gettext_lazy("Currency pairs"),
 }
 
 

@@ -69,6 +69,7 @@ def test_an_operator_clears_twenty_items_without_a_mouse(visit: Visit, olga: Any
     expect(page.locator("main")).to_contain_text("Last cleared by you just now.")
     decisions = list(Hold.objects.order_by("held_at").values_list("decision", flat=True))
     assert decisions == [Decision.DISCARDED, Decision.RELEASED] * 10
+    expect(page.locator("[data-toast='watched']").last).to_be_visible()
     press(page, "u")
     shows(page, holds[-1])
     assert not Lease.objects.filter(name__startswith="review:").exclude(holder=f"user:{olga.pk}").exists()

@@ -64,7 +64,9 @@ def why_unjudged(case: TradingCase) -> str:
     """Return why a case says neither right nor wrong; empty when it does."""
     if case.outcome_state == OutcomeState.INCONCLUSIVE:
         band = f"{settings.MINARA.noise_band_pct:g}"
-        return _("The move is inside the noise band of %(band)s %%: too small to tell skill from luck.") % {"band": band}
+        return _("The move is inside the noise band of %(band)s %%: too small to tell skill from luck.") % {
+            "band": band
+        }
     if case.outcome_state == OutcomeState.EXPIRED:
         return _("No price was known within a week after the window.")
     return _("Prices judge the case when its window is over.") if case.outcome_state == OutcomeState.PENDING else ""

@@ -24,7 +24,7 @@ from minara_site.kernel.market.outcome import Direction
 from minara_site.web.filters import Filter, FilterKind, Rows, Text
 from minara_site.web.keyset import Order
 from minara_site.web.lists import BulkAction, Column, Empty, ListSpec, Sort
-from minara_site.web.market_labels import DIRECTIONS
+from minara_site.web.market_labels import CLASS_LABELS, DIRECTIONS, GROUP_LABELS
 
 ALL = "all"
 TABS: dict[str, tuple[Text, Callable[[MethodologyQuerySet], MethodologyQuerySet]]] = {
@@ -80,7 +80,7 @@ METHODOLOGIES = ListSpec(
             "group",
             gettext_lazy("Asset group"),
             FilterKind.CHOICE,
-            choices=[(each.value, each.value) for each in AssetGroup],
+            choices=list(GROUP_LABELS.items()),
             apply=in_groups,
         ),
         Filter(
@@ -88,7 +88,7 @@ METHODOLOGIES = ListSpec(
             gettext_lazy("Asset class"),
             FilterKind.CHOICE,
             lookup="asset_class",
-            choices=[(each.value, each.value) for each in AssetClass],
+            choices=list(CLASS_LABELS.items()),
         ),
         Filter(
             "direction",
