@@ -179,8 +179,10 @@ def test_what_support_staff_and_operators_beside_the_demo_open(
     visit: Visit, judge: Judge, demo: User, sam: User, olga: User
 ) -> None:
     judge.open_all(visit(olga), {"home beside the demo": "/"})
-    seen = crawl(visit(sam), judge, "of support", is_new=lambda path: not is_owners(path))
-    assert {"home", *SUPPORTS_PAGES} <= seen
+    console = visit(sam)
+    seen = crawl(console, judge, "of support", is_new=lambda path: not is_owners(path))
+    assert "home" in seen
+    judge.open_all(console, {f"{name} of support": reverse(name) for name in SUPPORTS_PAGES})
 
 
 def test_what_a_stranger_opens(visit: Visit, judge: Judge, db: None) -> None:
