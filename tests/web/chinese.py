@@ -19,7 +19,7 @@ IDENTIFIERS = {
     *"mem0 get_all OpenMemory Letta af minara.db".split(),
     *Classification,
     *"ANTHROPIC_API_KEY MINARA_SKILL_MODULES MEMORY_CONSOLIDATION_ENABLED asset get_price relative_performance".split(),
-    *"trade-cases learning seed POST v1/methodologies DeFi".split(),
+    *"trade-cases learning seed POST v1/methodologies DeFi T-20931 XRP".split(),
     *"BTC EUR/USD risk risk_tolerance home_language conservative".split(),
 }
 SILENT_TAGS = {"script", "style", "svg", "kbd", "code", "pre", "noscript"}

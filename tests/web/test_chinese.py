@@ -108,7 +108,8 @@ def test_an_owner(li: User) -> None:
         "/prompt/?show=now",
         *(f"/search/?{urlencode({'q': query})}" for query in search),
     ]
-    pages = {each.url_name for each in registry.load("navigation").values() if permits(each.act, Role.USER, None)}
+    declared = registry.load("navigation").values()
+    pages = {each.url_name for each in declared if Role.USER in each.roles and permits(each.act, Role.USER, None)}
     assert crawl(visitor(li), *paths) >= pages | {"memories:edit", "access:key_new", "access:key_revoke"}
 
 
