@@ -24,9 +24,6 @@ DECAYING = 1_000.0
 MAX_DETECTOR = 100 * DECAYING
 """A cap of each figure, so that a methodology which recovers is seen to; the first warning never depends on it."""
 
-MAX_LOG = 700.0
-"""`exp` of it is still a finite float."""
-
 
 @dataclass(frozen=True, slots=True)
 class CourtState:
@@ -95,11 +92,6 @@ def log_mean_exp(logs: Sequence[float]) -> float:
 def log_evidence(state: CourtState) -> float:
     """Return the logarithm of E now."""
     return log_mean_exp(state.log_products)
-
-
-def e_value(log_e: float) -> float:
-    """Return E of its logarithm, now or at its maximum, as a finite float."""
-    return math.exp(min(log_e, MAX_LOG))
 
 
 def beats_chance(state: CourtState) -> bool:

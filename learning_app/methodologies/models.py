@@ -1,92 +1,26 @@
 """The tables of methodologies and of what happened to them. Source: S2 (methodology store), decisions (lifecycle)."""
 
-import math
 import uuid
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
-from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
-from learning_app.methodologies.core.ladder import Trust, TrustRules
+from learning_app.methodologies.core.evidence import e_value
+from learning_app.methodologies.core.ladder import Trust
+from learning_app.methodologies.querysets import MethodologyQuerySet, trust_rules
 from learning_app.vocabulary import LifecycleKind, PrimarySignal, QuarantinedBy, Timeframe
-from minara_site.config import CourtMode
 from minara_site.kernel.core.assets import AssetClass
 from minara_site.kernel.core.nested import leaves
 from minara_site.kernel.guard.masking import mask, mask_nested
 from minara_site.kernel.market.outcome import Direction
 
 LIFECYCLE_TABLE = "methodology_lifecycle_events"
-MAX_LOG = 700.0  # beyond it a float overflows
-NEAR_BOUND, NEAR_USES = 0.10, 5
-"""How little a methodology lacks that is near graduation: of the bound, or of the uses."""
-
-
-def trust_rules() -> TrustRules:
-    """Return the four numbers of the settings."""
-    config = settings.MINARA
-    return TrustRules(
-        config.injection_threshold,
-        config.min_uses,
-        config.demotion_wilson_threshold,
-        config.min_uses_before_demotion,
-    )
 
 
 def new_uid() -> str:
     """Return the id of a new methodology."""
     return str(uuid.uuid4())
-
-
-class MethodologyQuerySet(models.QuerySet[Any]):
-    """Methodologies."""
-
-    def graduated(self) -> Self:
-        """Keep what is out of quarantine and not held."""
-        return self.filter(quarantine=0, held_at__isnull=True)
-
-    def injected(self) -> Self:
-        """Keep what prompts may carry now; `selectors.list_injected` judges their texts by today's rules besides."""
-        config = settings.MINARA
-        rows = self.graduated().filter(confidence__gte=config.injection_threshold)
-        is_enforced = config.methodology_court is CourtMode.ENFORCE
-        return rows.filter(beats_chance=True, decay_at__isnull=True) if is_enforced else rows
-
-    def at_bar(self) -> Self:
-        """Keep what an operator may release: enough uses, and the bound holds."""
-        config = settings.MINARA
-        return self.filter(times_used__gte=config.min_uses, confidence__gte=config.injection_threshold)
-
-    def quarantined(self) -> Self:
-        """Keep what waits in quarantine and is not held."""
-        return self.filter(quarantine=1, held_at__isnull=True)
-
-    def near_graduation(self) -> Self:
-        """Keep what the rule may soon let out: half the uses, and the bound is close, or uses are missing above all.
-
-        Uses are missing above all where at most five are, and so far as many were right as the bar asks for.
-        """
-        config = settings.MINARA
-        bar, uses = config.injection_threshold, config.min_uses
-        is_young = Q(times_used__gte=uses - NEAR_USES, times_used__lt=uses, times_correct__gte=bar * F("times_used"))
-        waiting = self.quarantined().filter(quarantined_by=QuarantinedBy.RULE, times_used__gte=math.ceil(uses / 2))
-        return waiting.filter(Q(confidence__gte=bar - NEAR_BOUND) | is_young)
-
-    def kept_back(self) -> Self:
-        """Keep what reached the bar, quarantined by a person, the scan or the judge, and changed since it was read."""
-        rows = self.quarantined().exclude(quarantined_by=QuarantinedBy.RULE).at_bar()
-        return rows.filter(Q(reviewed_at__isnull=True) | Q(reviewed_at__lt=F("updated_at")))
-
-    def unread(self) -> Self:
-        """Keep what collects evidence and no person has read."""
-        config = settings.MINARA
-        is_below = Q(times_used__lt=config.min_uses) | Q(confidence__lt=config.injection_threshold)
-        rows = self.quarantined().filter(reviewed_at__isnull=True)
-        return rows.filter(is_below | Q(quarantined_by=QuarantinedBy.RULE))
-
-    def needs_person(self) -> Self:
-        """Keep what the review queue shows: what is unread, and what is kept back."""
-        return self.quarantined().filter(Q(reviewed_at__isnull=True) | Q(pk__in=self.kept_back().values("pk")))
 
 
 class Methodology(models.Model):
@@ -194,7 +128,7 @@ class Methodology(models.Model):
     @property
     def e_value(self) -> float:
         """The evidence that it beats its base rate, 1 before its first block; kept finite."""
-        return math.exp(min(self.log_evidence or 0.0, MAX_LOG))
+        return e_value(self.log_evidence or 0.0)
 
     @property
     def trust(self) -> Trust:

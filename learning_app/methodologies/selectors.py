@@ -7,7 +7,8 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from learning_app.methodologies.core import METHODOLOGY_KIND
-from learning_app.methodologies.models import LifecycleEvent, Methodology, MethodologyQuerySet
+from learning_app.methodologies.models import LifecycleEvent, Methodology
+from learning_app.methodologies.querysets import MethodologyQuerySet
 from learning_app.vocabulary import LifecycleKind
 from minara_site.access.models import User
 from minara_site.config import CourtMode

@@ -12,7 +12,7 @@ from memory_app.doctor.selectors import fixes, get_fix_run, list_fix_runs
 from memory_app.doctor.services import ask_for_fixes, choose_fixes
 from minara_site.access.policy import Act
 from minara_site.kernel.counts import RowCount
-from minara_site.kernel.doctor.core import HOLDS_OPEN, Section, anonymous_record
+from minara_site.kernel.doctor.core import REVIEW_WAITING, Section, anonymous_record
 from minara_site.kernel.doctor.scope import MAX_ON_A_PAGE
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.kernel.jobs.selectors import is_worker_seen
@@ -33,8 +33,8 @@ def show(request: PageRequest) -> HttpResponse:
 def render_report(request: PageRequest, *, problem: str = "", status: HTTPStatus = HTTPStatus.OK) -> HttpResponse:
     """Answer the page."""
     report = load_report(now=timezone.now(), most=MAX_ON_A_PAGE)
-    if (held := report.count(HOLDS_OPEN)) is not None:
-        set_waiting_count(request, held)
+    if (waiting := report.count(REVIEW_WAITING)) is not None:
+        set_waiting_count(request, waiting)
     context = {
         "title": _("Doctor"),
         "state": report.state,

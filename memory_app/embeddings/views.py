@@ -6,7 +6,7 @@ from typing import Any
 from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from memory_app.embeddings import services
 from memory_app.embeddings.selectors import Overview, load_overview
@@ -25,7 +25,7 @@ from minara_site.web.responses import render_page, see_other, toast
 STATES = {
     EmbeddingState.EMBEDDED: (gettext_lazy("Embedded"), gettext_lazy("Found by meaning and by words.")),
     EmbeddingState.PENDING: (
-        gettext_lazy("Pending"),
+        pgettext_lazy("embedding", "Pending"),
         gettext_lazy("Waits for the next run; found by words until then."),
     ),
     EmbeddingState.FAILED: (

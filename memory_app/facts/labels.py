@@ -1,6 +1,7 @@
 """Facts, decisions and refusals in words."""
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from memory_app.facts.core import EventKind
 from memory_app.facts.core.decision import CORRECTED, HELD_AGAIN, UNSURE, DecisionKind, Problem
@@ -9,7 +10,7 @@ from memory_app.memories.core import FactState
 from minara_site.web.filters import Text
 
 STATES: dict[FactState, Text] = {
-    FactState.PENDING: _("Pending"),
+    FactState.PENDING: pgettext_lazy("fact", "Pending"),
     FactState.SETTLED: _("Settled"),
     FactState.RETIRED: _("Retired"),
 }

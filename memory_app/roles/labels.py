@@ -6,7 +6,7 @@ from typing import Any, assert_never
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from memory_app.roles.core import Classification, SkipReason, Status, Trigger
 from memory_app.roles.core.declarations import (
@@ -30,7 +30,7 @@ from minara_site.web.market_labels import hours_label, pnl_label
 from minara_site.web.moments import age, day_and_time
 
 STATUSES: dict[Status, Text] = {
-    Status.PENDING: gettext_lazy("Pending"),
+    Status.PENDING: pgettext_lazy("decision", "Pending"),
     Status.REFLECTED: gettext_lazy("Reflected"),
     Status.SKIPPED: gettext_lazy("Skipped"),
 }

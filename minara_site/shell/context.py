@@ -11,13 +11,14 @@ from django.utils.translation import gettext as _
 
 from minara_site.access.policy import Act
 from minara_site.access.principal import ANONYMOUS, Principal
+from minara_site.kernel.counts import count_each
 from minara_site.kernel.guard.selectors import list_holds
-from minara_site.kernel.ownership import EVERYONE
 from minara_site.shell.nav import Crumb, EntryLink, Place, TabLink, crumbs_to, find_place, load_entries
+from minara_site.shell.review import review_kinds
 
 SEARCH = "search"
 MAX_WAITING = 99
-WAITING = "held_waiting"
+WAITING = "items_waiting"
 THEMES = ("system", "light", "dark")
 
 
@@ -59,16 +60,19 @@ class Shell:
 
     @cached_property
     def waiting(self) -> str:
-        """Return how many held texts wait for this reader, empty for none.
+        """Return how many items wait for a decision of this reader, empty for none.
 
-        One query, which reads at most 100 rows; none where `set_waiting_count` said it.
+        For operators the whole queue, for an owner what is held. One query, which reads at most 100 rows of each kind;
+        none where `set_waiting_count` said it.
         """
         if (known := getattr(self.request, WAITING, None)) is not None:
             return waiting_label(known)
+        if self.principal.may(Act.REVIEW):
+            kinds = [kind.waiting() for kind in review_kinds().values()]
+            return waiting_label(sum(count.number for count in count_each(*kinds, limit=MAX_WAITING + 1)))
         if not self.principal.may(Act.HOLDS_READ):
             return ""
-        owner = EVERYONE if self.principal.is_operator else self.principal.owner
-        return waiting_label(list_holds(owner=owner).order_by()[: MAX_WAITING + 1].count())
+        return waiting_label(list_holds(owner=self.principal.owner).order_by()[: MAX_WAITING + 1].count())
 
     @property
     def search(self) -> TabLink | None:

@@ -101,7 +101,8 @@ class NavPage:
     """A page of the navigation: a tab of `entry`, at the place `order`. After `g`, `key` opens it.
 
     `roles` narrows who finds it there, where the act alone would show it to more. `also` names the pages without
-    arguments that belong to the same tab under another address. `counts_held` puts the count of held texts beside it.
+    arguments that belong to the same tab under another address. `counts_waiting` puts beside it how many items wait
+    for the decision of the reader.
     """
 
     name: str
@@ -113,7 +114,7 @@ class NavPage:
     key: str = ""
     roles: frozenset[Role] = SIGNED_IN
     also: tuple[str, ...] = ()
-    counts_held: bool = False
+    counts_waiting: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,7 @@ class TabLink:
     url: str
     key: str = ""
     addresses: tuple[str, ...] = ()
-    counts_held: bool = False
+    counts_waiting: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +143,9 @@ class EntryLink:
         return self.tabs[0].url
 
     @property
-    def counts_held(self) -> bool:
-        """Whether one of its tabs leads to the held texts."""
-        return any(tab.counts_held for tab in self.tabs)
+    def counts_waiting(self) -> bool:
+        """Whether one of its tabs leads to what waits for a decision."""
+        return any(tab.counts_waiting for tab in self.tabs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +180,7 @@ def load_entries(principal: Principal) -> list[EntryLink]:
 def link_to(page: NavPage) -> TabLink:
     """Return a page with its addresses."""
     url, *others = (reverse(name) for name in (page.url_name, *page.also))
-    return TabLink(page.name, page.label, url, page.key, (url, *others), page.counts_held)
+    return TabLink(page.name, page.label, url, page.key, (url, *others), page.counts_waiting)
 
 
 def find_place(entries: Sequence[EntryLink], path: str) -> Place | None:

@@ -39,13 +39,17 @@ ALSO = {  # other faces of a view that is seen
     "edges:graph of one": "/memories/graph/?entity=BTC",
     "pages:one as agents read it": "/assets/BTC/?show=agent",
 }
-DECLARED = registry.load("navigation").values()
-PAGES = {name for each in DECLARED for name in (each.url_name, *each.also)}
-OWNERS_PAGES = {name for each in DECLARED for name in (each.url_name, *each.also) if permits(each.act, Role.USER, None)}
-OWNERS_PAGES -= {"console:demo_remove"}  # below Home, for operators
-SUPPORTS_PAGES = {"access_log:reveals"}  # in the navigation of support alone
-PAGES -= SUPPORTS_PAGES
-OWNERS_PAGES -= SUPPORTS_PAGES
+
+
+def pages_of(role: Role) -> set[str]:
+    """Return the pages that the navigation shows to a role, and those of the same tab."""
+    declared = [each for each in registry.load("navigation").values() if role in each.roles]
+    return {name for each in declared if permits(each.act, role, None) for name in (each.url_name, *each.also)}
+
+
+OWNERS_PAGES = pages_of(Role.USER) - {"console:demo_remove"}  # below Home, for operators
+PAGES = pages_of(Role.USER) | pages_of(Role.OPERATOR)
+SUPPORTS_PAGES = pages_of(Role.SUPPORT) - PAGES
 
 
 COVERED = """() => [...document.querySelectorAll("a, button, input, select, textarea, summary")].filter((control) => {

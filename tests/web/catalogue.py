@@ -13,9 +13,10 @@ from django.utils.translation.template import templatize
 from tests.kit.site import APPS
 
 FOLDER = settings.BASE_DIR / "minara_site/locale/zh_Hans/LC_MESSAGES"
-LITERAL = re.compile(r'(?:(msgid_plural|msgid|msgstr)(?:\[0\])? )?(".*")')
-CALL = re.compile(r"\b(?:n?gettext|_)\(")
-CALLED = {"_", "gettext", "gettext_lazy", "gettext_noop", "ngettext", "ngettext_lazy"}
+LITERAL = re.compile(r'(?:(msgctxt|msgid_plural|msgid|msgstr)(?:\[0\])? )?(".*")')
+CALL = re.compile(r"\b(?:[np]?gettext|_)\(")
+CALLED = {"_", "gettext", "gettext_lazy", "gettext_noop", "ngettext", "ngettext_lazy", "pgettext_lazy"}
+CONTEXT_ENDS = "\x04"
 
 
 @dataclass
@@ -27,9 +28,10 @@ class Entry:
 
     @property
     def key(self) -> str:
-        """Return what a compiled catalogue finds it by: the singular, and the plural after a NUL."""
-        plural = self.texts.get("msgid_plural")
-        return self.texts["msgid"] if plural is None else f"{self.texts['msgid']}\0{plural}"
+        """Return what a compiled catalogue finds it by: a context before EOT, the singular, the plural after a NUL."""
+        context, plural = self.texts.get("msgctxt"), self.texts.get("msgid_plural")
+        texts = self.texts["msgid"] if plural is None else f"{self.texts['msgid']}\0{plural}"
+        return texts if context is None else f"{context}{CONTEXT_ENDS}{texts}"
 
     @property
     def text(self) -> str:
@@ -110,6 +112,7 @@ def in_module(path: Path) -> Iterator[str]:
 def key_of(call: ast.Call) -> str:
     """Return the key of a call; a message that is no literal cannot be translated and fails."""
     assert isinstance(call.func, ast.Name)
-    texts = call.args[: 2 if call.func.id.startswith("n") else 1]
+    has_context = call.func.id.startswith("p")
+    texts = call.args[: 2 if call.func.id.startswith("n") or has_context else 1]
     assert all(isinstance(text, ast.Constant) for text in texts), ast.unparse(call)
-    return "\0".join(text.value for text in texts if isinstance(text, ast.Constant))
+    return (CONTEXT_ENDS if has_context else "\0").join(text.value for text in texts if isinstance(text, ast.Constant))

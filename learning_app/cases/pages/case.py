@@ -14,7 +14,8 @@ from learning_app.cases.pages.labels import bound_label, credit_label, judged_la
 from learning_app.cases.pages.lists import CaseRow
 from learning_app.cases.pages.timeline import KINDS, Kind, timeline_of
 from learning_app.cases.selectors import hints_of, list_case_reveals, list_outcome_events, list_own_reveals
-from learning_app.methodologies.models import LifecycleEvent, trust_rules
+from learning_app.methodologies.models import LifecycleEvent
+from learning_app.methodologies.querysets import trust_rules
 from learning_app.vocabulary import LifecycleKind
 from minara_site.access.actors import name_actors
 from minara_site.access.models import AccessEntry

@@ -2,7 +2,7 @@
 
 from django.conf import settings
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from learning_app.cases.models import OWNER, CaseHint, TradingCase
 from learning_app.methodologies.core.wilson import wilson_lower_bound
@@ -11,7 +11,7 @@ from learning_app.vocabulary import OutcomeState
 from minara_site.web.filters import Text
 
 OUTCOMES: dict[OutcomeState, Text] = {
-    OutcomeState.PENDING: gettext_lazy("Pending"),
+    OutcomeState.PENDING: pgettext_lazy("case", "Pending"),
     OutcomeState.CONFIRMED_GOOD: gettext_lazy("Confirmed good"),
     OutcomeState.CONFIRMED_BAD: gettext_lazy("Confirmed bad"),
     OutcomeState.INCONCLUSIVE: gettext_lazy("Inconclusive"),

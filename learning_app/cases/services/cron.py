@@ -101,7 +101,7 @@ def judge(run: Pass) -> None:
 
 def stress_of(*, now: datetime) -> str:
     """Return why markets are under stress: most cases of the last day were decided in high volatility; else empty."""
-    recent = TradingCase.objects.filter(decided_at__gt=now - STRESS, decided_at__lte=now)
+    recent = TradingCase.objects.filter(decided_at__gt=now - STRESS, decided_at__lte=now, is_demo=False)
     known = recent.exclude(regime=Regime.UNKNOWN)
     high, total = known.filter(regime__endswith="_hivol").count(), known.count()
     if 2 * high <= total:

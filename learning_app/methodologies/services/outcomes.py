@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from learning_app.methodologies.core.ladder import after_outcome
-from learning_app.methodologies.models import LifecycleEvent, Methodology, trust_rules
+from learning_app.methodologies.models import LifecycleEvent, Methodology
+from learning_app.methodologies.querysets import trust_rules
 from learning_app.methodologies.services.events import new_event
 from learning_app.vocabulary import LifecycleKind
 from minara_site.kernel.db import update_rows

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext as _
 
-from learning_app.court.core import LOG_BEATS_CHANCE, add_block, e_value, log_evidence, new_state
+from learning_app.court.core import LOG_BEATS_CHANCE, add_block, log_evidence, new_state
 from learning_app.court.services import Observation
+from learning_app.methodologies.core.evidence import e_value
 from learning_app.methodology_pages.pages.curve import Curve, Dot, Level, Line, Plan, draw_curve
 from minara_site.web.charts import Value
 

@@ -5,7 +5,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from learning_app.methodologies.core.ladder import count_missing
-from learning_app.methodologies.models import Methodology, trust_rules
+from learning_app.methodologies.models import Methodology
+from learning_app.methodologies.querysets import trust_rules
 from learning_app.vocabulary import LifecycleKind, QuarantinedBy
 from minara_site.config import CourtMode
 from minara_site.web.filters import Text

@@ -11,7 +11,8 @@ from django.utils.translation import gettext_lazy
 
 from learning_app.methodologies.core import METHODOLOGY_KIND
 from learning_app.methodologies.kinds import DISCARDED
-from learning_app.methodologies.models import Methodology, MethodologyQuerySet
+from learning_app.methodologies.models import Methodology
+from learning_app.methodologies.querysets import MethodologyQuerySet
 from learning_app.methodologies.selectors import court_record, find_injected, list_readable
 from learning_app.methodology_pages.pages.labels import state_label
 from minara_site.access.policy import Act

@@ -12,7 +12,8 @@ from learning_app.cases.pages.lists import CaseRow
 from learning_app.methodologies.block import render_block
 from learning_app.methodologies.core import METHODOLOGY_KIND
 from learning_app.methodologies.core.wilson import wilson_interval
-from learning_app.methodologies.models import Methodology, trust_rules
+from learning_app.methodologies.models import Methodology
+from learning_app.methodologies.querysets import trust_rules
 from learning_app.methodology_pages.pages.bounds import bound_curve
 from learning_app.methodology_pages.pages.evidence import e_label, evidence_curve, replay
 from learning_app.methodology_pages.pages.labels import missing_label, why_not_injected

@@ -13,13 +13,14 @@ from memory_app.index.derived import derived_tables
 from memory_app.index.documents import index_problems, newest_index_problems, orphans
 from minara_site.kernel.audit_log.verification import verify_newest
 from minara_site.kernel.counts import RowCount
-from minara_site.kernel.doctor.core import HealthState, Line, Section
+from minara_site.kernel.doctor.core import REVIEW_WAITING, HealthState, Line, Section
 from minara_site.kernel.doctor.scope import ReportScope, line_of
 from minara_site.kernel.host import read_storage, read_versions
 from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.kernel.jobs.selectors import workers_seen
 from minara_site.kernel.llm.endpoint import read_models
 from minara_site.kernel.market.selectors import load_status
+from minara_site.shell.review import review_kinds
 
 MEGABYTE = 1024 * 1024
 FAILED_WITHIN = timedelta(days=7)
@@ -28,13 +29,15 @@ WAITS_LONG = timedelta(minutes=5)
 
 def instance_section(scope: ReportScope) -> Section:
     """Return how the instance is."""
-    workers, *runs = scope.count(workers_seen(now=scope.now), *runs_to_count(scope))
+    kinds = [kind.waiting() for kind in review_kinds().values()]
+    workers, queued, late, failed, *reviews = scope.count(workers_seen(now=scope.now), *runs_to_count(scope), *kinds)
     lines = (
         *version_lines(),
         migration_line(),
         worker_line(is_seen=workers.number > 0),
         models_line(),
-        *queue_lines(*runs),
+        *queue_lines(queued, late, failed),
+        line_of(REVIEW_WAITING, _("Items in the review queue"), RowCount.together(reviews)),
         *file_lines(),
         index_line(scope),
         audit_chain_line(),

@@ -23,7 +23,7 @@ from memory_app.snapshot.selectors import count_writes_of_sessions
 from minara_site.kernel.conversations.models import Session
 from minara_site.kernel.core.vocabulary import Category
 from minara_site.kernel.counts import RowCount
-from minara_site.kernel.doctor.core import HOLDS_OPEN, HealthState, Line, Section
+from minara_site.kernel.doctor.core import HealthState, Line, Section
 from minara_site.kernel.doctor.scope import EVERY_ROW, ReportScope, line_of
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.guard.selectors import out_of_date
@@ -94,7 +94,7 @@ def memory_section(scope: ReportScope) -> Section:
         line_of("fact_conflicts_open", _("Contradictions that wait for a decision"), conflicts),
         *edge_lines(scope),
         *snapshot_lines(scope),
-        line_of(HOLDS_OPEN, _("Texts on hold"), holds),
+        line_of("holds_open", _("Texts on hold"), holds),
         judged_line("judged_by_other_rules", _("Judged by another rule set"), judged),
     )
     return Section("memory", _("Memory health"), lines)

@@ -38,12 +38,13 @@ class Learning:
 
 def learning_columns(now: datetime) -> dict[str, Any]:
     """Return what `Learning` is read from, as columns."""
-    methodologies, cases = Methodology.objects.needs_person(), TradingCase.objects.pending()
+    methodologies, cases = Methodology.objects, TradingCase.objects.pending()
     overdue = cases.filter(window_ends_at__lt=now - WAIT_FOR_PRICE)
     runs = CronRun.objects.order_by("-ended_at", "-pk")
     return {
-        "methodologies_waiting": CountOf(methodologies),
-        "methodologies_since": first_of(methodologies, "created_at"),
+        "methodologies_waiting": CountOf(methodologies.needs_person()),
+        "unread_since": first_of(methodologies.unread(), "created_at"),
+        "kept_back_since": first_of(methodologies.kept_back(), "updated_at"),
         "cases_overdue": CountOf(overdue),
         "cases_since": first_of(overdue, "window_ends_at"),
         "cases_due": Exists(cases.filter(window_ends_at__lte=now)),
@@ -60,9 +61,10 @@ def first_of(rows: "QuerySet[Any]", field: str) -> Subquery:
 def read_learning(row: Mapping[str, Any], *, now: datetime) -> Learning:
     """Return what `learning_columns` found."""
     last_run_at = row["cron_at"]
+    waiting_since = [since for since in (row["unread_since"], row["kept_back_since"]) if since]
     return Learning(
         waiting=RowCount.of(row["methodologies_waiting"]),
-        waiting_since=row["methodologies_since"],
+        waiting_since=min(waiting_since, default=None),
         overdue=RowCount.of(row["cases_overdue"]),
         overdue_since=row["cases_since"],
         last_run_at=last_run_at,

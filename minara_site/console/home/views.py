@@ -29,7 +29,7 @@ from minara_site.console.models import Step
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.llm.selectors import load_budget
 from minara_site.kernel.ownership import EVERYONE, Owner
-from minara_site.shell.context import set_waiting_count
+from minara_site.shell.context import waiting_label
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.charts import Value, sparkline
 from minara_site.web.labels import enumeration, sentences
@@ -56,7 +56,6 @@ def home(request: PageRequest) -> HttpResponse:
         return render_page(request, "console/home/support.html", context | {"title": _("Find a case")})
     if principal.is_operator:
         own, instance = load_own_and_instance(request.user, now=now)
-        set_waiting_count(request, instance.held.number)
         context |= own_context(request, own) | feed_context(request, EVERYONE, now) | instance_context(instance)
         context["anomalies"] = list_anomalies(request, now)
         context["budgets"] = list_tight_budgets(now) if instance.has_tight_budget else []
@@ -126,6 +125,7 @@ def instance_context(instance: Instance) -> dict[str, Any]:
         "people_total": total_label(instance.people),
         "failed_total": total_label(instance.failed),
         "outcomes_due": instance.outcomes_due,
+        "held": waiting_label(instance.held.number),
         "learning": instance.learning,
         "learning_waiting": total_label(instance.learning.waiting),
         "learning_overdue": total_label(instance.learning.overdue),

@@ -11,8 +11,8 @@ Text = Any
 
 BUCKETS = ((0, "0"), (9, "1-9"), (99, "10-99"), (999, "100-999"), (9_999, "1k-9k"))
 ABOVE = "10k+"
-HOLDS_OPEN = "holds_open"  # the line that the side bar counts too
 
+REVIEW_WAITING = "review_waiting"  # the line that the side bar counts too
 FIX = "doctor.fix"
 """The job that applies fixes, and shows what they would do."""
 

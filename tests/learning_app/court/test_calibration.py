@@ -17,13 +17,13 @@ from learning_app.court.core import (
     add_block,
     beats_chance,
     block_of,
-    e_value,
     is_decaying,
     log_evidence,
     new_state,
     shrink_base_rate,
     surviving,
 )
+from learning_app.methodologies.core.evidence import e_value
 
 pytestmark = pytest.mark.soak
 

@@ -23,13 +23,13 @@ from learning_app.court.core import (
     bet_of,
     block_of,
     decay_ratio,
-    e_value,
     is_decaying,
     log_evidence,
     new_state,
     shrink_base_rate,
     surviving,
 )
+from learning_app.methodologies.core.evidence import e_value
 from tests.kit.tables import table
 
 Blocks = list[tuple[float, float]]

@@ -31,7 +31,7 @@ from tests.memory_app.memories.factories import browser, make_many, make_memory
 pytestmark = pytest.mark.django_db
 DAY = timedelta(days=1)
 NAMES = {  # what programs read: a name may come, none may change or go
-    "house": "minara database migrations_waiting worker models runs_waiting runs_failed data_folder "
+    "house": "minara database migrations_waiting worker models runs_waiting runs_failed review_waiting data_folder "
     "database_megabytes disk_free_megabytes search_index_problems audit_chain_breaks",
     "memory": "memories_live memories_held memories_deleted trash_past_retention category_preference "
     "category_observation category_trade_outcome category_lesson category_personalization category_alert "
