@@ -6,6 +6,7 @@ from minara_site.kernel.audit_log.table import AuditAct, Undo
 
 ACTS = (
     AuditAct("methodology_created", _("Methodology created"), undo=Undo.ROLL_BACK),
+    AuditAct("methodology_seen_again", _("Methodology handed in again")),
     AuditAct("methodology_outcome_recorded", _("Outcome of a methodology recorded")),
     AuditAct("methodology_quarantined", _("Methodology quarantined"), undo=Undo.OPPOSITE),
     AuditAct("methodology_released", _("Methodology released"), undo=Undo.OPPOSITE),

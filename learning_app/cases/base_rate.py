@@ -5,6 +5,7 @@ enough of them, overlapping where there is not, never closer than the candles. W
 nothing, as a case that does.
 """
 
+import math
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -14,12 +15,12 @@ from learning_app.court.core import shrink_base_rate
 from minara_site.kernel.market.models import PriceBar, PricePoint
 from minara_site.kernel.market.moves import Move, find_moves
 from minara_site.kernel.market.outcome import Direction, Outcome, OutcomeWindow, change_pct, judge_change
-from minara_site.kernel.market.regime import Regime, classify_regime
+from minara_site.kernel.market.regime import TREND_PCT, VOLATILITY_PCT, Regime, classify_regime
 from minara_site.kernel.market.selectors import bars_of, to_bar
 
 MAX_WINDOWS = 1_000
 REGIME_BARS = 100
-SHORTEST_STEP = timedelta(minutes=5)
+FIVE_MINUTES = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ def past_windows(horizon: timedelta, history: MarketHistory, *, at: datetime) ->
     left = at - history.since - horizon
     if left < timedelta():
         return []
-    apart = max(history.interval or SHORTEST_STEP, min(horizon, left / MAX_WINDOWS))
+    apart = max(history.interval or FIVE_MINUTES, min(horizon, left / MAX_WINDOWS))
     step = horizon / max(1, horizon // apart)  # so that one window ends where another begins: one price for both
     count = min(MAX_WINDOWS, left // step + 1)
     ends = (at - step * number for number in range(count))
@@ -73,9 +74,15 @@ def outcome_of(move: Move, direction: Direction) -> Outcome:
 
 
 def find_regime(symbol: str, history: MarketHistory | None, *, at: datetime) -> Regime:
-    """Return what the market did over the last hundred candles before a decision. One query."""
+    """Return what the market did over the last hundred candles before a decision. One query.
+
+    S4's limits are those of candles of five minutes; a random walk moves with the root of its time, so that longer
+    candles have limits as much wider.
+    """
     if history is None or history.interval is None:
         return Regime.UNKNOWN
     rows = bars_of(symbol, int(history.interval.total_seconds()), owner_id=None).filter(closes_at__lte=at)
     newest = list(rows.order_by("-closes_at")[:REGIME_BARS])
-    return classify_regime([to_bar(row) for row in reversed(newest)])
+    wider = math.sqrt(history.interval / FIVE_MINUTES)
+    bars = [to_bar(row) for row in reversed(newest)]
+    return classify_regime(bars, trend_pct=TREND_PCT * wider, volatility_pct=VOLATILITY_PCT * wider)

@@ -90,8 +90,9 @@ class CasesPart(DemoPart[DemoCase]):
         CourtRecord.objects.filter(methodology__in=methods).delete()
         methods.update(log_evidence=None, max_log_evidence=None, independent_cases=0, beats_chance=False, decay_at=None)
         CaseHint.objects.filter(methodology__in=methods).update(is_judged=False)
-        judge_blocks(list(TradingCase.objects.filter(hint_rows__methodology__in=methods).distinct()))
-        mark_survivors()
+        real = list(TradingCase.objects.filter(hint_rows__methodology__in=methods).distinct())
+        judge_blocks(real, actor=load.actor, now=load.now)
+        mark_survivors(is_demo=True)
         return [RemovedRows(_("Trading cases"), len(ids))]
 
 
@@ -181,9 +182,10 @@ class Desk:
         if cases:
             update_rows(TradingCase, RESOLVED, cases)
             credited = credit(cases, actor=ACTOR, now=at)
-            judge_blocks(cases)
+            judge_blocks(cases, actor=ACTOR, now=at)
         if at > self.load.ago(SHOWN_RUNS * CRON_HOURS):
-            counts = {"resolved": len(cases), "credited": credited, "survivors": mark_survivors(), "demoted": 0}
+            survivors = mark_survivors(is_demo=True)
+            counts = {"resolved": len(cases), "credited": credited, "survivors": survivors, "demoted": 0}
             times = {"started_at": at - timedelta(seconds=2), "ended_at": at}
             self.load.mark(CronRun.objects.create(**times, requested_by=ACTOR, is_ok=True, counts=counts))
 

@@ -1,6 +1,5 @@
 """The tables of trading cases, their hints, and the heartbeat of the learning cron. Sources: S2, S3 (boundary)."""
 
-from datetime import timedelta
 from typing import Any, ClassVar, Self
 
 from django.db import models
@@ -104,10 +103,6 @@ class TradingCase(models.Model):
     def guarded_text(self) -> str:
         """What an agent reads of it that somebody wrote."""
         return "\n".join(part for part in (self.decision, self.trade_ref) if part)
-
-    @property
-    def window(self) -> timedelta:
-        return self.window_ends_at - self.decided_at
 
     def mask(self) -> None:
         """Mask the secrets of this copy, which is for a reader who is not the owner."""

@@ -1,12 +1,12 @@
 """Reads of trading cases."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from django.db.models import Q, QuerySet
 from django.utils import timezone
-from django.utils.dateparse import parse_date
 from django.utils.translation import gettext as _
 
 from learning_app.cases.models import CASE_KIND, CaseHint, CaseQuerySet, CronRun, TradingCase
@@ -20,6 +20,7 @@ from minara_site.kernel.ownership import Owner
 from minara_site.kernel.plain_text import parse_number
 
 MAX_REVEALS = 20
+DAY_FORMS = ("%Y-%m-%d", "%d %b %Y", "%d %B %Y", "%Y/%m/%d", "%Y年%m月%d日")
 REVEAL_KIND = "case_reveal"
 """What the access log calls a look at the amounts of a case."""
 
@@ -57,7 +58,7 @@ def hints_of(case: TradingCase) -> list[CaseHint]:
 
 def search_cases(rows: "QuerySet[TradingCase]", text: str) -> "QuerySet[TradingCase]":
     """Keep the cases that a text names: by id ("4182", "#4182"), id of the trade, asset in any spelling, or day."""
-    found = Q(trade_ref=text)
+    found = Q(trade_ref__in={text, text.upper(), text.lower()})
     number = parse_number(text.removeprefix("#"))
     if number is not None:
         found |= Q(pk=number)
@@ -69,11 +70,11 @@ def search_cases(rows: "QuerySet[TradingCase]", text: str) -> "QuerySet[TradingC
 
 
 def day_of(text: str) -> datetime | None:
-    """Return when the ISO day of a text begins in the reader's zone, None when it is no day."""
-    try:
-        day = parse_date(text)
-    except ValueError:
-        return None
+    """Return when the day of a text ("2026-11-25", "25 Nov 2026") begins in the reader's zone, None when it is none."""
+    day = None
+    for form in DAY_FORMS:
+        with suppress(ValueError):
+            day = datetime.strptime(text, form).date()  # noqa: DTZ007 - the zone is the reader's, below
     is_usable = day is not None and date.min.year < day.year < date.max.year  # a zone could push it out of range
     return timezone.make_aware(datetime.combine(day, time.min)) if day and is_usable else None
 

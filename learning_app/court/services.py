@@ -15,10 +15,22 @@ from learning_app.court.core import (
 )
 from learning_app.court.models import CourtRecord
 from learning_app.methodologies.models import Methodology
+from learning_app.methodologies.querysets import is_court_enforced
+from learning_app.methodologies.services.events import append_event
 from learning_app.methodologies.services.outcomes import lock_rows
+from learning_app.vocabulary import LifecycleKind
 from minara_site.kernel.db import update_rows
 
-JUDGED = ("log_evidence", "max_log_evidence", "independent_cases", "beats_chance", "decay_at")
+JUDGED = (
+    "log_evidence",
+    "max_log_evidence",
+    "independent_cases",
+    "beats_chance",
+    "decay_at",
+    "quarantine",
+    "updated_at",
+)
+DECAYED = "decayed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +43,8 @@ class Observation:
     at: datetime
 
 
-def add_blocks(observations: Sequence[Observation]) -> None:
-    """Count blocks in their order. Needs a transaction."""
+def add_blocks(observations: Sequence[Observation], *, actor: str, now: datetime) -> None:
+    """Count blocks in their order; where the court is enforced, what has decayed is demoted. Needs a transaction."""
     if not observations:
         return
     rows = lock_rows(each.number for each in observations)
@@ -45,6 +57,10 @@ def add_blocks(observations: Sequence[Observation]) -> None:
         row.log_evidence, row.max_log_evidence = log_evidence(state), state.max_log_evidence
         row.independent_cases, row.beats_chance = state.blocks, beats_chance(state)
         row.decay_at = (row.decay_at or each.at) if is_decaying(state) else None
+    decayed = [row for row in rows.values() if row.decay_at and not row.quarantine] if is_court_enforced() else []
+    for row in decayed:
+        row.quarantine, row.updated_at = 1, now
+        append_event(row, LifecycleKind.DEMOTED, actor=actor, now=now, details={DECAYED: 1})
     update_rows(Methodology, JUDGED, rows.values())
     records = {pk: record_of(pk, state) for pk, state in states.items()}
     CourtRecord.objects.bulk_create(record for pk, record in records.items() if pk not in known)
@@ -63,11 +79,12 @@ def record_of(pk: int, state: CourtState) -> CourtRecord:
     return CourtRecord(methodology_id=pk, log_products=list(state.log_products), detector=list(state.detector))
 
 
-def mark_survivors() -> int:
-    """Mark the methodologies that survive the whole store (e-BH at 10 %); return how many."""
-    judged = Methodology.objects.filter(independent_cases__gt=0)
+def mark_survivors(*, is_demo: bool = False) -> int:
+    """Mark the methodologies that survive the whole store (e-BH at 10 %), or the demo's; return how many."""
+    store = Methodology.objects.filter(is_demo=is_demo)
+    judged = store.filter(independent_cases__gt=0)
     chosen = surviving({row.pk: row.e_value for row in judged.only("pk", "log_evidence")})
-    was = set(Methodology.objects.filter(survives_store=True).values_list("pk", flat=True))
+    was = set(store.filter(survives_store=True).values_list("pk", flat=True))
     Methodology.objects.filter(pk__in=was - chosen).update(survives_store=False)
     Methodology.objects.filter(pk__in=chosen - was).update(survives_store=True)
     return len(chosen)

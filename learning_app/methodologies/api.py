@@ -58,14 +58,17 @@ def read(request: PageRequest, uid: str, query: Query[OwnerQuery]) -> dict[str, 
     "/methodologies",
     summary="Create a methodology",
     auth=allow(Act.METHODOLOGY_WRITE),
-    response={200: Data[MethodologyOut], 201: Data[MethodologyOut], 202: Data[CreatedHeldOut]},
+    response={200: Data[MethodologyOut | CreatedHeldOut], 201: Data[MethodologyOut], 202: Data[CreatedHeldOut]},
 )
 def create(request: PageRequest, payload: NewMethodology) -> Status[dict[str, Any]]:
-    """Create one in quarantine. 200 says that an equal one is there; 202 that the guard holds it."""
+    """Create one in quarantine. 200 says that an equal one is there; 202 that the guard holds it.
+
+    Of one that the guard refuses the answer has the id alone, and why it is held.
+    """
     actor, now = request.principal.actor, timezone.now()
     created = create_methodology(draft=payload.as_draft(), actor=actor, now=now)
-    held = find_held(METHODOLOGY_KIND, created.row)
-    if held:
+    if created.row.held_at or find_refused(METHODOLOGY_KIND, [created.row]):
+        held = find_held(METHODOLOGY_KIND, created.row)
         return Status(202 if created.is_new else 200, {"data": {"id": created.row.uid, "held": held}})
     return Status(201 if created.is_new else 200, {"data": methodology_record(created.row)})
 

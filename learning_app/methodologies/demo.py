@@ -8,7 +8,6 @@ from typing import Any
 
 from django.conf import settings
 from django.db.models import Q
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from learning_app.methodologies.core import METHODOLOGY_KIND
@@ -134,5 +133,4 @@ def count_again(row: Methodology, *, actor: str, now: datetime) -> None:
     row.quarantine = int(row.quarantine or has_fallen)
     row.save()
     if has_fallen:
-        reason = _("The demo was removed, and the outcomes of its cases with it.")
-        append_event(row, LifecycleKind.DEMOTED, actor=actor, now=now, reason=reason)
+        append_event(row, LifecycleKind.DEMOTED, actor=actor, now=now, details={"demo_removed": 1})

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
+from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
@@ -30,6 +31,7 @@ class MethodologyKind(HeldAtKind):
     name = METHODOLOGY_KIND
     label = _("Methodology")
     model = Methodology
+    on_release = _("It stays in quarantine: its outcomes decide whether prompts carry it.")
 
     def url(self, object_id: int) -> str:
         """Return the page of a methodology, empty once it is gone."""
@@ -52,6 +54,7 @@ class MethodologyKind(HeldAtKind):
                 if same_key(rows[pk]).exclude(pk=pk).exists():
                     self.refuse_again(hold, REPLACED)
                 Methodology.objects.filter(pk=pk).update(dedup_key=rows[pk].dedup_key)
+        quarantine_by_scan(Methodology.objects.filter(pk__in=holds, quarantine=0), actor=actor, now=now)
 
     def purge_discarded(self, *, cutoff: datetime) -> int:
         """Delete discarded rows; of one that cases refer to only the words go."""
@@ -66,12 +69,17 @@ class MethodologyKind(HeldAtKind):
         return len(hinted) + len(unhinted)
 
     def rescan(self, ids: Collection[int], *, now: datetime, actor: str) -> tuple[int, int]:
-        """Judge rows; a graduated one that is refused goes back to quarantine."""
-        graduated = set(Methodology.objects.filter(pk__in=ids).graduated().values_list("pk", flat=True))
+        """Judge rows; what is refused is in quarantine by the scan."""
+        accepted = set(Methodology.objects.filter(pk__in=ids, held_at__isnull=True).values_list("pk", flat=True))
         counts = super().rescan(ids, now=now, actor=actor)
-        for row in Methodology.objects.filter(pk__in=graduated, held_at__isnull=False).order_by("pk"):
-            before = {"quarantine": 0, "quarantined_by": row.quarantined_by}
-            row.quarantine, row.quarantined_by, row.updated_at = 1, QuarantinedBy.SCAN, now
-            row.save(update_fields=["quarantine", "quarantined_by", "updated_at"])
-            append_event(row, LifecycleKind.QUARANTINED, actor=actor, now=now, details={"scan": 1, "was": before})
+        refused = Methodology.objects.filter(pk__in=accepted, held_at__isnull=False)
+        quarantine_by_scan(refused.filter(quarantined_by=QuarantinedBy.RULE), actor=actor, now=now)
         return counts
+
+
+def quarantine_by_scan(rows: QuerySet[Any], *, actor: str, now: datetime) -> None:
+    """Quarantine locked rows until an operator releases them. Needs a transaction."""
+    for row in rows.order_by("pk"):
+        row.quarantine, row.quarantined_by, row.updated_at = 1, QuarantinedBy.SCAN, now
+        row.save(update_fields=["quarantine", "quarantined_by", "updated_at"])
+        append_event(row, LifecycleKind.QUARANTINED, actor=actor, now=now, details={"scan": 1})

@@ -8,7 +8,7 @@ from django.db.models import F, Q
 
 from learning_app.methodologies.core.evidence import e_value
 from learning_app.methodologies.core.ladder import Trust
-from learning_app.methodologies.querysets import MethodologyQuerySet, trust_rules
+from learning_app.methodologies.querysets import MethodologyQuerySet, is_court_enforced, trust_rules
 from learning_app.vocabulary import LifecycleKind, PrimarySignal, QuarantinedBy, Timeframe
 from minara_site.kernel.core.assets import AssetClass
 from minara_site.kernel.core.nested import leaves
@@ -134,7 +134,9 @@ class Methodology(models.Model):
     def trust(self) -> Trust:
         """How far it got."""
         by = QuarantinedBy(self.quarantined_by)
-        return Trust(self.times_used, self.times_correct, bool(self.quarantine), by)
+        has_decayed = self.decay_at is not None and is_court_enforced()
+        may_graduate = self.held_at is None and not has_decayed
+        return Trust(self.times_used, self.times_correct, bool(self.quarantine), by, may_graduate)
 
     @property
     def is_at_bar(self) -> bool:

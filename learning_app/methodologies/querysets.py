@@ -26,6 +26,11 @@ def trust_rules() -> TrustRules:
     )
 
 
+def is_court_enforced() -> bool:
+    """Say whether prompts carry only what the court lets through."""
+    return settings.MINARA.methodology_court is CourtMode.ENFORCE
+
+
 class MethodologyQuerySet(models.QuerySet[Any]):
     """Methodologies."""
 
@@ -37,8 +42,12 @@ class MethodologyQuerySet(models.QuerySet[Any]):
         """Keep what prompts may carry now; `selectors.list_injected` judges their texts by today's rules besides."""
         config = settings.MINARA
         rows = self.graduated().filter(confidence__gte=config.injection_threshold)
-        is_enforced = config.methodology_court is CourtMode.ENFORCE
-        return rows.filter(beats_chance=True, decay_at__isnull=True) if is_enforced else rows
+        return rows.filter(beats_chance=True, decay_at__isnull=True) if is_court_enforced() else rows
+
+    def injected_for(self, owner: Any) -> Self:
+        """Keep what prompts of this user may carry: what the demo made up reaches the user `default` alone."""
+        rows = self.injected()
+        return rows if owner.is_default else rows.filter(is_demo=False)
 
     def at_bar(self) -> Self:
         """Keep what an operator may release: enough uses, and the bound holds."""

@@ -1,11 +1,11 @@
 """Methodologies when their writer is rolled back: they go into quarantine, and none is deleted. Source: trust P-07."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
 
-from django.db.models import Max, Q
+from django.db.models import Q
 from django.urls import reverse
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 
 from learning_app.methodologies.core import METHODOLOGY_KIND
 from learning_app.methodologies.models import LifecycleEvent, Methodology, RolledBackMethodology
-from learning_app.methodologies.selectors import STATE_KINDS
+from learning_app.methodologies.selectors import find_decisions
 from learning_app.methodologies.services.events import new_event
 from learning_app.vocabulary import LifecycleKind, QuarantinedBy
 from minara_site.kernel.db import update_rows
@@ -64,7 +64,7 @@ class MethodologyRollback(RollbackKind):
 
     def plan(self, entries: Entries, *, writer: str, since: datetime, now: datetime, lock: bool) -> KindPlan:
         rows = load_rows(Q(uid__in=[entry.details["id"] for entry in entries]), lock=lock)
-        decided = find_decisions(rows.values())
+        decided = find_decisions(row.pk for row in rows.values())
         steps = [
             MethodologyStep(row.uid, 1, QuarantinedBy.OPERATOR.value, decided.get(row.pk, 0))
             for row in rows.values()
@@ -75,12 +75,12 @@ class MethodologyRollback(RollbackKind):
     def plan_undo(self, record: RollbackRecord, *, lock: bool) -> KindPlan:
         items = {item.methodology_id: item for item in RolledBackMethodology.objects.filter(rollback_id=record.pk)}
         rows = load_rows(Q(pk__in=items), lock=lock)
-        decided = find_decisions(rows.values())
+        decided = find_decisions(row.pk for row in rows.values())
         steps, unchanged = [], []
         for row in rows.values():
             item = items[row.pk]
             is_held_since = row.held_at is not None and not item.quarantine
-            if decided[row.pk] != item.event_id or is_held_since:
+            if decided.get(row.pk) != item.event_id or is_held_since:
                 unchanged.append(UnchangedRow(UnchangedReason.CHANGED_SINCE, row.uid))
             else:
                 before = item.updated_at.isoformat() if row.updated_at == record.at else ""
@@ -125,15 +125,8 @@ def load_rows(wanted: Q, *, lock: bool) -> dict[str, Methodology]:
     return {row.uid: row for row in (rows.select_for_update() if lock else rows)}
 
 
-def find_decisions(rows: Iterable[Methodology]) -> dict[int, int]:
-    """Return by methodology the newest event that decided on its quarantine, for those that have one."""
-    events = LifecycleEvent.objects.filter(methodology__in=[row.pk for row in rows], kind__in=STATE_KINDS)
-    return dict(events.values_list("methodology").annotate(Max("pk")))
-
-
 def event_of(row: Methodology, record: RollbackRecord) -> LifecycleEvent:
-    """Return the unsaved event of a roll-back or of its undo; its reason names the roll-back."""
-    reason = _("Roll-back %(number)d of its writer") if record.undoes is None else _("Undo of roll-back %(number)d")
-    reason %= {"number": (record.undoes or record).pk}
+    """Return the unsaved event of a roll-back or of its undo, with the number of the roll-back."""
     kind = LifecycleKind.QUARANTINED if row.quarantine else LifecycleKind.RELEASED
-    return new_event(row, kind, actor=record.actor, now=record.at, reason=reason, details={"rollback": record.pk})
+    details = {"rollback": (record.undoes or record).pk, **({} if record.undoes is None else {"undo": 1})}
+    return new_event(row, kind, actor=record.actor, now=record.at, details=details)

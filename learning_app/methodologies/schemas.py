@@ -115,4 +115,4 @@ class CreatedHeldOut(Schema):
     """The id of a methodology that the guard holds, and why."""
 
     id: str
-    held: HeldOut
+    held: HeldOut | None

@@ -4,13 +4,14 @@ from datetime import datetime
 from typing import Any
 
 from learning_app.methodologies.core.structure import StructuredMethodology
+from learning_app.methodologies.models import Methodology
 from learning_app.methodologies.services.create import MethodologyDraft, create_methodology
 from learning_app.vocabulary import Indicator, PrimarySignal, Timeframe
 from minara_site.kernel.core.assets import AssetClass
 from minara_site.kernel.core.data_files import load_toml
 from minara_site.kernel.market.outcome import Direction
 
-ORIGIN = "seed"
+SEED_ORIGIN = "seed"
 
 
 def load_seeds() -> list[MethodologyDraft]:
@@ -34,5 +35,8 @@ def draft_of(seed: dict[str, Any]) -> MethodologyDraft:
 
 def store_seeds(*, actor: str, now: datetime) -> tuple[int, int]:
     """Store those that are not there yet, in quarantine; return how many are new, and how many were there."""
-    created = [create_methodology(draft=draft, actor=actor, origin=ORIGIN, now=now).is_new for draft in load_seeds()]
-    return sum(created), len(created) - sum(created)
+    drafts = {draft.structured.dedup_key: draft for draft in load_seeds()}
+    known = set(Methodology.objects.filter(dedup_key__in=drafts).values_list("dedup_key", flat=True))
+    new = [draft for key, draft in drafts.items() if key not in known]
+    created = [create_methodology(draft=draft, actor=actor, origin=SEED_ORIGIN, now=now).is_new for draft in new]
+    return sum(created), len(drafts) - sum(created)

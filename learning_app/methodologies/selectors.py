@@ -1,9 +1,10 @@
 """Reads of methodologies: one, lists, what prompts may carry now, and their history."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from django.conf import settings
+from django.db.models import Case, When
 from django.utils.translation import gettext as _
 
 from learning_app.methodologies.core import METHODOLOGY_KIND
@@ -12,7 +13,7 @@ from learning_app.methodologies.querysets import MethodologyQuerySet
 from learning_app.vocabulary import LifecycleKind
 from minara_site.access.models import User
 from minara_site.config import CourtMode
-from minara_site.kernel.core.assets import AssetClass
+from minara_site.kernel.core.assets import GROUPS, AssetClass
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard.selectors import find_refused
 
@@ -52,33 +53,40 @@ def list_readable() -> MethodologyQuerySet:
 
 
 def list_injected(classes: Collection[AssetClass], *, owner: User, limit: int) -> list[Methodology]:
-    """Return what prompts may carry now for these asset classes, the surest first; today's guard judges their texts.
+    """Return what prompts may carry now for these classes, then for the others of their groups, the surest first.
 
-    Those of the demo reach the user `default` alone, whose memories are the demo's too: no price verified them.
+    Today's guard judges their texts. Those of the demo reach the user `default` alone, whose memories are the demo's
+    too: no price verified them.
     """
-    rows = Methodology.objects.injected().filter(asset_class__in=list(classes)).order_by("-confidence", "-number")
-    if not owner.is_default:
-        rows = rows.filter(is_demo=False)
-    found = list(rows[: 2 * limit])
+    groups = {each for of_one in classes for each in GROUPS[of_one.group]}
+    rows = Methodology.objects.injected_for(owner).filter(asset_class__in=groups)
+    is_alike = Case(When(asset_class__in=list(classes), then=0), default=1)
+    found = list(rows.order_by(is_alike, "-confidence", "-number")[: 2 * limit])
     refused = find_refused(METHODOLOGY_KIND, found)
     return [row for row in found if row.pk not in refused][:limit]
 
 
-def find_injected(rows: Collection[Methodology]) -> set[int]:
-    """Return which of these rows prompts may carry now, as `list_injected` decides it. One query."""
-    found = list(Methodology.objects.injected().filter(pk__in=[row.pk for row in rows]))
+def find_injected(rows: Collection[Methodology], *, owner: User | None = None) -> set[int]:
+    """Return which of these rows prompts may carry now, those of this owner where one is named. One query."""
+    allowed = Methodology.objects.injected_for(owner) if owner else Methodology.objects.injected()
+    found = list(allowed.filter(pk__in=[row.pk for row in rows]))
     return {row.pk for row in found} - find_refused(METHODOLOGY_KIND, found)
 
 
-def is_injected(row: Methodology) -> bool:
-    """Say whether prompts may carry this row now."""
-    return row.pk in find_injected([row])
+def find_decisions(numbers: Iterable[int]) -> dict[int, int]:
+    """Return the event that decided where each of these methodologies stands now, for those that have one. One query.
 
-
-def newest_event_id() -> int:
-    """Return the id of the newest event of the store, 0 without one."""
-    found: int | None = LifecycleEvent.objects.order_by("-id").values_list("id", flat=True).first()
-    return found or 0
+    What was undone, and the undo, decide nothing.
+    """
+    events = LifecycleEvent.objects.filter(methodology__in=list(numbers), kind__in=STATE_KINDS).order_by("-pk")
+    standing: dict[int, int] = {}
+    undone = set[int]()
+    for number, pk, details in events.values_list("methodology", "pk", "details"):
+        if "undo" in details and "before" in details:
+            undone.add(details["undo"])
+        elif pk not in undone:
+            standing.setdefault(number, pk)
+    return standing
 
 
 def methodology_record(row: Methodology) -> dict[str, Any]:

@@ -9,22 +9,31 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from learning_app.methodologies.core import METHODOLOGY_KIND
 from learning_app.methodologies.models import Methodology
-from learning_app.methodologies.services.decide import quarantine_all, release_all, set_reviewed, undo_decision
+from learning_app.methodologies.services.decide import (
+    lock_all,
+    quarantine_all,
+    release_all,
+    set_reviewed,
+    undo_decision,
+)
 from learning_app.methodology_pages.pages.events import shape_events
-from learning_app.methodology_pages.pages.labels import missing_label, state_label
+from learning_app.methodology_pages.pages.labels import missing_label, state_label, why_label
 from learning_app.methodology_pages.pages.lists import MethodologyRow
 from learning_app.methodology_pages.selectors import (
     count_decided,
+    find_decision,
     find_nearest,
     find_newest_decision,
+    has_read,
     list_duplicates,
-    newest_decision,
 )
 from minara_site.access.actors import name_actors
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.kernel.errors import Conflict, FieldError, Invalid, NotFound
+from minara_site.kernel.guard.selectors import find_last_hold, find_refused
 from minara_site.shell.review import ReviewItem, ReviewKind, ReviewPane, Verdict
 from minara_site.web.filters import Rows, Text
 from minara_site.web.moments import number_label
@@ -52,6 +61,9 @@ class MethodologyReview(ReviewKind):
         return found
 
     def show_rows(self, rows: Sequence[Any], *, principal: Principal) -> list[ReviewItem]:
+        refused = find_refused(METHODOLOGY_KIND, rows)
+        for row in (row for row in rows if row.pk in refused):
+            row.mask()
         return [
             ReviewItem(
                 kind=self.name,
@@ -61,7 +73,7 @@ class MethodologyReview(ReviewKind):
                 word=_("Methodology"),
                 note=note_label(row),
                 excerpt=row.methodology[:EXCERPT_CHARS],
-                view=MethodologyRow(row, is_injected=False, is_refused=False),
+                view=MethodologyRow(row, is_injected=False, is_refused=row.pk in refused),
                 group=f"{row.actor} {row.direction} {row.asset_class}",
             )
             for row in rows
@@ -77,8 +89,11 @@ class MethodologyReview(ReviewKind):
             "duplicates": shape_events(list_duplicates(row), principal),
             "nearest": MethodologyRow(nearest[0], is_injected=False, is_refused=False) if nearest else None,
             "similarity": 100 * nearest[1] if nearest else 0,
+            "hold": find_last_hold(METHODOLOGY_KIND, row.pk),
             "author": name_actors([row.actor], reader=principal.owner)[row.actor],
         }
+        if decision := find_decision(row) if row.quarantined_by else None:
+            evidence["decided_why"] = why_label(decision)
         return ReviewPane("learning_app/methodologies/_review.html", evidence, *self.verdicts(row))
 
     def decided_url(self, row: Any) -> str:
@@ -86,18 +101,20 @@ class MethodologyReview(ReviewKind):
 
     def decide(self, keys: Sequence[str], *, accepts: bool, principal: Principal, note: str, now: datetime) -> Text:
         principal.require(Act.METHODOLOGY_DECIDE)
+        rows = lock_all(keys)
         waiting = set(self.waiting().filter(uid__in=keys).values_list("uid", flat=True))
-        if gone := [row for row in self.find(keys) if row.uid not in waiting]:
+        if gone := [row for row in rows if row.uid not in waiting]:
             raise Conflict(decided_label(gone[0], principal), code="decided")
         return self.apply(keys, accepts=accepts, note=note, actor=principal.actor, now=now)
 
     def undo(self, key: str, *, principal: Principal, now: datetime) -> Text:
         principal.require(Act.METHODOLOGY_DECIDE)
         [row] = self.find([key])
-        event = newest_decision(row)
-        if row.reviewed_at is None:
+        event = find_decision(row)
+        is_decision = event is not None and event.at == row.reviewed_at
+        if not (event.actor == principal.actor if event and is_decision else has_read(principal.actor, row)):
             raise Conflict(_("It changed since. Nothing was undone."), code="changed")
-        if event and event.at == row.reviewed_at:
+        if event and is_decision:
             count = len(undo_decision(event_id=event.pk, actor=principal.actor, now=now))
         else:
             read = Methodology.objects.filter(reviewed_at=row.reviewed_at).values_list("uid", flat=True)
@@ -119,6 +136,7 @@ class NewMethodologyReview(MethodologyReview):
 
     name, since = "methodology_new", "created_at"
     accept, refuse = gettext_lazy("Mark as read"), gettext_lazy("Quarantine")
+    refuse_needs_reason = True
 
     def waiting(self) -> Rows:
         return Methodology.objects.unread()
@@ -142,7 +160,9 @@ class NewMethodologyReview(MethodologyReview):
 
     def apply(self, uids: Sequence[str], *, accepts: bool, note: str, actor: str, now: datetime) -> Text:
         if accepts:
-            return read_label(len(set_reviewed(uids=uids, is_reviewed=True, actor=actor, now=now)))
+            count = len(set_reviewed(uids=uids, is_reviewed=True, actor=actor, now=now))
+            read = ngettext("Marked %(count)s methodology as read.", "Marked %(count)s methodologies as read.", count)
+            return read % {"count": number_label(count)}
         if not note:
             problem = _("Say why it is quarantined.")
             raise Invalid(problem, code="reason_missing", errors=(FieldError("note", problem),))
@@ -184,7 +204,11 @@ class KeptBackReview(MethodologyReview):
 
     def apply(self, uids: Sequence[str], *, accepts: bool, note: str, actor: str, now: datetime) -> Text:
         if not accepts:
-            return read_label(len(set_reviewed(uids=uids, is_reviewed=True, actor=actor, now=now)))
+            count = len(set_reviewed(uids=uids, is_reviewed=True, actor=actor, now=now))
+            kept = ngettext(
+                "Kept %(count)s methodology in quarantine.", "Kept %(count)s methodologies in quarantine.", count
+            )
+            return kept % {"count": number_label(count)}
         count = len(release_all(uids=uids, reason=note, actor=actor, now=now))
         text = ngettext("Released %(count)s methodology.", "Released %(count)s methodologies.", count)
         return text % {"count": number_label(count)}
@@ -198,15 +222,9 @@ def note_label(row: Methodology) -> str:
     return _("new, right %(right)s of %(used)s") % counts if row.times_used else _("new, no outcome yet")
 
 
-def read_label(count: int) -> str:
-    """Return that so many were marked as read."""
-    text = ngettext("Marked %(count)s methodology as read.", "Marked %(count)s methodologies as read.", count)
-    return text % {"count": number_label(count)}
-
-
 def decided_label(row: Methodology, principal: Principal) -> str:
     """Return who was faster with a methodology that does not wait any more, as far as that is known."""
-    event = newest_decision(row)
+    event = find_decision(row)
     if event is None or event.at != row.reviewed_at:
         return _("“%(name)s” does not wait any more. Nothing was changed.") % {"name": row.name}
     names = {"name": row.name, "who": name_actors([event.actor], reader=principal.owner)[event.actor]}

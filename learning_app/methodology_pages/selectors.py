@@ -1,19 +1,20 @@
 """Reads of the page of one methodology: its outcomes, the blocks of the court, where it was right, its cases."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count, Sum
+from django.db.models import Count, OuterRef, Subquery, Sum
 
 from learning_app.cases.models import CaseHint, TradingCase
 from learning_app.cases.services.resolve import end_of, observe
 from learning_app.court.services import Observation
 from learning_app.methodologies.models import LifecycleEvent, Methodology
+from learning_app.methodologies.selectors import find_decisions
 from learning_app.methodologies.services.create import MAX_COMPARED
 from learning_app.similarity.core import find_most_similar_tfidf
-from learning_app.vocabulary import LifecycleKind, OutcomeState
+from learning_app.vocabulary import LifecycleKind
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.core.assets import group_of
@@ -23,7 +24,7 @@ MAX_OUTCOMES, MAX_BLOCK_CASES, MAX_COUNTED, MAX_CASES, MAX_DUPLICATES = 500, 2_0
 MIN_SHARE = 5
 """Below so many outcomes a share says nothing."""
 DECISIONS = (LifecycleKind.QUARANTINED, LifecycleKind.RELEASED)
-READ_ACTS = ("methodology_reviewed", "methodology_unreviewed")
+READ_ACT = "methodology_reviewed"
 CURVE_KINDS = (LifecycleKind.OUTCOME_RECORDED, LifecycleKind.GRADUATED, LifecycleKind.DEMOTED)
 
 
@@ -46,7 +47,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class CountedOutcomes:
-    """The counted outcomes of a methodology. `base_rate` is the mean of their cases, in [0, 1].
+    """The counted outcomes of a methodology. `base_rate` is the mean of their cases, in [0, 1], 0 without one.
 
     `is_all` is False when only the newest 10 000 were read.
     """
@@ -84,24 +85,31 @@ def resolved_at(block: Iterable[CaseHint]) -> Iterator[float]:
 
 
 def count_outcomes(row: Methodology) -> CountedOutcomes:
-    """Count the outcomes that moved the counters, by regime and by group of assets. One query."""
-    newest = CaseHint.objects.filter(methodology=row, credited_at__isnull=False).order_by("-case")[:MAX_COUNTED]
+    """Count the outcomes that moved the counters; those of a case by regime and by group of assets too. One query."""
+    outcomes = LifecycleEvent.objects.filter(methodology=row, kind=LifecycleKind.OUTCOME_RECORDED)
+    case = TradingCase.objects.filter(pk=OuterRef("case_id"))
     cells = (
-        CaseHint.objects.filter(pk__in=newest.values("pk"))
-        .values_list("case__asset", "case__regime", "case__outcome_state")
-        .annotate(number=Count("pk"), base_rates=Sum("case__base_rate"))
+        LifecycleEvent.objects.filter(pk__in=outcomes.order_by("-pk").values("pk")[:MAX_COUNTED])
+        .annotate(
+            asset=Subquery(case.values("asset")),
+            regime=Subquery(case.values("regime")),
+            base_rate=Subquery(case.values("base_rate")),
+        )
+        .values_list("asset", "regime", "details__correct")
+        .annotate(number=Count("pk"), base_rates=Sum("base_rate"), with_case=Count("base_rate"))
     )
     regimes: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
     groups: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
-    whole, base_rates = [0, 0], 0.0
-    for asset, regime, state, number, base_rate in cells:
-        base_rates += base_rate
-        for tally in (whole, regimes[regime], groups[group_of(asset) or ""]):
-            tally[0] += number if state == OutcomeState.CONFIRMED_GOOD else 0
+    whole, base_rates, with_case = [0, 0], 0.0, 0
+    for asset, regime, is_correct, number, some_base_rates, some_with_case in cells:
+        base_rates += some_base_rates or 0.0
+        with_case += some_with_case
+        for tally in (whole, *([regimes[regime], groups[group_of(asset) or ""]] if asset else [])):
+            tally[0] += number if is_correct else 0
             tally[1] += number
     return CountedOutcomes(
         Share("", *whole),
-        base_rates / whole[1] if whole[1] else 0.0,
+        base_rates / with_case if with_case else 0.0,
         shares_of(regimes),
         shares_of(groups),
         is_all=whole[1] < MAX_COUNTED,
@@ -131,23 +139,28 @@ def find_readable_cases(ids: Iterable[int], *, owner: Owner) -> set[int]:
 
 
 def count_decided(actor: str, *, since: datetime) -> int:
-    """Return how many methodologies an actor decided on since a moment, those undone left out. Two queries."""
-    decisions = LifecycleEvent.objects.filter(kind__in=DECISIONS, at__gte=since, actor=actor)
-    details = [each for each in decisions.values_list("details", flat=True) if "before" in each]
-    undone = sum("undo" in each for each in details)
-    acts = Counter(
-        AuditEntry.objects.filter(actor=actor, at__gte=since, tool_call__in=READ_ACTS).values_list(
-            "tool_call", flat=True
-        )
-    )
-    return len(details) - 2 * undone + acts[READ_ACTS[0]] - acts[READ_ACTS[1]]
+    """Return how many methodologies an actor decided on since a moment, those undone left out. Three queries."""
+    decisions = LifecycleEvent.objects.filter(kind__in=DECISIONS, at__gte=since).values_list("pk", "actor", "details")
+    found = [(pk, by, details) for pk, by, details in decisions if "before" in details]
+    undone = {details.get("undo") for _pk, _by, details in found}
+    own = sum(by == actor and "undo" not in details and pk not in undone for pk, by, details in found)
+    entries = AuditEntry.objects.filter(actor=actor, at__gte=since, tool_call=READ_ACT)
+    uids = {details["id"] for details in entries.values_list("details", flat=True)}
+    return own + Methodology.objects.filter(uid__in=uids, reviewed_at__gte=since).count()
+
+
+def has_read(actor: str, row: Methodology) -> bool:
+    """Say whether it was this actor who marked a methodology as read last. One query."""
+    if row.reviewed_at is None:
+        return False
+    return AuditEntry.objects.filter(actor=actor, at=row.reviewed_at, tool_call=READ_ACT).exists()
 
 
 def find_newest_decision() -> tuple[str, datetime] | None:
     """Return who decided on a methodology last, and when. Two queries."""
     events = LifecycleEvent.objects.filter(kind__in=DECISIONS).order_by("-at").values_list("actor", "at", "details")
     found = [(actor, at) for actor, at, details in events[:MAX_CASES] if "before" in details][:1]
-    found += AuditEntry.objects.filter(tool_call__in=READ_ACTS).order_by("-at").values_list("actor", "at")[:1]
+    found += AuditEntry.objects.filter(tool_call=READ_ACT).order_by("-at").values_list("actor", "at")[:1]
     return max(found, key=lambda each: each[1], default=None)
 
 
@@ -164,7 +177,7 @@ def list_duplicates(row: Methodology) -> list[LifecycleEvent]:
     return list(row.events.filter(kind=LifecycleKind.DEDUPLICATED).order_by("-pk")[:MAX_DUPLICATES])
 
 
-def newest_decision(row: Methodology) -> LifecycleEvent | None:
-    """Return the newest quarantine or release of a methodology. One query."""
-    found: LifecycleEvent | None = row.events.filter(kind__in=DECISIONS).order_by("-pk").first()
-    return found
+def find_decision(row: Methodology) -> LifecycleEvent | None:
+    """Return the quarantine or release that stands, None where no person decided. Two queries."""
+    standing = find_decisions([row.pk]).values()
+    return LifecycleEvent.objects.filter(pk__in=standing, kind__in=DECISIONS).first()

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from typing import Generic, TypeVar
 
@@ -39,8 +40,8 @@ def find_most_similar_tfidf(text: str, corpus: Mapping[K, str]) -> Match[K] | No
 
     Where the text or the whole corpus has no word but stop words and signs, character 4-grams decide.
     """
-    query = Counter(terms_of(text))
-    counts = {key: Counter(terms_of(other)) for key, other in corpus.items()}
+    query = count_terms(text)
+    counts = {key: count_terms(other) for key, other in corpus.items()}
     if query and any(counts.values()):
         scores = cosines(query, counts)
     else:
@@ -53,6 +54,12 @@ def jaccard_4gram(text: str, other: str) -> float:
     """Return the shared character 4-grams over all of both texts, in [0, 1]; 0 when neither has a character."""
     grams, others = _grams(text), _grams(other)
     return len(grams & others) / len(grams | others) if grams or others else 0.0
+
+
+@lru_cache(maxsize=1_000)
+def count_terms(text: str) -> Counter[str]:
+    """Return how often each word of a text occurs, to be read only: the same texts are compared again and again."""
+    return Counter(terms_of(text))
 
 
 def terms_of(text: str) -> Iterator[str]:

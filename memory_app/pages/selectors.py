@@ -34,7 +34,7 @@ from memory_app.pages.models import CompiledPageVersion
 from memory_app.roles.models import RoleMemory
 from memory_app.roles.selectors import newest_reflected
 from minara_site.access.models import User
-from minara_site.kernel.core.assets import CLASSES, GROUPS, AssetGroup
+from minara_site.kernel.core.assets import CLASSES, AssetGroup
 from minara_site.kernel.core.vocabulary import USER_WRITTEN, Category, Source
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard import core as guard
@@ -172,8 +172,8 @@ def statement_part(asked: PageScope) -> Section:
 
 
 def methodology_part(asked: PageScope) -> Section:
-    """Return the methods for the asset's class and the others of its group that prompts may carry, the surest first."""
-    found = list_injected(GROUPS[asked.asset.asset_class.group], owner=asked.owner, limit=MAX_METHODOLOGIES)
+    """Return the methods that prompts may carry for the asset's class, then for the others of its group."""
+    found = list_injected([asked.asset.asset_class], owner=asked.owner, limit=MAX_METHODOLOGIES)
     return Section(Heading.COMPILED_TRUTH, tuple(map(entry_of_methodology, found)))
 
 

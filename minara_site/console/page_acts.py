@@ -61,7 +61,7 @@ PAGE_ACTS = (
     PageAct("held:release", undo="held:undo", note=HELD_AGAIN),
     PageAct("held:discard", undo="held:undo", note=HELD_AGAIN),
     PageAct("held:bulk", undo="held:undo", note=HELD_AGAIN),
-    PageAct("quarantine:verdict", undo="quarantine:undo", note=HELD_AGAIN),
+    PageAct("quarantine:verdict", undo="quarantine:undo"),
     PageAct("quarantine:undo", undo="quarantine:verdict"),
     PageAct("quarantine:claim", undo="quarantine:claim", note=_("A claim ends by itself after 5 minutes.")),
     PageAct("held:again", undo="held:release"),

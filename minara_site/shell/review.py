@@ -80,7 +80,7 @@ class ReviewKind(ABC):
     """A kind of items that wait for a person. Kinds with the same `tab` stand under one tab, which `label` names.
 
     `since` is the column of the rows since when each waits: never null, with an index that ends in the primary key.
-    `accept` and `refuse` are the verbs for several items at once.
+    `accept` and `refuse` are the verbs for several items at once; `refuse_needs_reason` says that a refusal does.
     """
 
     name: ClassVar[str]
@@ -89,6 +89,7 @@ class ReviewKind(ABC):
     since: ClassVar[str]
     accept: ClassVar[Text]
     refuse: ClassVar[Text]
+    refuse_needs_reason: ClassVar[bool] = False
 
     @abstractmethod
     def waiting(self) -> Rows:

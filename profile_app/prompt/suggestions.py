@@ -3,17 +3,16 @@
 Suggestions allow nothing: tools above the session's tier are marked. No model is asked.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from learning_app.methodologies.block import render_block
 from learning_app.methodologies.models import Methodology
 from learning_app.methodologies.selectors import list_injected, methodology_record
-from minara_site.access.models import User
 from minara_site.kernel.conversations.models import Session
 from minara_site.kernel.conversations.selectors import load_tool_tiers
-from minara_site.kernel.core.assets import GROUPS, AssetClass, classify
+from minara_site.kernel.core.assets import AssetClass, classify
 from minara_site.kernel.core.tickers import EntityKind, extract_finance_entities
 
 MAX_METHODOLOGIES = 5
@@ -32,7 +31,7 @@ def suggest_methodologies(*, session: Session, message: str) -> Suggested:
 
     The surest of each come first. A message that names no known asset gets none.
     """
-    rows = find_methodologies(find_classes(message), owner=session.owner)
+    rows = list_injected(find_classes(message), owner=session.owner, limit=MAX_METHODOLOGIES)
     used = {tool for row in rows for phase in row.phases or [] for tool in phase["tools_used"]}
     tiers = load_tool_tiers(owner_id=session.owner_id) if used else {}
     above = {tool for tool in used if tiers.get(tool, 0) > session.max_tier}
@@ -44,18 +43,6 @@ def find_classes(message: str) -> set[AssetClass]:
     entities = extract_finance_entities(message)
     classes = (classify(entity.key) for entity in entities if entity.kind is EntityKind.TICKER)
     return {each for each in classes if each}
-
-
-def find_methodologies(classes: Iterable[AssetClass], *, owner: User) -> list[Methodology]:
-    """Return the surest methodologies of these classes, then of the others in their groups."""
-    exact = set(classes)
-    alike = {each for of_one in exact for each in GROUPS[of_one.group]} - exact
-    rows: list[Methodology] = []
-    for wanted in (exact, alike):
-        left = MAX_METHODOLOGIES - len(rows)
-        if wanted and left:
-            rows += list_injected(wanted, owner=owner, limit=left)
-    return rows
 
 
 def record_of(row: Methodology, tiers: Mapping[str, int], above: Collection[str]) -> dict[str, Any]:

@@ -9,8 +9,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from learning_app.cases.core.private import hide_private
+from minara_site.kernel.core.amounts import mask_amounts
 from minara_site.kernel.core.fence import METHODOLOGIES, close_fence, fence_text, open_fence
+from minara_site.kernel.core.redact import redact_text
 
 FLAG, RECOVERY = "flag", "recovery"
 FLAGS_TO_QUARANTINE = 3
@@ -18,6 +19,7 @@ MAX_REASON_CHARS = 300
 MAX_DECISION_CHARS = 500
 MAX_TOKENS = 400
 WITHHELD = "(reason withheld)"
+PRIVATE = "[private]"
 CASE_FIELDS = ("asset", "direction", "horizon_hours", "regime", "outcome_state", "pnl_pct")
 
 SYSTEM = f"""\
@@ -45,6 +47,11 @@ class MethodologyVerdict(BaseModel):
 
     verdict: Literal["flag", "recovery"] = Field(description="Whether the new cases speak against the method.")
     reason: str = Field(min_length=1, max_length=MAX_REASON_CHARS, description="Why, in one plain sentence.")
+
+
+def hide_private(text: str) -> str:
+    """Return the text with a mark in place of each amount, address and hash, and without secrets."""
+    return "".join(PRIVATE if is_private else part for part, is_private in mask_amounts(redact_text(text)))
 
 
 def describe_case(fields: Mapping[str, object], decision: str) -> dict[str, object]:

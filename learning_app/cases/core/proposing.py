@@ -18,6 +18,7 @@ MIN_CASES, MAX_CASES = 5, 50
 MAX_TOKENS = 1_200
 MAX_NAME_CHARS, MAX_TEXT_CHARS, MAX_EVIDENCE_CHARS, MAX_INDICATORS = 80, 1_200, 600, 8
 MAX_ORIGIN_CHARS = 255
+CASES_ORIGIN = "cases:"
 
 SYSTEM: Final = f"""\
 You read decisions of trading agents that all turned out right, of one direction, one class of assets and one horizon, \
@@ -103,8 +104,8 @@ def render_cluster(key: ClusterKey, cases: Sequence[Mapping[str, object]]) -> st
 
 
 def origin_of(ids: Iterable[int]) -> str:
-    """Return where a methodology comes from: `cases:` and as many ids as fit, whole ones."""
-    origin = "cases:" + ",".join(map(str, ids))
+    """Return where a methodology comes from: CASES_ORIGIN and as many ids as fit, whole ones."""
+    origin = CASES_ORIGIN + ",".join(map(str, ids))
     if len(origin) <= MAX_ORIGIN_CHARS:
         return origin
     return origin[: MAX_ORIGIN_CHARS - 1].rpartition(",")[0] + ",…"

@@ -29,7 +29,11 @@ SHAPES: dict[OutcomeState, str] = {
 def credit_label(hint: CaseHint, case: TradingCase, event: LifecycleEvent | None) -> str:
     """Return whether a hint got the outcome of its case, and if not, why; `event` is that outcome."""
     if hint.credited_at:
-        return _("credited, %(bounds)s") % {"bounds": bounds_label(event)} if event else _("credited")
+        by_word = case.outcome_state == OutcomeState.PENDING
+        credited = _("credited: an operator said what came of it") if by_word else _("credited")
+        return (
+            _("%(credited)s, %(bounds)s") % {"credited": credited, "bounds": bounds_label(event)} if event else credited
+        )
     if case.backdated:
         return _("counts nowhere: recorded too late")
     if hint.methodology.direction != case.direction:
@@ -42,15 +46,15 @@ def credit_label(hint: CaseHint, case: TradingCase, event: LifecycleEvent | None
 
 
 def bounds_label(event: LifecycleEvent) -> str:
-    """Return the bound of a methodology before and after an outcome: ".58 then .59"."""
+    """Return the bound of a methodology before and after an outcome: "0.584 then 0.591"."""
     used, right = (event.times_used or 1) - 1, (event.times_correct or 0) - bool(event.details.get("correct"))
     before = wilson_lower_bound(right, used) if used else settings.MINARA.initial_confidence
     return _("%(before)s then %(after)s") % {"before": bound_label(before), "after": bound_label(event.confidence)}
 
 
 def bound_label(bound: float | None) -> str:
-    """Return a bound in [0, 1] with two digits: ".58"."""
-    return f"{bound or 0:.2f}".removeprefix("0")
+    """Return a bound in [0, 1] with three digits: "0.584"."""
+    return f"{bound or 0:.3f}"
 
 
 def judged_label(case: TradingCase) -> str:

@@ -10,7 +10,7 @@ from learning_app.cases.selectors import list_rows, search_cases
 from learning_app.vocabulary import OutcomeState
 from minara_site.access.policy import Act
 from minara_site.kernel.market.core import normalise_symbol
-from minara_site.kernel.market.outcome import Direction
+from minara_site.kernel.market.outcome import Direction, change_pct
 from minara_site.shell.lists import OwnedList
 from minara_site.web.filters import Filter, FilterKind, Text
 from minara_site.web.keyset import Order
@@ -41,8 +41,21 @@ class CaseRow:
 
     @property
     def move(self) -> tuple[str, str] | None:
-        """Return tone and words of the move in the direction of the decision; None before it is known."""
-        return None if self.case.pnl_pct is None else (tone_of(self.case.pnl_pct), pnl_label(self.case.pnl_pct))
+        """Return tone and words of the move in the direction of the decision; None before it is known.
+
+        A neutral decision has no direction: its move is that of the price, and neither good nor bad.
+        """
+        case = self.case
+        if case.pnl_pct is None:
+            return None
+        if self.is_neutral and case.entry_price and case.exit_price:
+            return "", pnl_label(float(change_pct(case.entry_price, case.exit_price)))
+        return tone_of(case.pnl_pct), pnl_label(case.pnl_pct)
+
+    @property
+    def is_neutral(self) -> bool:
+        """Whether it expected the price to stay where it was."""
+        return self.case.direction == Direction.NEUTRAL
 
     @property
     def hints(self) -> int:

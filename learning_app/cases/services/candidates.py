@@ -83,7 +83,7 @@ def propose(run: Pass, cluster: Cluster) -> str:
         if mode is Mode.OFF or len(rows.order_by("pk").select_for_update().values_list("pk")) < len(ids):
             return CHANGED
         mark_asked(ids, is_shadow=mode is Mode.SHADOW, now=now)
-        return keep_shadow(ids, answer, now=now) if mode is Mode.SHADOW else store(run, cluster, answer.value)
+        return store_shadow_result(ids, answer, now=now) if mode is Mode.SHADOW else store(run, cluster, answer.value)
 
 
 def store(run: Pass, cluster: Cluster, proposed: ProposedMethodology) -> str:
@@ -127,7 +127,7 @@ def mark_asked(ids: Sequence[int], *, is_shadow: bool, now: datetime) -> None:
     )
 
 
-def keep_shadow(ids: Sequence[int], answer: Answer[ProposedMethodology], *, now: datetime) -> str:
+def store_shadow_result(ids: Sequence[int], answer: Answer[ProposedMethodology], *, now: datetime) -> str:
     """Keep what would have been written, without words that the guard refuses."""
     said = {name: getattr(answer.value, name) for name in ("name", "methodology", "evidence")}
     is_refused = guard.judge("\n".join(said.values())).is_held

@@ -26,7 +26,6 @@ from minara_site.kernel.jobs.leases import kept_lease
 from minara_site.kernel.jobs.services import Claim, report_progress
 from minara_site.kernel.jobs.time_budget import TimeBudget
 from minara_site.kernel.llm.gateway import what_is_missing
-from minara_site.kernel.market.regime import Regime
 
 CRON = "learning.cron"
 EVERY = timedelta(hours=6)
@@ -81,32 +80,28 @@ def resolve_due(counts: dict[str, Any], *, now: datetime, claim: Claim | None) -
 def judge(run: Pass) -> None:
     """Let a model judge what is in prompts and propose what may come; without one, demote by rule what fell.
 
-    A shadow changes nothing, so that the rule goes on beside it. While markets are under stress nothing is judged.
+    A shadow changes nothing, so that the rule goes on beside it. While markets are under stress there is no verdict.
     """
     now, counts = run.now, run.counts
-    if reason := stress_of(now=now):
-        LifecycleEvent.objects.create(kind=LifecycleKind.MARKET_STRESS_FREEZE, at=now, actor=ACTOR, reason_text=reason)
-        counts["frozen"] = 1
-        return
     has_model = not what_is_missing()
     verdicts = mode_of(METHODOLOGY_VERDICTS) if has_model else Mode.OFF
     if verdicts is not Mode.ON:
         with transaction.atomic():
             counts["demoted"] = demote_fallen(actor=ACTOR, now=now)
-    if verdicts is not Mode.OFF:
+    if stress := stress_of(now=now):
+        LifecycleEvent.objects.create(kind=LifecycleKind.MARKET_STRESS_FREEZE, at=now, actor=ACTOR, details=stress)
+        counts["frozen"] = 1
+    elif verdicts is not Mode.OFF:
         judge_graduated(run)
     if has_model and mode_of(METHODOLOGY_CANDIDATES) is not Mode.OFF and "stopped" not in counts:
         propose_candidates(run)
 
 
-def stress_of(*, now: datetime) -> str:
-    """Return why markets are under stress: most cases of the last day were decided in high volatility; else empty."""
+def stress_of(*, now: datetime) -> dict[str, int]:
+    """Return how many of the cases of the last day were decided in high volatility, if most were; else empty."""
     recent = TradingCase.objects.filter(decided_at__gt=now - STRESS, decided_at__lte=now, is_demo=False)
-    known = recent.exclude(regime=Regime.UNKNOWN)
-    high, total = known.filter(regime__endswith="_hivol").count(), known.count()
-    if 2 * high <= total:
-        return ""
-    return _("%(high)d of %(total)d cases of the last day in high volatility") % {"high": high, "total": total}
+    high, total = recent.filter(regime__endswith="_hivol").count(), recent.count()
+    return {"high": high, "total": total} if 2 * high > total else {}
 
 
 def write_heartbeat(started_at: datetime, requested_by: str, counts: dict[str, Any], *, error: str = "") -> None:

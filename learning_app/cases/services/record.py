@@ -153,8 +153,10 @@ def hash_hints(hinted: Sequence[Methodology]) -> str:
 def build_hints(case: TradingCase, hinted: Sequence[Methodology], *, has_prices: bool) -> list[CaseHint]:
     """Return the unsaved hints of a stored case, each with its block of the court. Needs a transaction.
 
-    A symbol that the instance has never had a price of makes no block: no case of it will ever count.
+    No block is made by a symbol that the instance has never had a price of, since no case of it will ever count, nor
+    by a case that looks further ahead than the methodology: nothing else of it would count meanwhile.
     """
+    list(Methodology.objects.filter(pk__in=[row.pk for row in hinted]).order_by("pk").select_for_update())
     hints = [
         CaseHint(
             case=case,
@@ -164,12 +166,11 @@ def build_hints(case: TradingCase, hinted: Sequence[Methodology], *, has_prices:
         )
         for position, row in enumerate(hinted)
     ]
-    credited = [hint for hint in hints if hint.is_credited and has_prices]
-    numbers = sorted(hint.methodology_id for hint in credited)
-    list(Methodology.objects.filter(pk__in=numbers).order_by("pk").select_for_update().values_list("pk"))
-    for hint in credited:
-        hint.block_at = find_block(hint.methodology_id, case.decided_at, case.window_ends_at)
-        hint.block_ends_at = case.window_ends_at if hint.block_at else None
+    for hint in hints:
+        fits = case.horizon_hours <= HORIZON_HOURS[Timeframe(hint.methodology.timeframe)]
+        if hint.is_credited and has_prices and fits:
+            hint.block_at = find_block(hint.methodology_id, case.decided_at, case.window_ends_at)
+            hint.block_ends_at = case.window_ends_at if hint.block_at else None
     return hints
 
 

@@ -17,9 +17,8 @@ from learning_app.cases.models import INSTANCE, OWNER, CaseHint, TradingCase
 from learning_app.court.services import Observation, add_blocks
 from learning_app.methodologies.services.outcomes import NewOutcome, apply_outcomes, lock_rows
 from learning_app.vocabulary import OutcomeState
-from minara_site.kernel.core.assets import group_of
 from minara_site.kernel.db import update_rows
-from minara_site.kernel.market.moves import Move, find_move, find_moves
+from minara_site.kernel.market.moves import Move, find_moves, find_starts
 from minara_site.kernel.market.outcome import (
     WAIT_FOR_PRICE,
     Direction,
@@ -27,9 +26,7 @@ from minara_site.kernel.market.outcome import (
     OutcomeWindow,
     change_pct,
     judge_change,
-    tolerance_of,
 )
-from minara_site.kernel.market.selectors import find_price
 
 BATCH = 500
 STATE_OF = {
@@ -71,62 +68,72 @@ def list_due_batches(*, now: datetime) -> Iterator[list[TradingCase]]:
 
 def resolve_batch(batch: Sequence[TradingCase], *, actor: str, now: datetime) -> Resolved:
     """Close those of the cases that a price judges, and credit their hints once, in one transaction."""
-    windows = [(case.asset, OutcomeWindow(case.decided_at, case.window_ends_at)) for case in batch]
-    judged = [
-        judge(case, window, move, now=now)
-        for case, (_symbol, window), move in zip(batch, windows, find_moves(windows, now=now), strict=True)
-    ]
-    closed = [case for case in judged if case.outcome_state != OutcomeState.PENDING]
+    judge(batch, now=now)
+    closed = [case for case in batch if case.outcome_state != OutcomeState.PENDING]
     if not closed:
         return Resolved()
     with transaction.atomic():
         rows = TradingCase.objects.pending().filter(pk__in=[case.pk for case in closed])
         pending = set(rows.order_by("pk").select_for_update().values_list("pk", flat=True))
         ours = [case for case in closed if case.pk in pending]
+        hinted = CaseHint.objects.filter(case__in=pending).values_list("methodology_id", flat=True)
+        lock_rows(hinted)  # before a hint changes: operators credit and decide on them in this order too
         update_rows(TradingCase, RESOLVED, ours)
         credited = credit(ours, actor=actor, now=now)
-        judge_blocks(ours)
+        judge_blocks(ours, actor=actor, now=now)
     return Resolved(len(ours), credited)
 
 
-def judge(case: TradingCase, window: OutcomeWindow, instance_move: Move | None, *, now: datetime) -> TradingCase:
-    """Return the case as prices judge it, not stored yet; it stays pending while none can."""
-    if instance_move is not None:
-        return close(case, instance_move, by=INSTANCE, now=now)
-    if may_ask_owner(case, window, now=now):
-        move = find_move(case.asset, window, owner_id=case.owner_id, now=now)
+def judge(cases: Sequence[TradingCase], *, now: datetime) -> None:
+    """Close cases as prices judge them, not stored yet; one stays pending while none can."""
+    for case, move in zip(cases, find_moves(list(map(window_of, cases)), now=now), strict=True):
         if move is not None:
-            return close(case, move, by=OWNER, now=now)
-    if now > window.ends_at + WAIT_FOR_PRICE:
-        case.outcome_state, case.resolved_at = OutcomeState.EXPIRED, now
-    return case
+            close(case, move, by=INSTANCE, now=now)
+    unjudged = [case for case in cases if case.outcome_state == OutcomeState.PENDING]
+    for case, move in find_own_moves(unjudged, now=now):
+        if move is not None:
+            close(case, move, by=OWNER, now=now)
+        elif is_long_over(case, now=now):
+            case.outcome_state, case.resolved_at = OutcomeState.EXPIRED, now
 
 
-def may_ask_owner(case: TradingCase, window: OutcomeWindow, *, now: datetime) -> bool:
-    """Say whether an owner's own price may close a case: the instance cannot judge it, or has not for a week."""
-    if now > window.ends_at + WAIT_FOR_PRICE:
-        return True
-    tolerance = tolerance_of(window.length, group_of(case.asset))
-    return find_price(case.asset, at=window.starts_at, owner_id=None, tolerance=tolerance) is None
+def window_of(case: TradingCase) -> tuple[str, OutcomeWindow]:
+    """Return the symbol of a case and the window in which it is judged."""
+    return case.asset, OutcomeWindow(case.decided_at, case.window_ends_at)
 
 
-def close(case: TradingCase, move: Move, *, by: str, now: datetime) -> TradingCase:
-    """Return the case as the move judges it, not stored yet."""
+def find_own_moves(cases: Sequence[TradingCase], *, now: datetime) -> Iterator[tuple[TradingCase, Move | None]]:
+    """Yield the cases that an owner's own prices may close, with what those say: where the instance cannot judge."""
+    asking: defaultdict[int, list[TradingCase]] = defaultdict(list)
+    for case, start in zip(cases, find_starts(list(map(window_of, cases))), strict=True):
+        if start is None or is_long_over(case, now=now):
+            asking[case.owner_id].append(case)
+    for owner_id, own in asking.items():
+        yield from zip(own, find_moves(list(map(window_of, own)), owner_id=owner_id, now=now), strict=True)
+
+
+def is_long_over(case: TradingCase, *, now: datetime) -> bool:
+    """Say whether no price has come for a week after the window."""
+    return now > case.window_ends_at + WAIT_FOR_PRICE
+
+
+def close(case: TradingCase, move: Move, *, by: str, now: datetime) -> None:
+    """Close a case as the move judges it."""
     change = change_pct(move.before.price, move.after.price)
     judged = judge_change(change, Direction(case.direction), band_pct=settings.MINARA.noise_band_pct)
     case.outcome_state, case.pnl_pct = STATE_OF[judged.outcome], judged.pnl_pct
     case.entry_price, case.entry_price_at = move.before.price, move.before.at
     case.exit_price, case.exit_price_at = move.after.price, move.after.at
     case.judged_by, case.resolved_at = by, now
-    return case
 
 
 def credit(cases: Sequence[TradingCase], *, actor: str, now: datetime) -> int:
-    """Count the outcomes of cases that the instance's prices judged, each hint once; return how many."""
+    """Count the outcomes of cases that the instance's prices judged, each hint once; return how many.
+
+    The methodologies are locked.
+    """
     counting = {case.pk: case for case in cases if counts(case)}
-    waiting = CaseHint.objects.filter(case__in=counting, is_credited=True, credited_at__isnull=True)
-    lock_rows(waiting.values_list("methodology_id", flat=True))  # an operator may credit one of them at this moment
-    hints = list(waiting.all())
+    hints = list(CaseHint.objects.filter(case__in=counting, is_credited=True, credited_at__isnull=True))
     by_case: defaultdict[int, list[CaseHint]] = defaultdict(list)
     for hint in hints:
         hint.credited_at = now
@@ -147,15 +154,17 @@ def counts(case: TradingCase) -> bool:
     return case.outcome_state in CONCLUSIVE and case.judged_by == INSTANCE and not case.backdated
 
 
-def judge_blocks(cases: Sequence[TradingCase]) -> None:
+def judge_blocks(cases: Sequence[TradingCase], *, actor: str, now: datetime) -> None:
     """Hand the court the blocks that these cases complete; one without a conclusive case says nothing."""
-    touched = CaseHint.objects.filter(case__in=[case.pk for case in cases], block_at__isnull=False)
-    numbers = set(touched.values_list("methodology_id", flat=True))
-    unjudged = CaseHint.objects.filter(methodology__in=numbers, block_at__isnull=False, is_judged=False)
+    hints = CaseHint.objects.filter(block_at__isnull=False, is_judged=False)
+    touched = set(hints.filter(case__in=[case.pk for case in cases]).values_list("methodology_id", "block_at"))
+    numbers, moments = {number for number, _at in touched}, {at for _number, at in touched}
+    same = hints.filter(methodology__in=numbers, block_at__in=moments).select_related("case").defer("case__decision")
     blocks: defaultdict[tuple[int, datetime], list[CaseHint]] = defaultdict(list)
-    for hint in unjudged.select_related("case").order_by("case_id"):
+    for hint in same.order_by("case_id"):
         assert hint.block_at is not None
-        blocks[hint.methodology_id, hint.block_at].append(hint)
+        if (key := (hint.methodology_id, hint.block_at)) in touched:
+            blocks[key].append(hint)
     complete = {
         key: hints
         for key, hints in blocks.items()
@@ -167,7 +176,7 @@ def judge_blocks(cases: Sequence[TradingCase]) -> None:
     update_rows(CaseHint, ("is_judged",), judged)
     ordered = sorted(complete.items(), key=lambda item: (end_of(item[1]), item[0]))
     observations = (observe(number, [hint.case for hint in hints]) for (number, _at), hints in ordered)
-    add_blocks([each for each in observations if each])
+    add_blocks([each for each in observations if each], actor=actor, now=now)
 
 
 def end_of(hints: Sequence[CaseHint]) -> datetime:

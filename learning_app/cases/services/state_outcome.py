@@ -6,9 +6,11 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from learning_app.cases.models import CaseHint
+from learning_app.cases.services.resolve import counts
 from learning_app.methodologies.models import Methodology
 from learning_app.methodologies.selectors import get_methodology
 from learning_app.methodologies.services.outcomes import NewOutcome, apply_outcomes
+from learning_app.vocabulary import OutcomeState
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.errors import Conflict, FieldError, Invalid
 
@@ -30,9 +32,12 @@ def state_outcome(*, uid: str, is_correct: bool, case_id: int | None, actor: str
 
 def take_credit(row: Methodology, case_id: int, *, now: datetime) -> None:
     """Mark the hint of a case as counted. The methodology is locked. Raises Invalid or Conflict."""
-    hint = CaseHint.objects.filter(case=case_id, methodology=row).first()
+    hint = CaseHint.objects.filter(case=case_id, methodology=row).select_related("case").first()
     if hint is None or not hint.is_credited:
-        problem = _("That case does not count for this methodology: it hints at another, or the other way.")
+        problem = _("That case does not count for this methodology: it is unknown, came too late or goes another way.")
+        raise Invalid(problem, errors=(FieldError("case_id", problem),))
+    if hint.case.outcome_state != OutcomeState.PENDING and not counts(hint.case):
+        problem = _("That case counts for nothing: it expired, said nothing clear, or its owner's own price closed it.")
         raise Invalid(problem, errors=(FieldError("case_id", problem),))
     if not CaseHint.objects.filter(pk=hint.pk, credited_at__isnull=True).update(credited_at=now):
         raise Conflict(_("This case was counted already. Nothing was changed."), code="counted")

@@ -84,13 +84,13 @@ def judge(run: Pass, row: Methodology) -> str:
     try:
         answer = ask(question_about(row, now=now))
     except AnswerInvalid:
-        note_asked(row, now=now)
+        record_asked(row, now=now)
         raise
-    note_asked(row, now=now)
+    record_asked(row, now=now)
     mode, verdict = mode_of(METHODOLOGY_VERDICTS), answer.value.verdict
     reason = reason_of(verdict, "" if guard.judge(answer.value.reason).is_held else answer.value.reason)
     if mode is Mode.SHADOW:
-        keep_shadow(row, answer, reason, now=now)
+        store_shadow_result(row, answer, reason, now=now)
         return IN_SHADOW
     with transaction.atomic():
         current = lock_rows([row.pk]).get(row.pk)
@@ -106,7 +106,7 @@ def judge(run: Pass, row: Methodology) -> str:
     return QUARANTINED if is_last else FLAGGED if verdict == FLAG else RECOVERING
 
 
-def note_asked(row: Methodology, *, now: datetime) -> None:
+def record_asked(row: Methodology, *, now: datetime) -> None:
     """Note that a model answered about a methodology, so that others are asked about first."""
     VerdictState.objects.update_or_create(methodology=row, defaults={"asked_at": now})
 
@@ -145,7 +145,7 @@ def earlier_verdicts(row: Methodology) -> list[str]:
     return [reason if kind == LifecycleKind.REFLECTION_ADJUSTED else "" for kind, reason in found]
 
 
-def keep_shadow(row: Methodology, answer: Answer[MethodologyVerdict], reason: str, *, now: datetime) -> None:
+def store_shadow_result(row: Methodology, answer: Answer[MethodologyVerdict], reason: str, *, now: datetime) -> None:
     """Keep what would have been written, in place of what stood there of earlier cases, and write none of it."""
     with transaction.atomic():
         delete_shadows([subject_of(row.uid)])

@@ -30,10 +30,12 @@ class Command(MinaraCommand):
         now = timezone.now()
         if options["act"] == "cron":
             counts = run_cron(now=now, requested_by=ACTOR)
-            line = _("Resolved %(resolved)d cases, counted %(credited)d outcomes, demoted %(demoted)d methodologies.")
+            line = _(
+                "Cases resolved: %(resolved)d. Outcomes counted: %(credited)d. Methodologies demoted: %(demoted)d."
+            )
             text = line % {"resolved": 0, "credited": 0, "demoted": 0, **counts}
         else:
             new, known = store_seeds(actor=ACTOR, now=now)
             counts = {"new": new, "known": known}
-            text = _("Stored %(new)d methodologies in quarantine; %(known)d were there.") % counts
+            text = _("Methodologies stored in quarantine: %(new)d. There before: %(known)d.") % counts
         self.stdout.write(json.dumps(counts) if options["json"] else text)

@@ -24,12 +24,17 @@ class TrustRules:
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """How far a methodology got. `quarantined_by` is the rule's unless a person, the scan or the judge holds it."""
+    """How far a methodology got. `quarantined_by` is the rule's unless a person, the scan or the judge holds it.
+
+    One that is not `may_graduate` stays in quarantine at the bar: the guard holds its text, or the court, enforced,
+    sees that its skill is gone.
+    """
 
     times_used: int
     times_correct: int
     quarantine: bool
     quarantined_by: QuarantinedBy = QuarantinedBy.RULE
+    may_graduate: bool = True
 
     @property
     def bound(self) -> float:
@@ -45,7 +50,8 @@ def after_outcome(trust: Trust, *, correct: bool, rules: TrustRules) -> tuple[Tr
     """Return the trust after one more outcome, and the change of state that it brought, if any."""
     counted = replace(trust, times_used=trust.times_used + 1, times_correct=trust.times_correct + correct)
     if counted.quarantine:
-        if counted.quarantined_by is QuarantinedBy.RULE and counted.is_at_bar(rules):
+        is_by_rule = counted.quarantined_by is QuarantinedBy.RULE and counted.may_graduate
+        if is_by_rule and counted.is_at_bar(rules):
             return replace(counted, quarantine=False), LifecycleKind.GRADUATED
         return counted, None
     if should_demote(counted, rules):

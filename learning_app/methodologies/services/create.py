@@ -24,8 +24,8 @@ from learning_app.similarity.core import find_most_similar_tfidf
 from learning_app.vocabulary import Indicator, LifecycleKind, PrimarySignal, Timeframe
 from minara_site.kernel.audit_log.services import content_digest, record_audit
 from minara_site.kernel.core.assets import AssetClass
-from minara_site.kernel.core.redact import redact_text
-from minara_site.kernel.errors import FieldError, Invalid
+from minara_site.kernel.core.redact import redact, redact_text
+from minara_site.kernel.errors import Conflict, FieldError, Invalid
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.held_at import store_judged
 from minara_site.kernel.market.outcome import Direction
@@ -75,19 +75,22 @@ def create_methodology(
     origin: str = "",
     reasoning: str = "",
     details: Mapping[str, Any] | None = None,
+    by_words: bool = True,
 ) -> Created:
     """Store a methodology in quarantine, held when the guard refuses it; one that stands already is seen once more.
 
-    Equal are two with the same structured fields, or with nearly the same words, direction and asset class. Raises
-    Invalid.
+    Equal are two with the same structured fields, and `by_words` two with nearly the same words, direction and asset
+    class. Raises Invalid, and Conflict when the one that stood is just gone.
     """
     row = build_row(draft, actor=actor, origin=origin, now=now)
-    existing_id = find_same(row)
+    existing_id = find_same(row) if by_words else None
     with transaction.atomic():
         if existing_id is None and insert(row, now=now, reasoning=reasoning, further=details or {}):
             return Created(row, is_new=True)
         same = Methodology.objects.filter(pk=existing_id) if existing_id else same_key(row)
-        return Created(count_seen(same.select_for_update().get(), row, now=now), is_new=False)
+        if (found := same.select_for_update().first()) is None:
+            raise Conflict(_("The same methodology is being removed. Send it again."), code="changed")
+        return Created(count_seen(found, row, now=now), is_new=False)
 
 
 def build_row(draft: MethodologyDraft, *, actor: str, origin: str, now: datetime) -> Methodology:
@@ -189,9 +192,16 @@ def count_seen(same: Methodology, repeated: Methodology, *, now: datetime) -> Me
     details: dict[str, Any] = {
         name: redact_text(getattr(repeated, name)) for name in ("name", "methodology", "evidence")
     }
+    if repeated.phases:
+        details["phases"] = redact(repeated.phases)
+    if repeated.structured_json != same.structured_json:
+        details["structured"] = repeated.structured_json
     if verdict.is_held:
         details["refused"] = [finding.rule for finding in verdict.findings[:5]]
     append_event(same, LifecycleKind.DEDUPLICATED, actor=repeated.actor, now=now, details=details)
+    digest = content_digest(repeated.guarded_text)
+    act = "methodology_seen_again"
+    record_audit(now=now, actor=repeated.actor, tool_call=act, details={"id": same.uid, "sha256": digest})
     return same
 
 

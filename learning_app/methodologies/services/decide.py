@@ -3,17 +3,16 @@
 Nobody graduates a methodology by hand, and nothing is merged.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Max
 from django.utils.translation import gettext as _
 
 from learning_app.methodologies.models import LifecycleEvent, Methodology
-from learning_app.methodologies.selectors import STATE_KINDS
+from learning_app.methodologies.selectors import find_decisions
 from learning_app.methodologies.services.events import new_event
 from learning_app.methodologies.services.outcomes import lock_rows
 from learning_app.vocabulary import LifecycleKind, QuarantinedBy
@@ -111,16 +110,24 @@ def lock_all(uids: Collection[str]) -> list[Methodology]:
 
 
 def decide(
-    targets: Sequence[tuple[Methodology, State]], *, reason: str, actor: str, now: datetime, is_undo: bool = False
+    targets: Sequence[tuple[Methodology, State]],
+    *,
+    reason: str,
+    actor: str,
+    now: datetime,
+    undoes: Mapping[int, LifecycleEvent] | None = None,
 ) -> list[Decided]:
-    """Write a decision on locked rows, each with its event, which keeps what was before. Needs a transaction."""
+    """Write a decision on locked rows, each with its event, which keeps what was before. Needs a transaction.
+
+    An undo names the event of each row that it `undoes`, by number.
+    """
     reason = clean_text(reason, field="reason", max_chars=MAX_REASON_CHARS, min_chars=0)
     events = []
     for row, state in targets:
         before = State(row.quarantine, QuarantinedBy(row.quarantined_by), row.reviewed_at)
         row.quarantine, row.quarantined_by = state.quarantine, state.quarantined_by
         row.updated_at, row.reviewed_at = now, state.reviewed_at
-        kept = {"before": before.as_json(), **({"undo": 1} if is_undo else {})}
+        kept = {"before": before.as_json(), **({"undo": undoes[row.pk].pk} if undoes else {})}
         events.append(new_event(row, state.kind, actor=actor, now=now, reason=reason, details=kept))
     update_rows(Methodology, DECIDED, [row for row, _state in targets])
     LifecycleEvent.objects.bulk_create(events)
@@ -134,17 +141,17 @@ def decide(
 def undo_decision(*, event_id: int, actor: str, now: datetime) -> list[Decided]:
     """Undo a quarantine or a release, with all that was decided in the same act: the rows are as they were before.
 
-    What changed since stays. Raises Conflict when nothing is left to undo.
+    What changed since stays, and what the guard holds since stays out of prompts. Raises Conflict when nothing is left
+    to undo.
     """
     with transaction.atomic():
         events = find_decided_with(event_id)
-        rows, newest = lock_rows(events), find_newest_changes(events)
-        targets = [
-            (rows[number], state_before(event)) for number, event in events.items() if newest[number] == event.pk
-        ]
+        rows, newest = lock_rows(events), find_decisions(events)
+        states = [(rows[pk], state_before(event)) for pk, event in events.items() if newest.get(pk) == event.pk]
+        targets = [(row, state) for row, state in states if state.quarantine or not row.held_at]
         if not targets:
             raise Conflict(_("It changed since. Nothing was undone."), code="changed")
-        return decide(targets, reason=_("Undone."), actor=actor, now=now, is_undo=True)
+        return decide(targets, reason="", actor=actor, now=now, undoes=events)
 
 
 def find_decided_with(event_id: int) -> dict[int, LifecycleEvent]:
@@ -155,12 +162,6 @@ def find_decided_with(event_id: int) -> dict[int, LifecycleEvent]:
     kinds = (LifecycleKind.QUARANTINED, LifecycleKind.RELEASED)
     together = LifecycleEvent.objects.filter(kind__in=kinds, at=event.at, actor=event.actor).order_by("pk")
     return {each.methodology_id: each for each in together if each.methodology_id and "before" in each.details}
-
-
-def find_newest_changes(numbers: Iterable[int]) -> dict[int, int]:
-    """Return the newest event that changed the state, by methodology. One query."""
-    found = LifecycleEvent.objects.filter(methodology__in=list(numbers), kind__in=STATE_KINDS)
-    return dict(found.values_list("methodology").annotate(newest=Max("pk")))
 
 
 def state_before(event: LifecycleEvent) -> State:

@@ -59,12 +59,14 @@ def levels_of(rules: TrustRules) -> list[Level]:
             rules.injection_threshold,
             _("%(bound)s may graduate after %(uses)s uses") % bar,
             _("%(bound)s graduates") % bar,
+            is_left=True,
         ),
         Level(
             rules.demotion_threshold,
             _("%(bound)s demotes after %(uses)s uses") % floor,
             _("%(bound)s demotes") % floor,
             is_below=True,
+            is_left=True,
         ),
     ]
 

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from learning_app.methodologies.models import LifecycleEvent
-from learning_app.methodology_pages.pages.labels import LIFECYCLE
+from learning_app.methodology_pages.pages.labels import LIFECYCLE, why_label
 from learning_app.methodology_pages.selectors import find_readable_cases
 from learning_app.vocabulary import LifecycleKind
 from minara_site.access.actors import name_actors
@@ -65,7 +65,12 @@ class EventRow:
 
     @property
     def label(self) -> Text:
-        return LIFECYCLE[LifecycleKind(self.event.kind)]
+        is_undo = "undo" in self.event.details and "before" in self.event.details
+        return _("Decision undone") if is_undo else LIFECYCLE[LifecycleKind(self.event.kind)]
+
+    @property
+    def why(self) -> str:
+        return why_label(self.event)
 
     @property
     def outcome(self) -> bool | None:
@@ -96,4 +101,12 @@ def shape_events(events: Sequence[LifecycleEvent], principal: Principal) -> list
 def wording_of(event: LifecycleEvent) -> list[tuple[Text, str]]:
     """Return the words of a duplicate by label."""
     labels = {"name": _("Name"), "methodology": _("Text"), "evidence": _("Evidence")}
-    return [(label, event.details[key]) for key, label in labels.items() if event.details.get(key)]
+    said: list[tuple[Text, str]] = [
+        (label, event.details[key]) for key, label in labels.items() if event.details.get(key)
+    ]
+    if phases := event.details.get("phases"):
+        said.append((_("Phases"), "; ".join(phase["name"] for phase in phases)))
+    if structured := event.details.get("structured"):
+        fields = [structured["primary_signal"], structured["timeframe"], *structured["indicators"]]
+        said.append((_("Structure"), " ".join(fields)))
+    return said

@@ -4,11 +4,11 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from learning_app.court.services import DECAYED
 from learning_app.methodologies.core.ladder import count_missing
-from learning_app.methodologies.models import Methodology
-from learning_app.methodologies.querysets import trust_rules
+from learning_app.methodologies.models import LifecycleEvent, Methodology
+from learning_app.methodologies.querysets import is_court_enforced, trust_rules
 from learning_app.vocabulary import LifecycleKind, QuarantinedBy
-from minara_site.config import CourtMode
 from minara_site.web.filters import Text
 from minara_site.web.moments import number_label
 
@@ -29,7 +29,7 @@ LIFECYCLE: dict[LifecycleKind, Text] = {
     LifecycleKind.REFLECTION_ADJUSTED: gettext_lazy("Verdict of the judge"),
     LifecycleKind.REQUANTIZED_BY_JUDGE: gettext_lazy("Quarantined by the judge"),
     LifecycleKind.SYNTHESIS_AUTO_DEMOTE: gettext_lazy("Demoted by the learning cron"),
-    LifecycleKind.MARKET_STRESS_FREEZE: gettext_lazy("Market stress: nothing was judged"),
+    LifecycleKind.MARKET_STRESS_FREEZE: gettext_lazy("Market stress: no verdicts"),
     LifecycleKind.IMPORTED: gettext_lazy("Imported"),
 }
 
@@ -42,6 +42,20 @@ def state_label(row: Methodology) -> tuple[str, Text]:
         return "active", gettext_lazy("Graduated")
     by = QuarantinedBy(row.quarantined_by)
     return "pending" if by is QuarantinedBy.RULE else "held", QUARANTINED[by]
+
+
+def why_label(event: LifecycleEvent) -> str:
+    """Return why something happened, empty where nobody said so."""
+    details = event.details
+    if number := details.get("rollback"):
+        why = _("Undo of roll-back %(number)d") if "undo" in details else _("Roll-back %(number)d of its writer")
+        return why % {"number": number}
+    known = {
+        "scan": _("The guard refuses its text."),
+        DECAYED: _("Its skill seems to be gone."),
+        "demo_removed": _("The demo was removed, and the outcomes of its cases with it."),
+    }
+    return event.reason_text or next((words for key, words in known.items() if key in details), "")
 
 
 def missing_label(row: Methodology) -> str:
@@ -68,8 +82,8 @@ def why_not_injected(row: Methodology) -> str:
         return _("it is in quarantine")
     if row.confidence < config.injection_threshold:
         return _("its bound fell below %(bar)s") % {"bar": f"{config.injection_threshold:.2f}"}
-    if config.methodology_court is CourtMode.ENFORCE and not row.beats_chance:
+    if is_court_enforced() and not row.beats_chance:
         return _("it has not shown yet that it beats chance")
-    if config.methodology_court is CourtMode.ENFORCE and row.decay_at:
+    if is_court_enforced() and row.decay_at:
         return _("its skill seems to be gone")
     return _("today's guard rules refuse its text")

@@ -9,16 +9,19 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from learning_app.cases.core.proposing import CASES_ORIGIN
 from learning_app.methodologies.core import METHODOLOGY_KIND
 from learning_app.methodologies.kinds import DISCARDED
 from learning_app.methodologies.models import Methodology
 from learning_app.methodologies.querysets import MethodologyQuerySet
+from learning_app.methodologies.seeding import SEED_ORIGIN
 from learning_app.methodologies.selectors import court_record, find_injected, list_readable
 from learning_app.methodology_pages.pages.labels import state_label
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.config import CourtMode
 from minara_site.kernel.core.assets import GROUPS, AssetClass, AssetGroup
+from minara_site.kernel.core.vocabulary import IMPORT_ORIGIN, IMPORTED, Source
 from minara_site.kernel.counts import RowCount, count_each
 from minara_site.kernel.guard.selectors import find_refused
 from minara_site.kernel.market.outcome import Direction
@@ -55,7 +58,7 @@ METHODOLOGIES = ListSpec(
         Column(gettext_lazy("Right"), sorts=("surest", "used"), numeric=True),
         Column(gettext_lazy("State")),
         Column(gettext_lazy("Marks")),
-        Column(gettext_lazy("Changed"), numeric=True),
+        Column(gettext_lazy("Created"), numeric=True),
     ),
     sorts=(
         Sort("newest", gettext_lazy("newest first"), Order("created_at")),
@@ -139,6 +142,14 @@ class MethodologyRow:
         return DIRECTIONS[Direction(self.row.direction)]
 
     @property
+    def source(self) -> str:
+        """Return the badge of where it comes from: files, a model that read cases, or an agent."""
+        origin = self.row.origin
+        if origin == SEED_ORIGIN or origin.startswith(IMPORT_ORIGIN):
+            return IMPORTED
+        return Source.INFERRED if origin.startswith(CASES_ORIGIN) else Source.AGENT_RECORDED
+
+    @property
     def state(self) -> tuple[str, Text]:
         """Return the shape of its state badge, and its word."""
         return state_label(self.row)
@@ -186,11 +197,18 @@ def list_for(principal: Principal) -> MethodologyQuerySet:
 
 
 def shape_rows(rows: Sequence[Methodology], principal: Principal) -> list[MethodologyRow]:
-    """Return rows as the list shows them; what today's rules refuse is for operators alone. Three queries at most."""
+    """Return rows as the list shows them, the secrets of refused texts masked. Three queries at most.
+
+    What today's rules refuse is for operators alone.
+    """
+    may_decide = principal.may(Act.METHODOLOGY_DECIDE)
     refused = find_refused(METHODOLOGY_KIND, [row for row in rows if not row.held_at])
-    injected = find_injected(rows)
+    injected = find_injected(rows, owner=None if may_decide else principal.owner)
+    for row in rows:
+        if row.held_at or row.pk in refused:
+            row.mask()
     shown = [MethodologyRow(row, row.pk in injected, row.pk in refused) for row in rows]
-    return [each for each in shown if not each.is_refused or principal.may(Act.METHODOLOGY_DECIDE)]
+    return [each for each in shown if not each.is_refused or may_decide]
 
 
 def count_tabs() -> dict[str, int]:

@@ -13,19 +13,19 @@ from learning_app.methodologies.block import render_block
 from learning_app.methodologies.core import METHODOLOGY_KIND
 from learning_app.methodologies.core.wilson import wilson_interval
 from learning_app.methodologies.models import Methodology
-from learning_app.methodologies.querysets import trust_rules
+from learning_app.methodologies.querysets import is_court_enforced, trust_rules
 from learning_app.methodology_pages.pages.bounds import bound_curve
 from learning_app.methodology_pages.pages.evidence import e_label, evidence_curve, replay
-from learning_app.methodology_pages.pages.labels import missing_label, why_not_injected
+from learning_app.methodology_pages.pages.labels import missing_label, why_label, why_not_injected
 from learning_app.methodology_pages.pages.lists import MethodologyRow
 from learning_app.methodology_pages.selectors import (
     MAX_CASES,
     CountedOutcomes,
     count_outcomes,
+    find_decision,
     list_case_hints,
     list_curve_events,
     list_observations,
-    newest_decision,
 )
 from learning_app.vocabulary import LifecycleKind
 from minara_site.access.access_log import log_access
@@ -75,7 +75,7 @@ def court_context(row: Methodology, counted: CountedOutcomes) -> dict[str, Any]:
         return {}
     observations = list_observations(row)
     shares: dict[str, str] = {}
-    if counted.whole.counted:
+    if counted.base_rate:
         shares = {"right": f"{counted.whole.percent:.0f}", "coin": f"{100 * counted.base_rate:.0f}"}
     return {
         "curve": evidence_curve(replay(observations)) if observations else None,
@@ -84,7 +84,7 @@ def court_context(row: Methodology, counted: CountedOutcomes) -> dict[str, Any]:
         "most": e_label(row.max_log_evidence or 0.0),
         "marks": marks_of(row),
         "shares": shares,
-        "is_enforced": settings.MINARA.methodology_court is CourtMode.ENFORCE,
+        "is_enforced": is_court_enforced(),
     }
 
 
@@ -96,6 +96,7 @@ def page_context(shown: MethodologyRow, principal: Principal) -> dict[str, Any]:
     owner_ids = {hint.case.owner_id for hint in hints}
     log_access(principal=principal, owner_ids=owner_ids, kind="trading_cases", now=timezone.now())
     events = list_curve_events(row)
+    decision = find_decision(row) if row.quarantined_by else None
     outcomes = sum(event.kind == LifecycleKind.OUTCOME_RECORDED for event in events)
     block = render_block([row])
     lower, upper = wilson_interval(row.times_correct, row.times_used)
@@ -117,9 +118,11 @@ def page_context(shown: MethodologyRow, principal: Principal) -> dict[str, Any]:
         "is_of_all": principal.reads_others(Act.CASES_READ),
         "prompt_text": block,
         "tokens": estimate_tokens(block),
-        "decision": newest_decision(row) if row.quarantined_by else None,
+        "decision": decision,
+        "decided_why": why_label(decision) if decision else "",
         "why_not": "" if shown.is_injected else why_not_injected(row),
-        "hold": find_last_hold(METHODOLOGY_KIND, row.pk) if row.held_at else None,
+        "hold": find_last_hold(METHODOLOGY_KIND, row.pk),
+        "is_refused": bool(row.held_at) or shown.is_refused,
         "author": name_actors({row.actor}, reader=principal.owner)[row.actor],
         "may_decide": principal.may(Act.METHODOLOGY_DECIDE),
     }

@@ -1,7 +1,9 @@
 """Methodologies as files: `methodologies/<asset_class>/<id>.md`, the method as the body. Sources: S1, decisions.
 
 They are the instance's: operators export and import them. A signed file of one that is gone keeps its counts and its
-quarantine; every other begins in quarantine without any. One that is stored keeps its own, whatever a file says.
+quarantine; every other begins in quarantine without any. One that is stored keeps its own, whatever a file says. Equal
+is what has the same structure: words are compared when somebody hands a method in, not when files are brought in, so
+that what is stored meanwhile never changes the plan.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +18,7 @@ from learning_app.methodologies.core import METHODOLOGY_KIND
 from learning_app.methodologies.core.wilson import wilson_lower_bound
 from learning_app.methodologies.models import LifecycleEvent, Methodology
 from learning_app.methodologies.schemas import NewMethodology
-from learning_app.methodologies.services.create import MethodologyDraft, build_row, create_methodology, find_same
+from learning_app.methodologies.services.create import MethodologyDraft, build_row, create_methodology, same_key
 from learning_app.methodologies.services.events import append_event
 from learning_app.vocabulary import LifecycleKind, QuarantinedBy
 from memory_app.bundle.core.front_matter import UnusableError, render_document
@@ -49,6 +51,7 @@ WORDS = ("name", "methodology", "evidence")
 NUMBERS = ("times_used", "times_correct", "times_seen", "quarantine")
 FIELDS = frozenset({"id", "origin", *SAID, *COUNTED, *MOMENTS})
 ROUNDING = 1e-9
+MAX_EVENTS = 100  # of the newest it is asked whether they have the words of a file already
 
 
 def export(wanted: ExportScope) -> Iterator[OutFile]:
@@ -102,9 +105,8 @@ def judge_file(file: InFile, reading: Reading) -> Judged:
     first = reading.seen.setdefault(bytes.fromhex(row.dedup_key), file.path)
     if first != file.path:
         return Judged(FilePlan(file.path, file.channel, Verdict.KNOWN, KIND, Reason.REPEATED, first))
-    same_id = find_same(row)
-    if same_id is not None:
-        return judge_repeated(file, draft, row, Methodology.objects.get(pk=same_id))
+    if same := same_key(row).first():
+        return judge_repeated(file, draft, row, same)
     is_held = guard.judge(row.guarded_text).is_held
     further = keep_trust(trust, is_held=is_held) if file.channel is Channel.SIGNED else {}
     reason = Reason.COUNTS_DIFFER if is_signed and not further else Reason.NONE
@@ -183,9 +185,9 @@ def is_said(row: Methodology, same: Methodology) -> bool:
     """Say whether a stored methodology, or one that was found to repeat it, has these words."""
     if all(getattr(row, name) == getattr(same, name) for name in (*WORDS, "phases")):
         return True
-    events = LifecycleEvent.objects.filter(methodology=same, kind=LifecycleKind.DEDUPLICATED)
+    events = LifecycleEvent.objects.filter(methodology=same, kind=LifecycleKind.DEDUPLICATED).order_by("-pk")
     words = {name: redact_text(getattr(row, name)) for name in WORDS}
-    return any(words.items() <= details.items() for details in events.values_list("details", flat=True))
+    return any(words.items() <= details.items() for details in events.values_list("details", flat=True)[:MAX_EVENTS])
 
 
 def text_of(row: Methodology) -> str:
@@ -210,6 +212,7 @@ def store(judged: Sequence[Judged], writing: Writing) -> list[Details]:
             now=writing.now,
             origin=f"{IMPORT_ORIGIN}{each.plan.path}",
             details=details,
+            by_words=False,
         )
         if created.is_new:
             append_event(created.row, LifecycleKind.IMPORTED, actor=writing.actor, now=writing.now, details=details)

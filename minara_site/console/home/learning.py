@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Exists, QuerySet, Subquery
@@ -10,13 +10,14 @@ from django.db.models import Exists, QuerySet, Subquery
 from learning_app.cases.models import CronRun, TradingCase
 from learning_app.cases.pages.lists import CaseRow
 from learning_app.cases.selectors import list_rows
+from learning_app.cases.services.cron import EVERY
 from learning_app.methodologies.models import Methodology
 from learning_app.vocabulary import OutcomeState
 from minara_site.access.models import User
 from minara_site.kernel.counts import CountOf, RowCount
 from minara_site.kernel.market.outcome import WAIT_FOR_PRICE
 
-CRON_LATE = timedelta(hours=12)
+CRON_LATE = 2 * EVERY
 NEWEST_JUDGED = 3
 
 
@@ -75,5 +76,9 @@ def read_learning(row: Mapping[str, Any], *, now: datetime) -> Learning:
 
 def list_newest_judged(owner: User) -> list[CaseRow]:
     """Return the newest decisions of an owner that prices have judged. Two queries."""
-    judged = list_rows(owner).exclude(outcome_state=OutcomeState.PENDING).order_by("-decided_at", "-pk")
+    judged = (
+        list_rows(owner)
+        .exclude(outcome_state__in=[OutcomeState.PENDING, OutcomeState.EXPIRED])
+        .order_by("-decided_at", "-pk")
+    )
     return [CaseRow(case) for case in judged[:NEWEST_JUDGED]]

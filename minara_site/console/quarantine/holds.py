@@ -56,7 +56,9 @@ class HoldReview(ReviewKind):
     def show(self, item: ReviewItem, *, principal: Principal) -> ReviewPane:
         view: HoldView = item.view.with_unconfirmed()
         owner = view.hold.owner
-        reads = AGENT_READS % {"name": owner.get_short_name()} if owner else AGENTS_READ
+        reads: Text = AGENT_READS % {"name": owner.get_short_name()} if owner else AGENTS_READ
+        if view.held and view.held.on_release:
+            reads = view.held.on_release
         return ReviewPane(
             "console/quarantine/_review_hold.html",
             {"chosen": view},

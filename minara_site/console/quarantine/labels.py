@@ -42,7 +42,7 @@ def done_label(holds: Sequence[Hold]) -> str:
     number = {"number": number_label(count), "days": settings.MINARA.fin_profile_memory_soft_delete_retention_days}
     if holds[0].decision == Decision.RELEASED:
         done = ngettext("Released %(number)s text.", "Released %(number)s texts.", count) % number
-        return sentences(done, _("The next session can read it."))
+        return sentences(done, _("The next session can read it.")) if holds[0].owner_id else done
     done = ngettext("Discarded %(number)s text.", "Discarded %(number)s texts.", count) % number
     return sentences(
         done,

@@ -87,11 +87,15 @@ class Place:
 
 @dataclass(frozen=True)
 class Queue:
-    """One page of the queue, its rows flat in `page.rows`, and what waits by tab. `opened` may stand elsewhere."""
+    """One page of the queue, its rows flat in `page.rows`, and what waits by tab. `opened` may stand elsewhere.
+
+    `needs_reason` says that refusing some of its rows needs a reason.
+    """
 
     page: ListPage
     counts: Mapping[str, RowCount]
     opened: Row | None = None
+    needs_reason: bool = False
 
     @cached_property
     def heads(self) -> list[Row]:
@@ -110,8 +114,14 @@ class Queue:
         return next(free, None)
 
     def after(self, item_id: str) -> Row | None:
-        """Return the item behind this one, else the first of the others, without those that another person reviews."""
+        """Return the item behind this one, else the first of the others, without those that another person reviews.
+
+        Behind an item stand those that are similar to it.
+        """
         heads = self.heads
+        similar = [one for row in heads if row.id == item_id for one in row.similar]
+        if free := [row for row in similar if row.claim is None or row.claim.is_own]:
+            return free[0]
         at = next((n for n, row in enumerate(heads, 1) if item_id in {row.id, *(one.id for one in row.similar)}), 0)
         others = [row for row in [*heads[at:], *heads[:at]] if row.id != item_id]
         return next((row for row in others if row.claim is None or row.claim.is_own), None)
@@ -156,7 +166,8 @@ def load_queue(request: PageRequest, *, now: datetime, opened: Waiting | None = 
         is_continued=place is not None,
         tab_counts={name: count.number for name, count in counts.items() if count.is_exact},
     )
-    return Queue(page, counts, rows[-1] if opened else None)
+    needs_reason = any(kind.refuse_needs_reason for kind, _row in shown)
+    return Queue(page, counts, rows[-1] if opened else None, needs_reason)
 
 
 def count_waiting() -> dict[str, RowCount]:

@@ -88,7 +88,7 @@ def verdict(request: PageRequest) -> HttpResponse:
 
 @page(Act.REVIEW, methods=("POST",))
 def undo(request: PageRequest, review_items: str) -> HttpResponse:
-    """Undo whole verdicts: with each of these items all come back that were decided with it."""
+    """Undo whole verdicts: with each of these items all come back that were decided with it; the first is shown."""
     chosen = read_chosen(review_items.split(","))
     try:
         done = undo_items(chosen, principal=request.principal, now=timezone.now())
@@ -96,6 +96,9 @@ def undo(request: PageRequest, review_items: str) -> HttpResponse:
         toast(request, conflict.detail)
     else:
         toast(request, reduce(sentences, map(str, done)))
+        kind, keys = next(iter(chosen.items()))
+        query = urlsplit(safe_path(request, request.POST.get("next")) or "").query
+        return see_other(reverse("quarantine:one", args=[kind.name, keys[0]]) + (f"?{query}" if query else ""))
     return back(request, "quarantine:list")
 
 

@@ -1,4 +1,4 @@
-"""Amounts of money and assets, wallet addresses and transaction hashes in a text, for readers who must not see them.
+"""Amounts of money and assets, addresses and transaction hashes in a text, for readers who must not see them.
 
 Generous on purpose: every number beside the sign, code or name of a currency or asset counts, so that a price written
 as "$2.285" is an amount, and every number behind a word such as "size" or "bought". A bare price ("at 2.285"), a
@@ -61,12 +61,13 @@ _BEHIND_WORD = re.compile(
     re.IGNORECASE,
 )
 _ADDRESS = re.compile(
-    r"0x[0-9a-f]{8,}|0x[0-9a-f]{2,}(?:…|\.{2,3})[0-9a-f]{2,}"
+    r"0x[0-9a-f]{6,}|0x[0-9a-f]{2,}(?:…|\.{2,3})[0-9a-f]{2,}"
     r"|(?<![0-9a-z])[a-z]{1,12}1[02-9ac-hj-np-z]{25,90}(?![0-9a-z])"  # bech32: bc1, ltc1, addr1, cosmos1
     r"|(?<![0-9a-z])(?=[a-z]*[0-9])(?=[0-9]*[a-z])[0-9a-z]{26,}(?![0-9a-z])"  # base58, hex, signatures
     r"|(?<![0-9a-z])[0-9a-z]{4,10}(?:…|\.{3})[0-9a-z]{4,10}(?![0-9a-z])"
     r"|(?<![a-z0-9_.-])[a-z0-9][a-z0-9_-]{0,62}(?:\.[a-z0-9_-]{1,63})?\.(?:eth|sol|bnb|crypto|lens|arb|btc|ton|sui|apt)"
-    r"(?![a-z0-9_])",
+    r"(?![a-z0-9_])"
+    r"|(?<![a-z0-9_.+-])[a-z0-9_.+-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,4}",
     re.IGNORECASE,
 )
 

@@ -36,7 +36,8 @@ class HeldText:
 
     `replaces` is what it would replace, or had replaced until it was held; None for something new. Of the text the
     `length` characters behind `prefix` would replace it. `url` is the page of its row, `edit_url` where its owner can
-    change it, `origin` what it was written out of, `facts` further lines about it.
+    change it, `origin` what it was written out of, `facts` further lines about it. `on_release` says
+    what becomes of a released text where agents do not read it at once.
     """
 
     text: str
@@ -52,6 +53,7 @@ class HeldText:
     origin: str = ""
     facts: tuple[tuple[Label, str], ...] = ()
     is_by_person: bool = False
+    on_release: Label = ""
 
 
 class StoredKind(ABC):

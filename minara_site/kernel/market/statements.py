@@ -113,30 +113,32 @@ def read_thinned(symbol: str, *, owner_id: int | None, slots: Sequence[Span]) ->
 
 
 @cache
-def symbols_slots_statement(slots: int) -> str:
-    """Return the statement that names, for each of so many slots, the instance's newest row of each part within it."""
+def symbols_slots_statement(parts: tuple[Part, ...], slots: int) -> str:
+    """Return the statement that names, for each of so many slots, the newest row of each part within it."""
     found = ", ".join(
         f"(SELECT id FROM {part.table} WHERE {part.owner_condition} AND symbol = slots.symbol"  # noqa: S608
         f" AND {part.at} BETWEEN slots.since AND slots.until ORDER BY {part.order} LIMIT 1)"
-        for part in OF_INSTANCE
+        for part in parts
     )
     rows = ", ".join(["(%s, %s, %s)"] * slots)
     return f"WITH slots(symbol, since, until) AS (VALUES {rows}) SELECT {found} FROM slots"  # noqa: S608
 
 
-def read_newest_of_symbols(slots: Sequence[tuple[str, datetime, datetime]]) -> list[list[Candidate]]:
-    """Return for each symbol with a span, both ends included, the instance's newest row of each part."""
-    adapt = connection.ops.adapt_datetimefield_value
+def read_newest_of_symbols(
+    slots: Sequence[tuple[str, datetime, datetime]], *, owner_id: int | None
+) -> list[list[Candidate]]:
+    """Return for each symbol with a span, both ends included, the newest row of each part."""
+    adapt, parts = connection.ops.adapt_datetimefield_value, parts_for(owner_id)
+    asked = [owner_id for part in parts if part.is_owners]
     found: dict[tuple[str, datetime, datetime], list[Candidate]] = {}
     unique = list(dict.fromkeys(slots))
     with connection.cursor() as cursor:
         for start in range(0, len(unique), MAX_SLOTS):
             some = unique[start : start + MAX_SLOTS]
             values = [value for symbol, since, until in some for value in (symbol, adapt(since), adapt(until))]
-            cursor.execute(symbols_slots_statement(len(some)), values)
+            cursor.execute(symbols_slots_statement(parts, len(some)), [*values, *asked])
             ids = cursor.fetchall()
-            wanted = [{row[n] for row in ids} - {None} for n in range(len(OF_INSTANCE))]
-            rows = [dict(read_rows(cursor, part, part_ids)) for part, part_ids in zip(OF_INSTANCE, wanted, strict=True)]
+            rows = [dict(read_rows(cursor, part, {row[n] for row in ids} - {None})) for n, part in enumerate(parts)]
             for slot, row in zip(some, ids, strict=True):
                 found[slot] = [rows[n][row_id] for n, row_id in enumerate(row) if row_id is not None]
     return [found[slot] for slot in slots]

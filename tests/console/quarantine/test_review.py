@@ -102,7 +102,9 @@ class TestQueue:
         response = operator_page.get(QUEUE)
         assert ids_of(response) == [f"hold-{hold.pk}" for hold in (*holds, other)]
         assert "similar × 3" in words_of(response)
-        assert f'name="then" value="hold-{other.pk}"' in response.content.decode()
+        assert f'name="then" value="hold-{holds[1].pk}"' in response.content.decode()
+        last = operator_page.get(f"{QUEUE}hold/{holds[2].pk}/").content.decode()
+        assert f'name="then" value="hold-{other.pk}"' in last
 
     def test_a_verdict_on_several_kinds_is_all_or_nothing_and_undone_by_one_toast(self, operator_page, ana):
         hold, mine = hold_text(ana), lesson(ana)

@@ -30,6 +30,7 @@ HIDDEN = [  # the text, and what support reads of it
     ("DRpbCBMxVnDK7maPM5tGv6MvB3v1sRMC86PZ8okm21hy", "#"),
     (f"tx 0x{'ab' * 32}, {'0c' * 32}", "tx #, #"),
     ("to vitalik.eth转", "to #转"),
+    ("to 0xab12cd or a.b+c@d-e.io, order 990 at 2.285", "to # or #, order # at 2.285"),
 ]
 SHOWN = [
     "short at 2.285, failed breakout above 2.38, funding +0.09%",
@@ -56,5 +57,16 @@ def test_masks_amounts_addresses_and_hashes_and_leaves_prices() -> None:
 
 
 def test_gives_every_character_back() -> None:
-    texts = ["1" * 4000, "1," * 2000, "1 000" * 800, "one " * 1000, "0x" * 2000, "一" * 4000, "$", ""]
+    texts = [
+        "1" * 4000,
+        "1," * 2000,
+        "1 000" * 800,
+        "one " * 1000,
+        "0x" * 2000,
+        "a@" * 2000,
+        "a.-+" * 1000,
+        "一" * 4000,
+        "$",
+        "",
+    ]
     assert ["".join(part for part, _is_masked in mask_amounts(text)) for text in texts] == texts

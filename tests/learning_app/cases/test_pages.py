@@ -135,11 +135,11 @@ def test_one_case_shows_prices_outcome_and_what_it_did_to_each_hint(page, ana):
         "chop_hivol",
         "prices of this instance",
         "hints-of-the-direction/1",
-        "Fade breakouts credited, .10 then .21",
+        "Fade breakouts credited, 0.100 then 0.207",
         "Other way shown, other direction",
         "2 methodologies in front of the agent, hint hash 000000000000",
         "Decided bullish at 100",
-        "Credited Fade breakouts .10 then .21",
+        "Credited Fade breakouts 0.100 then 0.207",
     ):
         assert text in said, text
     assert f'href="/methodologies/{right.uid}/"' in shown
@@ -217,7 +217,9 @@ def test_a_reveal_lasts_fifteen_minutes_for_that_person_and_case_and_is_told(sam
     for reader in (visitor(ana), visitor(olga), support):
         assert "ticket 77" in words_of(reader.get(one(case)))
     assert "ticket 77" not in words_of(other.get(one(case)))
-    assert "amounts of a trading case “ticket 77” shown until" in words_of(visitor(ana).get("/privacy/looks/"))
+    assert f"amounts of a trading case {case.pk} “ticket 77” shown until" in words_of(
+        visitor(ana).get("/privacy/looks/")
+    )
     assert f"amounts of a trading case {case.pk} ana ticket 77" in words_of(support.get("/settings/reveals/"))
     assert "You revealed nothing" in words_of(other.get("/settings/reveals/"))
 

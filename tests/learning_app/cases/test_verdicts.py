@@ -194,15 +194,15 @@ def test_without_a_model_the_rule_demotes_and_nothing_is_asked(ana, judging, set
     assert [event.kind for event in LifecycleEvent.objects.all()] == ["synthesis_auto_demote"]
 
 
-def test_under_stress_there_is_one_freeze_no_verdict_and_no_demotion(ana, judging):
+def test_under_stress_there_is_one_freeze_and_no_verdict(ana, judging):
     row, fallen = graduated(), graduated(correct=5, used=20)
-    for number, regime in enumerate(["chop_hivol", "trend_up_hivol", "chop_lowvol", "unknown"]):
+    for number, regime in enumerate(["chop_hivol", "trend_up_hivol", "unknown"]):
         add_case(ana, row, hours=number + 1, regime=regime)
     make_case(ana, hours=25, regime="chop_lowvol")
     assert run()["frozen"] == 1
     event = LifecycleEvent.objects.get()
     assert (event.kind, event.methodology_id) == ("market_stress_freeze", None)
-    assert event.reason_text == "2 of 3 cases of the last day in high volatility"
+    assert event.details == {"high": 2, "total": 3}
     assert (state_of(fallen), judging.calls) == ((0, ""), 0)
     make_case(ana, hours=1, regime="chop_lowvol")
     assert run()["flagged"] == 1, "a half is not most"

@@ -75,7 +75,7 @@ def test_quarantines_what_the_writer_made_and_leaves_its_cases_and_all_else(stor
     assert record.counts["methodology"] == 2
     assert record.left == [{"why": "record", "case": cases[0]["id"], "owner": ana.pk, "by": ""}]
     event = LifecycleEvent.objects.filter(methodology=store[0]).latest("pk")
-    assert (event.kind, event.reason_text) == ("quarantined", f"Roll-back {record.pk} of its writer")
+    assert (event.kind, event.details) == ("quarantined", {"rollback": record.pk})
     entry = AuditEntry.objects.get(tool_call="write_rollback")
     assert (entry.owner_id, entry.details["methodologies"]) == (None, [store[0].uid, store[1].uid])
     undo(olga, record)

@@ -195,9 +195,14 @@ def test_an_operator_quarantines_with_a_reason_releases_at_the_bar_and_undoes_ea
     assert toasts_of(done) == ["Quarantined: prompts carry it again only once an operator releases it."]
     assert state(row) == (1, "operator", True)
     released = operator_page.post(one(row, "release/"), follow=True)
+    assert operator_page.post(undo_of(done)).status_code == 409, "another decision came after it"
     operator_page.post(undo_of(released))
     assert state(row) == (1, "operator", True)
-    assert operator_page.post(undo_of(done)).status_code == 409, "another decision came after it"
+    again = operator_page.get(one(row))
+    assert "Quarantined by an operator: Fitted" in words_of(again), "its reason stands again"
+    undo = re.search(r'action="(/methodologies/undo/\d+/)"', text_of(again))[1]
+    operator_page.post(undo)
+    assert (state(row), undo) == ((0, "", False), undo_of(done)), "and can be undone long after its toast"
     below = make_methodology(correct=6, used=7)
     assert re.search(r"<button[^>]*disabled[^>]*>.{0,200}Release", text_of(operator_page.get(one(below))), re.DOTALL)
     assert "at least 3 more right outcomes" in words_of(operator_page.get(one(below)))

@@ -111,7 +111,7 @@ def make_graduated(name, *, correct=24, used=31, **fields):
 
 
 @pytest.mark.database
-def test_methods_that_prompts_may_carry_are_on_it_the_surest_first(ana, now):
+def test_methods_that_prompts_may_carry_are_on_it_its_own_class_first(ana, now):
     sure = make_graduated("Sure", uid="00000000-0000-4000-8000-000000000001", methodology="Buy when RSI < 30.")
     make_graduated("Of its group", asset_class="meme_coin", correct=28)
     make_graduated("canary-group", asset_class="forex")
@@ -123,7 +123,7 @@ def test_methods_that_prompts_may_carry_are_on_it_the_surest_first(ana, now):
     page = read(ana, now)
     assert "canary" not in page
     texts = entries(ana, now, Heading.COMPILED_TRUTH)
-    assert [text.partition(":")[0] for text in texts] == ["Holds BTC", "Of its group", "Sure"]
+    assert [text.partition(":")[0] for text in texts] == ["Holds BTC", "Sure", "Of its group"]
     line = f"- [methodology] (right 24 of 31, bound 0.602, methodology {sure.uid}) Sure: Buy when RSI < 30.\n"
     assert line in page
     assert line in read(ana, now, hard_constraints=False)
