@@ -7,7 +7,7 @@ doing this can do without. Memory is the peak of the process while it resolves.
 import ctypes
 import gc
 import statistics
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from django.contrib.auth.models import Group
@@ -89,16 +89,14 @@ def fill_prices(cases: int) -> None:
 def resolve(owner: User, methods: list[Methodology], count: int) -> tuple[float, float, float]:
     """Resolve so many cases; return the seconds, those of the bare updates, and the peak memory in MB."""
     first = NOON - STEP * (max(2_000, count // 4) + 24 * 12)
+    blocks: dict[int, datetime] = {}
     for start in range(0, count, SLICE):
         cases = [
             build_case(owner, decided_at=first + STEP * (number // 4), asset=ASSETS[number % 4], horizon=24)
             for number in range(start, min(start + SLICE, count))
         ]
         TradingCase.objects.bulk_create(cases)
-        CaseHint.objects.bulk_create(
-            CaseHint(case_id=case.pk, methodology=methods[case.pk % METHODS], position=0, is_credited=True)
-            for case in cases
-        )
+        CaseHint.objects.bulk_create(build_hint(case, methods[case.pk % METHODS], blocks) for case in cases)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
     reset_peak()
@@ -108,6 +106,17 @@ def resolve(owner: User, methods: list[Methodology], count: int) -> tuple[float,
     bare = write_bare()
     TradingCase.objects.all().delete()
     return seconds, bare, peak
+
+
+def build_hint(case: TradingCase, row: Methodology, blocks: dict[int, datetime]) -> CaseHint:
+    """Return the hint of a case; it opens a block of the court, or joins one, as when it is recorded."""
+    begun = blocks.get(row.pk)
+    if begun is None or case.decided_at >= begun + timedelta(hours=24):
+        begun = blocks[row.pk] = case.decided_at
+    hint = CaseHint(case_id=case.pk, methodology=row, position=0, is_credited=True)
+    if case.decided_at == begun:
+        hint.block_at, hint.block_ends_at = begun, case.window_ends_at
+    return hint
 
 
 def write_bare() -> float:
@@ -124,7 +133,7 @@ def write_bare() -> float:
         def write(cases=cases, hints=hints, touched=touched, events=events) -> None:
             with transaction.atomic():
                 update_rows(TradingCase, RESOLVED, cases)
-                update_rows(CaseHint, ("credited_at",), hints)
+                update_rows(CaseHint, ("credited_at", "is_judged"), hints)
                 update_rows(Methodology, COUNTED, touched)
                 LifecycleEvent.objects.bulk_create(events)
 
