@@ -2,13 +2,19 @@
 
 import hashlib
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
+from learning_app.cases.base_rate import find_base_rate, find_regime, load_history
 from learning_app.cases.models import CaseHint, TradingCase
 from learning_app.methodologies.block import render_block
 from minara_site.access.policy import Scope
 from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.market.models import PriceBar
+from minara_site.kernel.market.outcome import Direction
 from tests.kit.api import agent_of
 from tests.kit.clock import NOON
 from tests.kit.tables import table
@@ -127,9 +133,9 @@ def test_one_block_is_open_at_a_time_and_simultaneous_cases_share_it(olga):
     method = make_methodology()
     agent = agent_of(olga, *Scope)
 
-    def block(asset, hours):
+    def block(asset, hours, horizon=24):
         at = NOON - HOUR * hours
-        body = {**DRAFT, "asset": asset, "hints": [method.uid], "decided_at": at.isoformat()}
+        body = {**DRAFT, "asset": asset, "hints": [method.uid], "decided_at": at.isoformat(), "horizon_hours": horizon}
         case = agent.post("/v1/trading-cases", body).json()["data"]
         return CaseHint.objects.get(case=case["id"]).block_at
 
@@ -139,6 +145,41 @@ def test_one_block_is_open_at_a_time_and_simultaneous_cases_share_it(olga):
     assert block("BTC", 66) == NOON - HOUR * 66, "the window before has closed this moment"
     assert block("BTC", 100) is None, "recorded later, it would reach into the first"
     assert block("NEVERSEEN", 20) is None, "no price of the instance will ever judge it"
+    assert block("BTC", 30, horizon=25) is None, "it looks further ahead than an intraday methodology"
+
+
+@pytest.mark.django_db
+@table(
+    "minutes, step_pct, regime",
+    [(5, 0.3, "chop_lowvol"), (5, 0.5, "chop_hivol"), (60, 1.0, "chop_lowvol"), (60, 2.0, "chop_hivol")],
+)
+def test_longer_candles_may_move_more_before_they_are_called_volatile(minutes, step_pct, regime):
+    length = timedelta(minutes=minutes)
+    closes = [Decimal(100) * (1 + Decimal(step_pct) / 100 * (number % 2)) for number in range(100)]
+    times = [NOON - length * (99 - number) for number in range(100)]
+    PriceBar.objects.bulk_create(
+        PriceBar(
+            symbol="BTC",
+            interval_seconds=minutes * 60,
+            opens_at=at - length,
+            closes_at=at,
+            recorded_at=NOON,
+            source="test",
+            **dict.fromkeys(("open", "high", "low", "close"), close),
+        )
+        for at, close in zip(times, closes, strict=True)
+    )
+    found = find_regime("BTC", load_history("BTC", at=NOON), at=NOON)
+    assert found.removeprefix("trend_up_").removeprefix("chop_") == regime.removeprefix("chop_")
+
+
+@pytest.mark.django_db
+def test_a_case_of_a_market_at_rest_asks_few_queries(ana):
+    post_prices("AAPL", *((NOON - HOUR * (40 + n), str(100 + n % 7)) for n in range(200)))
+    with CaptureQueriesContext(connection) as asked:
+        history = load_history("AAPL", at=NOON)
+        find_base_rate("AAPL", Direction.BULLISH, HOUR, history, at=NOON)
+    assert len(asked) <= 20
 
 
 @pytest.mark.django_db

@@ -3,12 +3,17 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from learning_app.cases.models import CaseHint, CronRun, TradingCase
 from learning_app.cases.services import cron
 from learning_app.cases.services.cron import AlreadyRunning, run_cron
+from learning_app.court.services import Observation, add_blocks
 from learning_app.methodologies.models import LifecycleEvent
+from learning_app.methodologies.services.outcomes import NewOutcome, apply_outcomes
 from minara_site.access.policy import Scope
+from minara_site.config import CourtMode
 from minara_site.kernel.jobs.leases import acquire_lease
 from tests.kit.api import agent_of
 from tests.kit.clock import NOON
@@ -76,6 +81,22 @@ def test_an_owners_own_price_closes_the_case_and_counts_for_no_one(ana, ben):
 
 
 @pytest.mark.django_db
+@pytest.mark.database
+def test_cases_without_a_price_of_the_instance_ask_a_query_an_owner_not_one_each(ana, ben):
+    def queries():
+        with CaptureQueriesContext(connection) as asked:
+            run()
+        return len(asked)
+
+    for owner in (ana, ben):
+        make_case(owner, asset="SOL")
+    few = queries()
+    for number in range(40):
+        make_case((ana, ben)[number % 2], asset=f"COIN{number}")
+    assert queries() <= few + 2
+
+
+@pytest.mark.django_db
 def test_hints_of_the_other_side_and_backdated_cases_count_nothing(ana):
     post_prices("BTC", (NOON - HOUR * 30, "100"), (NOON - HOUR * 6, "102"))
     bullish, bearish = make_methodology(), make_methodology(direction="bearish")
@@ -115,6 +136,9 @@ def test_an_operators_outcome_of_a_case_counts_once_and_the_cron_does_not_count_
     )
     run()
     assert counts_of(method) == (1, 1, 1)
+    late = make_case(ana, asset="SOL", hours=9 * 24, hints=[method])
+    run()
+    assert agent.post(path, {"correct": True, "case_id": late.pk}).status_code == 422, "expired, it counts for nothing"
     assert agent.post(path, {"correct": True}).json()["data"]["times_used"] == 2
     assert agent.post("/v1/methodologies/none/outcomes", {"correct": True}).status_code == 404
 
@@ -151,6 +175,26 @@ def test_a_block_is_scored_by_its_mean_once_all_its_cases_are_closed(ana):
     method.refresh_from_db()
     assert (method.independent_cases, method.times_used) == (1, 2)
     assert method.e_value == pytest.approx(1.0), "half right at a base rate of a half"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("mode", [CourtMode.ADVISE, CourtMode.ENFORCE])
+def test_an_enforced_court_demotes_what_decays_and_lets_nothing_graduate_meanwhile(ana, settings, mode):
+    settings.MINARA = settings.MINARA.model_copy(update={"methodology_court": mode})
+    method = make_methodology(correct=90, used=100, quarantine=0)
+    blocks = [Observation(method.pk, 0.0, 0.5, NOON)] * 30
+    add_blocks(blocks, actor="test", now=NOON)
+    apply_outcomes([NewOutcome(method.pk, is_correct=True)], actor="test", now=NOON)
+    method.refresh_from_db()
+    kinds = list(LifecycleEvent.objects.order_by("pk").values_list("kind", flat=True))
+    assert method.decay_at == NOON
+    is_enforced = mode is CourtMode.ENFORCE
+    assert method.quarantine == is_enforced, "at the bar, but without skill"
+    assert kinds == [*(["demoted"] if is_enforced else []), "outcome_recorded"]
+    add_blocks([Observation(method.pk, 1.0, 0.5, NOON)] * 60, actor="test", now=NOON)
+    apply_outcomes([NewOutcome(method.pk, is_correct=True)], actor="test", now=NOON)
+    method.refresh_from_db()
+    assert (method.decay_at, method.quarantine) == (None, 0), "its skill is back"
 
 
 @pytest.mark.django_db

@@ -13,6 +13,7 @@ from django.urls import reverse
 from learning_app.cases.models import TradingCase
 from learning_app.cases.services.cron import run_cron
 from learning_app.cases.services.record import CaseDraft, record_case
+from learning_app.cases.services.state_outcome import state_outcome
 from learning_app.methodologies.block import render_block
 from learning_app.methodologies.models import Methodology
 from learning_app.methodologies.services.create import MethodologyDraft, create_methodology
@@ -27,7 +28,7 @@ from minara_site.kernel.market.outcome import Direction
 from tests.kit.clock import NOON
 from tests.kit.page import text_of, toasts_of, undo_of, words_of
 from tests.kit.visitor import visitor
-from tests.learning_app.rows import build_methodology, make_methodology, post_prices, structure
+from tests.learning_app.rows import build_methodology, make_case, make_methodology, post_prices, structure
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("frozen")]
 LIST = "/methodologies/"
@@ -218,6 +219,22 @@ def state(row):
     return row.quarantine, row.quarantined_by, row.reviewed_at is not None
 
 
+def test_operators_read_no_secret_of_a_held_method_and_shares_follow_what_was_counted(operator_page, ana):
+    secret = "sk-ant-api03-" + "a1B2" * 20
+    draft = MethodologyDraft(f"Key {secret}", f"Log in with {secret}.", structure(3))
+    held = create_methodology(draft=draft, actor="key:abcd1234", now=NOON).row
+    assert held.held_at
+    for page in (LIST, one(held)):
+        assert secret not in text_of(operator_page.get(page))
+    row = make_methodology()
+    case = make_case(ana, hints=[row])
+    state_outcome(uid=row.uid, is_correct=True, case_id=case.pk, actor="user:1", now=NOON)
+    said = words_of(operator_page.get(one(row)))
+    assert "1 case, 0 independent" in said
+    assert "right 100 %, a coin 50 % here" in said
+    assert "credited: an operator said what came of it" in said
+
+
 def test_many_are_quarantined_for_one_reason_and_come_back_by_one_undo(operator_page, olga):
     carried, waiting, taken = make_methodology(quarantine=0), make_methodology(), make_methodology()
     quarantine(uid=taken.uid, reason="Before", actor="user:9", now=NOON - HOUR)
@@ -255,6 +272,12 @@ def test_the_review_queue_decides_on_new_ones_and_on_those_kept_back(operator_pa
     operator_page.post(undo_of(read))
     assert [state(row)[2] for row in (new, other)] == [False, False]
     assert decide("refuse", "new", new).status_code == 422
+    assert 'name="note" maxlength="200" autocomplete="off" required' in text_of(operator_page.get("/quarantine/"))
+    decide("accept", "new", other)
+    quarantine(uid=other.uid, reason="Later", actor="user:9", now=NOON + HOUR)
+    undo = reverse("quarantine:undo", args=[items("new", other.uid)])
+    assert toasts_of(operator_page.post(undo, follow=True)) == ["It changed since. Nothing was undone."]
+    assert state(other)[:2] == (1, "operator"), "another person's decision stands"
     refused = decide("refuse", "new", new, note="Fitted")
     assert state(new)[:2] == (1, "operator")
     assert toasts_of(operator_page.post(undo_of(refused), follow=True)) == ["Undone for 1 methodology."]
@@ -263,4 +286,4 @@ def test_the_review_queue_decides_on_new_ones_and_on_those_kept_back(operator_pa
     decide("refuse", "kept_back", kept)
     assert (state(back)[0], state(kept)[:2]) == (0, (1, "judge"))
     assert not Methodology.objects.kept_back().exists()
-    assert "2 decided by you today" in words_of(operator_page.get("/quarantine/"))
+    assert "3 decided by you today" in words_of(operator_page.get("/quarantine/"))

@@ -20,6 +20,7 @@ from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.guard.models import Hold
 from tests.kit.clock import NOON
 from tests.kit.tables import Faults
+from tests.learning_app.rows import make_methodology
 from tests.memory_app.bundle.trees import bring, export, hash_of_database, in_memory, load, look
 from tests.memory_app.writes.factories import person
 
@@ -112,6 +113,14 @@ def test_a_signed_export_brings_back_what_is_gone_with_its_trust(ana: Any, signe
         for path in signed
         if path.startswith("methodologies/")
     }
+
+
+def test_methods_of_nearly_the_same_words_all_come_back(ana: Any, tmp_path: Path) -> None:
+    made = [make_methodology(methodology=f"Buy when the index turns up, variant {number}.") for number in range(3)]
+    files = load(export(ana, tmp_path / "out"))
+    lose_all()
+    assert take(ana, files).verdicts == {Verdict.NEW: 3}
+    assert Methodology.objects.count() == len(made)
 
 
 def test_a_flipped_bit_costs_one_file_its_trust_and_no_other(ana: Any, store: list[Methodology], signed: Files) -> None:
