@@ -15,6 +15,7 @@ from learning_app.methodologies.services.events import append_event
 from learning_app.vocabulary import LifecycleKind, QuarantinedBy
 from minara_site.kernel.guard.held_at import HeldAtKind
 from minara_site.kernel.guard.kinds import REPLACED
+from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.guard.models import Decision, Hold
 from minara_site.kernel.guard.selectors import find_expired_discards
 
@@ -32,6 +33,10 @@ class MethodologyKind(HeldAtKind):
     label = _("Methodology")
     model = Methodology
     on_release = _("It stays in quarantine: its outcomes decide whether prompts carry it.")
+
+    def title_of(self, row: Methodology) -> str:
+        """Return the name that its writer gave it, without secrets."""
+        return str(_("Methodology “%(name)s”")) % {"name": mask(row.name)}
 
     def url(self, object_id: int) -> str:
         """Return the page of a methodology, empty once it is gone."""

@@ -11,7 +11,7 @@ SUPPORT = frozenset({Role.SUPPORT})
 NAVIGATION = (
     NavPage("home", _("Home"), "home", Act.HOME, NavEntry.HOME, 1, "h", roles=OWNERS, also=("console:demo_remove",)),
     NavPage("find_case", _("Find a case"), "home", Act.HOME, NavEntry.FIND_CASE, 1, "h", roles=SUPPORT),
-    NavPage("queue", _("Queue"), "quarantine:list", Act.REVIEW, NavEntry.REVIEW, 1, counts_waiting=True),
+    NavPage("queue", _("Queue"), "quarantine:list", Act.REVIEW, NavEntry.REVIEW, 1, "q", counts_waiting=True),
     NavPage("review.held", _("Held texts"), "held:list", Act.HOLDS_READ, NavEntry.REVIEW, 2, "b", roles=OPERATORS),
     NavPage(
         "held",

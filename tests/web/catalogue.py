@@ -15,7 +15,7 @@ from tests.kit.site import APPS
 FOLDER = settings.BASE_DIR / "minara_site/locale/zh_Hans/LC_MESSAGES"
 LITERAL = re.compile(r'(?:(msgctxt|msgid_plural|msgid|msgstr)(?:\[0\])? )?(".*")')
 CALL = re.compile(r"\b(?:[np]?gettext|_)\(")
-CALLED = {"_", "gettext", "gettext_lazy", "gettext_noop", "ngettext", "ngettext_lazy", "pgettext_lazy"}
+CALLED = {"_", "gettext", "gettext_lazy", "gettext_noop", "ngettext", "ngettext_lazy", "pgettext", "pgettext_lazy"}
 CONTEXT_ENDS = "\x04"
 
 

@@ -108,12 +108,15 @@ def text_context(case: TradingCase, principal: Principal, reveal: AccessEntry | 
     """Return the words of a case as this reader may see them: support none of a held one, and amounts when revealed."""
     shown = masked_for(principal.owner, case)
     is_masked = principal.is_support and reveal is None
+    decision = pieces_of(shown.decision, is_masked=is_masked)
+    trade_ref = pieces_of(shown.trade_ref, is_masked=is_masked) if shown.trade_ref else ()
     return {
         "is_masked": is_masked,
+        "has_private": any(is_private for _part, is_private in (*decision, *trade_ref)),
         "reveal": reveal,
         "reveal_seconds": math.ceil((reveal.ends_at - now).total_seconds()) if reveal and reveal.ends_at else 0,
         "is_withheld": principal.is_support and case.held_at is not None,
-        "decision": pieces_of(shown.decision, is_masked=is_masked),
+        "decision": decision,
         "decision_text": shown.decision,
-        "trade_ref": pieces_of(shown.trade_ref, is_masked=is_masked) if shown.trade_ref else (),
+        "trade_ref": trade_ref,
     }

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy, ngettext, pgettext
 
 from learning_app.cases.models import CASE_KIND, CaseHint, TradingCase
 from learning_app.cases.pages.labels import OUTCOMES, bounds_label
@@ -93,7 +93,7 @@ def decision_moments(case: TradingCase) -> Iterator[Moment]:
     if case.entry_price is not None:
         words = {"direction": decided, "price": price_label(float(case.entry_price))}
         decided = _("%(direction)s at %(price)s") % words
-    yield Moment(Kind.DECISION, _("Decided"), case.decided_at, "t-person", decided)
+    yield Moment(Kind.DECISION, pgettext("timeline", "Decided"), case.decided_at, "t-person", decided)
     if case.backdated:
         yield Moment(Kind.DECISION, _("Recorded later than it was decided"), case.created_at)
 

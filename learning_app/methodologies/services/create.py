@@ -90,6 +90,8 @@ def create_methodology(
         same = Methodology.objects.filter(pk=existing_id) if existing_id else same_key(row)
         if (found := same.select_for_update().first()) is None:
             raise Conflict(_("The same methodology is being removed. Send it again."), code="changed")
+        seen = {"id": found.uid, "sha256": content_digest(row.guarded_text)}
+        record_audit(now=now, actor=actor, tool_call="methodology_seen_again", reasoning=reasoning, details=seen)
         return Created(count_seen(found, row, now=now), is_new=False)
 
 
@@ -199,9 +201,6 @@ def count_seen(same: Methodology, repeated: Methodology, *, now: datetime) -> Me
     if verdict.is_held:
         details["refused"] = [finding.rule for finding in verdict.findings[:5]]
     append_event(same, LifecycleKind.DEDUPLICATED, actor=repeated.actor, now=now, details=details)
-    digest = content_digest(repeated.guarded_text)
-    act = "methodology_seen_again"
-    record_audit(now=now, actor=repeated.actor, tool_call=act, details={"id": same.uid, "sha256": digest})
     return same
 
 

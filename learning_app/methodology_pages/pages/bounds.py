@@ -66,7 +66,6 @@ def levels_of(rules: TrustRules) -> list[Level]:
             _("%(bound)s demotes after %(uses)s uses") % floor,
             _("%(bound)s demotes") % floor,
             is_below=True,
-            is_left=True,
         ),
     ]
 

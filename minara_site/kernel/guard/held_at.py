@@ -53,13 +53,17 @@ class HeldAtKind(StoredKind):
         return {
             row.pk: HeldText(
                 row.guarded_text,
-                self.title(row.pk),
+                self.title_of(row),
                 self.on_discard(),
                 url=self.url(row.pk),
                 on_release=self.on_release,
             )
             for row in rows
         }
+
+    def title_of(self, row: Any) -> str:
+        """Return what a text that is there is called."""
+        return self.title(row.pk)
 
     def on_discard(self) -> Label:
         """Return what becomes of a discarded text."""
