@@ -34,7 +34,7 @@ from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.kernel.errors import Conflict, FieldError, Invalid, NotFound
 from minara_site.kernel.guard.selectors import find_last_hold, find_refused
-from minara_site.shell.review import ReviewItem, ReviewKind, ReviewPane, Verdict
+from minara_site.shell.review import ReviewItem, ReviewKind, ReviewPane, Undone, Verdict
 from minara_site.web.filters import Rows, Text
 from minara_site.web.moments import number_label
 
@@ -107,7 +107,7 @@ class MethodologyReview(ReviewKind):
             raise Conflict(decided_label(gone[0], principal), code="decided")
         return self.apply(keys, accepts=accepts, note=note, actor=principal.actor, now=now)
 
-    def undo(self, key: str, *, principal: Principal, now: datetime) -> Text:
+    def undo(self, key: str, *, principal: Principal, now: datetime) -> Undone:
         principal.require(Act.METHODOLOGY_DECIDE)
         [row] = self.find([key])
         event = find_decision(row)
@@ -120,7 +120,7 @@ class MethodologyReview(ReviewKind):
             read = Methodology.objects.filter(reviewed_at=row.reviewed_at).values_list("uid", flat=True)
             count = len(set_reviewed(uids=list(read), is_reviewed=False, actor=principal.actor, now=now))
         text = ngettext("Undone for %(count)s methodology.", "Undone for %(count)s methodologies.", count)
-        return text % {"count": number_label(count)}
+        return Undone(text % {"count": number_label(count)}, key)
 
     def count_decided(self, actor: str, *, since: datetime) -> int:
         """The kind of new ones counts for both."""

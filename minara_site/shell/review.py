@@ -76,6 +76,14 @@ class ReviewPane:
         return self.accept.needs_reason or self.refuse.needs_reason
 
 
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What an undo did as a sentence, and the key of the item that waits again."""
+
+    said: Text
+    key: str
+
+
 class ReviewKind(ABC):
     """A kind of items that wait for a person. Kinds with the same `tab` stand under one tab, which `label` names.
 
@@ -119,8 +127,8 @@ class ReviewKind(ABC):
         """
 
     @abstractmethod
-    def undo(self, key: str, *, principal: Principal, now: datetime) -> Text:
-        """Undo the whole verdict that decided on this item, with all that were decided with it; return what was done.
+    def undo(self, key: str, *, principal: Principal, now: datetime) -> Undone:
+        """Undo the whole verdict that decided on this item, with all that were decided with it.
 
         Raises Refused, NotFound and Conflict.
         """

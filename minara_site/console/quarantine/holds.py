@@ -25,7 +25,7 @@ from minara_site.kernel.errors import Conflict, NotFound
 from minara_site.kernel.guard.selectors import list_holds
 from minara_site.kernel.ownership import EVERYONE
 from minara_site.kernel.plain_text import parse_number
-from minara_site.shell.review import ReviewItem, ReviewKind, ReviewPane, Verdict
+from minara_site.shell.review import ReviewItem, ReviewKind, ReviewPane, Undone, Verdict
 from minara_site.web.filters import Rows, Text
 
 COMPARED_CHARS = 400
@@ -83,11 +83,14 @@ class HoldReview(ReviewKind):
         except Conflict as conflict:
             raise Conflict(decided_label(principal, ids) or conflict.detail, code=conflict.problem_code) from None
 
-    def undo(self, key: str, *, principal: Principal, now: datetime) -> Text:
+    def undo(self, key: str, *, principal: Principal, now: datetime) -> Undone:
         owner = principal.reaches(Act.HOLD_DISCARD)
         [hold_id] = ids_of([key])
-        together = decided_with(get_hold(owner=owner, hold_id=hold_id), owner=owner)
-        return again_label(len(hold_again(principal=principal, owner=owner, hold_ids=together, now=now)))
+        hold = get_hold(owner=owner, hold_id=hold_id)
+        together = decided_with(hold, owner=owner)
+        again = hold_again(principal=principal, owner=owner, hold_ids=together, now=now)
+        [same] = [each for each in again if (each.kind, each.object_id) == (hold.kind, hold.object_id)]
+        return Undone(again_label(len(again)), str(same.pk))
 
     def count_decided(self, actor: str, *, since: datetime) -> int:
         return count_decided(actor, since=since)

@@ -95,10 +95,10 @@ def undo(request: PageRequest, review_items: str) -> HttpResponse:
     except Conflict as conflict:
         toast(request, conflict.detail)
     else:
-        toast(request, reduce(sentences, map(str, done)))
-        kind, keys = next(iter(chosen.items()))
+        toast(request, reduce(sentences, [str(undone.said) for _kind, undone in done]))
+        kind, first = done[0]
         query = urlsplit(safe_path(request, request.POST.get("next")) or "").query
-        return see_other(reverse("quarantine:one", args=[kind.name, keys[0]]) + (f"?{query}" if query else ""))
+        return see_other(reverse("quarantine:one", args=[kind.name, first.key]) + (f"?{query}" if query else ""))
     return back(request, "quarantine:list")
 
 

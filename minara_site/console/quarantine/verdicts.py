@@ -7,7 +7,7 @@ from django.db import transaction
 
 from minara_site.access.principal import Principal
 from minara_site.console.quarantine.claims import check_unclaimed, end_claims
-from minara_site.shell.review import ReviewKind
+from minara_site.shell.review import ReviewKind, Undone
 from minara_site.web.filters import Text
 
 Chosen = Mapping[ReviewKind, Sequence[str]]
@@ -29,7 +29,7 @@ def decide_items(chosen: Chosen, *, accepts: bool, principal: Principal, note: s
     return done
 
 
-def undo_items(chosen: Chosen, *, principal: Principal, now: datetime) -> list[Text]:
-    """Undo the verdicts that decided on these items, all or nothing; return what was done, a sentence a kind."""
+def undo_items(chosen: Chosen, *, principal: Principal, now: datetime) -> list[tuple[ReviewKind, Undone]]:
+    """Undo the verdicts that decided on these items, all or nothing."""
     with transaction.atomic():
-        return [kind.undo(key, principal=principal, now=now) for kind, keys in chosen.items() for key in keys]
+        return [(kind, kind.undo(key, principal=principal, now=now)) for kind, keys in chosen.items() for key in keys]

@@ -4,7 +4,7 @@ from typing import Any
 
 from memory_app.memories.models import Memory
 from minara_site.kernel.errors import Conflict
-from minara_site.shell.review import ReviewItem, ReviewKind, ReviewPane, Verdict
+from minara_site.shell.review import ReviewItem, ReviewKind, ReviewPane, Undone, Verdict
 
 
 class LessonReview(ReviewKind):
@@ -35,8 +35,9 @@ class LessonReview(ReviewKind):
             raise Conflict("Another was faster.")
         return f"Moved {len(keys)} lessons."
 
-    def undo(self, key: str, *, principal: Any, now: Any) -> str:
-        return f"{Memory.objects.filter(batch='b').update(deleted_at=None, batch=None)} lessons are back."
+    def undo(self, key: str, *, principal: Any, now: Any) -> Undone:
+        count = Memory.objects.filter(batch="b").update(deleted_at=None, batch=None)
+        return Undone(f"{count} lessons are back.", key)
 
     def count_decided(self, actor: str, *, since: Any) -> int:
         return int(Memory.objects.deleted().filter(category="lesson").count())
