@@ -67,9 +67,9 @@ class CasesPart(DemoPart[DemoCase]):
     def acts(self, load: DemoLoad) -> Iterator[DemoAct]:
         load = replace(load, now=load.now.replace(minute=0, second=0, microsecond=0))
         yield from super().acts(load)
-        desk = Desk(load)
+        course = DemoHours(load)
         for hours in range(FIRST_HOUR, -1, -1):
-            yield load.ago(hours), partial(desk.work, load.ago(hours))
+            yield load.ago(hours), partial(course.run, load.ago(hours))
 
     def store(self, load: DemoLoad, owner: User, row: DemoCase) -> None:
         at = load.ago(row.hours_ago)
@@ -113,7 +113,7 @@ def store_case(
 
 
 @dataclass
-class Desk:
+class DemoHours:
     """What happens hour by hour in the story: how many cases a methodology has by then, and when the last one came."""
 
     load: DemoLoad
@@ -129,7 +129,7 @@ class Desk:
             found[owner_id, symbol][at] = close_price
         return found
 
-    def work(self, at: datetime) -> None:
+    def run(self, at: datetime) -> None:
         """Record the cases of an hour, and resolve what is due when the cron runs."""
         for name, rows in MethodologiesPart.rows.items():
             for row in rows:

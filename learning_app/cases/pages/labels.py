@@ -30,7 +30,7 @@ def credit_label(hint: CaseHint, case: TradingCase, event: LifecycleEvent | None
     """Return whether a hint got the outcome of its case, and if not, why; `event` is that outcome."""
     if hint.credited_at:
         by_word = case.outcome_state == OutcomeState.PENDING
-        credited = _("credited: an operator said what came of it") if by_word else _("credited")
+        credited = _("credited: an operator stated the outcome") if by_word else _("credited")
         return (
             _("%(credited)s, %(bounds)s") % {"credited": credited, "bounds": bounds_label(event)} if event else credited
         )

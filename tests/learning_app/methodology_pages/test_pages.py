@@ -232,7 +232,7 @@ def test_operators_read_no_secret_of_a_held_method_and_shares_follow_what_was_co
     said = words_of(operator_page.get(one(row)))
     assert "1 case, 0 independent" in said
     assert "right 100 %, a coin 50 % here" in said
-    assert "credited: an operator said what came of it" in said
+    assert "credited: an operator stated the outcome" in said
 
 
 def test_many_are_quarantined_for_one_reason_and_come_back_by_one_undo(operator_page, olga):
