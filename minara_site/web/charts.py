@@ -28,6 +28,18 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
+class Frame:
+    """The size of a drawing, and where its field begins and ends."""
+
+    width: int
+    height: int
+    left: float
+    right: float
+    top: float
+    bottom: float
+
+
+@dataclass(frozen=True, slots=True)
 class Spot:
     """A place in a drawing, and what it says when pointed at."""
 

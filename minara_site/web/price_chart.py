@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from minara_site.web.charts import Spot, Tick, path, scale
+from minara_site.web.charts import Frame, Spot, Tick, path, scale
 
 PLAIN_DIGITS = 6
 MARK_WIDTH = 86  # of a word above the field, with its gap
@@ -65,15 +65,9 @@ class DrawnMark:
 
 
 @dataclass(frozen=True, slots=True)
-class PriceDrawing:
+class PriceDrawing(Frame):
     """The chart at one width."""
 
-    width: int
-    height: int
-    left: float
-    right: float
-    top: float
-    bottom: float
     line: str
     last: Spot
     grid: Sequence[Tick]

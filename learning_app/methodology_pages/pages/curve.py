@@ -6,7 +6,7 @@ Pure. templates/learning_app/methodologies/_curve.html writes the SVG. Units are
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from minara_site.web.charts import Spot, Tick, Value, path, scale
+from minara_site.web.charts import Frame, Spot, Tick, Value, path, scale
 
 LEFT, TOP = 36.0, 14.0
 BELOW = 34.0  # room for the words of the x axis
@@ -82,15 +82,9 @@ class DrawnLevel:
 
 
 @dataclass(frozen=True, slots=True)
-class CurveDrawing:
+class CurveDrawing(Frame):
     """A curve at one width; paths are the `d` of theirs."""
 
-    width: int
-    height: int
-    left: float
-    right: float
-    top: float
-    bottom: float
     y_ticks: Sequence[Tick]
     x_ticks: Sequence[Tick]
     area: str
