@@ -16,6 +16,7 @@ class CaseKind(HeldAtKind):
     name = CASE_KIND
     label = _("Trading case")
     model = TradingCase
+    on_release = _("Agents of the owner may read the words; prices judge the case as before.")
 
     def url(self, object_id: int) -> str:
         """Return the page of a case."""

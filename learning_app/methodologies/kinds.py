@@ -32,7 +32,7 @@ class MethodologyKind(HeldAtKind):
     name = METHODOLOGY_KIND
     label = _("Methodology")
     model = Methodology
-    on_release = _("It stays in quarantine: its outcomes decide whether prompts carry it.")
+    on_release = _("The quarantine stays: outcomes decide what prompts carry.")
 
     def title_of(self, row: Methodology) -> str:
         """Return the name that its writer gave it, without secrets."""

@@ -13,6 +13,7 @@ from learning_app.cases.models import CASE_KIND, CaseHint, TradingCase
 from learning_app.court.core import block_of
 from learning_app.methodologies.block import render_block
 from learning_app.methodologies.models import Methodology
+from learning_app.methodologies.services.outcomes import lock_rows
 from learning_app.vocabulary import HORIZON_HOURS, Timeframe
 from minara_site.kernel.audit_log.services import content_digest, record_audit
 from minara_site.kernel.errors import FieldError, Invalid
@@ -156,7 +157,7 @@ def build_hints(case: TradingCase, hinted: Sequence[Methodology], *, has_prices:
     No block is made by a symbol that the instance has never had a price of, since no case of it will ever count, nor
     by a case that looks further ahead than the methodology: nothing else of it would count meanwhile.
     """
-    list(Methodology.objects.filter(pk__in=[row.pk for row in hinted]).order_by("pk").select_for_update())
+    lock_rows(row.pk for row in hinted)
     hints = [
         CaseHint(
             case=case,

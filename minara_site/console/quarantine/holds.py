@@ -56,13 +56,11 @@ class HoldReview(ReviewKind):
     def show(self, item: ReviewItem, *, principal: Principal) -> ReviewPane:
         view: HoldView = item.view.with_unconfirmed()
         owner = view.hold.owner
-        reads: Text = AGENT_READS % {"name": owner.get_short_name()} if owner else AGENTS_READ
-        if view.held and view.held.on_release:
-            reads = view.held.on_release
+        reads = AGENT_READS % {"name": owner.get_short_name()} if owner else AGENTS_READ
         return ReviewPane(
             "console/quarantine/_review_hold.html",
             {"chosen": view},
-            Verdict(self.accept, "check", _("If it is released"), reads),
+            Verdict(self.accept, "check", _("If it is released"), view.kind.on_release or reads),
             Verdict(self.refuse, "trash", _("If it is discarded"), view.held.on_discard if view.held else ""),
             question=view.question,
         )

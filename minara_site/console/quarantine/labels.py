@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import reduce
 
 from django.conf import settings
 from django.utils import timezone
@@ -42,7 +43,8 @@ def done_label(holds: Sequence[Hold]) -> str:
     number = {"number": number_label(count), "days": settings.MINARA.fin_profile_memory_soft_delete_retention_days}
     if holds[0].decision == Decision.RELEASED:
         done = ngettext("Released %(number)s text.", "Released %(number)s texts.", count) % number
-        return sentences(done, _("The next session can read it.")) if holds[0].owner_id else done
+        means = {str(stored_kinds()[hold.kind].on_release or _("The next session can read it.")) for hold in holds}
+        return reduce(sentences, [done, *sorted(means)])
     done = ngettext("Discarded %(number)s text.", "Discarded %(number)s texts.", count) % number
     return sentences(
         done,

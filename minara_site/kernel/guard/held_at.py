@@ -7,7 +7,7 @@ save those that `selectors.find_refused` names.
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any
 
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.guard import core as guard
@@ -40,24 +40,13 @@ def hold_row(kind: str, row: Any, verdict: Verdict, *, now: datetime) -> Hold:
 
 
 class HeldAtKind(StoredKind):
-    """The texts of such a table. A discarded row stays held until the purge of its time deletes it.
-
-    `on_release` says what becomes of a released text where agents do not read it at once.
-    """
-
-    on_release: ClassVar[Label] = ""
+    """The texts of such a table. A discarded row stays held until the purge of its time deletes it."""
 
     def load_texts(self, holds: Mapping[int, Hold]) -> dict[int, HeldText]:
         """Return the texts of held rows."""
         rows = self.model.objects.filter(pk__in=holds)
         return {
-            row.pk: HeldText(
-                row.guarded_text,
-                self.title_of(row),
-                self.on_discard(),
-                url=self.url(row.pk),
-                on_release=self.on_release,
-            )
+            row.pk: HeldText(row.guarded_text, self.title_of(row), self.on_discard(), url=self.url(row.pk))
             for row in rows
         }
 

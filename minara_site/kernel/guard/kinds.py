@@ -36,8 +36,7 @@ class HeldText:
 
     `replaces` is what it would replace, or had replaced until it was held; None for something new. Of the text the
     `length` characters behind `prefix` would replace it. `url` is the page of its row, `edit_url` where its owner can
-    change it, `origin` what it was written out of, `facts` further lines about it. `on_release` says
-    what becomes of a released text where agents do not read it at once.
+    change it, `origin` what it was written out of, `facts` further lines about it.
     """
 
     text: str
@@ -53,7 +52,6 @@ class HeldText:
     origin: str = ""
     facts: tuple[tuple[Label, str], ...] = ()
     is_by_person: bool = False
-    on_release: Label = ""
 
 
 class StoredKind(ABC):
@@ -61,7 +59,8 @@ class StoredKind(ABC):
 
     `on_accepted(rows, now=now)` is called with rows that agents may read from now on,
     `on_held_again(holds, actor=actor, now=now)` with decided holds that are undone, by their rows, and
-    `on_deleted(ids)` with the ids of rows that are gone for good.
+    `on_deleted(ids)` with the ids of rows that are gone for good. `on_release` says what becomes of released texts
+    where the next session does not read them.
     """
 
     name: ClassVar[str]
@@ -69,6 +68,7 @@ class StoredKind(ABC):
     model: ClassVar[Any]
     release_act: ClassVar[str] = "hold_release"
     discard_act: ClassVar[str] = "hold_discard"
+    on_release: ClassVar[Label] = ""
 
     def __init__(
         self,

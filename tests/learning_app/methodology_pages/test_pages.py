@@ -24,6 +24,7 @@ from learning_app.methodology_pages.selectors import list_observations
 from minara_site.access.models import AccessEntry
 from minara_site.config import CourtMode
 from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.market.outcome import Direction
 from tests.kit.clock import NOON
 from tests.kit.page import text_of, toasts_of, undo_of, words_of
@@ -226,6 +227,11 @@ def test_operators_read_no_secret_of_a_held_method_and_shares_follow_what_was_co
     assert held.held_at
     for page in (LIST, one(held)):
         assert secret not in text_of(operator_page.get(page))
+    item, means = f"hold-{Hold.objects.get().pk}", "The quarantine stays: outcomes decide what prompts carry."
+    assert means in words_of(operator_page.get(f"/quarantine/{item.replace('-', '/')}/"))
+    accept = {"action": "accept", "ids": [item], "confirmed": "1"}
+    released = operator_page.post(reverse("quarantine:verdict"), accept, follow=True)
+    assert toasts_of(released) == [f"Released 1 text. {means}"]
     row = make_methodology()
     case = make_case(ana, hints=[row])
     state_outcome(uid=row.uid, is_correct=True, case_id=case.pk, actor="user:1", now=NOON)
