@@ -3,6 +3,7 @@
 from learning_app.cases.models import CandidateCase, CaseHint, CronRun, TradingCase, VerdictState
 from learning_app.court.models import CourtRecord
 from learning_app.methodologies.models import LifecycleEvent, Methodology, RolledBackMethodology
+from learning_app.preferences.models import Preference, PreferenceCursor
 
 __all__ = [
     "CandidateCase",
@@ -11,6 +12,8 @@ __all__ = [
     "CronRun",
     "LifecycleEvent",
     "Methodology",
+    "Preference",
+    "PreferenceCursor",
     "RolledBackMethodology",
     "TradingCase",
     "VerdictState",

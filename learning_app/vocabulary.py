@@ -112,3 +112,65 @@ class OutcomeState(StrEnum):
     CONFIRMED_BAD = "confirmed_bad"
     INCONCLUSIVE = "inconclusive"
     EXPIRED = "expired"
+
+
+class PreferenceDimension(StrEnum):
+    """What a learned preference is about."""
+
+    RISK_LIMIT = "risk_limit"
+    ASSET_UNIVERSE = "asset_universe"
+    CHAIN = "chain"
+    VENUE = "venue"
+    TIMEFRAME = "timeframe"
+    STYLE = "style"
+    LANGUAGE = "language"
+    NOTIFICATION = "notification"
+
+
+class PreferenceKind(StrEnum):
+    """How binding a preference is; a hard constraint limits what the agent may do."""
+
+    SOFT_PREFERENCE = "soft_preference"
+    HARD_CONSTRAINT = "hard_constraint"
+
+
+class PreferenceState(StrEnum):
+    """How far a preference got; only an active one is read by agents."""
+
+    PROPOSED = "proposed"
+    ACTIVE = "active"
+    REJECTED = "rejected"
+    ARCHIVED = "archived"
+
+
+class PreferenceSource(StrEnum):
+    """Who proposed a preference first."""
+
+    USER = "user"
+    AGENT = "agent"
+    MINED = "mined"
+    IMPORTED = "imported"
+
+
+class LearningUse(StrEnum):
+    """What a turn did with a learning."""
+
+    STORED = "stored"
+    MERGED = "merged"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    IGNORED = "ignored"
+
+
+class ReviewOutcome(StrEnum):
+    """What came of the review of a turn."""
+
+    SHORT = "short"
+    FAILED = "failed"
+    BELOW = "below"
+    STORED = "stored"
+    MERGED = "merged"
+    HELD = "held"
+    INVALID = "invalid"
+    SHADOW = "shadow"
+    NOT_ASKED = "not_asked"

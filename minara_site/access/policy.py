@@ -98,6 +98,13 @@ class Act(StrEnum):
     METHODOLOGY_WRITE = "methodology_write"
     METHODOLOGY_DECIDE = "methodology_decide"
     SUGGESTIONS_READ = "suggestions_read"
+    LEARNINGS_READ = "learnings_read"
+    LEARNING_WRITE = "learning_write"
+    LEARNING_CHANGE = "learning_change"
+    PREFERENCES_READ = "preferences_read"
+    PREFERENCE_PROPOSE = "preference_propose"
+    PREFERENCE_DECIDE = "preference_decide"
+    PREFERENCE_ACTIVATE = "preference_activate"
     CASES_READ = "cases_read"
     CASES_QUERY = "cases_query"
     CASE_WRITE = "case_write"
@@ -195,6 +202,13 @@ POLICY: dict[Act, Rule] = {
     Act.METHODOLOGY_WRITE: Rule(OWNERS, Scope.LEARNING_WRITE),
     Act.METHODOLOGY_DECIDE: Rule(OPERATORS, Scope.OPERATOR),  # outcomes, quarantine, release
     Act.SUGGESTIONS_READ: Rule(OWNERS, Scope.LEARNING_READ, others=OPERATORS),
+    Act.LEARNINGS_READ: Rule(OWNERS, Scope.LEARNING_READ, others=OPERATORS),
+    Act.LEARNING_WRITE: Rule(OWNERS, Scope.LEARNING_WRITE),
+    Act.LEARNING_CHANGE: Rule(OWNERS, Scope.LEARNING_WRITE, others=OPERATORS),  # its guidance, delete, restore
+    Act.PREFERENCES_READ: Rule(OWNERS, Scope.LEARNING_READ, others=OPERATORS),
+    Act.PREFERENCE_PROPOSE: Rule(OWNERS, Scope.LEARNING_WRITE),
+    Act.PREFERENCE_DECIDE: Rule(OWNERS, Scope.LEARNING_WRITE, others=OPERATORS),  # of soft ones; and to reject any
+    Act.PREFERENCE_ACTIVATE: Rule(OWNERS, fresh=True),  # hard constraints: by their owner alone, never with a key
     Act.CASES_READ: Rule(SIGNED_IN, others=STAFF),  # on pages, where support sees amounts masked
     Act.CASES_QUERY: Rule(OWNERS, Scope.LEARNING_READ, others=OPERATORS),  # over HTTP, as agents read them
     Act.CASE_WRITE: Rule(OWNERS, Scope.LEARNING_WRITE),

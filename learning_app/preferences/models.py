@@ -1,0 +1,120 @@
+"""The `learned_preferences` table. Sources: S1 (contradiction resolution, export), decisions (preferences)."""
+
+from typing import Any, ClassVar, Self
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from learning_app.vocabulary import PreferenceDimension, PreferenceKind, PreferenceSource, PreferenceState
+from minara_site.kernel.guard.masking import mask
+from minara_site.kernel.ownership import OwnedQuerySet, owner_key
+
+
+class PreferenceQuerySet(OwnedQuerySet):
+    """Preferences by state. One that the guard holds is in none but `held`."""
+
+    def proposed(self) -> Self:
+        """Keep those that wait for a person."""
+        return self.filter(state=PreferenceState.PROPOSED, held_at__isnull=True)
+
+    def active(self) -> Self:
+        """Keep those that agents may read."""
+        return self.filter(state=PreferenceState.ACTIVE, held_at__isnull=True)
+
+    def hard(self) -> Self:
+        """Keep the hard constraints."""
+        return self.filter(kind=PreferenceKind.HARD_CONSTRAINT)
+
+
+class Preference(models.Model):
+    """One learned wish of an owner.
+
+    `source` says who proposed it first, `evidence_count` how often it was proposed. The last decision is kept for its
+    undo: `state_before` and `statement_before` say what it replaced, `reason` why it was made.
+    """
+
+    owner = owner_key()
+    dimension = models.CharField(max_length=16)
+    kind = models.CharField(max_length=16)
+    statement = models.TextField()
+    state = models.CharField(max_length=8, default=PreferenceState.PROPOSED)
+    source = models.CharField(max_length=8)
+    evidence_count = models.PositiveIntegerField(default=1)
+    reason = models.CharField(max_length=200, blank=True)
+    decided_by = models.CharField(max_length=80, blank=True)
+    decided_at = models.DateTimeField(null=True)
+    state_before = models.CharField(max_length=8, blank=True)
+    statement_before = models.TextField(blank=True)
+    version = models.PositiveIntegerField(default=1)
+    actor = models.CharField(max_length=80)
+    origin = models.CharField(max_length=255, blank=True)
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+    held_at = models.DateTimeField(null=True)
+    rules_version = models.CharField(max_length=16)
+    is_demo = models.BooleanField(default=False)
+
+    objects: ClassVar[Any] = PreferenceQuerySet.as_manager()
+
+    class Meta:
+        db_table = "learned_preferences"
+        constraints: ClassVar = [
+            models.CheckConstraint(condition=~Q(statement=""), name="preference_not_empty"),
+            models.CheckConstraint(
+                condition=Q(dimension__in=list(PreferenceDimension)), name="preference_dimension_known"
+            ),
+            models.CheckConstraint(condition=Q(kind__in=list(PreferenceKind)), name="preference_kind_known"),
+            models.CheckConstraint(condition=Q(state__in=list(PreferenceState)), name="preference_state_known"),
+            models.CheckConstraint(condition=Q(source__in=list(PreferenceSource)), name="preference_source_known"),
+            models.CheckConstraint(
+                condition=~Q(state=PreferenceState.ACTIVE) | Q(decided_at__isnull=False),
+                name="preference_active_was_decided",
+            ),
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["owner", "-created_at", "-id"], name="preferences_owner_newest"),
+            models.Index(fields=["owner", "state", "dimension", "id"], name="preferences_owner_state"),
+            models.Index(fields=["-created_at", "-id"], name="preferences_newest"),
+            models.Index(
+                fields=["created_at", "id"],
+                condition=Q(state=PreferenceState.PROPOSED, held_at__isnull=True),
+                name="preferences_waiting",
+            ),
+            models.Index(fields=["decided_by", "-decided_at"], name="preferences_decided"),
+            models.Index(fields=["actor", "-created_at"], name="preferences_of_writer"),
+            models.Index(fields=["rules_version", "id"], name="preferences_rescan"),
+            models.Index(fields=["is_demo"], condition=Q(is_demo=True), name="preferences_demo"),
+        ]
+
+    def __str__(self) -> str:
+        return self.statement
+
+    @property
+    def guarded_text(self) -> str:
+        """What a prompt or an agent may read of it, as the guard judges it."""
+        return self.statement
+
+    @property
+    def is_hard(self) -> bool:
+        """Whether it limits what the agent may do."""
+        return self.kind == PreferenceKind.HARD_CONSTRAINT
+
+    def mask(self) -> None:
+        """Mask the secrets of this copy for another reader than its owner."""
+        self.statement, self.reason = mask(self.statement), mask(self.reason)
+
+
+class PreferenceCursor(models.Model):
+    """How far mining has read an owner's turns: the id of the last one. A shadow has a cursor of its own."""
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False)
+    is_shadow = models.BooleanField(default=False)
+    last_turn_id = models.BigIntegerField(default=0)
+    moved_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "preference_cursors"
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["owner", "is_shadow"], name="one_cursor_per_owner"),
+        ]
