@@ -4,6 +4,11 @@ from django.utils.translation import gettext_lazy as _
 
 from minara_site.kernel.governance.table import Capability
 
+LEARNING_REVIEW = Capability(
+    "learning_review",
+    _("Review of turns"),
+    _("A model scores finished turns. What good ones teach is stored as a learning of their owner."),
+)
 METHODOLOGY_VERDICTS = Capability(
     "methodology_verdicts",
     _("Verdicts on methodologies"),
@@ -14,4 +19,9 @@ METHODOLOGY_CANDIDATES = Capability(
     _("Methodologies out of good cases"),
     _("A model says what good cases have in common. What it writes begins in quarantine."),
 )
-CAPABILITIES = (METHODOLOGY_VERDICTS, METHODOLOGY_CANDIDATES)
+PREFERENCE_MINING = Capability(
+    "preference_mining",
+    _("Preferences out of turns"),
+    _("A model reads what users wrote and proposes what they prefer. A person approves each."),
+)
+CAPABILITIES = (LEARNING_REVIEW, METHODOLOGY_VERDICTS, METHODOLOGY_CANDIDATES, PREFERENCE_MINING)

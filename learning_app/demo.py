@@ -2,5 +2,6 @@
 
 from learning_app.cases.demo import CasesPart
 from learning_app.methodologies.demo import MethodologiesPart
+from learning_app.preferences.demo import PreferencesPart
 
-DEMO = (MethodologiesPart(), CasesPart())
+DEMO = (MethodologiesPart(), CasesPart(), PreferencesPart())

@@ -1,9 +1,16 @@
 """The app's jobs."""
 
+from datetime import timedelta
+
 from django.utils.translation import gettext_lazy as _
 
 from learning_app.cases import tasks
 from learning_app.cases.services.cron import CRON, EVERY
+from learning_app.learnings import tasks as learnings
+from learning_app.learnings.services.review import REVIEW, review_turns
+from learning_app.preferences import tasks as preferences
+from learning_app.preferences.services import mine
+from minara_site.kernel.conversations.services import TURN_RECORDED
 from minara_site.kernel.jobs.table import Job
 
 JOBS = (
@@ -13,5 +20,25 @@ JOBS = (
         every=EVERY,
         reports=True,
         summary=_("Judges trading cases whose window is over, and counts what that says of methodologies."),
+    ),
+    Job(
+        REVIEW,
+        review_turns,
+        reports=True,
+        topics=(TURN_RECORDED,),
+        summary=_("Counts what turns did with their suggestions, and stores what good ones teach."),
+    ),
+    Job(
+        learnings.FORGET,
+        learnings.delete_suggestions,
+        every=timedelta(days=1),
+        summary=_("Deletes the lines of the suggestion log that are older than 30 days."),
+    ),
+    Job(
+        mine.MINE,
+        preferences.mine,
+        every=mine.EVERY,
+        reports=True,
+        summary=_("Asks a model what users said that they prefer, and proposes it; a person approves."),
     ),
 )

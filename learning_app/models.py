@@ -2,19 +2,25 @@
 
 from learning_app.cases.models import CandidateCase, CaseHint, CronRun, TradingCase, VerdictState
 from learning_app.court.models import CourtRecord
+from learning_app.learnings.models import Learning, SuggestionLogEntry, TurnLearning, TurnReview
 from learning_app.methodologies.models import LifecycleEvent, Methodology, RolledBackMethodology
-from learning_app.preferences.models import Preference, PreferenceCursor
+from learning_app.preferences.models import Preference, PreferenceCursor, RolledBackPreference
 
 __all__ = [
     "CandidateCase",
     "CaseHint",
     "CourtRecord",
     "CronRun",
+    "Learning",
     "LifecycleEvent",
     "Methodology",
     "Preference",
     "PreferenceCursor",
     "RolledBackMethodology",
+    "RolledBackPreference",
+    "SuggestionLogEntry",
     "TradingCase",
+    "TurnLearning",
+    "TurnReview",
     "VerdictState",
 ]

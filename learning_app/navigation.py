@@ -7,6 +7,24 @@ from minara_site.shell.nav import NavEntry, NavPage
 
 NAVIGATION = (
     NavPage(
+        "learnings",
+        _("Learnings"),
+        "learnings:list",
+        Act.LEARNINGS_READ,
+        NavEntry.LEARNING,
+        6,
+        roles=frozenset({Role.USER}),
+    ),
+    NavPage(
+        "operators.learnings",
+        _("Learnings"),
+        "learnings:list",
+        Act.LEARNINGS_READ,
+        NavEntry.LEARNING,
+        4,
+        roles=OPERATORS,
+    ),
+    NavPage(
         "methodologies",
         _("Methodologies"),
         "methodologies:list",

@@ -2,9 +2,14 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from minara_site.web.page_acts import PageAct
+from minara_site.web.page_acts import PageAct, UndoWhile
 
 PAGE_ACTS = (
+    PageAct("learnings:edit", undo="learnings:undo_edit"),
+    PageAct("learnings:undo_edit", undo="learnings:undo_edit", note=_("You can undo this again.")),
+    PageAct("learnings:delete", undo="learnings:restore", lasts=UndoWhile.TRASH),
+    PageAct("learnings:restore", undo="learnings:delete", note=_("You can delete it again.")),
+    PageAct("learnings:bulk", undo="learnings:restore", lasts=UndoWhile.TRASH),
     PageAct("methodologies:quarantine", undo="methodologies:undo"),
     PageAct("methodologies:bulk", undo="methodologies:undo"),
     PageAct("methodologies:release", undo="methodologies:undo"),

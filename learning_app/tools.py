@@ -2,10 +2,18 @@
 
 from learning_app.cases.schemas import NewCase
 from learning_app.cases.tools import record
+from learning_app.learnings.schemas import NewLearning
+from learning_app.learnings.tools import learn
 from minara_site.access.policy import Act
 from minara_site.access.tools import Tool
 
+LEARN = (
+    "Keep a procedure that worked, for the next request like this one: what was asked, and the tools or the guidance "
+    "that helped. It is suggested on similar requests, and never run by itself."
+)
 TOOLS = (
+    Tool("memory_learn", LEARN, NewLearning, Act.LEARNING_WRITE, learn, is_read_only=False),
+    Tool("skill_learn", "The same as memory_learn.", NewLearning, Act.LEARNING_WRITE, learn, is_read_only=False),
     Tool(
         "record_case",
         "Record a trading decision before its outcome is known, with the ids of the methodologies that were in front "

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from django.utils.translation import gettext_lazy as _
 
+from learning_app.preferences.core import ACTIVATED, ENDED
 from memory_app.bundle import tasks as bundle
 from memory_app.bundle import transfers
 from memory_app.doctor import tasks as doctor
@@ -13,6 +14,7 @@ from memory_app.facts import tasks as facts
 from memory_app.facts.judge import JUDGE
 from memory_app.facts.services.record import CONSOLIDATE
 from memory_app.memories import tasks as memories
+from memory_app.memories.core import BRIDGE
 from memory_app.roles import tasks as roles
 from memory_app.roles.services.triggers import REFLECT, START
 from memory_app.search import tasks as why
@@ -40,6 +42,12 @@ JOBS = (
         every=timedelta(minutes=30),
         reports=True,
         summary=_("Removes deleted memories and discarded texts for good once their time is over."),
+    ),
+    Job(
+        BRIDGE,
+        memories.bridge_preferences,
+        topics=(ACTIVATED, ENDED),
+        summary=_("Writes the memory of a preference that came into force, and deletes it when the preference ends."),
     ),
     Job(
         FIX,

@@ -17,6 +17,7 @@ PAGE_ACTS = (
     PageAct("memories:bulk", undo="memories:undo", lasts=TRASH),
     PageAct("memories:restore", undo="memories:undo"),
     PageAct("memories:undo", undo="memories:bulk"),
+    PageAct("memories:make_hard", undo="preferences:reject", note=_("You can reject the proposal.")),
     PageAct("facts:decide", undo="facts:undo"),
     PageAct("facts:override", undo="facts:undo"),
     PageAct("facts:undo", undo="facts:decide"),

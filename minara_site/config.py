@@ -325,6 +325,20 @@ class Config(BaseSettings):
         le=1,
         description="Confidence of a methodology that was never used, 0 to 1. Read by methodologies.",
     )
+    minara_learning_enabled: bool = Field(
+        default=True,
+        description="true or false: good turns are reviewed, learnings stored and suggested, preferences mined. Read by "
+        "learnings and preferences.",
+    )
+    minara_learning_min_calls: int = Field(
+        default=3, ge=1, le=200, description="Tool calls below which a turn is not reviewed. Read by learnings."
+    )
+    minara_learning_score_threshold: int = Field(
+        default=7, ge=0, le=10, description="Score of a review from which on it is stored, 0 to 10. Read by learnings."
+    )
+    minara_learning_top_k: int = Field(
+        default=3, ge=0, le=20, description="Learnings that a turn is suggested, at most. Read by learnings."
+    )
     methodology_court: CourtMode = Field(
         default=CourtMode.ADVISE,
         description="off, advise (marks that beat chance) or enforce (only those in prompts). Read by methodologies.",

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from learning_app.preferences.core import TERMINAL_ACTOR
 from learning_app.vocabulary import PreferenceDimension, PreferenceKind, PreferenceSource, PreferenceState
 from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
@@ -71,6 +72,12 @@ class Preference(models.Model):
                 condition=~Q(state=PreferenceState.ACTIVE) | Q(decided_at__isnull=False),
                 name="preference_active_was_decided",
             ),
+            models.CheckConstraint(
+                condition=~Q(kind=PreferenceKind.HARD_CONSTRAINT, state=PreferenceState.ACTIVE)
+                | Q(decided_by__startswith="user:")
+                | Q(decided_by=TERMINAL_ACTOR),
+                name="preference_hard_by_person",
+            ),
         ]
         indexes: ClassVar = [
             models.Index(fields=["owner", "-created_at", "-id"], name="preferences_owner_newest"),
@@ -105,12 +112,30 @@ class Preference(models.Model):
         self.statement, self.reason = mask(self.statement), mask(self.reason)
 
 
+class RolledBackPreference(models.Model):
+    """One preference that a roll-back rejected, at the version that it left; `rollback_id` is its record elsewhere."""
+
+    rollback_id = models.BigIntegerField()
+    preference = models.ForeignKey(Preference, on_delete=models.CASCADE, related_name="+")
+    version = models.PositiveIntegerField()
+
+    class Meta:
+        db_table = "preference_rollbacks"
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["rollback_id", "preference"], name="one_step_per_preference"),
+        ]
+
+
 class PreferenceCursor(models.Model):
-    """How far mining has read an owner's turns: the id of the last one. A shadow has a cursor of its own."""
+    """How far mining has read an owner's turns: the id of the last one. A shadow has a cursor of its own.
+
+    `invalid_answers` are those in a row about the turns behind it.
+    """
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False)
     is_shadow = models.BooleanField(default=False)
     last_turn_id = models.BigIntegerField(default=0)
+    invalid_answers = models.PositiveSmallIntegerField(default=0)
     moved_at = models.DateTimeField()
 
     class Meta:

@@ -1,8 +1,8 @@
 """TF-IDF cosine of words; Jaccard of character 4-grams only where words say nothing. Source: S2 (similarity). Pure.
 
 The words are those of the search index, stemmed, without stop words; Chinese is overlapping pairs, which never reach
-over a stop word. IDF is smoothed and vectors have length 1, as in scikit-learn's TfidfVectorizer. It is learnt from
-the corpus with the query added: a word that only the query has counts against it, instead of being overlooked.
+over a stop word. IDF is smoothed and vectors have length 1, as in scikit-learn's TfidfVectorizer. A word that only the
+query has counts against it, instead of being overlooked.
 """
 
 import math
@@ -11,20 +11,24 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
 from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from minara_site.kernel.core.data_files import load_toml
 from minara_site.kernel.core.folding import fold
 from minara_site.kernel.core.porter import stem
-from minara_site.kernel.core.text import Token, tokenize
+from minara_site.kernel.core.text import Token, prepare, tokenize
 
 K = TypeVar("K", int, str)
+Vector = NDArray[np.float64]
 
 _STOP_WORDS = {language: words.split() for language, words in load_toml(__package__, "stop_words.toml").items()}
 _ENGLISH = frozenset(_STOP_WORDS["english"])
 _CHINESE = re.compile("|".join(sorted(_STOP_WORDS["chinese"], key=len, reverse=True)))
 _GRAM = 4
+_DECIMALS = 12  # beyond them the order of words would break ties
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,53 @@ class Match(Generic[K]):
     score: float
 
 
+class TfidfIndex(Generic[K]):
+    """Texts fitted once and asked many times; `keys` are theirs, in the order of every vector of cosines.
+
+    The weights lie term by term: those of term t in `weights[starts[t]:starts[t + 1]]`, of the texts in `places`.
+    """
+
+    def __init__(self, texts: Mapping[K, Counter[str]]) -> None:
+        self.keys: list[K] = list(texts)
+        self.terms: dict[str, int] = {}
+        found, places, numbers = [], [], []
+        for place, counts in enumerate(texts.values()):
+            for term, number in counts.items():
+                found.append(self.terms.setdefault(term, len(self.terms)))
+                places.append(place)
+                numbers.append(number)
+        order = np.argsort(np.array(found, dtype=np.int64), kind="stable")
+        self.places: NDArray[np.int64] = np.array(places, dtype=np.int64)[order]
+        found_in = np.bincount(np.array(found, dtype=np.int64), minlength=len(self.terms))
+        self.starts = np.concatenate(([0], np.cumsum(found_in)))
+        self.idf: Vector = np.log((1 + len(self.keys)) / (1 + found_in)) + 1
+        weights = np.array(numbers, dtype=np.float64)[order] * np.repeat(self.idf, found_in)
+        squares = np.bincount(self.places, weights=weights * weights, minlength=len(self.keys))
+        self.weights: Vector = weights / np.sqrt(squares[self.places])
+
+    def cosines(self, query: Counter[str], context: Counter[str] | None = None) -> Vector:
+        """Return the cosine of the query with each text, in [0, 1].
+
+        The `context` is added to the query as far as the texts know its words.
+        """
+        known = {term: number for term, number in (context or {}).items() if term in self.terms}
+        wanted = query + Counter(known)
+        scores, square = np.zeros(len(self.keys)), 0.0
+        for term, number in sorted(wanted.items()):
+            at = self.terms.get(term)
+            weight = number * (math.log(1 + len(self.keys)) + 1 if at is None else float(self.idf[at]))
+            square += weight * weight
+            if at is not None:
+                span = slice(self.starts[at], self.starts[at + 1])
+                scores[self.places[span]] += weight * self.weights[span]
+        rounded: Vector = np.minimum(np.round(scores / math.sqrt(square or 1), _DECIMALS), 1.0)
+        return rounded
+
+    def find_most_similar(self, query: Counter[str]) -> Match[K] | None:
+        """Return the most similar text, of equal ones the smallest key; None when all have nothing in common."""
+        return best_of(dict(zip(self.keys, self.cosines(query).tolist(), strict=True)))
+
+
 def find_most_similar_tfidf(text: str, corpus: Mapping[K, str]) -> Match[K] | None:
     """Return the most similar text of the corpus, of equal ones the smallest key; None when all have nothing in common.
 
@@ -43,9 +94,12 @@ def find_most_similar_tfidf(text: str, corpus: Mapping[K, str]) -> Match[K] | No
     query = count_terms(text)
     counts = {key: count_terms(other) for key, other in corpus.items()}
     if query and any(counts.values()):
-        scores = cosines(query, counts)
-    else:
-        scores = {key: jaccard_4gram(text, other) for key, other in corpus.items()}
+        return TfidfIndex(counts).find_most_similar(query)
+    return best_of({key: jaccard_4gram(text, other) for key, other in corpus.items()})
+
+
+def best_of(scores: Mapping[K, float]) -> Match[K] | None:
+    """Return the highest score above 0, of equal ones the smallest key."""
     best = max(scores.values(), default=0.0)
     return Match(min(key for key, score in scores.items() if score == best), best) if best else None
 
@@ -64,33 +118,15 @@ def count_terms(text: str) -> Counter[str]:
 
 def terms_of(text: str) -> Iterator[str]:
     """Yield the words of a text that count, in order."""
+    if text.isascii():  # the same words, found ten times as fast
+        yield from (stem(word) for word in prepare(text).split() if word not in _ENGLISH)
+        return
     before: Token | None = None
     for token in tokenize(_CHINESE.sub(" ", text)):
         is_in_pair = token.is_tail and before is not None and before.end == token.end
         if not is_in_pair and token.text not in _ENGLISH:
             yield stem(token.text)
         before = token
-
-
-def cosines(query: Counter[str], counts: Mapping[K, Counter[str]]) -> dict[K, float]:
-    """Return the cosine of the query with each text of the corpus, in [0, 1], from how often each word occurs."""
-    documents = len(counts) + 1
-    found_in = Counter(chain(query, *counts.values()))
-    idf = {term: math.log((1 + documents) / (1 + number)) + 1 for term, number in found_in.items()}
-    wanted = _weights(query, idf)
-    return {key: _dot(wanted, _weights(each, idf)) for key, each in counts.items()}
-
-
-def _weights(counts: Counter[str], idf: Mapping[str, float]) -> dict[str, float]:
-    """Return the weight of each word, all of them a vector of length 1."""
-    weights = {term: count * idf[term] for term, count in counts.items()}
-    length = math.sqrt(math.fsum(weight * weight for weight in weights.values()))
-    return {term: weight / length for term, weight in weights.items()}
-
-
-def _dot(weights: Mapping[str, float], others: Mapping[str, float]) -> float:
-    """Return the dot product; summed exactly, so that no order of words breaks a tie."""
-    return min(1.0, math.fsum(weight * others[term] for term, weight in weights.items() if term in others))
 
 
 def _grams(text: str) -> set[str]:

@@ -53,6 +53,19 @@ def render_banner(wanted: ExportScope) -> str:
     )
 
 
+def render_preferences_banner(wanted: ExportScope) -> str:
+    """Return what lies beside the preferences: whether hard constraints are among them, and what an import does."""
+    left_out = _("Hard constraints are left out: limits of this user alone. `--include-constraints` takes them along.")
+    included = _("Hard constraints are among them: limits of this user alone. Keep this folder to yourself.")
+    lines = (
+        "# " + _("Preferences"),
+        _("Each file is one active preference."),
+        included if wanted.include_constraints else left_out,
+        _("An import never activates a hard constraint: it becomes a proposal, and its owner decides."),
+    )
+    return "\n\n".join(lines)
+
+
 def left_out_lines(reason: LeftOut, count: int) -> list[str]:
     """Return the line of the banner about one reason, none when nothing was left out for it."""
     if not count:

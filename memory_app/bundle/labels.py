@@ -48,11 +48,15 @@ REASONS: dict[Reason, Promise] = {
     Reason.KEEPS_TRUST: _("it keeps its counts and stays out of quarantine"),
     Reason.SAME_METHOD: _("stored as methodology %(about)s, which keeps its counts and its quarantine"),
     Reason.SEEN_AGAIN: _("methodology %(about)s in other words: seen once more; its counts and its quarantine stay"),
+    Reason.SAME_PREFERENCE: _("stored as preference %(about)s, which stays as it is"),
+    Reason.PROPOSED: _("it becomes a proposal, and its owner decides"),
+    Reason.STAYS_ACTIVE: _("it stays active"),
 }
 KINDS: dict[str, Promise] = {
     "memory": _("memories"),
     "user_profile": _("user profile"),
     "methodology": _("methodologies"),
+    "preference": _("preferences"),
     "trade_case": _("trade cases"),
     "asset": _("pages of assets"),
 }

@@ -52,15 +52,16 @@ def plan_import(
     now: datetime,
     approve_hard_constraints: bool = False,
     by_operator: bool = False,
+    by_owner: bool = False,
     most_files: int | None = None,
 ) -> ImportPlan:
     """Return what an import would do, with at most `most_files` files of each verdict listed; None lists all.
 
     `approve_hard_constraints` is a person's word: a door passes it only for somebody at a terminal, or after
     re-authentication and a typed value. With MINARA_NON_INTERACTIVE it counts for nothing. Without `by_operator`
-    nothing that belongs to the instance is imported. Raises BundleRefused.
+    nothing that belongs to the instance is imported, without `by_owner` no preference is active. Raises BundleRefused.
     """
-    reading = new_reading(owner, now, approves=approve_hard_constraints, by_operator=by_operator)
+    reading = new_reading(owner, now, approves=approve_hard_constraints, by_operator=by_operator, by_owner=by_owner)
     trust, tally = load_trust(bundle, owner), Tally()
     listed: list[FilePlan] = []
     for part in list_parts(bundle):
@@ -79,9 +80,9 @@ def plan_import(
     )
 
 
-def new_reading(owner: User, now: datetime, *, approves: bool, by_operator: bool) -> Reading:
+def new_reading(owner: User, now: datetime, *, approves: bool, by_operator: bool, by_owner: bool) -> Reading:
     """Return the beginning of a reading; where nobody is at the terminal, nobody approved anything."""
-    return Reading(owner, now, approves and not settings.MINARA.minara_non_interactive, by_operator)
+    return Reading(owner, now, approves and not settings.MINARA.minara_non_interactive, by_operator, by_owner)
 
 
 def load_trust(bundle: Bundle, owner: User) -> Trust:
@@ -118,7 +119,7 @@ def read_file(name: str, serialiser: Serialiser | None, bundle: Bundle, trust: T
         content = bundle.read(name)
         document = parse_document(content, most=MAX_FILE_BYTES)
         fields = Fields(document.fields)
-        fields.check_kind(serialiser.kind)
+        fields.check_kind(*(serialiser.names or (serialiser.kind,)))
         is_ours = fields.instance_id() == trust.instance_id != ""
     except UnusableError as error:
         return FilePlan(name, Channel.UNSIGNED, Verdict.REJECTED, serialiser.kind, error.reason, error.about)

@@ -23,7 +23,7 @@ from memory_app.bundle.core.plan import (
     mark_of,
 )
 from memory_app.bundle.core.signature import render_line, sign_file
-from memory_app.bundle.cover import render_banner, render_index
+from memory_app.bundle.cover import render_banner, render_index, render_preferences_banner
 from memory_app.bundle.selectors import Part, judge_part, list_parts, load_trust, new_reading, plan_import
 from memory_app.bundle.serialisers import SERIALISERS
 from memory_app.bundle.serialisers.base import ExportScope, Judged, OutFile, Writing
@@ -116,6 +116,8 @@ def add_signposts(packing: ExportRun, wanted: ExportScope) -> None:
         wanted.head("index") | {"owner": wanted.owner.username}, render_index(packing.paths, now=wanted.now)
     )
     packing.add("banner", OutFile("README.md", banner))
+    limits = render_document(wanted.head("banner"), render_preferences_banner(wanted))
+    packing.add("banner", OutFile("preferences/README.md", limits))
     packing.add("index", OutFile("index.md", index))
     if packing.key:
         packing.tree.write(SIGNATURE, "".join(packing.signatures).encode())
@@ -144,6 +146,7 @@ def apply_import(
     now: datetime,
     approve_hard_constraints: bool = False,
     by_operator: bool = False,
+    by_owner: bool = False,
     run: str = "",
     file: str = "",
     marks: str = "",
@@ -157,12 +160,13 @@ def apply_import(
     """
     shown, approves = PreviewPage(marks, may_be_stored=True), approve_hard_constraints
     if not marks:
-        options = {"approve_hard_constraints": approves, "by_operator": by_operator}
+        options = {"approve_hard_constraints": approves, "by_operator": by_operator, "by_owner": by_owner}
         plan = plan_import(owner=owner, bundle=bundle, now=now, most_files=0, **options)
         if plan.sha256 != plan_sha256:
             raise plan_changed(0)
         shown = PreviewPage(plan.marks)
-    trust, reading = load_trust(bundle, owner), new_reading(owner, now, approves=approves, by_operator=by_operator)
+    trust = load_trust(bundle, owner)
+    reading = new_reading(owner, now, approves=approves, by_operator=by_operator, by_owner=by_owner)
     writing, done = Writing(owner, actor, now, run or secrets.token_hex(8), file), Tally()
     for part in list_parts(bundle):
         report_progress(claim, len(done.digests), shown.count)

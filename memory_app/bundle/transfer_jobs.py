@@ -19,7 +19,7 @@ from memory_app.bundle.services import apply_import, export_bundle
 from memory_app.bundle.transfers import TREE
 from memory_app.importers.adapters import Bundle, Format, open_bundle
 from memory_app.importers.services import Verdict, run_import
-from minara_site.access.actors import is_operator
+from minara_site.access.actors import is_operator, is_owner
 from minara_site.access.models import User
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.kernel.jobs.services import Claim, report_progress
@@ -66,6 +66,12 @@ def is_by_operator(transfer: BundleTransfer) -> bool:
     return all(map(is_operator, {transfer.actor, transfer.options.get("applied_by", transfer.actor)}))
 
 
+def is_by_owner(transfer: BundleTransfer) -> bool:
+    """Say whether the owner alone uploaded an import and asked for it to be applied, if anybody did yet."""
+    actors = {transfer.actor, transfer.options.get("applied_by", transfer.actor)}
+    return all(is_owner(actor, transfer.owner) for actor in actors)
+
+
 def preview_transfer(transfer: BundleTransfer, *, now: datetime) -> Preview:
     """Return what an import would do. Raises BundleRefused, NotFound, Invalid."""
     if is_tree(transfer):
@@ -75,6 +81,7 @@ def preview_transfer(transfer: BundleTransfer, *, now: datetime) -> Preview:
             now=now,
             approve_hard_constraints=transfer.options["approve"],
             by_operator=is_by_operator(transfer),
+            by_owner=is_by_owner(transfer),
             most_files=MAX_SHOWN,
         )
         return preview_tree(plan)
@@ -138,6 +145,7 @@ def apply_tree(transfer: BundleTransfer, *, now: datetime, claim: Claim | None) 
         now=now,
         approve_hard_constraints=transfer.options["approve"],
         by_operator=is_by_operator(transfer),
+        by_owner=is_by_owner(transfer),
         run=transfer.options["run"],
         marks=marks_of(transfer) if is_taken_over(claim) else "",
         claim=claim,

@@ -1,14 +1,17 @@
 """The demo's memories with their earlier texts; some are held, some in the trash."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from learning_app.preferences.models import Preference
 from memory_app.memories.models import Memory, MemoryQuerySet, MemoryRevision
 from memory_app.memories.services import Draft, build_memory, delete_permanently
+from memory_app.memories.services.bridge import draft_of
 from memory_app.memories.services.guarded import hold_new
 from minara_site.access.models import User
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
@@ -52,6 +55,7 @@ class MemoriesPart(DemoPart[DemoMemory]):
                 if memory.deleted_hours_ago is not None:
                     row, at = demo_memories(load.people[name]), load.ago(memory.deleted_hours_ago)
                     yield at, partial(row.filter(content=memory.text).update, deleted_at=at)
+        yield load.now, bridge_demo_preferences
         yield load.now, partial(publish_rows, memory_written, "memory_ids", Memory.objects.filter(is_demo=True))
 
     def store(self, load: DemoLoad, owner: User, row: DemoMemory) -> None:
@@ -64,6 +68,13 @@ class MemoriesPart(DemoPart[DemoMemory]):
         ids = list(memories.values_list("pk", flat=True))
         delete_permanently(ids)
         return [RemovedRows(_("Memories and facts"), len(ids), kept)]
+
+
+def bridge_demo_preferences() -> None:
+    """Store the memories of the demo's active preferences, as the job does for those that people approve."""
+    for preference in Preference.objects.filter(is_demo=True).active():
+        draft = replace(draft_of(preference), written_at=preference.decided_at)
+        build_memory(owner_id=preference.owner_id, draft=draft, now=preference.decided_at).save(force_insert=True)
 
 
 def edited_since(load: DemoLoad) -> Q:

@@ -7,6 +7,8 @@ from django import forms
 from django.urls import reverse_lazy
 from django.utils.translation import gettext_lazy as _
 
+from learning_app.preferences.pages.labels import DIMENSIONS
+from learning_app.vocabulary import PreferenceDimension
 from memory_app.memories.core import MAX_CONTENT_CHARS
 from memory_app.memories.models import Memory
 from memory_app.memories.services import MAX_REASON_CHARS, Changes
@@ -71,7 +73,7 @@ class MemoryForm(forms.Form):
 
 
 class EditForm(MemoryForm):
-    """A change of a memory, with the version that its editor read."""
+    """A change of a memory, with the version that its editor read; `sure` says that a hard constraint is meant."""
 
     reason = forms.CharField(
         label=_("Why"),
@@ -81,6 +83,7 @@ class EditForm(MemoryForm):
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
     version = forms.IntegerField(min_value=1, max_value=2**31 - 1, widget=forms.HiddenInput)
+    sure = forms.CharField(required=False, max_length=1, widget=forms.HiddenInput)
 
     @staticmethod
     def initial_of(memory: Memory) -> dict[str, Any]:
@@ -91,6 +94,14 @@ class EditForm(MemoryForm):
             "tickers": memory.tickers,
             "version": memory.version,
         }
+
+
+class ConstraintForm(forms.Form):
+    """What a hard constraint limits, when a memory is proposed as one."""
+
+    dimension = forms.ChoiceField(
+        label=_("What it limits"), choices=[*DIMENSIONS.items()], initial=PreferenceDimension.RISK_LIMIT
+    )
 
 
 class ReasonForm(forms.Form):

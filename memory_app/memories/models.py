@@ -7,16 +7,20 @@ from typing import Any, ClassVar, Self
 from django.db import models, router, transaction
 from django.db.models import Q
 
+from learning_app.preferences.core import PREFERENCE_ORIGIN
 from memory_app.edges.core import Edge, SourceTable, extract_edges
 from memory_app.edges.index import LINKED_FIELDS, insert_edges, write_edges
 from memory_app.index.core.document import Document, Kind, memory_document
 from memory_app.index.documents import INDEXED_FIELDS, SLICE, index_rows, reindex_rows
-from memory_app.memories.core import EmbeddingState, FactState, State, guarded_text, is_editable
+from memory_app.memories.core import EmbeddingState, FactState, State, guarded_text, is_editable, is_hard_constraint
 from minara_site.kernel.core.vocabulary import Category, Source, WriterKind, provenance_label, writer_kind
 from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
+from minara_site.kernel.plain_text import parse_number
 
 DERIVED_FROM = INDEXED_FIELDS | LINKED_FIELDS
+IS_BRIDGED = Q(source=Source.LEARNED_PREFERENCE, origin__startswith=PREFERENCE_ORIGIN)
+"""The memories that stand for a preference."""
 LIVE = Q(deleted_at__isnull=True, held_at__isnull=True, retired_at__isnull=True)
 
 
@@ -274,6 +278,17 @@ class Memory(models.Model):
     def is_editable(self) -> bool:
         """Whether its owner may change its text."""
         return is_editable(category=self.category, source=self.source)
+
+    @property
+    def is_hard(self) -> bool:
+        """Whether it is labelled as a hard constraint."""
+        return is_hard_constraint(self.fact_type)
+
+    @property
+    def preference_id(self) -> int | None:
+        """The preference that it stands for, None for every other memory."""
+        is_bridged = self.source == Source.LEARNED_PREFERENCE
+        return parse_number(self.origin, after=PREFERENCE_ORIGIN) if is_bridged else None
 
 
 class MemoryRevision(models.Model):

@@ -11,7 +11,18 @@ from django.db import DEFAULT_DB_ALIAS
 from django.db.models import Exists, OuterRef, Q
 from django.utils.translation import gettext as _
 
-from memory_app.memories.core import MAX_VERSIONS, MEMORY_KIND, REVERT_REASON, ROLL_BACK_REASON, UNDO_REASON, State
+from learning_app.preferences.models import Preference
+from learning_app.vocabulary import PreferenceKind, PreferenceState
+from memory_app.memories.core import (
+    HARD_CONSTRAINT,
+    MAX_VERSIONS,
+    MEMORY_KIND,
+    MEMORY_ORIGIN,
+    REVERT_REASON,
+    ROLL_BACK_REASON,
+    UNDO_REASON,
+    State,
+)
 from memory_app.memories.core.fact_key import fact_key
 from memory_app.memories.models import Memory, MemoryDeletion, MemoryQuerySet, MemoryRevision
 from minara_site.access.actors import name_writers
@@ -170,6 +181,26 @@ def history_entry(memory: Memory, row: Memory | MemoryRevision, replaced: Memory
         is_current=isinstance(row, Memory),
         before=replaced.content if replaced else None,
     )
+
+
+def find_hard_constraints(ids: Collection[int], *, owner: Owner) -> set[int]:
+    """Return those of these ids that this owner labelled as hard constraints. One query at most."""
+    rows = Memory.objects.for_owner(owner).filter(pk__in=ids, fact_type__iexact=HARD_CONSTRAINT)
+    return set(rows.values_list("pk", flat=True)) if ids else set()
+
+
+def find_constraint(memory: Memory) -> Preference | None:
+    """Return the preference that a hard constraint stands for, or that says the same and was not refused or ended.
+
+    One query, none for another memory.
+    """
+    if not memory.is_hard:
+        return None
+    said = Q(origin=f"{MEMORY_ORIGIN}{memory.pk}") | Q(statement=memory.content)
+    said &= Q(kind=PreferenceKind.HARD_CONSTRAINT, state__in=(PreferenceState.PROPOSED, PreferenceState.ACTIVE))
+    wanted = Q(pk=memory.preference_id) if memory.preference_id else said
+    found: Preference | None = Preference.objects.filter(wanted, owner_id=memory.owner_id).order_by("-pk").first()
+    return found
 
 
 def find_version(memory: Memory, version: int) -> Memory | MemoryRevision:

@@ -1,5 +1,10 @@
-"""What the worker does for memories: the purge of the refresh tick. Source: S1 (soft delete), decisions (delete)."""
+"""What the worker does for memories: the purge of the refresh tick, and the memories of active preferences.
 
+Sources: S1 (soft delete, learned_preference), decisions (delete, preferences).
+"""
+
+from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime
 
 from django.db import connections
@@ -7,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from memory_app.index.documents import optimize_index
 from memory_app.memories.selectors import retention_cutoff
-from memory_app.memories.services import purge_expired
+from memory_app.memories.services import bridge_preference, purge_expired
 from memory_app.user_profile.services import purge_removed_values
 from minara_site.kernel import db
 from minara_site.kernel.audit_log.models import AuditEntry
@@ -31,6 +36,16 @@ def purge(*, now: datetime, claim: Claim | None = None) -> dict[str, int]:
         if not all(db.checkpoint(alias) for alias in connections):
             raise Unavailable(_("A long read keeps the write-ahead log. The files are cleaned at the next try."))
     return {"purged": purged}
+
+
+def bridge_preferences(*, ids: Sequence[int], now: datetime) -> dict[str, int]:
+    """Bring the memories of these preferences in step with them, one short transaction each; repeating changes nothing.
+
+    Return what was done to how many.
+    """
+    done = Counter(bridge_preference(each, now=now) for each in ids)
+    done.pop("", None)
+    return dict(done)
 
 
 def is_cleaning_due() -> bool:

@@ -14,18 +14,27 @@ LIFETIME = timedelta(seconds=60)
 MAX_PAGES = 256
 
 
-class PageKey(NamedTuple):
-    """What two equal pages have in common. `is_masked` pages are for other readers than the owner.
+class Versions(NamedTuple):
+    """By what a page is out of date.
 
     `version` counts the changes of what the owner has, `event_id` is the newest thing that happened to a methodology.
+    Of the hard constraints in force `constraints` sums the ids and `constraint_versions` the versions.
     """
+
+    version: int
+    event_id: int
+    constraints: int
+    constraint_versions: int
+
+
+class PageKey(NamedTuple):
+    """What two equal pages have in common. `is_masked` pages are for other readers than the owner."""
 
     owner_id: int
     symbol: str
     hard_constraints: bool
     is_masked: bool
-    version: int
-    event_id: int
+    versions: Versions
     rules_version: str
 
 

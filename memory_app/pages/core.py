@@ -47,14 +47,15 @@ class RowKind(StrEnum):
     MEMORY = "memory"
     DECISION = "decision"
     METHODOLOGY = "methodology"
+    PREFERENCE = "preference"
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One thing known about an asset. `kind`, `provenance` and `note` are words of ours, `text` is stored content.
 
-    `row_id` is the id of the memory, of the decision of a role, or of the methodology. `at` is given where the time
-    matters: the line begins with its UTC date.
+    `row_id` is the id of the row that it stands for. `at` is given where the time matters: the line begins with its
+    UTC date.
     """
 
     kind: str

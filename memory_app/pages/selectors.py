@@ -8,17 +8,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from django.db.models import Count, F, Q, QuerySet, Subquery
+from django.db.models import Count, F, Q, QuerySet, Subquery, Sum
 from django.utils.translation import gettext as _
 
 from learning_app.methodologies.models import LifecycleEvent, Methodology
 from learning_app.methodologies.selectors import list_injected
+from learning_app.preferences.models import Preference
+from learning_app.preferences.selectors import list_active_constraints
 from memory_app.edges.core import EdgeType, NodeKind, SourceTable
 from memory_app.edges.models import MemoryEdge
-from memory_app.memories.core import FactState
-from memory_app.memories.models import Memory, MemoryQuerySet
+from memory_app.memories.core import HARD_CONSTRAINT, FactState
+from memory_app.memories.models import IS_BRIDGED, Memory, MemoryQuerySet
 from memory_app.memories.selectors import newest_accepted
-from memory_app.pages.cache import PAGES, PageKey
+from memory_app.pages.cache import PAGES, PageKey, Versions
 from memory_app.pages.core import (
     Asset,
     CompiledPage,
@@ -35,6 +37,7 @@ from memory_app.roles.models import RoleMemory
 from memory_app.roles.selectors import newest_reflected
 from minara_site.access.models import User
 from minara_site.kernel.core.assets import CLASSES, AssetGroup
+from minara_site.kernel.core.tickers import Entity, EntityKind, extract_finance_entities
 from minara_site.kernel.core.vocabulary import USER_WRITTEN, Category, Source
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard import core as guard
@@ -46,9 +49,8 @@ MAX_STATEMENTS = 20
 MAX_EVENTS = 30
 MAX_DECISIONS = 20
 MAX_METHODOLOGIES = 10
-DECISION, METHODOLOGY = "decision", "methodology"
+DECISION, METHODOLOGY, PREFERENCE = "decision", "methodology", "preference"
 
-HARD_CONSTRAINT = "constraint.hard"
 IS_HARD_CONSTRAINT = Q(fact_type__iexact=HARD_CONSTRAINT)
 TIMELINE = (Category.TRADE_OUTCOME, Category.OBSERVATION, Category.ALERT)
 USERS_FIRST = (  # what agents write never pushes the user's own words out (trust P-06)
@@ -104,27 +106,27 @@ def load_page(asked: PageScope, *, reader: User, now: datetime) -> CompiledPage:
 def key_of(asked: PageScope, reader: User) -> PageKey:
     """Return what a page is kept under. One query."""
     owner_id = asked.owner.pk
-    version, event_id = get_versions(owner_id)
     return PageKey(
         owner_id=owner_id,
         symbol=asked.asset.symbol,
         hard_constraints=asked.hard_constraints,
         is_masked=owner_id != reader.pk,
-        version=version,
-        event_id=event_id,
+        versions=get_versions(owner_id),
         rules_version=guard.RULES.version,
     )
 
 
-def get_versions(owner_id: int) -> tuple[int, int]:
-    """Return how often what this owner's pages are made of has changed, and the newest event of methodologies.
+def get_versions(owner_id: int) -> Versions:
+    """Return by what this owner's pages are out of date, each number 0 before the first time. One query.
 
-    Both are 0 before the first time. One query.
+    Preferences are read where they stand, so that a page is new in the moment in which one comes into force or ends.
     """
     version = CompiledPageVersion.objects.filter(pk=owner_id).values("version")
     event = LifecycleEvent.objects.order_by("-id").values("id")[:1]
-    found = User.objects.filter(pk=owner_id).values_list(Subquery(version), Subquery(event)).first() or (0, 0)
-    return found[0] or 0, found[1] or 0
+    active = Preference.objects.filter(owner_id=owner_id).active().hard().values("owner")
+    sums = (Subquery(active.annotate(sum=Sum(name)).values("sum")) for name in ("pk", "version"))
+    found = User.objects.filter(pk=owner_id).values_list(Subquery(version), Subquery(event), *sums).first()
+    return Versions(*(each or 0 for each in found or (0, 0, 0, 0)))
 
 
 def masked(section: Section) -> Section:
@@ -155,10 +157,35 @@ def edges_to_assets(owner: User) -> "QuerySet[MemoryEdge]":
 
 
 def hard_constraint_part(asked: PageScope) -> Section:
-    """Return the user's hard constraints, newest first; none when they are to be left out."""
-    places = MAX_CONSTRAINTS if asked.hard_constraints else 0
-    found = newest_accepted(rows_about(asked).filter(IS_HARD_CONSTRAINT), places)
-    return Section(Heading.COMPILED_TRUTH, tuple(replace(entry_of(row), note=HARD_CONSTRAINT) for row in found))
+    """Return the hard constraints in force, then memories with that label, newest first; none when left out.
+
+    A memory that stands for a preference is none of them: the preference itself is here while it is in force.
+    """
+    if not asked.hard_constraints:
+        return Section(Heading.COMPILED_TRUTH, ())
+    active = list_active_constraints(owner_id=asked.owner.pk)
+    entries = [entry_of_preference(row) for row in active if is_named(asked, row.statement)]
+    labelled = rows_about(asked).filter(IS_HARD_CONSTRAINT).exclude(IS_BRIDGED)
+    found = newest_accepted(labelled, max(0, MAX_CONSTRAINTS - len(entries)))
+    entries += [replace(entry_of(row), note=HARD_CONSTRAINT) for row in found]
+    return Section(Heading.COMPILED_TRUTH, tuple(entries[:MAX_CONSTRAINTS]))
+
+
+def is_named(asked: PageScope, text: str) -> bool:
+    """Say whether a text names the asset of a page, in any of its spellings."""
+    return Entity(EntityKind.TICKER, asked.asset.symbol) in extract_finance_entities(text)
+
+
+def entry_of_preference(row: Preference) -> Entry:
+    """Return a hard constraint in force as an entry."""
+    return Entry(
+        kind=PREFERENCE,
+        provenance=Source.LEARNED_PREFERENCE,
+        row_id=row.pk,
+        text=row.statement,
+        note=HARD_CONSTRAINT,
+        row=RowKind.PREFERENCE,
+    )
 
 
 def statement_part(asked: PageScope) -> Section:

@@ -60,7 +60,10 @@ SURFACES: Mapping[str, str | Promise] = {
 
 @dataclass(frozen=True, slots=True)
 class TimelineEvent:
-    """One thing that happened to a memory; `other` is the memory that it names, `tone` the look of its dot."""
+    """One thing that happened to a memory; `other` is the memory that it names, `tone` the look of its dot.
+
+    `preference_id` is the preference that the memory stands for.
+    """
 
     at: datetime
     text: str
@@ -68,6 +71,7 @@ class TimelineEvent:
     other_id: int | None = None
     other: Memory | None = None
     note: str = ""
+    preference_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,19 +88,23 @@ def steps_of(memory: Memory, report: WhyReport, *, names: Mapping[str, str], rea
     """Return what happened to a memory, the oldest first; those of one moment in the order of their cause."""
     corrects = parse_number(memory.origin, after=MEMORY_ORIGIN)
     other = shown_other(corrects, report, reader)
-    words, origin = _("Written by %(name)s"), origin_label(memory.origin)
+    words, origin = _("Written by %(name)s"), origin_label(memory)
     if memory.badge == BROUGHT_IN:
         words = _("Brought in by %(name)s")
     words %= {"name": names[memory.actor]}
     words = f"{words}{_(', ')}{origin}" if origin else words
-    written = TimelineEvent(memory.created_at, words, "t-person", corrects, other)
+    tone = "t-read" if memory.preference_id else "t-person"
+    written = TimelineEvent(memory.created_at, words, tone, corrects, other, preference_id=memory.preference_id)
     steps = [written, *guard_steps(memory, report, names)]
     steps += [decision_step(each, memory, report, names, reader) for each in reversed(report.decisions)]
     return sorted(steps, key=lambda step: step.at)
 
 
-def origin_label(origin: str) -> str:
+def origin_label(memory: Memory) -> str:
     """Return out of what a memory was written; empty when nobody recorded it or it stands beside."""
+    origin = memory.origin
+    if memory.preference_id:
+        return _("because its owner approved a preference")
     if origin.startswith(IMPORT_ORIGIN):
         return _("out of the file %(file)s") % {"file": origin.removeprefix(IMPORT_ORIGIN)}
     if origin.startswith(TOOL_ORIGIN):

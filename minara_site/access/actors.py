@@ -12,6 +12,8 @@ from minara_site.access.policy import Role
 from minara_site.kernel.core.vocabulary import IMPORT_ORIGIN, WriterKind, writer_kind
 from minara_site.kernel.guard import core as guard
 
+CHAT_PREFIX = "chat"  # of `minara chat`, which has no key; those of keys have eight characters
+
 
 def is_owner(actor: str, owner: User) -> bool:
     """Say whether an actor is the owner. A command has no person: it speaks for `default`, whose machine it is."""
@@ -81,7 +83,8 @@ def actor_label(actor: str, names: Mapping[str, str], reader: User | None = None
         case "user":
             return names.get(actor, _("a user who is gone"))
         case "key":
-            words = _("API key %(prefix)s") % {"prefix": name}
+            is_chat = name == CHAT_PREFIX
+            words = _("minara chat at a terminal") if is_chat else _("API key %(prefix)s") % {"prefix": name}
             return f"{names[actor]}, {words}" if actor in names else words
         case "job":
             return _("the job %(name)s") % {"name": name}

@@ -1,9 +1,13 @@
-"""Owned rows: one queryset method, `for_owner`, is the only way a surface reads them (decisions: tenancy)."""
+"""Owned rows: one queryset method, `for_owner`, is the only way a surface reads them (decisions: tenancy).
+
+What must happen in turn among the rows of one owner takes the owner's lock first (decisions: order of ids).
+"""
 
 from enum import Enum
 from typing import Any, Self
 
 from django.conf import settings
+from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import models
 
@@ -25,6 +29,14 @@ class OwnedQuerySet(models.QuerySet[Any]):
     def for_owner(self, owner: Owner) -> Self:
         """Keep the rows of this owner; EVERYONE keeps all."""
         return self if owner is EVERYONE else self.filter(owner=owner)
+
+
+def lock_owner(owner_id: int) -> None:
+    """Let one transaction at a time go on for this owner, until it ends; take it before any lock on the owner's rows.
+
+    Needs a transaction. On SQLite every transaction that writes has the whole database already.
+    """
+    get_user_model()._default_manager.select_for_update(no_key=True).filter(pk=owner_id).values_list("pk").first()  # noqa: SLF001
 
 
 def owner_key(*, null: bool = False) -> "models.ForeignKey[Any, Any]":

@@ -32,6 +32,7 @@ class UnchangedReason(TextChoices):
     MOVED_SINCE = "moved_since", gettext_lazy("it was deleted or restored afterwards")
     CHANGED_SINCE = "changed_since", gettext_lazy("its value was changed afterwards")
     GONE = "gone", gettext_lazy("it was removed for good")
+    DECIDED = "decided", gettext_lazy("a person decided on it afterwards")
     RECORD = "record", gettext_lazy("it is a record of what was decided, which nothing changes")
     WAITS = "waits", gettext_lazy("its new value waits in the queue of held texts; discard it there")
 

@@ -34,6 +34,8 @@ STATES = {
     "proposed": Badge("state-proposed", "", _("Proposed")),
     "held": Badge("state-held", "", _("Held")),
     "retired": Badge("state-retired", "", _("Retired")),
+    "rejected": Badge("state-retired", "", _("Rejected")),
+    "archived": Badge("state-retired", "", _("Archived")),
     "deleted": Badge("state-deleted", "", _("Deleted")),
     "failed": Badge("state-failed", "", _("Failed")),
     "queued": Badge("state-pending", "", _("Waiting")),

@@ -7,11 +7,11 @@ from django import forms
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
-from minara_site.kernel.errors import Invalid
+from minara_site.kernel.errors import Invalid, MinaraError
 from minara_site.web.page_acts import load_page_acts
 
 
-def show_refusal(form: forms.BaseForm, refusal: Invalid) -> None:
+def show_refusal(form: forms.BaseForm, refusal: MinaraError) -> None:
     """Put each reason beside its field, and what belongs to none above the form."""
     for error in refusal.errors:
         form.add_error(error.field if error.field in form.fields else None, error.message)

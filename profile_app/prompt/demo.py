@@ -34,7 +34,8 @@ class SessionsPart(DemoPart[DemoSession]):
         began_at = last_at = load.ago(row.hours_ago)
         for turn in row.turns:
             last_at += BETWEEN_TURNS
-            Turn.objects.filter(pk=record_turn(turn=turn, **of_session).pk).update(created_at=last_at)
+            stored = record_turn(turn=turn, **of_session, is_announced=False)
+            Turn.objects.filter(pk=stored.pk).update(created_at=last_at)
         if row.is_over:
             end_session(**of_session)
         ended_at = last_at if row.is_over else None

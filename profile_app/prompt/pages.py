@@ -5,8 +5,9 @@ of those elements is the prompt (screens U-17).
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from django.urls import reverse
 from django.utils.html import escape, format_html
@@ -20,6 +21,7 @@ from minara_site.kernel.core.fence import CLOSING_MARK, OPENING_MARK, fence_text
 from minara_site.kernel.core.hidden import has_hidden, split_hidden
 from minara_site.web.charts import SegmentedBar, segmented_bar
 from minara_site.web.filters import Text
+from minara_site.web.templatetags.minara import icon
 from minara_site.web.texts import hidden_span, joined
 from profile_app.prompt.core import Prompt, SectionRecord, section_texts
 
@@ -32,6 +34,7 @@ SECTION_LABELS: dict[SectionName, Text] = {
     SectionName.OPENING: FENCES,
     SectionName.CLOSING: FENCES,
 }
+OF_MEMORIES = (SectionName.PERSONALIZATION, SectionName.OBSERVATIONS)
 LEFT_OUT: dict[LeftOutReason, tuple[Text, str]] = {
     LeftOutReason.OLDER: (gettext_lazy("Older than the newest 50"), "memories:list"),
     LeftOutReason.RETIRED: (gettext_lazy("Retired by consolidation"), "memories:list"),
@@ -72,19 +75,25 @@ class Comparison:
     removed: int
 
 
-def parts_of(prompt: Prompt) -> list[Part]:
-    """Return the sections in order."""
-    series = series_of(prompt)
-    return [
-        Part(
-            series.get(record.name, 0),
-            SECTION_LABELS[record.name],
-            record.rows,
-            record.tokens,
-            joined(line_html(record, place, line) for place, line in enumerate(LINES.findall(text))),
+def parts_of(prompt: Prompt, hard: Collection[int]) -> list[Part]:
+    """Return the sections in order; `hard` are the ids of the memories that are marked as hard constraints."""
+    series, ids = series_of(prompt), iter(prompt.memory_ids)
+    parts = []
+    for record, text in section_texts(prompt):
+        rows = list(islice(ids, record.rows)) if record.name in OF_MEMORIES else []
+        marked = {place for place, memory_id in enumerate(rows, 1) if memory_id in hard}  # below the heading, in order
+        lines = (
+            hard_mark() + line_html(record, place, line) if place in marked else line_html(record, place, line)
+            for place, line in enumerate(LINES.findall(text))
         )
-        for record, text in section_texts(prompt)
-    ]
+        label = SECTION_LABELS[record.name]
+        parts.append(Part(series.get(record.name, 0), label, record.rows, record.tokens, joined(lines)))
+    return parts
+
+
+def hard_mark() -> SafeString:
+    """Return the badge of a hard constraint without a byte of text: the style sheet writes its word."""
+    return format_html('<span class="badge" data-word="{}">{}</span>', _("Hard constraint"), icon("lock"))
 
 
 def series_of(prompt: Prompt) -> dict[SectionName, int]:

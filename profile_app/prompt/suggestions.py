@@ -1,17 +1,19 @@
-"""What a session is suggested for a message: methods that proved themselves on the assets it names. Source: S2.
+"""What a session is suggested for a message: learnings, and methods for the assets that it names. Source: S2.
 
-Suggestions allow nothing: tools above the session's tier are marked. No model is asked.
+Suggestions allow nothing: what is above the session's tier is marked. No model is asked.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import Any
 
+from learning_app.learnings.suggest import block_of, offer_record, offer_to
 from learning_app.methodologies.block import render_block
 from learning_app.methodologies.models import Methodology
 from learning_app.methodologies.selectors import list_injected, methodology_record
 from minara_site.kernel.conversations.models import Session
-from minara_site.kernel.conversations.selectors import load_tool_tiers
+from minara_site.kernel.conversations.selectors import load_tool_marks
 from minara_site.kernel.core.assets import AssetClass, classify
 from minara_site.kernel.core.tickers import EntityKind, extract_finance_entities
 
@@ -26,6 +28,20 @@ class Suggested:
     items: Sequence[dict[str, Any]] = ()
 
 
+def load_suggestions(*, session: Session, message: str, actor: str, now: datetime) -> dict[str, Any]:
+    """Return what an agent may read before it answers a message, as the API answers it.
+
+    Keeps in the log what was offered, and that a turn is in flight until it is recorded, for 120 seconds at most.
+    """
+    offers = offer_to(session, message, actor=actor, now=now)
+    learnings = Suggested(block_of(offers), [offer_record(offer) for offer in offers])
+    extras = {
+        "methodologies": asdict(suggest_methodologies(session=session, message=message)),
+        "personalization": asdict(Suggested()),
+    }
+    return {**asdict(learnings), "extras": extras}
+
+
 def suggest_methodologies(*, session: Session, message: str) -> Suggested:
     """Return what prompts may carry now for the assets of a message: of their classes first, then of their groups.
 
@@ -33,7 +49,7 @@ def suggest_methodologies(*, session: Session, message: str) -> Suggested:
     """
     rows = list_injected(find_classes(message), owner=session.owner, limit=MAX_METHODOLOGIES)
     used = {tool for row in rows for phase in row.phases or [] for tool in phase["tools_used"]}
-    tiers = load_tool_tiers(owner_id=session.owner_id) if used else {}
+    tiers = load_tool_marks(owner_id=session.owner_id).tiers if used else {}
     above = {tool for tool in used if tiers.get(tool, 0) > session.max_tier}
     return Suggested(render_block(rows, above_tier=above), [record_of(row, tiers, above) for row in rows])
 

@@ -13,7 +13,7 @@ from minara_site.access.policy import Act
 from minara_site.kernel.conversations.selectors import get_session
 from minara_site.shell.pages import PageRequest
 from minara_site.web.schemas import Data, OwnerQuery
-from profile_app.prompt.suggestions import Suggested, suggest_methodologies
+from profile_app.prompt.suggestions import load_suggestions
 
 router = Router(tags=["sessions"])
 
@@ -67,9 +67,34 @@ class SuggestionExtras(Schema):
     personalization: SuggestionBlock
 
 
-class SuggestionsOut(SuggestionBlock):
+class SuggestedStep(Schema):
+    """One step; `needs_permission` says that its tool is above the session's tier, unknown, or asks its user first."""
+
+    tool_name: str
+    args: Any
+    needs_permission: bool
+
+
+class SuggestedLearning(Schema):
+    """A learning that is offered. `cosine` is the similarity of its trigger; `rank` orders, both above 0 to 1."""
+
+    id: str
+    name: str
+    trigger: str
+    tool_sequence: list[SuggestedStep]
+    guidance: str
+    success_count: int
+    failure_count: int
+    cosine: float
+    rank: float
+    needs_permission: bool
+
+
+class SuggestionsOut(Schema):
     """What a session is suggested; `block` and `items` are learnings."""
 
+    block: str
+    items: list[SuggestedLearning]
     extras: SuggestionExtras
 
 
@@ -86,8 +111,5 @@ def read(request: PageRequest, session_id: str, query: Query[SuggestionsQuery]) 
     log_access(
         principal=principal, owner_ids=[session.owner_id], kind="prompt", object_id=session_id, now=timezone.now()
     )
-    extras = {
-        "methodologies": suggest_methodologies(session=session, message=query.message),
-        "personalization": Suggested(),
-    }
-    return {"data": {"block": "", "items": [], "extras": extras}}
+    now = timezone.now()
+    return {"data": load_suggestions(session=session, message=query.message, actor=principal.actor, now=now)}

@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from memory_app.memories.selectors import find_hard_constraints
 from memory_app.snapshot.core import LeftOut
 from memory_app.snapshot.selectors import count_writes_since
 from minara_site.access.access_log import log_access
@@ -122,7 +123,7 @@ def session_context(reading: Reading, snapshot: SessionSnapshot) -> dict[str, An
     waiting = count_writes_since(owner_id=snapshot.session.owner_id, since=snapshot.frozen_at)
     can_compare = previous is not None and not (previous.is_wiped or snapshot.is_wiped)
     return {
-        **(now_context(reading.owner) if reading.show is Show.NOW else frozen_context(snapshot)),
+        **(now_context(reading.owner) if reading.show is Show.NOW else frozen_context(snapshot, reading.owner)),
         "snapshot": snapshot,
         "previous": previous,
         "comparison": compare(previous.prompt, snapshot.prompt) if previous and can_compare else None,
@@ -131,9 +132,9 @@ def session_context(reading: Reading, snapshot: SessionSnapshot) -> dict[str, An
     }
 
 
-def frozen_context(snapshot: SessionSnapshot) -> dict[str, Any]:
+def frozen_context(snapshot: SessionSnapshot, owner: User) -> dict[str, Any]:
     """Return what a session was given; once wiped, its sizes and hash without the text."""
-    shown = prompt_context(snapshot.prompt, snapshot.what_was_left_out)
+    shown = prompt_context(snapshot.prompt, snapshot.what_was_left_out, owner)
     if snapshot.is_wiped:
         shown |= {"parts": [], "sha256": snapshot.sha256, "size_bytes": snapshot.size_bytes}
     return shown
@@ -142,13 +143,13 @@ def frozen_context(snapshot: SessionSnapshot) -> dict[str, Any]:
 def now_context(owner: User) -> dict[str, Any]:
     """Return what a session would be given now."""
     assembled = load_prompt(owner=owner, now=timezone.now())
-    return prompt_context(assembled.prompt, assembled.left_out)
+    return prompt_context(assembled.prompt, assembled.left_out, owner)
 
 
-def prompt_context(prompt: Prompt, left_out: Iterable[LeftOut]) -> dict[str, Any]:
+def prompt_context(prompt: Prompt, left_out: Iterable[LeftOut], owner: User) -> dict[str, Any]:
     """Return a prompt section by section, what it costs, and what it leaves out."""
     return {
-        "parts": parts_of(prompt),
+        "parts": parts_of(prompt, find_hard_constraints(prompt.memory_ids, owner=owner)),
         "has_rows": any(section.rows for section in prompt.sections),
         "defused": count_defused(prompt),
         "dropped": prompt.dropped,

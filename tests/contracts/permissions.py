@@ -298,6 +298,7 @@ PAGES: dict[str, Row] = {
 
 TYPED = by_key(Scope.MEMORY_WRITE, object_of_ana=True, typed=True)
 
+DECIDES_ON_ANAS = by_key(Scope.LEARNING_WRITE, object_of_ana=True)
 OPERATORS_BY_KEY = {**by_key(Scope.OPERATOR), "ana": REFUSED, "ben": REFUSED}
 OPERATIONS: dict[str, tuple[Act, Audience]] = {
     "GET /v1/memory": (Act.MEMORY_READ, by_key(Scope.MEMORY_READ)),
@@ -328,6 +329,11 @@ OPERATIONS: dict[str, tuple[Act, Audience]] = {
     "POST /v1/methodologies/{uid}/outcomes": (Act.METHODOLOGY_DECIDE, OPERATORS_BY_KEY),
     "POST /v1/methodologies/{uid}/quarantine": (Act.METHODOLOGY_DECIDE, OPERATORS_BY_KEY),
     "POST /v1/methodologies/{uid}/release": (Act.METHODOLOGY_DECIDE, OPERATORS_BY_KEY),
+    "GET /v1/preferences": (Act.PREFERENCES_READ, by_key(Scope.LEARNING_READ)),
+    "POST /v1/preferences": (Act.PREFERENCE_PROPOSE, by_key(Scope.LEARNING_WRITE)),
+    "POST /v1/preferences/{int:preference_id}/approve": (Act.PREFERENCE_DECIDE, DECIDES_ON_ANAS),
+    "POST /v1/preferences/{int:preference_id}/reject": (Act.PREFERENCE_DECIDE, DECIDES_ON_ANAS),
+    "POST /v1/preferences/{int:preference_id}/archive": (Act.PREFERENCE_DECIDE, DECIDES_ON_ANAS),
     "GET /v1/trading-cases": (Act.CASES_QUERY, by_key(Scope.LEARNING_READ)),
     "POST /v1/trading-cases": (Act.CASE_WRITE, by_key(Scope.LEARNING_WRITE)),
     "GET /v1/trading-cases/{int:case_id}": (Act.CASES_QUERY, by_key(Scope.LEARNING_READ, object_of_ana=True)),

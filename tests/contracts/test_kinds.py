@@ -34,7 +34,7 @@ from tests.kit.clock import NOON
 from tests.kit.rows import all_rows
 from tests.kit.tables import Faults, taken_back
 from tests.kit.world import fill
-from tests.learning_app.rows import make_case, make_methodology
+from tests.learning_app.rows import make_case, make_methodology, make_preference
 from tests.memory_app.memories.factories import browser, make_memory
 from tests.memory_app.roles.rows import make_row, make_wrong
 
@@ -46,6 +46,7 @@ KEPT = f"The password is {CANARY} for BTC"
 OWN_TABLES = {
     "conversation_turns",
     "memories",
+    "learned_preferences",
     "methodologies",
     "methodology_cases",
     "role_memory",
@@ -64,6 +65,7 @@ STORE: dict[str, Store] = {
     "role_lesson": lambda owner, text: make_wrong(owner, lesson=text, rules_version="older"),
     "methodology": lambda _owner, text: make_methodology(methodology=text, rules_version="older"),
     "trading_case": lambda owner, text: make_case(owner, decision=text, rules_version="older"),
+    "preference": lambda owner, text: make_preference(owner, text, rules_version="older"),
 }
 OF_INSTANCE = {"methodology"}
 """Kinds without owners: operators alone decide on them, and nobody's access is logged."""

@@ -75,10 +75,12 @@ def nothing_is_cached() -> None:
     """Start each test with empty caches."""
     from django.core.cache import cache
 
+    from learning_app.learnings.index import INDEXES
     from memory_app.pages.cache import PAGES
 
     cache.clear()
     PAGES.clear()
+    INDEXES.clear()
 
 
 def make_user(name: str, *, group: str | None = None, **fields: Any) -> Any:

@@ -44,7 +44,7 @@ from tests.contracts.bodies import QUERIES
 from tests.kit.databases import copy_databases, drop_databases, using
 from tests.kit.fixtures import make_user
 from tests.kit.tables import taken_back
-from tests.learning_app.rows import make_case, make_methodology
+from tests.learning_app.rows import make_case, make_methodology, make_preference
 
 ANAS, BENS = "quokkaana", "wombatben"  # words that stand nowhere else
 ANAS_WORD, BENS_WORD = "bilbyana", "numbatben"  # stand beside them, to be searched for
@@ -232,6 +232,7 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
             decided_at=now,
             hints=[method],
         )
+        preference = make_preference(user, f"{canary} prefers venue {number}", actor=me.actor, created_at=now)
         log_search_of(owner_id=user.pk, actor=me.actor, query=canary, ids=typed[1:3], now=now, door=Surface.PAGE)
     samples = {
         "memory_id": typed[0],
@@ -268,6 +269,7 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
         "role_id": ROLE,
         "entry_id": decision.pk,
         "case_id": case.pk,
+        "preference_id": preference.pk,
         "uid": method.uid,
         "lifecycle_event_id": method.events.latest("pk").pk,
         "rollback_id": rollbacks[0].pk,

@@ -1,4 +1,4 @@
-"""Methodologies and cases in any state, as rows: for pages and lists, which read them however they came about."""
+"""Methodologies, cases and preferences in any state, as rows: for pages and lists, which read them however they came about."""
 
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -9,6 +9,7 @@ from learning_app.cases.models import CaseHint, TradingCase
 from learning_app.methodologies.core.structure import StructuredMethodology
 from learning_app.methodologies.core.wilson import wilson_lower_bound
 from learning_app.methodologies.models import Methodology
+from learning_app.preferences.models import Preference
 from learning_app.vocabulary import Indicator, PrimarySignal, Timeframe
 from minara_site.kernel.core.assets import AssetClass
 from minara_site.kernel.guard.core import RULES
@@ -93,6 +94,24 @@ def build_case(owner: Any, *, hours: float = 30, horizon: int = 24, **fields: An
         "rules_version": RULES.version,
     }
     return TradingCase(owner=owner, **(defaults | fields))
+
+
+def make_preference(owner: Any, statement: str = "Prefers limit orders.", **fields: Any) -> Preference:
+    """Make a soft preference about venues that waits for its owner, unless `fields` say otherwise."""
+    is_decided = fields.get("state", "proposed") != "proposed"
+    decided = {"decided_by": f"user:{owner.pk}", "decided_at": NOON} if is_decided else {}
+    defaults = {
+        "dimension": "venue",
+        "kind": "soft_preference",
+        "source": "agent",
+        "actor": "key:abcd1234",
+        "created_at": NOON,
+        "updated_at": NOON,
+        "rules_version": RULES.version,
+    }
+    row = Preference(owner=owner, statement=statement, **(defaults | decided | fields))
+    row.save(force_insert=True)
+    return row
 
 
 def post_prices(symbol: str, *prices: tuple[datetime, str], owner: Any = None) -> None:

@@ -27,13 +27,13 @@ class Fields:
         if unknown:
             raise UnusableError(Reason.UNKNOWN_FIELD, min(unknown)[:64])
 
-    def check_kind(self, kind: str) -> None:
+    def check_kind(self, *kinds: str) -> None:
         """Refuse a file of another schema, or that calls itself something else than its folder does."""
         if "schema_version" not in self.values:
             raise UnusableError(Reason.MISSING_FIELD, "schema_version")
         if self.number("schema_version") != SCHEMA_VERSION:
             raise UnusableError(Reason.OTHER_SCHEMA)
-        if self.text("kind") not in {"", kind}:
+        if self.text("kind") not in {"", *kinds}:
             raise UnusableError(Reason.WRONG_FOLDER, "kind")
 
     def instance_id(self) -> str:

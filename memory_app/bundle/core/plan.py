@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any
 
+from learning_app.vocabulary import PreferenceKind
 from memory_app.memories.core import is_hard_constraint
 
 SCHEMA_VERSION = 1
@@ -73,6 +74,9 @@ class Reason(StrEnum):
     KEEPS_TRUST = "keeps_trust"
     SAME_METHOD = "same_method"
     SEEN_AGAIN = "seen_again"
+    SAME_PREFERENCE = "same_preference"
+    PROPOSED = "proposed"
+    STAYS_ACTIVE = "stays_active"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +100,9 @@ class FilePlan:
     @property
     def is_constraint(self) -> bool:
         """Whether a hard constraint would be written, or is rejected as one."""
-        fact_type = str((self.row or {}).get("fact_type", ""))
-        return self.reason is Reason.HARD_CONSTRAINT or is_hard_constraint(fact_type)
+        row = self.row or {}
+        is_hard = is_hard_constraint(str(row.get("fact_type", ""))) or row.get("kind") == PreferenceKind.HARD_CONSTRAINT
+        return self.reason is Reason.HARD_CONSTRAINT or is_hard
 
     def digest(self) -> bytes:
         """Return the SHA-256 of the canonical form: sorted keys, no blanks; words of a language are no part of it."""

@@ -82,7 +82,7 @@ class InFile:
 class Reading:
     """One reading of a bundle: for whom, when, whether a person approved hard constraints, and what it found so far.
 
-    Only one `by_operator` changes what belongs to the instance.
+    Only one `by_operator` changes what belongs to the instance; only one `by_owner` puts a preference in force.
 
     `seen` holds the path at which a text, by its hash, stood first; `settled` the keys of facts that came settled.
     """
@@ -91,6 +91,7 @@ class Reading:
     now: datetime
     approves: bool
     by_operator: bool = False
+    by_owner: bool = False
     seen: dict[bytes, str] = field(default_factory=dict)
     settled: set[bytes] = field(default_factory=set)
 
@@ -123,7 +124,7 @@ class Serialiser:
 
     `judge` returns a plan for each file, in order; it writes nothing. `store` writes what these plans say, in the
     caller's transaction, and returns what the audit row of each file adds: ids and counts. Kinds without them are
-    exported only.
+    exported only. `names` are what its files may call themselves instead of the kind.
     """
 
     kind: str
@@ -131,6 +132,7 @@ class Serialiser:
     export: Callable[[ExportScope], Iterator[OutFile]]
     judge: Callable[[Sequence[InFile], Reading], list[Judged]] | None = None
     store: Callable[[Sequence[Judged], Writing], list[Details]] | None = None
+    names: tuple[str, ...] = ()
 
     def owns(self, path: str) -> bool:
         """Say whether a path is one of this kind."""

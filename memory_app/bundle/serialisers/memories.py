@@ -29,7 +29,7 @@ from memory_app.bundle.serialisers.base import (
 )
 from memory_app.memories.core import MEMORY_ORIGIN, FactState, State, is_hard_constraint
 from memory_app.memories.core.fact_key import fact_key
-from memory_app.memories.models import Memory, MemoryQuerySet, MemoryRevision
+from memory_app.memories.models import IS_BRIDGED, Memory, MemoryQuerySet, MemoryRevision
 from memory_app.memories.selectors import find_refused, retention_cutoff
 from memory_app.memories.services import Draft, build_memory, insert_memories
 from memory_app.writes.services.brought_in import source_of_import
@@ -81,8 +81,11 @@ class Stored:
 
 
 def export(wanted: ExportScope) -> Iterator[OutFile]:
-    """Yield every live memory, oldest first, a slice of rows in memory at a time."""
-    mine: MemoryQuerySet = Memory.objects.for_owner(wanted.owner)
+    """Yield every live memory, oldest first, a slice of rows in memory at a time.
+
+    What stands for a preference stays out: the preference's own file brings it back.
+    """
+    mine: MemoryQuerySet = Memory.objects.for_owner(wanted.owner).exclude(IS_BRIDGED)
     for rows in slices(mine.live()):
         refused = find_refused(rows)
         for row in rows:

@@ -16,6 +16,7 @@ from memory_app.bundle.core.plan import Channel, ExportReport, FilePlan, ImportP
 from memory_app.bundle.labels import KINDS, LEFT_OUT, VERDICTS, reason_label
 from memory_app.bundle.selectors import plan_import
 from memory_app.bundle.services import apply_import, export_bundle
+from minara_site.access.actors import is_owner
 from minara_site.access.models import User
 from minara_site.access.owner_command import OwnerCommand
 from minara_site.kernel.core.hidden import visible
@@ -79,12 +80,14 @@ class Command(OwnerCommand):
         # a person at the terminal is S1's condition, beside MINARA_NON_INTERACTIVE
         approves = options["approve_hard_constraints"] and sys.stdin.isatty() and sys.stdout.isatty()
         bundle, now = read_bundle(options["folder"]), timezone.now()
+        by_owner = is_owner(IMPORT_ACTOR, owner)
         plan = plan_import(
             owner=owner,
             bundle=bundle,
             now=now,
             approve_hard_constraints=approves,
             by_operator=True,  # who runs a command runs the machine
+            by_owner=by_owner,
             most_files=MAX_LINES,
         )
         if not options["json"]:
@@ -100,6 +103,7 @@ class Command(OwnerCommand):
                 now=now,
                 approve_hard_constraints=approves,
                 by_operator=True,
+                by_owner=by_owner,
                 marks=plan.marks,
             )
         self.say(import_json(plan, report) if options["json"] else closing_lines(plan, report, owner.get_username()))

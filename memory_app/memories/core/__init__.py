@@ -18,6 +18,9 @@ MEMORY_ORIGIN = "memory:"
 UNDO_REASON = "undo"
 ROLL_BACK_REASON = "rollback:"  # with the number of the roll-back that wrote the row's earlier text again
 REVERT_REASON = "version:"  # with the number of the version that was written again
+HARD_CONSTRAINT = "constraint.hard"  # the label of S1
+BRIDGE = "memories.bridge_preferences"  # the job that writes and deletes the memories of active preferences
+BRIDGE_ACTOR = f"job:{BRIDGE}"
 TICKER = re.compile(r"[A-Z0-9][A-Z0-9./:_-]{0,15}")
 
 
@@ -66,7 +69,7 @@ def guarded_text(*, content: str, fact_type: str, tickers: Iterable[str], metada
 
 def is_hard_constraint(fact_type: str) -> bool:
     """Say whether a memory with this label stands for a hard constraint (decisions: small ones)."""
-    return fact_type.strip().lower() == "constraint.hard"
+    return fact_type.strip().lower() == HARD_CONSTRAINT
 
 
 def is_editable(*, category: str, source: str | None) -> bool:

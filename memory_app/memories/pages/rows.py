@@ -62,6 +62,11 @@ class MemoryView:
         return self.memory.source in USER_WRITTEN and self.memory.writer_kind is WriterKind.AGENT
 
     @property
+    def asks_first(self) -> bool:
+        """Whether deleting or restoring it asks on a page of its own: for a reason, or whether it is meant."""
+        return not self.is_own or (self.memory.is_hard and self.memory.deleted_at is None)
+
+    @property
     def may_correct(self) -> bool:
         """Whether this reader may put it right by a memory of their own."""
         return self.is_own and not self.may_edit and self.memory.deleted_at is None

@@ -1,5 +1,6 @@
 """Everything that changes memories. Each function is one short write transaction with its audit row."""
 
+from memory_app.memories.services.bridge import bridge_preference
 from memory_app.memories.services.edit import MAX_REASON_CHARS, Changes, check_editable, edit_memory, revert_memory
 from memory_app.memories.services.guarded import delete_permanently, release_memories, rescan_rows
 from memory_app.memories.services.remove import (
@@ -34,6 +35,7 @@ __all__ = [
     "Changes",
     "Draft",
     "agent_source",
+    "bridge_preference",
     "build_memory",
     "check_editable",
     "delete_memories",

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import BigIntegerField, Exists, OuterRef
 from django.utils.translation import gettext as _
 
-from memory_app.memories.core import REVERT_REASON, UNDO_REASON, FactState
+from memory_app.memories.core import BRIDGE_ACTOR, REVERT_REASON, UNDO_REASON, FactState
 from memory_app.memories.core.fact_key import fact_key
 from memory_app.memories.models import Memory, MemoryDeletion, MemoryQuerySet, MemoryRevision
 from memory_app.memories.selectors import find_deletions, find_unrestorable, no_such_memory, retention_cutoff
@@ -115,7 +115,10 @@ def check_restorable(principal: Principal, rows: Sequence[Memory]) -> None:
     if principal.is_operator:
         return
     if not principal.is_key:
-        if find_unrestorable(rows):
+        if kept := find_unrestorable(rows):
+            deletions = find_deletions(row for row in rows if row.pk in kept)
+            if BRIDGE_ACTOR in {deletion.actor for deletion in deletions.values()}:
+                raise Refused(_("Its preference ended. Activate that, and this comes back."), code="not_editable")
             raise Refused(_("An operator deleted this. Only an operator can restore it."), code="not_editable")
         return
     deletions = find_deletions(rows)

@@ -17,9 +17,9 @@ from memory_app.memories.models import Memory
 from memory_app.memories.pages.lists import MEMORY_LIST, RESTORE, TRASH_LIST
 from memory_app.memories.pages.rows import MemoryView, shape_rows, with_deletions
 from memory_app.memories.prompt_use import PromptUse, count_label, load_prompt_use
-from memory_app.memories.selectors import find_unrestorable, retention, retention_cutoff
+from memory_app.memories.selectors import find_hard_constraints, find_unrestorable, retention, retention_cutoff
 from memory_app.memories.services import delete_memories, restore_memories, undo_batch
-from memory_app.memories.views.notices import announce, held_label, question_label, undo_label
+from memory_app.memories.views.notices import announce, hard_label, held_label, question_label, undo_label
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.kernel.errors import Invalid
@@ -65,7 +65,7 @@ def trash(request: PageRequest) -> HttpResponse:
 
 @page(Act.MEMORY_REMOVE, methods=("POST",))
 def bulk(request: PageRequest) -> HttpResponse:
-    """Delete or restore the chosen rows, all or none of them, with one undo."""
+    """Delete or restore the chosen rows, all or none of them, with one undo; hard constraints ask one by one."""
     action = request.POST.get("action", "")
     if action not in ACTS:
         raise Invalid(_("Choose delete or restore."), code="unknown_action")
@@ -74,15 +74,20 @@ def bulk(request: PageRequest) -> HttpResponse:
     if request.POST.get("all") and not request.principal.is_operator:  # of checked ones the service refuses others
         kept = find_unrestorable(Memory.objects.filter(pk__in=ids).defer("content", "metadata"))
         ids = [pk for pk in ids if pk not in kept]
+    owner = request.principal.reaches(Act.MEMORY_REMOVE)
+    hard = find_hard_constraints(ids, owner=owner) if action == "delete" else set[int]()
+    ids = [pk for pk in ids if pk not in hard]
+    if hard and not ids:
+        toast(request, hard_label(len(hard)))
+        return back(request, "memories:list")
     reason = ""
     if has_foreign_rows(request.principal, ids):
         form = ReasonForm(request.POST if "reason" in request.POST else None)
         if not form.is_valid():
             return ask_reason(request, action, ids, form)
         reason = form.cleaned_data["reason"]
-    owner = request.principal.reaches(Act.MEMORY_REMOVE)
     batch = ACTS[action](principal=request.principal, owner=owner, ids=ids, now=timezone.now(), reason=reason)
-    announce(request, action, batch, kept=len(kept))
+    announce(request, action, batch, kept=len(kept), hard=len(hard))
     return back(request, "memories:list")
 
 

@@ -13,15 +13,18 @@ from minara_site.kernel.guard.selectors import find_open_holds
 from minara_site.shell.pages import PageRequest
 from minara_site.web.labels import sentences
 from minara_site.web.moments import number_label
+from minara_site.web.page_acts import load_page_acts
 from minara_site.web.responses import see_other, toast
 
 
-def announce(request: PageRequest, action: str, batch: Batch, *, kept: int = 0) -> None:
-    """Say what was deleted or restored, with one undo for all of it."""
+def announce(request: PageRequest, action: str, batch: Batch, *, kept: int = 0, hard: int = 0) -> None:
+    """Say what was deleted or restored, with one undo for all of it; `hard` is how many ask on their own pages."""
     if not batch.ids:
-        toast(request, _("Nothing changed; it was so already."))
+        toast(request, hard_label(hard) if hard else _("Nothing changed; it was so already."))
         return
     words = deleted_label(len(batch.ids)) if action == "delete" else restored_label(len(batch.ids))
+    if hard:
+        words = sentences(words, hard_label(hard))
     if kept:
         words = sentences(words, kept_in_trash_label(kept))
     if batch.held:
@@ -68,15 +71,27 @@ def show_held(request: PageRequest, memory: Memory) -> HttpResponse:
 def kept_in_trash_label(count: int) -> str:
     """Return why some of what matched stays in the trash."""
     words = ngettext(
-        "%(number)s stays in the trash: an operator deleted it.",
-        "%(number)s stay in the trash: an operator deleted them.",
+        "%(number)s stays in the trash: only an operator can restore it.",
+        "%(number)s stay in the trash: only an operator can restore them.",
+        count,
+    )
+    return words % {"number": number_label(count)}
+
+
+def hard_label(count: int) -> str:
+    """Return why some of what was chosen is not deleted."""
+    words = ngettext(
+        "%(number)s hard constraint was left out: delete it on its own page.",
+        "%(number)s hard constraints were left out: delete each on its own page.",
         count,
     )
     return words % {"number": number_label(count)}
 
 
 def undo_label(action: str, count: int) -> str:
-    """Return how a delete or a restore is undone, before it is done."""
+    """Return how a delete, a restore or an edit is undone, before it is done."""
+    if action == "edit":
+        return load_page_acts()["memories:edit"].text
     return restorable_label(count) if action == "delete" else _("What is restored can be deleted again.")
 
 

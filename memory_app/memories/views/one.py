@@ -10,16 +10,20 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from learning_app.preferences.models import Preference
+from learning_app.preferences.services.propose import PreferenceDraft, propose_preference
+from learning_app.vocabulary import PreferenceKind, PreferenceSource
 from memory_app.edges.pages import describe_edges
 from memory_app.edges.selectors import list_edges_of
 from memory_app.memories.core import MEMORY_KIND, MEMORY_ORIGIN, State
-from memory_app.memories.forms import ReasonForm
+from memory_app.memories.forms import ConstraintForm, ReasonForm
 from memory_app.memories.models import Memory
 from memory_app.memories.pages.rows import MemoryView, restorable_label, shape_rows, with_deletions
 from memory_app.memories.prompt_use import PromptUse, load_prompt_use, prompt_line
-from memory_app.memories.selectors import HistoryEntry, find_reasoning, get_history, open_memory
+from memory_app.memories.selectors import HistoryEntry, find_constraint, find_reasoning, get_history, open_memory
 from memory_app.memories.services import Batch, delete_memories, restore_memories, revert_memory
-from memory_app.memories.views.notices import announce, question_label, show_held, undo_label, undo_of_edit
+from memory_app.memories.views.hard import ask_first, must_ask
+from memory_app.memories.views.notices import announce, show_held, undo_of_edit
 from memory_app.memories.views.rows import answer_row
 from minara_site.access.access_log import log_access
 from minara_site.access.actors import name_actors
@@ -27,7 +31,6 @@ from minara_site.access.policy import Act
 from minara_site.kernel.core.vocabulary import WriterKind
 from minara_site.kernel.errors import Conflict, Malformed
 from minara_site.kernel.guard.labels import SENTENCES
-from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.guard.selectors import find_open_holds
 from minara_site.kernel.plain_text import parse_number
 from minara_site.shell.pages import PageRequest, page
@@ -56,6 +59,8 @@ def revert(request: PageRequest, memory_id: int, version: int) -> HttpResponse:
     seen = parse_number(request.GET.get("version", ""))
     if seen is None:
         raise Malformed(_("Open the memory and choose the version there."))
+    if must_ask(request, memory):
+        return ask_first(request, memory, "edit")
     try:
         reverted = revert_memory(
             principal=request.principal,
@@ -92,9 +97,10 @@ def restore(request: PageRequest, memory_id: int) -> HttpResponse:
 def remove_or_restore(request: PageRequest, memory_id: int, action: str, act: Callable[..., Batch]) -> HttpResponse:
     """Do it at once for one's own memory; for somebody else's ask an operator for the reason first."""
     memory = open_one(request, Act.MEMORY_REMOVE, memory_id)
+    is_asked = action == "delete" and must_ask(request, memory)
     is_foreign = memory.owner_id != request.principal.owner.pk
     form = ReasonForm(request.POST if request.method == "POST" else None)
-    if request.method != "POST" or (is_foreign and not form.is_valid()):
+    if request.method != "POST" or is_asked or (is_foreign and not form.is_valid()):
         return ask_first(request, memory, action, form if is_foreign else None)
     batch = act(
         principal=request.principal,
@@ -105,15 +111,6 @@ def remove_or_restore(request: PageRequest, memory_id: int, action: str, act: Ca
     )
     announce(request, action, batch)
     return answer_row(request) if wants_fragment(request) else back(request, reverse("memories:one", args=[memory.pk]))
-
-
-def ask_first(request: PageRequest, memory: Memory, action: str, form: ReasonForm | None) -> HttpResponse:
-    """Answer the page that asks; `form` asks for a reason."""
-    shown = masked_for(request.principal.owner, memory)
-    context = {"title": question_label(action, 1), "memory": shown, "form": form, "action": action}
-    context["undo"] = undo_label(action, 1)
-    status = HTTPStatus.UNPROCESSABLE_ENTITY if form and form.errors else HTTPStatus.OK
-    return render_page(request, "memory_app/memories/remove.html", context, status=status)
 
 
 def open_one(request: PageRequest, act: Act, memory_id: int) -> Memory:
@@ -127,7 +124,12 @@ def open_one(request: PageRequest, act: Act, memory_id: int) -> Memory:
 
 
 def render_one(
-    request: PageRequest, memory: Memory, *, problem: str = "", status: HTTPStatus = HTTPStatus.OK
+    request: PageRequest,
+    memory: Memory,
+    *,
+    problem: str = "",
+    constraint_form: ConstraintForm | None = None,
+    status: HTTPStatus = HTTPStatus.OK,
 ) -> HttpResponse:
     """Answer the page of one memory."""
     principal = request.principal
@@ -138,6 +140,7 @@ def render_one(
         row = with_deletions([row], reader=principal.owner)[0]
     history = get_history(memory, below=parse_number(request.GET.get("below", "")))
     names = name_actors((memory.actor, *(entry.actor for entry in history)), reader=principal.owner)
+    constraint = find_constraint(memory)
     context = {
         "title": _("Memory %(id)d") % {"id": memory.pk},
         "row": row,
@@ -154,10 +157,39 @@ def render_one(
         "author": names[memory.actor],
         "reasoning": find_reasoning(memory),
         "corrects": parse_number(memory.origin, after=MEMORY_ORIGIN),
+        "constraint": constraint,
+        "constraint_form": constraint_form or (ConstraintForm() if may_make_hard(row, constraint) else None),
         "history": [Version(entry if row.is_own else entry.masked(), names[entry.actor]) for entry in history],
         "oldest": history[-1].version if history else 1,
     }
     return render_page(request, "memory_app/memories/one.html", context, status=status)
+
+
+@page(Act.PREFERENCE_PROPOSE, methods=("POST",))
+def make_hard(request: PageRequest, memory_id: int) -> HttpResponse:
+    """Propose what a memory labelled as a hard constraint says as a preference, and lead to its page."""
+    owner, now = request.principal.owner, timezone.now()
+    memory = open_memory(owner=owner, memory_id=memory_id, now=now)
+    form = ConstraintForm(request.POST)
+    if not memory.is_hard or memory.preference_id or memory.state is not State.LIVE:
+        raise Conflict(_("Only an active memory with the label constraint.hard can be proposed."), code="not_labelled")
+    if not form.is_valid():
+        return render_one(request, memory, constraint_form=form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+    proposed = propose_preference(
+        owner_id=owner.pk,
+        draft=PreferenceDraft(form.cleaned_data["dimension"], PreferenceKind.HARD_CONSTRAINT, memory.content),
+        source=PreferenceSource.USER,
+        actor=request.principal.actor,
+        origin=f"{MEMORY_ORIGIN}{memory.pk}",
+        now=now,
+    )
+    toast(request, _("Proposed. It is in force once you activate it."))
+    return see_other("preferences:one", proposed.row.pk)
+
+
+def may_make_hard(row: MemoryView, constraint: Preference | None) -> bool:
+    """Say whether this reader may propose it as a hard constraint: its owner, while no preference says so."""
+    return row.is_own and row.memory.is_hard and row.memory.state is State.LIVE and constraint is None
 
 
 def find_hold(memory: Memory) -> dict[str, Any] | None:

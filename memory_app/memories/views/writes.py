@@ -16,6 +16,7 @@ from memory_app.memories.models import Memory
 from memory_app.memories.pages.lists import MEMORIES
 from memory_app.memories.selectors import find_version, no_such_memory, open_memory
 from memory_app.memories.services import Draft, check_editable, edit_memory, write_memory
+from memory_app.memories.views.hard import SURE, ask_first, must_ask
 from memory_app.memories.views.notices import show_held, undo_of_edit
 from memory_app.memories.views.rows import answer_row
 from minara_site.access.actors import name_actors
@@ -95,7 +96,10 @@ def edit(request: PageRequest, memory_id: int) -> HttpResponse:
     check_editable(request.principal, memory)
     if memory.deleted_at and request.method != "POST":
         return see_other("memories:one", memory.pk)
-    form = EditForm(request.POST if request.method == "POST" else None, initial=EditForm.initial_of(memory))
+    if must_ask(request, memory):
+        return ask_first(request, memory, "edit")
+    initial = EditForm.initial_of(memory) | {SURE: request.GET.get(SURE)}
+    form = EditForm(request.POST if request.method == "POST" else None, initial=initial)
     if request.method == "POST" and form.is_valid() and is_agreed(request, form, memory):
         try:
             return save(request, memory, form)

@@ -56,7 +56,7 @@ class Turn(models.Model):
     """One question and its answer.
 
     `tool_calls` is `[{name, args, ok, tier?, requires_user_confirmation?}]` with every secret redacted. `tool_tiers`
-    has the tiers alone, by name of the tool, for reads of many turns.
+    and `tool_confirmations` have the two marks alone, by name of the tool, for reads of many turns.
     """
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="turns", db_index=False)
@@ -65,6 +65,7 @@ class Turn(models.Model):
     assistant_message = models.TextField(blank=True)
     tool_calls = models.JSONField(default=list)
     tool_tiers = models.JSONField(default=dict)
+    tool_confirmations = models.JSONField(default=dict)
     completed = models.BooleanField()
     created_at = models.DateTimeField()
 

@@ -1,5 +1,8 @@
 """Reads of conversations."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 from django.utils.translation import gettext as _
 
 from minara_site.kernel.conversations.models import Session, Turn
@@ -20,9 +23,22 @@ def get_session(*, owner: Owner, session_id: str, lock: bool = False) -> Session
     return session
 
 
-def load_tool_tiers(*, owner_id: int) -> dict[str, int]:
-    """Return the permission tier of each tool as the owner's turns said it last; reads those of the newest sessions."""
+@dataclass(frozen=True, slots=True)
+class ToolMarks:
+    """What turns said last of tools: their permission tiers, and whether they ask their user first."""
+
+    tiers: Mapping[str, int]
+    confirmations: Mapping[str, bool]
+
+
+def load_tool_marks(*, owner_id: int) -> ToolMarks:
+    """Return what the owner's turns said of each tool last; reads those of the newest sessions."""
     turns = Turn.objects.filter(session__owner_id=owner_id)
     newest_first = turns.order_by("-session__created_at", "-session_id", "-sequence")  # two indexes, and no sort
-    said = sorted(newest_first.values_list("pk", "tool_tiers")[:TURNS_READ])
-    return {tool: tier for _pk, tiers in said for tool, tier in tiers.items()}
+    said = sorted(
+        newest_first.values_list("pk", "tool_tiers", "tool_confirmations")[:TURNS_READ], key=lambda row: row[0]
+    )
+    return ToolMarks(
+        {tool: tier for _pk, tiers, _asks in said for tool, tier in tiers.items()},
+        {tool: asks for _pk, _tiers, confirmations in said for tool, asks in confirmations.items()},
+    )

@@ -1,9 +1,11 @@
 """Writes of conversations: start, record a turn, end."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -15,9 +17,15 @@ from minara_site.kernel.conversations.models import MAX_TIER, MIN_TIER, USUAL_TI
 from minara_site.kernel.conversations.selectors import get_session
 from minara_site.kernel.core.redact import redact
 from minara_site.kernel.errors import Conflict, FieldError, Invalid
-from minara_site.kernel.ownership import Owner
+from minara_site.kernel.jobs.busy import clear_busy, mark_busy
+from minara_site.kernel.jobs.topics import announce
+from minara_site.kernel.ownership import Owner, lock_owner
 from minara_site.kernel.plain_text import clean_text, storable_problem
 
+TURN_RECORDED = "turn:recorded"
+"""The topic of a turn, with its id."""
+TURN_SECONDS = 120
+"""For so long a turn is in flight at most: from the suggestions for it until it is recorded."""
 MAX_TITLE_CHARS = 200
 MAX_MESSAGE_CHARS = 100_000
 MAX_TOOL_CALLS = 200
@@ -70,15 +78,19 @@ def start_session(*, owner_id: int, title: str, actor: str, now: datetime, max_t
     return session
 
 
-def record_turn(*, owner: Owner, session_id: str, turn: NewTurn, actor: str, now: datetime) -> Turn:
-    """Keep what was said, with the secrets in tool arguments redacted.
+def record_turn(
+    *, owner: Owner, session_id: str, turn: NewTurn, actor: str, now: datetime, is_announced: bool = True
+) -> Turn:
+    """Keep what was said, with the secrets in tool arguments redacted, and announce it.
 
-    Raises NotFound, Conflict when the session has ended, and Invalid for what cannot be stored.
+    Ids of an owner's turns rise in the order in which others see them. Raises NotFound, Conflict when the session has
+    ended, and Invalid for what cannot be stored.
     """
     user_message = clean_message(turn.user_message, field="user_message")
     assistant_message = clean_message(turn.assistant_message, field="assistant_message")
     tool_calls = clean_tool_calls(turn.tool_calls)
     with transaction.atomic():
+        lock_owner(get_session(owner=owner, session_id=session_id).owner_id)
         session = get_session(owner=owner, session_id=session_id, lock=True)
         if session.ended_at is not None:
             raise Conflict(_("This session has ended. Start a new one."), code="session_ended")
@@ -88,7 +100,8 @@ def record_turn(*, owner: Owner, session_id: str, turn: NewTurn, actor: str, now
             user_message=user_message,
             assistant_message=assistant_message,
             tool_calls=tool_calls,
-            tool_tiers={call["name"]: call["tier"] for call in tool_calls if "tier" in call},
+            tool_tiers=marks_of(tool_calls, "tier"),
+            tool_confirmations=marks_of(tool_calls, "requires_user_confirmation"),
             completed=turn.completed,
             created_at=now,
         )
@@ -101,7 +114,25 @@ def record_turn(*, owner: Owner, session_id: str, turn: NewTurn, actor: str, now
             owner_id=session.owner_id,
             details={"id": session.pk, "sequence": stored.sequence, "tool_calls": len(tool_calls)},
         )
+        if is_announced:
+            announce(TURN_RECORDED, [stored.pk], now=now)
+            transaction.on_commit(partial(clear_busy, turn_holder(session_id), now=now), robust=True)
     return stored
+
+
+def mark_turn_busy(session_id: str, *, now: datetime) -> None:
+    """Note that a turn of this session is in flight, for background passes to give way to."""
+    mark_busy(turn_holder(session_id), activity="turn", seconds=TURN_SECONDS, now=now)
+
+
+def turn_holder(session_id: str) -> str:
+    """Return who is busy while a turn of this session is in flight."""
+    return f"turn:{session_id}"
+
+
+def marks_of(calls: Sequence[Mapping[str, Any]], mark: str) -> dict[str, Any]:
+    """Return a mark by name of the tool, as calls said it last."""
+    return {call["name"]: call[mark] for call in calls if mark in call}
 
 
 def clean_message(text: str, *, field: str) -> str:

@@ -1,4 +1,4 @@
-"""Keep the queue, the counters of limits and the log of searches in a SQLite file of their own.
+"""Keep the queue, the counters of limits, busy marks and the logs of reads in a SQLite file of their own.
 
 So none of them ever blocks a write of data, or waits for one.
 """
@@ -9,7 +9,13 @@ from django.db.models import Model
 
 QUEUE = "queue"
 QUEUE_APP = "django_q"
-BESIDE_THE_QUEUE = {("kernel", "ratecount"), ("memory_app", "searchlogentry"), ("memory_app", "searchloghit")}
+BESIDE_THE_QUEUE = {
+    ("kernel", "busymark"),
+    ("kernel", "ratecount"),
+    ("learning_app", "suggestionlogentry"),
+    ("memory_app", "searchlogentry"),
+    ("memory_app", "searchloghit"),
+}
 
 
 def belongs_to_queue(app_label: str, model_name: str | None) -> bool:
@@ -18,7 +24,7 @@ def belongs_to_queue(app_label: str, model_name: str | None) -> bool:
 
 
 class QueueRouter:
-    """Sends django-q2's tables, the counters and the log of searches, and nothing else, to the queue database."""
+    """Sends django-q2's tables and those beside them, and nothing else, to the queue database."""
 
     def db_for_read(self, model: type[Model], **hints: Any) -> str | None:
         """Read these tables from the queue file."""

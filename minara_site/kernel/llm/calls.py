@@ -27,11 +27,12 @@ from minara_site.kernel.llm.core.messages import (
     Turns,
     Unreadable,
     body_of,
+    conversation_body,
     read_message,
     size_of,
 )
 from minara_site.kernel.llm.core.prices import cost_of, worst_cost_of
-from minara_site.kernel.llm.core.questions import Question, T
+from minara_site.kernel.llm.core.questions import Conversation, ModelRequest
 from minara_site.kernel.llm.endpoint import model_of, require_endpoint, require_price, switched_off
 from minara_site.kernel.llm.tries import (
     MAX_SECONDS,
@@ -80,8 +81,11 @@ def require_no_transaction() -> None:
         raise RuntimeError("A model is asked inside a transaction.")
 
 
-def call(question: Question[T], turns: Turns, *, is_repair: bool) -> Paid:
-    """Ask once and settle. Raises what `ask` raises, and QuestionRefused; nothing is said of the answer's fitness."""
+def call(question: ModelRequest, turns: Turns, *, is_repair: bool) -> Paid:
+    """Ask once and settle. Raises what `ask` raises, and QuestionRefused; nothing is said of the answer's fitness.
+
+    Who interrupts it pays the worst: the call was sent, and nobody reads its answer.
+    """
     if mode_of(MODEL_CALLS) is not Mode.ON:
         raise CapabilityOff(switched_off())
     endpoint, model, body = require_endpoint(), model_of(question.tier), request_of(question, turns)
@@ -104,6 +108,9 @@ def call(question: Question[T], turns: Turns, *, is_repair: bool) -> Paid:
             settle_lost(question, reservation, is_repair=is_repair)
         breaker.record_failure(breaker_of(model), error=error.kind, now=timezone.now())
         raise
+    except KeyboardInterrupt:
+        settle_lost(question, reservation, is_repair=is_repair)
+        raise
     return settle(question, reservation, message, received, is_repair=is_repair)
 
 
@@ -116,9 +123,11 @@ def message_of(received: HttpAnswer) -> Message:
         raise ModelUnavailable(sentence, "unreadable") from None
 
 
-def request_of(question: Question[T], turns: Turns) -> dict[str, Any]:
+def request_of(question: ModelRequest, turns: Turns) -> dict[str, Any]:
     """Return the body of a request to the question's model."""
     model = model_of(question.tier)
+    if isinstance(question, Conversation):
+        return conversation_body(question, model)
     is_forced = not TAKES_NO_FORCED_TOOL.search(model) and (settings.MINARA.anthropic_base_url, model) not in _unforced
     return body_of(
         model=model,
@@ -136,7 +145,7 @@ def worst_cost_of_body(body: dict[str, Any], model: str) -> Decimal:
     return worst_cost_of(require_price(model), question_bytes=size_of(body), max_tokens=body["max_tokens"])
 
 
-def reserve(question: Question[T], model: str, amount_usd: Decimal) -> Reservation:
+def reserve(question: ModelRequest, model: str, amount_usd: Decimal) -> Reservation:
     """Keep what the call may cost. Raises CircuitOpen or BudgetExceededError."""
     now, longest = timezone.now(), MAX_SECONDS + settings.MINARA.minara_model_timeout_seconds
     is_probe = breaker.require_closed(breaker_of(model), now=now, probe_seconds=longest)
@@ -157,7 +166,7 @@ def end_unpaid(reservation: Reservation, model: str) -> None:
 
 
 def settle(
-    question: Question[T], reservation: Reservation, message: Message, received: HttpAnswer, *, is_repair: bool
+    question: ModelRequest, reservation: Reservation, message: Message, received: HttpAnswer, *, is_repair: bool
 ) -> Paid:
     """Record what a call used, and what that costs."""
     tokens, now = message.usage.tokens, timezone.now()
@@ -195,7 +204,7 @@ def settle(
     return Paid(message, usage_id, cost_usd)
 
 
-def settle_lost(question: Question[T], reservation: Reservation, *, is_repair: bool) -> None:
+def settle_lost(question: ModelRequest, reservation: Reservation, *, is_repair: bool) -> None:
     """Count a call that was sent and not answered as the worst that it may have cost.
 
     Nobody knows whether it is paid for, and a cap must hold either way. Of its tokens nothing was said: they are 0.

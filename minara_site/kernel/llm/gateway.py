@@ -1,7 +1,8 @@
-"""The one way to a model: a question with a forced tool, its answer as a pydantic model, paid for and recorded.
+"""The one way to a model, paid for and recorded: a question with a forced tool, or a step of an agent with free ones.
 
-Source: decisions (model calls). An answer that does not fit is sent back once; a repair is a call of its own. Nothing
-of a question or an answer goes into a log or an error, and no transaction is open while a model is asked.
+Source: decisions (model calls). A question's answer is a pydantic model; one that does not fit is sent back once, and a
+repair is a call of its own. Nothing of a question or an answer goes into a log or an error, and no transaction is open
+while a model is asked.
 """
 
 from decimal import Decimal
@@ -22,8 +23,8 @@ from minara_site.kernel.llm.calls import (
     require_no_transaction,
     worst_cost_of_body,
 )
-from minara_site.kernel.llm.core.messages import Declined, Rejected, asked_turns, read_answer, repair_turns
-from minara_site.kernel.llm.core.questions import Answer, Question, T
+from minara_site.kernel.llm.core.messages import Declined, Rejected, asked_turns, read_answer, read_reply, repair_turns
+from minara_site.kernel.llm.core.questions import Answer, Conversation, Question, Reply, T, ToolUse
 from minara_site.kernel.llm.core.tiers import Tier
 from minara_site.kernel.llm.endpoint import ModelNotConfigured, UnknownModelPrice, model_of, what_is_missing
 from minara_site.kernel.llm.tries import ModelUnavailable, QuestionRefused
@@ -34,13 +35,17 @@ __all__ = [
     "BudgetExceededError",
     "CapabilityOff",
     "CircuitOpen",
+    "Conversation",
     "ModelNotConfigured",
     "ModelUnavailable",
     "Question",
+    "Reply",
     "Tier",
+    "ToolUse",
     "UnknownModelPrice",
     "ask",
     "breaker_of",
+    "converse",
     "what_is_missing",
     "worst_cost",
 ]
@@ -86,6 +91,38 @@ def ask(question: Question[T]) -> Answer[T]:
             usage_ids, cost_usd = total_of(paid)
             return Answer(value, model_of(question.tier), usage_ids, cost_usd)
     raise invalid(_("The model answered twice, and neither answer is what was asked. Nothing was changed."), paid)
+
+
+def converse(conversation: Conversation) -> Reply:
+    """Return one step of an agent: what the model says, and which tools it calls. Whoever asks runs them.
+
+    Nothing is repaired: an agent tells its user. Raises what `ask` raises.
+    """
+    require_no_transaction()
+    paid: tuple[Paid, ...] = ()
+    try:
+        paid = (call(conversation, conversation.turns, is_repair=False),)
+        content, is_cut = read_reply(paid[0].message)
+    except QuestionRefused as error:
+        raise invalid(error.detail, paid) from None
+    except Declined:
+        log.info("model_declined", task=conversation.task, usage_id=paid[0].usage_id)
+        raise invalid(_("The model declined to answer this."), paid) from None
+    except Rejected:
+        log.info("model_answer_unfit", task=conversation.task, usage_id=paid[0].usage_id, is_repair=False)
+        raise invalid(_("The model's answer cannot be used. Nothing of it was done."), paid) from None
+    usage_ids, cost_usd = total_of(paid)
+    return Reply(
+        text="\n".join(block["text"] for block in content if block["type"] == "text"),
+        tool_calls=tuple(
+            ToolUse(block["id"], block["name"], block["input"]) for block in content if block["type"] == "tool_use"
+        ),
+        content=content,
+        is_cut=is_cut,
+        model=model_of(conversation.tier),
+        usage_ids=usage_ids,
+        cost_usd=cost_usd,
+    )
 
 
 def worst_cost(question: Question[T]) -> Decimal:

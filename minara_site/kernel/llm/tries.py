@@ -124,7 +124,7 @@ def refusal_of(received: HttpAnswer, body: dict[str, Any]) -> Exception:
         status = HTTPStatus.PAYMENT_REQUIRED
     if (
         status == HTTPStatus.BAD_REQUEST
-        and body["tool_choice"]["type"] == "tool"
+        and body.get("tool_choice", {}).get("type") == "tool"
         and b"tool_choice" in received.content
     ):
         return ForcedToolRefused()

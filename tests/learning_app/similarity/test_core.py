@@ -1,11 +1,14 @@
 """Which stored text is most similar, with scikit-learn as the oracle."""
 
+from collections import Counter
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.preprocessing import normalize
 
 from learning_app.similarity.core import Match, find_most_similar_tfidf, jaccard_4gram, terms_of
 from tests.kit.tables import table
@@ -24,10 +27,17 @@ TEXTS = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join)
 
 
 def oracle(text: str, corpus: dict[int, str]) -> dict[int, float]:
-    """Return scikit-learn's cosine of a text with each of a corpus, of the same words."""
-    vectorizer = TfidfVectorizer(analyzer=lambda each: list(terms_of(each)), smooth_idf=True, norm="l2")
-    matrix: Any = vectorizer.fit_transform([*corpus.values(), text])
-    return dict(zip(corpus, (matrix[:-1] @ matrix[-1].T).toarray().ravel(), strict=True))
+    """Return scikit-learn's cosine of a text with each of a corpus, of the same words.
+
+    It overlooks the words that only the text has; here they count, as long as the rarest, one each.
+    """
+    vectorizer = TfidfVectorizer(analyzer=lambda each: list(terms_of(each)), smooth_idf=True, norm=None)
+    matrix: Any = normalize(vectorizer.fit_transform(corpus.values()))
+    query: Any = vectorizer.transform([text])
+    unknown = Counter(term for term in terms_of(text) if term not in vectorizer.vocabulary_)
+    lengths = [number * (np.log(1 + len(corpus)) + 1) for number in unknown.values()]
+    length = np.sqrt((query.toarray() ** 2).sum() + np.square(lengths).sum())
+    return dict(zip(corpus, (matrix @ query.T).toarray().ravel() / (length or 1), strict=True))
 
 
 def assert_agrees(text: str, corpus: dict[int, str]) -> None:

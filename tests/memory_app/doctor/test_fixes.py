@@ -154,10 +154,10 @@ class TestApply:
     def test_makes_compiled_pages_out_of_date_where_an_edge_is_added(
         self, sick, ana, django_capture_on_commit_callbacks
     ):
-        before, _event = get_versions(ana.pk)
+        before = get_versions(ana.pk).version
         with django_capture_on_commit_callbacks(execute=True):
             apply_fixes([FixName.EDGES], actor=ACTOR, now=LATER)
-        assert get_versions(ana.pk)[0] == before + 1
+        assert get_versions(ana.pk).version == before + 1
 
     def test_gives_an_edited_memory_the_vector_of_its_new_text_and_leaves_every_other(self, sick):
         apply("embeddings")

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db.models import Q
 
+from learning_app.preferences.services.decide import archive
 from memory_app.index.documents import index_problems
 from memory_app.memories.models import Memory, MemoryRevision
 from memory_app.memories.services import (
@@ -18,7 +19,7 @@ from memory_app.memories.services import (
     undo_batch,
     write_memories,
 )
-from memory_app.memories.tasks import purge
+from memory_app.memories.tasks import bridge_preferences, purge
 from memory_app.search.core.surfaces import Surface
 from memory_app.search.log import log_search
 from minara_site.access.models import User
@@ -31,6 +32,7 @@ from minara_site.kernel.guard.models import Hold
 from tests.console.quarantine.one_hold import release_hold
 from tests.kit.clock import NOON
 from tests.kit.racers import in_processes, meet
+from tests.learning_app.rows import make_preference
 
 END = NOON + timedelta(days=30)
 SECOND = timedelta(seconds=1)
@@ -188,3 +190,24 @@ def purge_now() -> str:
     return json.dumps(
         {**purge(now=END + SECOND), "again": purge(now=END + SECOND)["purged"], "problems": index_problems()}
     )
+
+
+def bridge_in_four(count: int) -> str:
+    """Let four processes run the job about the same preferences while one of each pair ends; return what stands."""
+    rows = [make_preference(owner(), f"Prefers venue {n}.", state="active") for n in range(count)]
+    ids = [row.pk for row in rows]
+    in_processes(*((bridge_preferences_now, ids) for _ in range(3)), (archive_every_second, ids))
+    bridge_preferences_now(ids)
+    live = Memory.objects.live().values_list("origin", flat=True)
+    return json.dumps({"live": sorted(live), "written": Memory.objects.count(), "problems": index_problems()})
+
+
+def bridge_preferences_now(ids: list[int]) -> dict[str, int]:
+    return bridge_preferences(ids=ids, now=NOON)
+
+
+def archive_every_second(ids: list[int]) -> None:
+    """End every second preference, and let the job run about it as the announcement does."""
+    for pk in ids[::2]:
+        archive(preference_id=pk, owner=owner(), actor="test", now=NOON)
+        bridge_preferences_now([pk])

@@ -552,6 +552,7 @@ class TestConflict:
             "tickers": "ETH",
             "reason": "mine",
             "version": "2",
+            "sure": "",
         }
         assert page.post(path("edit", memory.pk), mine).status_code == 303
         memory.refresh_from_db()
@@ -684,7 +685,7 @@ class TestBulk:
         assert path("restore", mine.pk) in body
         assert path("restore", lesson.pk) not in body
         shown = page.get(self.post(page, action="restore", all="1", filter="state=deleted")["Location"])
-        assert toasts_of(shown) == ["Restored 1 memory. 1 stays in the trash: an operator deleted it."]
+        assert toasts_of(shown) == ["Restored 1 memory. 1 stays in the trash: only an operator can restore it."]
 
     @pytest.mark.database
     def test_five_thousand_at_once_with_one_undo(self, page, ana):

@@ -10,6 +10,7 @@ from pathlib import Path
 from django.utils import translation
 
 from learning_app.methodologies.services.decide import quarantine
+from learning_app.preferences.services.decide import activate_constraint, archive_constraint
 from memory_app.memories.services import (
     Changes,
     Draft,
@@ -32,7 +33,7 @@ from tests.console.quarantine.one_hold import release_hold
 from tests.kit.clock import NOON
 from tests.kit.racers import in_processes
 from tests.kit.site import wait_until
-from tests.learning_app.rows import make_methodology
+from tests.learning_app.rows import make_methodology, make_preference
 
 LAST_WORDS = "BTC the end"
 TEXTS = (
@@ -119,6 +120,8 @@ def watch(log: str) -> bool:
 def change_all(log: str) -> int:
     """Change the memories in every way, and wait each time until the other process has seen it."""
     method = make_methodology(correct=24, used=31, quarantine=0)
+    limit = make_preference(owner(), "Never above 3x on BTC", kind="hard_constraint", dimension="risk_limit")
+    by_owner = {"preference_id": limit.pk, "owner": owner(), "typed": "3x", "actor": f"user:{owner().pk}", "now": NOON}
     memory = write_memory(owner_id=owner().pk, draft=draft("BTC one"), now=NOON)
     await_echo(log)
     acts: list[Callable[[], object]] = [
@@ -129,6 +132,8 @@ def change_all(log: str) -> int:
         lambda: delete_memories(principal=me(), owner=owner(), ids=[memory.pk], now=NOON),
         lambda: purge_expired(now=NOON + timedelta(days=31)),
         lambda: quarantine(uid=method.uid, reason="", actor="test", now=NOON),
+        lambda: activate_constraint(**by_owner),
+        lambda: archive_constraint(**by_owner),
         lambda: write_memory(owner_id=owner().pk, draft=draft(LAST_WORDS), now=NOON),
     ]
     for act in acts:

@@ -92,7 +92,7 @@ def test_the_page_shows_the_parts_with_links_to_their_memories(ana, page):
     body = page.get("/assets/BTC/").content.decode()
     assert f'href="/memories/{known.pk}/"' in body
     assert "&lt;i&gt;known&lt;/i&gt;" in body
-    assert "hard constraint</span>" in body
+    assert "Hard constraint</span>" in body
     assert '/v1/compiled/BTC"</span>' in body
     assert "leverage" not in page.get("/assets/BTC/?hard_constraints=0").content.decode()
 

@@ -12,7 +12,7 @@ from learning_app.methodologies.models import Methodology
 from minara_site.access.models import AccessEntry, User
 from minara_site.config import CourtMode
 from minara_site.kernel.conversations.models import Session, Turn
-from minara_site.kernel.conversations.selectors import TURNS_READ, load_tool_tiers
+from minara_site.kernel.conversations.selectors import TURNS_READ, load_tool_marks
 from minara_site.kernel.core.assets import GROUPS, AssetGroup
 from tests.kit.api import agent_of, assert_problem
 from tests.kit.clock import NOON
@@ -151,7 +151,7 @@ def test_tools_above_the_tier_of_the_session_come_back_marked(agent, ana):
     call(agent, session, swap=5, get_price=None)
     assert suggested(agent, session=session)["items"][0]["phases"][0]["tools"][0]["tier"] == 1, "what says nothing"
     assert f"swap {MARK}" in suggested(agent, session=session)["block"]
-    assert load_tool_tiers(owner_id=ana.pk) == {"get_price": 1, "swap": 5}
+    assert load_tool_marks(owner_id=ana.pk).tiers == {"get_price": 1, "swap": 5}
 
 
 def test_the_turns_of_another_owner_say_nothing(agent, ben):
@@ -172,9 +172,9 @@ def test_as_many_turns_are_read_of_the_newest_sessions(ana):
     Turn.objects.create(session=sessions[0], sequence=1, tool_tiers={"old": 2, "both": 2}, **said)
     newer = [Turn(session=sessions[1], sequence=n, tool_tiers={"both": 4}, **said) for n in range(1, TURNS_READ)]
     Turn.objects.bulk_create(newer)
-    assert load_tool_tiers(owner_id=ana.pk) == {"old": 2, "both": 4}
+    assert load_tool_marks(owner_id=ana.pk).tiers == {"old": 2, "both": 4}
     Turn.objects.create(session=sessions[1], sequence=TURNS_READ, tool_tiers={}, **said)
-    assert load_tool_tiers(owner_id=ana.pk) == {"both": 4}
+    assert load_tool_marks(owner_id=ana.pk).tiers == {"both": 4}
 
 
 def test_another_owners_session_is_not_there_and_an_operator_leaves_a_trace(agent, ana, ben, olga):

@@ -4,7 +4,7 @@ Every answer is the input of one tool. Most models are forced to call it. Newer 
 Opus 5.5, Fable 5.1: "What's new", forced tool use is not supported); they get the tool in strict form, free to call it,
 and the system text asks for it. Sonnet 5.5 is asked not to think first, the others that cannot leave it to think
 little: what is thought counts towards `max_tokens`. Haiku 5.5 and everything older take a forced call and then do not
-think at all, so that nothing is said of it.
+think at all, so that nothing is said of it. In a conversation every tool is free.
 """
 
 import json
@@ -16,6 +16,7 @@ from typing import Any, Final, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from minara_site.kernel.llm.core.prices import Tokens
+from minara_site.kernel.llm.core.questions import Conversation
 
 TAKES_NO_FORCED_TOOL: Final = re.compile(r"(sonnet|opus)-5[-.]5|(fable|mythos)-5[-.]1")
 THINKS_ON_REQUEST: Final = re.compile(r"sonnet-5[-.]5")
@@ -113,10 +114,31 @@ def choice_of(model: str, name: str, *, is_forced: bool) -> dict[str, Any]:
     """Return what makes this model call the tool, and think no more than it must."""
     if is_forced:
         return {"tool_choice": {"type": "tool", "name": name}}
-    free: dict[str, Any] = {"tool_choice": {"type": "auto", "disable_parallel_tool_use": True}}
+    return {"tool_choice": {"type": "auto", "disable_parallel_tool_use": True}, **thinking_of(model)}
+
+
+def thinking_of(model: str) -> dict[str, Any]:
+    """Return what makes this model think no more than it must."""
     if THINKS_ON_REQUEST.search(model):
-        return {**free, "thinking": {"type": "between_tools"}}
-    return {**free, "output_config": {"effort": "low"}} if TAKES_NO_FORCED_TOOL.search(model) else free
+        return {"thinking": {"type": "between_tools"}}
+    return {"output_config": {"effort": "low"}} if TAKES_NO_FORCED_TOOL.search(model) else {}
+
+
+def conversation_body(conversation: Conversation, model: str) -> dict[str, Any]:
+    """Return a step of a conversation. Tools and `system` are the same in each step of a session, and cached."""
+    system: list[dict[str, Any]] = [
+        {"type": "text", "text": text} for text in (*conversation.system, *conversation.notes)
+    ]
+    if conversation.system:
+        system[len(conversation.system) - 1]["cache_control"] = CACHED
+    body = {
+        "model": model,
+        "max_tokens": conversation.max_tokens,
+        "system": system,
+        "messages": list(conversation.turns),
+        **thinking_of(model),
+    }
+    return {**body, "tools": list(conversation.tools), "tool_choice": {"type": "auto"}} if conversation.tools else body
 
 
 def size_of(body: dict[str, Any]) -> int:
@@ -187,6 +209,27 @@ def read_answer(message: Message, answer: type[T], *, max_tokens: int) -> T:
     if not is_storable(calls[0].get("input")):
         raise Rejected("Leave out NUL characters, lone surrogates, and numbers that are not finite.")
     return value
+
+
+def read_reply(message: Message) -> tuple[list[dict[str, Any]], bool]:
+    """Return the blocks of a reply that can be sent back, and whether it was cut. Raises Declined, or Rejected.
+
+    The API takes back no blank text; of a reply that was cut the calls may not be whole, so that none is kept.
+    """
+    if message.stop_reason == REFUSAL:
+        raise Declined
+    is_cut = message.stop_reason in CUT
+    kept = SENDABLE - {"tool_use"} if is_cut else SENDABLE
+    known = [block for block in message.content if str(block.get("type")) in kept]
+    content = [block for block in known if block["type"] != "text" or has_text(block)]
+    if content and not is_sendable(content):
+        raise Rejected("A call of a tool is not whole, or a text cannot be stored.")
+    return content, is_cut
+
+
+def has_text(block: dict[str, Any]) -> bool:
+    """Say whether a block of text says something."""
+    return isinstance(block.get("text"), str) and bool(block["text"].strip())
 
 
 def is_storable(value: Any) -> bool:

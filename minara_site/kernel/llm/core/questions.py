@@ -1,8 +1,9 @@
-"""A question to a model, and its answer. Source: decisions (model calls)."""
+"""A question to a model, a step of a conversation with it, and their answers. Source: decisions (model calls)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
@@ -39,3 +40,51 @@ class Answer(Generic[T]):
     model: str
     usage_ids: tuple[int, ...]
     cost_usd: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """What an agent has said and done so far; the model answers with text, calls of tools, or both.
+
+    `system` are blocks that stay the same for a whole session, so that they are cached; `notes` stand behind them in
+    this step alone. `turns` are messages of the Messages API, the last one the user's. `tools` are its definitions.
+    """
+
+    category: Category
+    task: str
+    tier: Tier
+    system: Sequence[str]
+    turns: tuple[dict[str, Any], ...]
+    tools: Sequence[dict[str, Any]]
+    max_tokens: int
+    notes: Sequence[str] = ()
+    subject: str = ""
+    owner_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUse:
+    """A tool that the model calls; `arguments` are as it wrote them, checked by whoever runs it."""
+
+    id: str
+    name: str
+    arguments: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the model said in one step; `is_cut` says that the answer broke off: then no call of it is whole.
+
+    `content` are the blocks that go back unchanged as the assistant's turn, empty when it said nothing.
+    """
+
+    text: str
+    tool_calls: tuple[ToolUse, ...]
+    content: list[dict[str, Any]]
+    is_cut: bool
+    model: str
+    usage_ids: tuple[int, ...]
+    cost_usd: Decimal
+
+
+ModelRequest: TypeAlias = Question[Any] | Conversation

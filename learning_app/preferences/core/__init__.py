@@ -4,6 +4,7 @@ Sources: decisions (preferences), trust R-19, screens U-20.
 """
 
 import re
+from typing import Any
 
 from learning_app.vocabulary import PreferenceState
 
@@ -11,7 +12,22 @@ PREFERENCE_KIND = "preference"
 """The name of its stored kind: holds keep it."""
 PREFERENCE_ORIGIN = "preference:"
 """How a memory that an active preference wrote names it, followed by the id."""
+ACTIVATED = "preference:activated"
+"""The topic of preferences that came into force, by id."""
+ENDED = "preference:ended"
+"""The topic of preferences that are no longer in force, by id."""
+TERMINAL_ACTOR = "command:preferences"
+"""Who decides at a terminal, where only a person is."""
 MAX_STATEMENT_CHARS = 4_000
+MAX_REASON_CHARS = 200
+UNDECIDED: dict[str, Any] = {
+    "reason": "",
+    "decided_by": "",
+    "decided_at": None,
+    "state_before": "",
+    "statement_before": "",
+}
+"""The decision of a preference that waits for one."""
 
 MOVES: dict[PreferenceState, frozenset[PreferenceState]] = {
     PreferenceState.PROPOSED: frozenset({PreferenceState.ACTIVE, PreferenceState.REJECTED}),
@@ -26,11 +42,15 @@ _VALUE = re.compile(r"[$€£¥]?\s?\d+(?:[.,]\d+)*\s?(?:%|x|bps|bp|usdt|usdc|us
 _NEGATION = re.compile(
     r"\b(?:no|not|never|without|avoid|don't|dont|cannot|can't|stop|exclude)\b|不|没|勿|别|无|禁", re.IGNORECASE
 )
+_SIDE = re.compile(
+    r"\b(?:more|less|above|below|over|under|least|most|min|minimum|max|maximum|long|short|buy|sell|before|after|only)\b"
+    r"|[多少高低买卖大小涨跌前后]"
+)
 
 
 def says_the_same(statement: str, other: str) -> bool:
-    """Say whether two near-equal statements name the same numbers and neither denies what the other says."""
-    return _NUMBER.findall(statement) == _NUMBER.findall(other) and _denials(statement) == _denials(other)
+    """Say whether two near-equal statements name the same amounts and sides, and neither denies the other."""
+    return _claims(statement) == _claims(other)
 
 
 def typed_value_of(statement: str, dimension: str) -> str:
@@ -39,5 +59,8 @@ def typed_value_of(statement: str, dimension: str) -> str:
     return values[-1] if values else dimension
 
 
-def _denials(statement: str) -> int:
-    return len(_NEGATION.findall(statement)) % 2
+def _claims(statement: str) -> tuple[object, ...]:
+    """Return what two statements must share besides their words: numbers, amounts with units, sides, denials."""
+    plain = statement.replace("\u2019", "'").lower()
+    amounts = ["".join(match.group().split()) for match in _VALUE.finditer(plain)]
+    return _NUMBER.findall(plain), amounts, sorted(_SIDE.findall(plain)), len(_NEGATION.findall(plain)) % 2

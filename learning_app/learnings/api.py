@@ -1,0 +1,97 @@
+"""`/v1/learnings`: read, store, edit the guidance, delete. Shapes: the contract."""
+
+from typing import Any
+
+from django.utils import timezone
+from ninja import Query, Router, Status
+
+from learning_app.learnings.core import LEARNING_KIND
+from learning_app.learnings.models import Learning
+from learning_app.learnings.schemas import GuidanceIn, LearningDeleted, LearningHeldOut, LearningOut, NewLearning
+from learning_app.learnings.selectors import learning_record, list_learnings
+from learning_app.learnings.services.change import edit_guidance, set_deleted
+from learning_app.learnings.services.store import store_learning
+from minara_site.access.access_log import log_access
+from minara_site.access.api_auth import allow
+from minara_site.access.policy import Act
+from minara_site.kernel.guard.selectors import find_held, find_refused
+from minara_site.shell.pages import PageRequest
+from minara_site.web.keyset import Order, paginate
+from minara_site.web.schemas import Data, Items, OwnerQuery, PageQuery
+
+router = Router(tags=["learnings"])
+
+
+@router.get("/learnings", summary="List learnings", auth=allow(Act.LEARNINGS_READ), response=Data[Items[LearningOut]])
+def list_(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
+    """List learnings, newest first; a page is shorter by what the guard's newest rules refuse."""
+    principal = request.principal
+    owner = principal.reads(Act.LEARNINGS_READ, query.owner)
+    rows = list_learnings(owner=owner).live()
+    page = paginate(rows, Order("created_at"), cursor=query.cursor, limit=query.limit, scope="v1/learnings")
+    owner_ids = {row.owner_id for row in page.items}
+    log_access(principal=principal, owner_ids=owner_ids, kind="learnings", now=timezone.now())
+    refused = find_refused(LEARNING_KIND, page.items)
+    items = [learning_record(row) for row in page.items if row.pk not in refused]
+    return {"data": {"items": items, "next_cursor": page.next_cursor}}
+
+
+@router.post(
+    "/learnings",
+    summary="Store a learning",
+    auth=allow(Act.LEARNING_WRITE),
+    response={200: Data[LearningOut | LearningHeldOut], 201: Data[LearningOut], 202: Data[LearningHeldOut]},
+)
+def store(request: PageRequest, payload: NewLearning) -> Status[dict[str, Any]]:
+    """Store a procedure that worked. 200 says that one with the same trigger counts once more; 202 that it is held."""
+    principal = request.principal
+    stored = store_learning(
+        owner_id=principal.owner.pk,
+        draft=payload.as_draft(),
+        actor=principal.actor,
+        now=timezone.now(),
+        origin="api",
+    )
+    return answer_of(stored.row, 201 if stored.is_new else 200)
+
+
+@router.patch(
+    "/learnings/{uid}",
+    summary="Edit the guidance of a learning",
+    auth=allow(Act.LEARNING_CHANGE),
+    response={200: Data[LearningOut], 202: Data[LearningHeldOut]},
+)
+def edit(request: PageRequest, uid: str, payload: GuidanceIn, query: Query[OwnerQuery]) -> Status[dict[str, Any]]:
+    """Edit the guidance; 202 says that the guard holds the learning now."""
+    principal = request.principal
+    owner = principal.reaches(Act.LEARNING_CHANGE, query.owner)
+    row = edit_guidance(
+        principal=principal,
+        owner=owner,
+        uid=uid,
+        guidance=payload.guidance,
+        version=payload.version,
+        now=timezone.now(),
+    )
+    return answer_of(row, 200)
+
+
+@router.delete(
+    "/learnings/{uid}",
+    summary="Delete a learning",
+    auth=allow(Act.LEARNING_CHANGE),
+    response=Data[LearningDeleted],
+)
+def delete(request: PageRequest, uid: str, query: Query[OwnerQuery]) -> dict[str, Any]:
+    """Delete one: it is suggested no more, and can be restored on its page for 30 days."""
+    principal = request.principal
+    owner = principal.reaches(Act.LEARNING_CHANGE, query.owner)
+    set_deleted(principal=principal, owner=owner, uids=[uid], is_deleted=True, now=timezone.now())
+    return {"data": {"id": uid, "deleted": True}}
+
+
+def answer_of(row: Learning, status: int) -> Status[dict[str, Any]]:
+    """Return a learning with this status, or 202 and why the guard holds it."""
+    if held := find_held(LEARNING_KIND, row):
+        return Status(202, {"data": {"id": row.uid, "held": held}})
+    return Status(status, {"data": learning_record(row)})

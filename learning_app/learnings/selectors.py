@@ -1,0 +1,135 @@
+"""Reads of learnings: one, a list, what is suggested for a message and why, and what is similar. Source: S2."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from learning_app.learnings.core import LEARNING_KIND
+from learning_app.learnings.core.ranking import MIN_COSINE, Counters
+from learning_app.learnings.index import load_index
+from learning_app.learnings.models import Learning, LearningQuerySet
+from learning_app.similarity.core import count_terms
+from minara_site.kernel.errors import Conflict, NotFound
+from minara_site.kernel.guard.selectors import find_refused
+from minara_site.kernel.ownership import Owner
+
+MAX_QUERY_CHARS = 4_000
+FIRST_READ = 64
+"""So many of the most similar are read first; four times as many each time that a further one may still rank higher."""
+COUNTED = ("number", "success_count", "failure_count", "ignored_count")
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A learning with its similarity and its rank among what is offered."""
+
+    row: Learning
+    cosine: float
+    rank: float
+
+
+def is_learning_on() -> bool:
+    """Say whether turns are reviewed, and learnings stored and suggested."""
+    return bool(settings.MINARA.minara_learning_enabled)
+
+
+def require_learning_on() -> None:
+    """Raise Conflict while learning is switched off."""
+    if not is_learning_on():
+        raise Conflict(_("Learning is switched off: MINARA_LEARNING_ENABLED is false."), code="learning_off")
+
+
+def retention() -> timedelta:
+    """Return how long a deleted learning can be restored."""
+    return timedelta(days=settings.MINARA.fin_profile_memory_soft_delete_retention_days)
+
+
+def get_learning(*, owner: Owner, uid: str) -> Learning:
+    """Return one learning that is not deleted, with its owner. Raises NotFound also for another owner's."""
+    rows = Learning.objects.for_owner(owner).filter(deleted_at__isnull=True).select_related("owner")
+    row: Learning | None = rows.filter(uid=uid).first()
+    if row is None:
+        raise no_such_learning()
+    return row
+
+
+def no_such_learning() -> NotFound:
+    """Return the refusal of what is not there, or another's."""
+    return NotFound(_("There is no such learning."))
+
+
+def list_learnings(*, owner: Owner) -> LearningQuerySet:
+    """Return the learnings that are not deleted, those that the guard holds among them, unordered."""
+    rows: LearningQuerySet = Learning.objects.for_owner(owner).filter(deleted_at__isnull=True)
+    return rows
+
+
+def find_suggested(*, owner_id: int, message: str, context: str = "", limit: int) -> list[Ranked]:
+    """Return what is offered for a message, best first: similar enough, by rank, of equal ones the older.
+
+    The `context` is what went before: it counts as far as the triggers know its words. The same rows and words give
+    the same list.
+    """
+    index = load_index(owner_id)
+    query, before = count_terms(message[:MAX_QUERY_CHARS]), count_terms(context[:MAX_QUERY_CHARS])
+    cosines = index.cosines(query, before)
+    order = np.lexsort((np.arange(len(cosines)), -cosines))[: int((cosines >= MIN_COSINE).sum())]
+    similar = [(index.keys[place], float(cosines[place])) for place in order]
+    excluded: set[int] = set()
+    while True:
+        best = find_best(similar, excluded, limit)
+        rows = Learning.objects.live().in_bulk([number for number, _cosine, _rank in best])
+        refused = find_refused(LEARNING_KIND, rows.values())
+        if not refused:
+            return [Ranked(rows[number], cosine, rank) for number, cosine, rank in best if number in rows]
+        excluded |= refused
+
+
+def find_best(similar: Sequence[tuple[int, float]], excluded: set[int], limit: int) -> list[tuple[int, float, float]]:
+    """Return number, cosine and rank of the best, of learnings in the order of their cosines.
+
+    A rank is below its cosine: once the next cosine is not above the last rank, no other can rank higher.
+    """
+    best: list[tuple[int, float, float]] = []
+    for chosen in slices(similar):
+        if len(best) == limit and chosen[0][1] <= (best[-1][2] if best else 1.0):
+            break
+        live = Learning.objects.live().filter(pk__in=[number for number, _cosine in chosen])
+        counters = {number: Counters(*counts) for number, *counts in live.values_list(*COUNTED)}
+        found = [(number, cosine, counters[number].rank(cosine)) for number, cosine in chosen if number in counters]
+        best = sorted((each for each in best + found if each[0] not in excluded), key=lambda each: (-each[2], each[0]))
+        best = best[:limit]
+    return best
+
+
+def slices(similar: Sequence[tuple[int, float]]) -> Iterator[Sequence[tuple[int, float]]]:
+    """Yield parts of the list, each four times as long as the one before."""
+    start, size = 0, FIRST_READ
+    while start < len(similar):
+        yield similar[start : start + size]
+        start, size = start + size, 4 * size
+
+
+def find_similar(row: Learning, *, limit: int) -> list[tuple[Learning, float]]:
+    """Return the owner's other learnings with the most similar triggers, with their cosine, best first."""
+    index = load_index(row.owner_id)
+    cosines = dict(zip(index.keys, index.cosines(count_terms(row.trigger)).tolist(), strict=True))
+    near = sorted(
+        ((number, cosine) for number, cosine in cosines.items() if cosine >= MIN_COSINE and number != row.pk),
+        key=lambda pair: (-pair[1], pair[0]),
+    )[:limit]
+    rows = Learning.objects.live().in_bulk([number for number, _cosine in near])
+    return [(rows[number], cosine) for number, cosine in near if number in rows]
+
+
+def learning_record(row: Learning) -> dict[str, Any]:
+    """Return a learning as the API answers it."""
+    named = ("name", "trigger", "tool_sequence", "guidance", "origin", "created_at", "updated_at")
+    counted = ("success_count", "failure_count", "ignored_count", "last_used_at", "version")
+    state = "held" if row.held_at else "live"
+    return {"id": row.uid, **{name: getattr(row, name) for name in (*named, *counted)}, "state": state}

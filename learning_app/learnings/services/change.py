@@ -1,0 +1,149 @@
+"""What people and agents change on learnings: the guidance, deletion and restore, each with its undo. Source: S2."""
+
+from collections.abc import Collection, Iterable
+from datetime import datetime
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from learning_app.learnings.core import LEARNING_KIND, MAX_GUIDANCE_CHARS
+from learning_app.learnings.models import Learning
+from learning_app.learnings.selectors import no_such_learning, require_learning_on, retention
+from minara_site.access.principal import Principal
+from minara_site.kernel.audit_log.services import content_digest, record_audit
+from minara_site.kernel.core.vocabulary import AGENT_ACTOR
+from minara_site.kernel.errors import Conflict, FieldError, Invalid, Refused
+from minara_site.kernel.guard.held_at import hold_row
+from minara_site.kernel.guard.selectors import judge_stored
+from minara_site.kernel.guard.services import lift_holds
+from minara_site.kernel.ownership import Owner
+from minara_site.kernel.plain_text import clean_text
+
+MAX_BULK = 5_000
+
+
+def edit_guidance(
+    *, principal: Principal, owner: Owner, uid: str, guidance: str, version: int | None = None, now: datetime
+) -> Learning:
+    """Write new guidance; the one before is kept for undo. What the guard refuses is held with its learning.
+
+    Raises NotFound, Invalid, Refused for what a key may not change, Conflict when it changed since this version or
+    learning is switched off.
+    """
+    require_learning_on()
+    guidance = clean_text(guidance, field="guidance", max_chars=MAX_GUIDANCE_CHARS, min_chars=0)
+    with transaction.atomic():
+        [row] = lock_all(owner, [uid], now=now)
+        check_by_key(principal, [row])
+        if version is not None and version != row.version:
+            raise Conflict(_("This changed since you opened it. Reload the page."), code="changed")
+        if not guidance and not row.tool_sequence:
+            problem = _("It has no steps: its guidance cannot be empty. Delete it instead.")
+            raise Invalid(problem, errors=(FieldError("guidance", problem),))
+        if guidance != row.guidance:
+            write_guidance(row, guidance, actor=principal.actor, now=now)
+    return row
+
+
+def undo_edit(*, principal: Principal, owner: Owner, uid: str, version: int, now: datetime) -> Learning:
+    """Write the guidance of before the last edit again. Raises NotFound, Refused, Conflict when it changed since."""
+    with transaction.atomic():
+        [row] = lock_all(owner, [uid], now=now)
+        check_by_key(principal, [row])
+        if version != row.version or not row.edited_by:
+            raise Conflict(_("It changed since. Nothing was undone."), code="changed")
+        write_guidance(row, row.guidance_before, actor=principal.actor, now=now)
+    return row
+
+
+def write_guidance(row: Learning, guidance: str, *, actor: str, now: datetime) -> None:
+    """Store the guidance of a locked row. Needs a transaction.
+
+    An agent that edits again keeps what was there before its first edit: a roll-back brings that back.
+    """
+    if not (actor.startswith(AGENT_ACTOR) and actor == row.edited_by):
+        row.guidance_before = row.guidance
+    row.guidance = guidance
+    row.edited_by, row.version, row.updated_at = actor, row.version + 1, now
+    save_judged(row, actor=actor, now=now)
+    record_audit(
+        now=now,
+        actor=actor,
+        tool_call="learning_edited",
+        owner_id=row.owner_id,
+        details={"id": row.uid, "sha256": content_digest(guidance)} | ({"held": 1} if row.held_at else {}),
+    )
+
+
+def save_judged(row: Learning, *, actor: str, now: datetime) -> None:
+    """Save a locked row with the guard's verdict on it as it is now. Needs a transaction."""
+    lift_holds(kind=LEARNING_KIND, object_ids=[row.pk], actor=actor, now=now)
+    verdict = judge_stored(LEARNING_KIND, {row.pk: row.guarded_text})[row.pk]
+    row.rules_version, row.held_at = verdict.rules_version, now if verdict.is_held else None
+    row.save()
+    if verdict.is_held:
+        hold_row(LEARNING_KIND, row, verdict, now=now)
+
+
+def set_deleted(
+    *, principal: Principal, owner: Owner, uids: Collection[str], is_deleted: bool, now: datetime
+) -> list[Learning]:
+    """Delete learnings softly or restore them, all or nothing; return those that changed.
+
+    What comes back is judged by today's rules. Raises NotFound, Invalid, Refused for what is not a key's to change.
+    """
+    if not 0 < len(set(uids)) <= MAX_BULK:
+        raise Invalid(_("Choose between 1 and %(max)d learnings.") % {"max": MAX_BULK}, code="wrong_choice")
+    with transaction.atomic():
+        rows = [row for row in lock_all(owner, uids, now=now) if bool(row.deleted_at) != is_deleted]
+        check_by_key(principal, rows)
+        check_restorable(principal, rows)
+        for row in rows:
+            mark_deleted(row, by=principal.actor if is_deleted else "", actor=principal.actor, now=now)
+    return rows
+
+
+def mark_deleted(row: Learning, *, by: str, actor: str, now: datetime) -> None:
+    """Delete a locked row softly, `by` somebody, or restore it where `by` is empty. Needs a transaction."""
+    row.deleted_at, row.deleted_by, row.updated_at = now if by else None, by, now
+    if by:
+        lift_holds(kind=LEARNING_KIND, object_ids=[row.pk], actor=actor, now=now)
+        row.save(update_fields=["deleted_at", "deleted_by", "updated_at"])
+    else:
+        save_judged(row, actor=actor, now=now)
+    act = "learning_removed" if by else "learning_restored"
+    details = {"id": row.uid, "sha256": content_digest(row.guarded_text)}
+    record_audit(now=now, actor=actor, tool_call=act, owner_id=row.owner_id, details=details)
+
+
+def list_deleted_with(*, owner: Owner, uid: str) -> list[str]:
+    """Return the learnings that were deleted in the same act as this one, itself among them. Raises NotFound."""
+    rows = Learning.objects.for_owner(owner).filter(deleted_at__isnull=False)
+    row = rows.filter(uid=uid).first()
+    if row is None:
+        raise no_such_learning()
+    return list(rows.filter(deleted_at=row.deleted_at, deleted_by=row.deleted_by).values_list("uid", flat=True))
+
+
+def lock_all(owner: Owner, uids: Collection[str], *, now: datetime) -> list[Learning]:
+    """Lock and return exactly these rows, deleted ones while they can be restored. Raises NotFound."""
+    wanted, cutoff = set(uids), now - retention()
+    rows = Learning.objects.for_owner(owner).kept(cutoff).filter(uid__in=wanted)
+    found = list(rows.order_by("pk").select_for_update(of=("self",)))
+    if len(found) != len(wanted):
+        raise no_such_learning()
+    return found
+
+
+def check_by_key(principal: Principal, rows: Iterable[Learning]) -> None:
+    """Raise Refused where a key would change what a person wrote or deleted."""
+    if principal.is_key and not principal.is_operator:
+        for row in rows:
+            if any(by and not by.startswith(AGENT_ACTOR) for by in (row.edited_by, row.deleted_by)):
+                raise Refused(_("A person changed this learning. It can be changed on its page."), code="not_editable")
+
+
+def check_restorable(principal: Principal, rows: Iterable[Learning]) -> None:
+    """Raise Refused where a person would restore what another person deleted; operators restore everything."""
+    if not principal.is_operator and any(row.deleted_by not in ("", principal.actor) for row in rows):
+        raise Refused(_("An operator deleted this. Only an operator can restore it."), code="not_editable")

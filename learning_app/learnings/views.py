@@ -1,0 +1,164 @@
+"""`/learnings/`: the list, one learning, what is changed on them, and what a message would be offered."""
+
+from http import HTTPStatus
+
+from django.conf import settings
+from django.http import HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from learning_app.learnings.core import LEARNING_KIND
+from learning_app.learnings.forms import GuidanceForm, TryForm
+from learning_app.learnings.models import Learning
+from learning_app.learnings.pages import LEARNINGS, page_context, try_message
+from learning_app.learnings.selectors import get_learning, is_learning_on
+from learning_app.learnings.services.change import edit_guidance, list_deleted_with, set_deleted, undo_edit
+from minara_site.access.access_log import log_access
+from minara_site.access.policy import Act
+from minara_site.kernel.conversations.models import USUAL_TIER
+from minara_site.kernel.errors import Conflict, Invalid, NotFound
+from minara_site.kernel.guard.selectors import find_open_holds
+from minara_site.shell.owners import open_owner
+from minara_site.shell.pages import PageRequest, page
+from minara_site.web.forms import show_refusal
+from minara_site.web.lists import BulkAction
+from minara_site.web.moments import number_label
+from minara_site.web.responses import back, render_page, see_other, toast
+
+RESTORE = BulkAction("restore", _("Restore"), "undo")
+TEMPLATE = "learning_app/learnings/one.html"
+
+
+@page(Act.LEARNINGS_READ)
+def learning_list(request: PageRequest) -> HttpResponse:
+    """List learnings: live ones, what the guard holds, or what can be restored."""
+    return LEARNINGS.answer(request, is_on=is_learning_on())
+
+
+@page(Act.LEARNINGS_READ)
+def learning_page(request: PageRequest, uid: str) -> HttpResponse:
+    """Show one learning: its steps, what turns did with it, what is similar, what an agent reads."""
+    return show(request, uid)
+
+
+def show(request: PageRequest, uid: str, form: GuidanceForm | None = None, status: int = HTTPStatus.OK) -> HttpResponse:
+    """Answer the page of a learning. Who opens somebody else's leaves a line in the access log."""
+    principal = request.principal
+    row = get_learning(owner=principal.reaches(Act.LEARNINGS_READ), uid=uid)
+    log_access(principal=principal, owner_ids=[row.owner_id], kind="learning", object_id=uid, now=timezone.now())
+    form = form or GuidanceForm.of(row)
+    return render_page(request, TEMPLATE, {**page_context(row, request), "form": form}, status=status)
+
+
+@page(Act.LEARNING_CHANGE, methods=("POST",))
+def edit(request: PageRequest, uid: str) -> HttpResponse:
+    """Write new guidance; what was typed stays in the form when it cannot be stored."""
+    form = GuidanceForm(request.POST)
+    if not form.is_valid():
+        return show(request, uid, form, HTTPStatus.UNPROCESSABLE_ENTITY)
+    principal = request.principal
+    try:
+        row = edit_guidance(
+            principal=principal,
+            owner=principal.reaches(Act.LEARNING_CHANGE),
+            uid=uid,
+            guidance=form.cleaned_data["guidance"],
+            version=form.cleaned_data["version"],
+            now=timezone.now(),
+        )
+    except (Invalid, Conflict) as refusal:
+        show_refusal(form, refusal)
+        return show(request, uid, form, refusal.status)
+    if row.held_at:
+        hold = find_open_holds(LEARNING_KIND, [row.pk])[row.pk]
+        toast(request, _("The guard holds it now: it is not suggested until an operator releases it."))
+        return see_other("held:one", hold.pk)
+    if row.version == form.cleaned_data["version"]:
+        toast(request, _("Nothing changed."))
+    else:
+        toast(request, _("Guidance saved."), reverse("learnings:undo_edit", args=[uid, row.version]))
+    return see_other("learnings:one", uid)
+
+
+@page(Act.LEARNING_CHANGE, methods=("POST",))
+def undo_edit_view(request: PageRequest, uid: str, version: int) -> HttpResponse:
+    """Write the guidance of before the last edit again."""
+    principal = request.principal
+    owner = principal.reaches(Act.LEARNING_CHANGE)
+    row = undo_edit(principal=principal, owner=owner, uid=uid, version=version, now=timezone.now())
+    toast(request, _("Undone."), reverse("learnings:undo_edit", args=[uid, row.version]))
+    return see_other("learnings:one", uid)
+
+
+@page(Act.LEARNING_CHANGE, methods=("POST",))
+def delete(request: PageRequest, uid: str) -> HttpResponse:
+    """Delete one: it is suggested no more."""
+    change(request, [uid], is_deleted=True)
+    return back(request, "learnings:list")
+
+
+@page(Act.LEARNING_CHANGE, methods=("POST",))
+def restore(request: PageRequest, uid: str) -> HttpResponse:
+    """Restore one, with all that were deleted in the same act."""
+    owner = request.principal.reaches(Act.LEARNING_CHANGE)
+    change(request, list_deleted_with(owner=owner, uid=uid), is_deleted=False)
+    return back(request, "learnings:list")
+
+
+@page(Act.LEARNING_CHANGE, methods=("POST",))
+def bulk(request: PageRequest) -> HttpResponse:
+    """Delete or restore the chosen rows, all or none of them, with one undo."""
+    action = request.POST.get("action", "")
+    if action not in ("delete", "restore"):
+        raise Invalid(_("Choose delete or restore."), code="unknown_action")
+    numbers = LEARNINGS.chosen_ids(request)
+    uids = list(Learning.objects.filter(pk__in=numbers).values_list("uid", flat=True))
+    if len(uids) != len(set(numbers)):
+        raise NotFound(_("One of the chosen rows does not exist."))
+    change(request, uids, is_deleted=action == "delete")
+    return back(request, "learnings:list")
+
+
+def change(request: PageRequest, uids: list[str], *, is_deleted: bool) -> None:
+    """Delete or restore learnings and say so, with an undo of what was deleted."""
+    principal = request.principal
+    rows = set_deleted(
+        principal=principal,
+        owner=principal.reaches(Act.LEARNING_CHANGE),
+        uids=uids,
+        is_deleted=is_deleted,
+        now=timezone.now(),
+    )
+    if is_deleted:
+        said = ngettext("Deleted %(count)s learning.", "Deleted %(count)s learnings.", len(rows))
+    else:
+        said = ngettext("Restored %(count)s learning.", "Restored %(count)s learnings.", len(rows))
+    undo_url = reverse("learnings:restore", args=[rows[0].uid]) if rows and is_deleted else None
+    toast(request, said % {"count": number_label(len(rows))}, undo_url)
+
+
+@page(Act.LEARNINGS_READ)
+def try_page(request: PageRequest) -> HttpResponse:
+    """Show what a new session would be offered for a message, and why; nothing is logged as offered."""
+    principal = request.principal
+    owner = open_owner(principal.reads(Act.LEARNINGS_READ, request.GET.get("owner")))
+    form = TryForm(request.GET if "message" in request.GET else None)
+    message = form.cleaned_data["message"] if form.is_bound and form.is_valid() else ""
+    tier = (form.is_bound and form.is_valid() and form.cleaned_data["max_tier"]) or USUAL_TIER
+    rows = try_message(owner_id=owner.pk, message=message, max_tier=tier, principal=principal) if message else []
+    log_access(principal=principal, owner_ids=[owner.pk], kind="learnings", now=timezone.now())
+    is_own = owner == principal.owner
+    context = {
+        "title": _("Try a message") if is_own else _("Try a message for %(owner)s") % {"owner": owner.get_short_name()},
+        "form": form,
+        "message": message,
+        "rows": rows,
+        "top": settings.MINARA.minara_learning_top_k,
+        "tier": tier,
+        "is_on": is_learning_on(),
+        "owner_name": "" if is_own else owner.username,
+    }
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if form.errors else HTTPStatus.OK
+    return render_page(request, "learning_app/learnings/try.html", context, status=status)

@@ -1,0 +1,1 @@
+"""Writes of preferences: propose, decide, mine."""

@@ -1,0 +1,336 @@
+"""What people decide on preferences: approve, edit and approve, reject, archive, undo. Sources: decisions, S1, U-20.
+
+A hard constraint comes into force, and ends, only by its owner's own act with a typed value (R-19): on a page that asks
+for a fresh sign-in, or at a terminal. No other module sets a state to active.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from itertools import groupby
+from operator import attrgetter
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from learning_app.preferences.core import (
+    ACTIVATED,
+    ENDED,
+    MAX_REASON_CHARS,
+    MAX_STATEMENT_CHARS,
+    MOVES,
+    TERMINAL_ACTOR,
+    UNDECIDED,
+    typed_value_of,
+)
+from learning_app.preferences.models import Preference
+from learning_app.preferences.selectors import is_refused, preference_missing
+from learning_app.vocabulary import PreferenceState
+from minara_site.access.models import User
+from minara_site.kernel.audit_log.services import record_audit
+from minara_site.kernel.db import update_rows
+from minara_site.kernel.errors import Conflict, FieldError, Invalid, Refused
+from minara_site.kernel.guard import core as guard
+from minara_site.kernel.guard.labels import SENTENCES
+from minara_site.kernel.jobs.topics import announce
+from minara_site.kernel.ownership import Owner
+from minara_site.kernel.plain_text import clean_text
+
+ACTIVE = PreferenceState.ACTIVE
+MAX_TOGETHER = 200
+"""As many preferences are rejected in one act."""
+WHAT_IT_IS = {
+    PreferenceState.PROPOSED: gettext_lazy("It waits for a decision. Nothing was changed."),
+    PreferenceState.ACTIVE: gettext_lazy("It is active already. Nothing was changed."),
+    PreferenceState.REJECTED: gettext_lazy("It was rejected. Nothing was changed."),
+    PreferenceState.ARCHIVED: gettext_lazy("It is archived. Nothing was changed."),
+}
+DECIDED = (
+    "state",
+    "statement",
+    "rules_version",
+    "reason",
+    "decided_by",
+    "decided_at",
+    "state_before",
+    "statement_before",
+    "version",
+    "updated_at",
+)
+
+
+def approve(
+    *,
+    preference_id: int,
+    owner: Owner,
+    statement: str | None = None,
+    version: int | None = None,
+    actor: str,
+    now: datetime,
+) -> Preference:
+    """Put a soft preference in force, with another statement where one is given.
+
+    Raises NotFound, Invalid (also `held`: the guard refuses the new statement), Refused (`hard_constraint`), and
+    Conflict for a stale version, for what is held, and for a state from which no approval leads.
+    """
+    with transaction.atomic():
+        row = lock_one(owner, preference_id, version=version)
+        if row.is_hard:
+            raise only_its_owner()
+        return activate(row, statement, act="preference_approved", actor=actor, now=now)
+
+
+def reject(
+    *,
+    preference_id: int,
+    owner: Owner,
+    reason: str = "",
+    version: int | None = None,
+    actor: str,
+    now: datetime,
+) -> Preference:
+    """Reject a proposal of either kind. Raises NotFound, Invalid, Conflict."""
+    reason = clean_reason(reason)
+    with transaction.atomic():
+        rows = [lock_one(owner, preference_id, version=version)]
+        return decide(rows, PreferenceState.REJECTED, act="preference_rejected", reason=reason, actor=actor, now=now)[0]
+
+
+def reject_all(*, ids: Collection[int], owner: Owner, reason: str = "", actor: str, now: datetime) -> list[Preference]:
+    """Reject proposals, all or none. Raises NotFound unless all are there, Invalid, Conflict."""
+    reason, chosen = clean_reason(reason), set(ids)
+    if not 1 <= len(chosen) <= MAX_TOGETHER:
+        raise Invalid(_("Choose 1 to %(most)d preferences.") % {"most": MAX_TOGETHER}, code="too_many")
+    with transaction.atomic():
+        rows = list(lock(Preference.objects.for_owner(owner).filter(pk__in=chosen)))
+        if len(rows) < len(chosen):
+            raise preference_missing()
+        return decide(rows, PreferenceState.REJECTED, act="preference_rejected", reason=reason, actor=actor, now=now)
+
+
+def archive(
+    *,
+    preference_id: int,
+    owner: Owner,
+    reason: str = "",
+    version: int | None = None,
+    actor: str,
+    now: datetime,
+) -> Preference:
+    """End an active soft preference and keep its row. Raises NotFound, Invalid, Conflict, Refused for a hard one."""
+    reason = clean_reason(reason)
+    with transaction.atomic():
+        rows = [lock_one(owner, preference_id, version=version)]
+        return decide(rows, PreferenceState.ARCHIVED, act="preference_archived", reason=reason, actor=actor, now=now)[0]
+
+
+def activate_constraint(
+    *,
+    preference_id: int,
+    owner: User,
+    typed: str,
+    statement: str | None = None,
+    version: int | None = None,
+    actor: str,
+    now: datetime,
+) -> Preference:
+    """Put a hard constraint in force as its owner, who typed its value; a new statement where one is given.
+
+    Its surfaces are the page that asks for a fresh sign-in and the terminal. Raises what `approve` raises, Invalid for
+    another typed value, Refused when somebody else acts, and Conflict for a soft preference.
+    """
+    with transaction.atomic():
+        row = lock_constraint(owner, preference_id, version=version, actor=actor)
+        return activate(row, statement, act="constraint_activated", actor=actor, now=now, typed=typed)
+
+
+def archive_constraint(
+    *,
+    preference_id: int,
+    owner: User,
+    typed: str,
+    reason: str = "",
+    version: int | None = None,
+    actor: str,
+    now: datetime,
+) -> Preference:
+    """End an active hard constraint as its owner, who typed its value. Raises what `activate_constraint` raises."""
+    reason = clean_reason(reason)
+    with transaction.atomic():
+        row = lock_constraint(owner, preference_id, version=version, actor=actor)
+        check_move(row, PreferenceState.ARCHIVED)
+        check_typed(row, typed)
+        set_state(row, PreferenceState.ARCHIVED, reason=reason, actor=actor, now=now, is_owners_act=True)
+        return store([row], act="constraint_archived", actor=actor, now=now)[0]
+
+
+def undo_decision(
+    *, preference_id: int, owner: Owner, version: int | None = None, actor: str, now: datetime
+) -> list[Preference]:
+    """Undo the last decision, with all that was decided in the same act, unless something changed since.
+
+    Never puts a hard constraint in force; ends one only as its owner. Raises NotFound, Conflict, Refused.
+    """
+    with transaction.atomic():
+        chosen = lock_one(owner, preference_id, version=version)
+        if not chosen.state_before:
+            raise Conflict(_("It changed since, or its decision was undone. Nothing was changed."), code="changed")
+        together = {"decided_by": chosen.decided_by, "decided_at": chosen.decided_at, "state": chosen.state}
+        rows = list(lock(Preference.objects.for_owner(owner).filter(**together).exclude(state_before="")))
+        for row in rows:
+            before = PreferenceState(row.state_before)
+            if row.statement_before:
+                row.statement, row.rules_version = row.statement_before, ""  # readers judge it by today's rules
+            if row.is_hard and before is ACTIVE:
+                detail = _("An undo activates no hard constraint. Activate it on its page.")
+                raise Refused(detail, code="hard_constraint")
+            set_state(row, before, actor=actor, now=now, is_owners_act=is_own_act(row, actor))
+            row.state_before = row.statement_before = ""
+            if before is PreferenceState.PROPOSED:
+                for name, value in UNDECIDED.items():
+                    setattr(row, name, value)
+        return store(rows, act="preference_undone", actor=actor, now=now, was={row.pk: chosen.state for row in rows})
+
+
+def activate(
+    row: Preference, statement: str | None, *, act: str, actor: str, now: datetime, typed: str | None = None
+) -> Preference:
+    """Put a locked preference in force; a typed value makes it its owner's own act."""
+    check_move(row, ACTIVE)
+    check_not_held(row, has_edit=statement is not None)
+    row.statement_before = ""
+    if statement is not None:
+        edit(row, statement)
+    if typed is not None:
+        check_typed(row, typed)
+    set_state(row, ACTIVE, actor=actor, now=now, is_owners_act=typed is not None)
+    return store([row], act=act, actor=actor, now=now)[0]
+
+
+def decide(
+    rows: Sequence[Preference], state: PreferenceState, *, act: str, reason: str, actor: str, now: datetime
+) -> list[Preference]:
+    """Give locked preferences another state, all or none."""
+    for row in rows:
+        check_move(row, state)
+        row.statement_before = ""
+        set_state(row, state, reason=reason, actor=actor, now=now)
+    return store(rows, act=act, actor=actor, now=now)
+
+
+def set_state(
+    row: Preference,
+    state: PreferenceState,
+    *,
+    reason: str = "",
+    actor: str,
+    now: datetime,
+    is_owners_act: bool = False,
+) -> None:
+    """Set the state of a locked preference, and what its undo needs: the one place that sets or ends `active`.
+
+    Raises Refused for a hard constraint that would come into force or end without its owner's act, Conflict (`held`).
+    """
+    if row.is_hard and ACTIVE in (state, row.state) and not is_owners_act:
+        raise only_its_owner()
+    if state is ACTIVE:
+        check_not_held(row)
+    row.state_before, row.state, row.reason = row.state, state, reason
+    row.decided_by, row.decided_at, row.updated_at = actor, now, now
+    row.version += 1
+
+
+def store(
+    rows: Sequence[Preference], *, act: str, actor: str, now: datetime, was: Mapping[int, str] | None = None
+) -> list[Preference]:
+    """Write decided rows with their audit entries, and announce what came into force and what ended."""
+    update_rows(Preference, DECIDED, rows)
+    before = was or {row.pk: row.state_before for row in rows}
+    for owner_id, own in groupby(sorted(rows, key=attrgetter("owner_id", "pk")), attrgetter("owner_id")):
+        ids, reason = [row.pk for row in own], rows[0].reason
+        details: dict[str, Any] = {"id": ids[0]} if len(ids) == 1 else {"count": len(ids), "ids": ids}
+        record_audit(now=now, actor=actor, tool_call=act, owner_id=owner_id, reasoning=reason, details=details)
+    announce_each(ENDED, (row.pk for row in rows if before[row.pk] == ACTIVE), now=now)
+    announce_each(ACTIVATED, (row.pk for row in rows if row.state == ACTIVE), now=now)
+    return list(rows)
+
+
+def announce_each(topic: str, ids: Iterable[int], *, now: datetime) -> None:
+    """Announce preferences, if there are any."""
+    if found := list(ids):
+        announce(topic, found, now=now)
+
+
+def lock(rows: Any) -> Any:
+    """Lock rows in the order in which every writer locks."""
+    return rows.order_by("pk").select_for_update(of=("self",))
+
+
+def lock_one(owner: Owner, preference_id: int, *, version: int | None) -> Preference:
+    """Lock and return one preference. Raises NotFound, and Conflict (`stale`) for another version."""
+    row: Preference | None = lock(Preference.objects.for_owner(owner).filter(pk=preference_id)).first()
+    if row is None:
+        raise preference_missing()
+    if version is not None and version != row.version:
+        detail = _("This changed since you opened it. Reload the page.")
+        raise Conflict(detail, code="stale", current={"version": row.version, "state": str(row.state)})
+    return row
+
+
+def lock_constraint(owner: User, preference_id: int, *, version: int | None, actor: str) -> Preference:
+    """Lock and return a hard constraint of its owner, who acts. Raises NotFound, Conflict, Refused."""
+    row = lock_one(owner, preference_id, version=version)
+    if not row.is_hard:
+        raise Conflict(_("It is no hard constraint. Approve or archive it like any preference."), code="soft")
+    if not is_own_act(row, actor):
+        raise only_its_owner()
+    return row
+
+
+def is_own_act(row: Preference, actor: str) -> bool:
+    """Say whether its owner acts in person: in the browser, or at a terminal."""
+    return actor in (f"user:{row.owner_id}", TERMINAL_ACTOR)
+
+
+def only_its_owner() -> Refused:
+    """Return the refusal of a hard constraint."""
+    detail = _("Only its owner starts and ends a hard constraint: on its page after a fresh sign-in, or at a terminal.")
+    return Refused(detail, code="hard_constraint")
+
+
+def check_move(row: Preference, state: PreferenceState) -> None:
+    """Raise Conflict unless a decision leads from where it is to this state."""
+    if state not in MOVES[PreferenceState(row.state)]:
+        raise Conflict(str(WHAT_IT_IS[PreferenceState(row.state)]), code=row.state)
+
+
+def check_not_held(row: Preference, *, has_edit: bool = False) -> None:
+    """Raise Conflict for what the guard holds, and for what today's rules refuse unless it gets another statement."""
+    if row.held_at or (not has_edit and is_refused(row)):
+        raise Conflict(_("The guard holds its text. Decide on the held text first."), code="held")
+
+
+def check_typed(row: Preference, typed: str) -> None:
+    """Raise Invalid unless this is what its owner types to confirm."""
+    value = typed_value_of(row.statement, row.dimension)
+    if typed.strip().casefold() != value.casefold():
+        problem = _("Type exactly: %(value)s") % {"value": value}
+        raise Invalid(problem, code="typed_value", errors=(FieldError("typed", problem),))
+
+
+def edit(row: Preference, statement: str) -> None:
+    """Give a locked preference another statement and keep what it said. Raises Invalid, also for what is refused."""
+    text = clean_text(statement, field="statement", max_chars=MAX_STATEMENT_CHARS)
+    if text == row.statement:
+        return
+    if findings := guard.judge(text).findings:
+        why = _("%(why)s Say it in other words. Nothing was changed.")
+        problem = why % {"why": SENTENCES[findings[0].reason]}
+        raise Invalid(problem, code="held", errors=(FieldError("statement", problem),))
+    row.statement_before, row.statement, row.rules_version = row.statement, text, guard.RULES.version
+
+
+def clean_reason(reason: str) -> str:
+    """Return why somebody decided so. Raises Invalid."""
+    return clean_text(reason, field="reason", max_chars=MAX_REASON_CHARS, min_chars=0)

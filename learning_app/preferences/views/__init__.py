@@ -1,0 +1,1 @@
+"""The pages of preferences. Each works without JavaScript; to HTMX a row of the list answers what became of it."""

@@ -1,0 +1,145 @@
+"""One preference: its evidence, and what a person decides on it and undoes."""
+
+from http import HTTPStatus
+from urllib.parse import urlsplit
+
+from django.http import HttpResponse, QueryDict
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from learning_app.preferences.forms import WordsForm
+from learning_app.preferences.models import Preference
+from learning_app.preferences.pages.lists import list_of
+from learning_app.preferences.pages.one import page_context
+from learning_app.preferences.selectors import get_preference
+from learning_app.preferences.services.decide import approve, archive, only_its_owner, reject, undo_decision
+from learning_app.vocabulary import PreferenceState
+from minara_site.access.access_log import log_access
+from minara_site.access.policy import Act
+from minara_site.kernel.errors import Conflict, Invalid, Refused
+from minara_site.kernel.guard.masking import masked_for
+from minara_site.kernel.plain_text import parse_number
+from minara_site.shell.pages import PageRequest, page
+from minara_site.web.forms import show_refusal
+from minara_site.web.lists import render_row
+from minara_site.web.moments import number_label
+from minara_site.web.responses import back, form_status, render_page, see_other, toast, wants_fragment
+
+
+@page(Act.PREFERENCES_READ)
+def show(request: PageRequest, preference_id: int) -> HttpResponse:
+    """Show one preference; who opens somebody else's leaves a line in the access log."""
+    row = open_one(request, Act.PREFERENCES_READ, preference_id)
+    return render_page(request, "learning_app/preferences/one.html", page_context(row, request.principal))
+
+
+@page(Act.PREFERENCE_DECIDE, methods=("GET", "POST"))
+def approve_one(request: PageRequest, preference_id: int) -> HttpResponse:
+    """Put a soft preference in force, on its form in other words. A hard constraint has a page of its own for that."""
+    row = open_one(request, Act.PREFERENCE_DECIDE, preference_id)
+    if row.is_hard:
+        return to_its_owner(request, row, "preferences:activate")
+    if request.method == "POST" and "statement" not in request.POST:
+        approved = approve(**asked(request, row))
+        return answer(request, approved, _("Approved. Agents read it from the next session on."))
+    shown = masked_for(request.principal.owner, row)
+    if shown.statement != row.statement:
+        raise Refused(_("It holds a secret, which only its owner reads. They can say it in other words."))
+    initial = {"statement": row.statement, "version": row.version}
+    form, status = WordsForm(request.POST if request.method == "POST" else None, initial=initial), None
+    if request.method == "POST" and form.is_valid():
+        words = form.cleaned_data
+        try:
+            approved = approve(**{**asked(request, row), "version": words["version"]}, statement=words["statement"])
+        except Invalid as refusal:
+            show_refusal(form, refusal)
+        except Conflict as conflict:
+            if conflict.problem_code != "stale":
+                raise
+            row.refresh_from_db()
+            form = WordsForm({"statement": words["statement"], "version": row.version})
+            form.add_error(None, _("It changed since you opened it. Compare both, then approve yours."))
+            status = HTTPStatus.CONFLICT
+        else:
+            return answer(request, approved, _("Approved. Agents read it from the next session on."))
+    context = {"title": _("Edit and approve"), "row": row, "form": form, "chars": len(form["statement"].value() or "")}
+    return render_page(request, "learning_app/preferences/edit.html", context, status=status or form_status(form))
+
+
+@page(Act.PREFERENCE_DECIDE, methods=("POST",))
+def reject_one(request: PageRequest, preference_id: int) -> HttpResponse:
+    """Reject a proposal of either kind."""
+    row = open_one(request, Act.PREFERENCE_DECIDE, preference_id)
+    rejected = reject(**asked(request, row), reason=request.POST.get("reason", ""))
+    return answer(request, rejected, _("Rejected. No agent can propose it again."))
+
+
+@page(Act.PREFERENCE_DECIDE, methods=("POST",))
+def archive_one(request: PageRequest, preference_id: int) -> HttpResponse:
+    """End an active soft preference. A hard constraint has a page of its own for that."""
+    row = open_one(request, Act.PREFERENCE_DECIDE, preference_id)
+    if row.is_hard:
+        return to_its_owner(request, row, "preferences:archive_constraint")
+    archived = archive(**asked(request, row), reason=request.POST.get("reason", ""))
+    return answer(request, archived, _("Archived. No new session reads it."))
+
+
+@page(Act.PREFERENCE_DECIDE, methods=("POST",))
+def undo(request: PageRequest, preference_id: int) -> HttpResponse:
+    """Undo the last decision with all that were decided in the same act; none about a hard constraint in force."""
+    row = open_one(request, Act.PREFERENCE_DECIDE, preference_id)
+    if row.is_hard and row.state == PreferenceState.ACTIVE:
+        return to_its_owner(request, row, "preferences:archive_constraint")
+    version = parse_number(request.GET.get("version", ""))
+    rows = undo_decision(**{**asked(request, row), "version": version})
+    said = ngettext("Undone for %(count)s preference.", "Undone for %(count)s preferences.", len(rows))
+    toast(request, said % {"count": number_label(len(rows))})
+    return back(request, reverse("preferences:one", args=[row.pk]))
+
+
+def open_one(request: PageRequest, act: Act, preference_id: int) -> Preference:
+    """Return a preference that this reader reaches, and log the look at somebody else's. Raises NotFound."""
+    principal = request.principal
+    row = get_preference(owner=principal.reaches(act), preference_id=preference_id)
+    object_id = str(row.pk)
+    log_access(
+        principal=principal, owner_ids=[row.owner_id], kind="preference", object_id=object_id, now=timezone.now()
+    )
+    return row
+
+
+def asked(request: PageRequest, row: Preference) -> dict[str, object]:
+    """Return what every decision takes; `version` is the one that its form shows, where it shows one."""
+    return {
+        "preference_id": row.pk,
+        "owner": request.principal.reaches(Act.PREFERENCE_DECIDE),
+        "version": parse_number(request.POST.get("version", "")),
+        "actor": request.principal.actor,
+        "now": timezone.now(),
+    }
+
+
+def to_its_owner(request: PageRequest, row: Preference, url_name: str) -> HttpResponse:
+    """Lead the owner of a hard constraint to the page that asks for its value. Raises Refused for everybody else."""
+    if row.owner_id != request.principal.owner.pk:
+        raise only_its_owner()
+    return see_other(url_name, row.pk)
+
+
+def answer(request: PageRequest, row: Preference, said: str | Promise) -> HttpResponse:
+    """Say what was decided, with its undo; in a list the row leaves its tab."""
+    toast(request, said, undo_url(row))
+    if not wants_fragment(request):
+        return back(request, reverse("preferences:one", args=[row.pk]))
+    params = QueryDict(urlsplit(request.htmx.current_url or "").query)
+    shown = list_of(params)
+    spec, owner = shown.read(request.principal, params)
+    return render_row(request, spec, shown.rows(owner), tab_counts=shown.count_tabs(owner))
+
+
+def undo_url(row: Preference) -> str:
+    """Return where the decision that led to this version is undone."""
+    return f"{reverse('preferences:undo', args=[row.pk])}?version={row.version}"
