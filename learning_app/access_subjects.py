@@ -10,6 +10,6 @@ ACCESS_SUBJECTS = (
     AccessSubject("trading_cases", _("trading cases in a list")),
     AccessSubject("learning", _("a learning"), "learnings:one"),
     AccessSubject("learnings", _("learnings in a list"), "learnings:list"),
-    AccessSubject("preference", _("a preference")),
+    AccessSubject("preference", _("a preference"), "preferences:one"),
     AccessSubject("preferences", _("preferences in a list")),
 )

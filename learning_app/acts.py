@@ -1,8 +1,17 @@
 """The app's acts of the audit log, room by room."""
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
 
-from minara_site.kernel.audit_log.table import AuditAct, Undo
+from minara_site.kernel.audit_log.table import AuditAct, FeedLine, Undo
+
+PREFERENCES, PREFERENCE = "preferences:list", "preferences:one"
+PROPOSED = ngettext_lazy("Proposed %(number)s preference", "Proposed %(number)s preferences", "count")
+APPROVED = ngettext_lazy("Approved %(number)s preference", "Approved %(number)s preferences", "count")
+REJECTED = ngettext_lazy("Rejected %(number)s preference", "Rejected %(number)s preferences", "count")
+ARCHIVED = ngettext_lazy("Archived %(number)s preference", "Archived %(number)s preferences", "count")
+ACTIVATED = ngettext_lazy("Activated %(number)s hard constraint", "Activated %(number)s hard constraints", "count")
+ENDED = ngettext_lazy("Archived %(number)s hard constraint", "Archived %(number)s hard constraints", "count")
 
 ACTS = (
     AuditAct("methodology_created", _("Methodology created"), undo=Undo.ROLL_BACK),
@@ -29,14 +38,48 @@ ACTS = (
     AuditAct("trading_case_held", _("Trading cases held again"), undo=Undo.OPPOSITE),
     AuditAct("trading_case_released", _("Held trading cases released"), undo=Undo.OPPOSITE),
     AuditAct("trading_case_discarded", _("Held trading cases discarded"), undo=Undo.OPPOSITE),
-    AuditAct("preference_proposed", _("Preference proposed"), undo=Undo.ROLL_BACK),
+    AuditAct(
+        "preference_proposed",
+        _("Preference proposed"),
+        undo=Undo.ROLL_BACK,
+        feed=FeedLine(PROPOSED, "", PREFERENCES, PREFERENCE),
+    ),
     AuditAct("preference_repeated", _("Preference proposed again")),
-    AuditAct("preference_approved", _("Preference approved"), undo=Undo.OPPOSITE, changes_prompt=True),
-    AuditAct("preference_rejected", _("Preference rejected"), undo=Undo.OPPOSITE),
-    AuditAct("preference_archived", _("Preference archived"), undo=Undo.OPPOSITE, changes_prompt=True),
+    AuditAct(
+        "preference_approved",
+        _("Preference approved"),
+        undo=Undo.OPPOSITE,
+        changes_prompt=True,
+        feed=FeedLine(APPROVED, "t-read", PREFERENCES, PREFERENCE),
+    ),
+    AuditAct(
+        "preference_rejected",
+        _("Preference rejected"),
+        undo=Undo.OPPOSITE,
+        feed=FeedLine(REJECTED, "t-bad", PREFERENCES, PREFERENCE),
+    ),
+    AuditAct(
+        "preference_archived",
+        _("Preference archived"),
+        undo=Undo.OPPOSITE,
+        changes_prompt=True,
+        feed=FeedLine(ARCHIVED, "t-person", PREFERENCES, PREFERENCE),
+    ),
     AuditAct("preference_undone", _("Decision on a preference undone"), changes_prompt=True),
-    AuditAct("constraint_activated", _("Hard constraint activated"), undo=Undo.OPPOSITE, changes_prompt=True),
-    AuditAct("constraint_archived", _("Hard constraint archived"), undo=Undo.OPPOSITE, changes_prompt=True),
+    AuditAct(
+        "constraint_activated",
+        _("Hard constraint activated"),
+        undo=Undo.OPPOSITE,
+        changes_prompt=True,
+        feed=FeedLine(ACTIVATED, "t-read", PREFERENCES, PREFERENCE),
+    ),
+    AuditAct(
+        "constraint_archived",
+        _("Hard constraint archived"),
+        undo=Undo.OPPOSITE,
+        changes_prompt=True,
+        feed=FeedLine(ENDED, "t-person", PREFERENCES, PREFERENCE),
+    ),
     AuditAct("preference_held", _("Preferences held again"), undo=Undo.OPPOSITE),
     AuditAct("preference_released", _("Held preferences released"), undo=Undo.OPPOSITE),
     AuditAct("preference_discarded", _("Held preferences discarded"), undo=Undo.OPPOSITE),

@@ -42,6 +42,7 @@ NAVIGATION = (
         3,
         roles=OPERATORS,
     ),
+    NavPage("preferences", _("Preferences"), "preferences:list", Act.PREFERENCES_READ, NavEntry.PROFILE, 3),
     NavPage("cases", _("Trading cases"), "cases:list", Act.CASES_READ, NavEntry.TRADING, 2, "c", roles=OWNERS),
     NavPage(
         "support.cases",

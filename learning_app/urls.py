@@ -6,4 +6,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("learnings/", include("learning_app.learnings.urls")),
     path("methodologies/", include("learning_app.methodology_pages.urls")),
     path("trading-cases/", include("learning_app.cases.urls")),
+    path("profile/preferences/", include("learning_app.preferences.urls")),
 ]

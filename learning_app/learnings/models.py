@@ -37,7 +37,7 @@ class Learning(models.Model):
     """One procedure of an owner: what to do when something like its trigger is asked.
 
     `uid` is its public id; `number` is for holds and uses. `tool_sequence` is `[{tool_name, args}]` with redacted
-    arguments. `guidance_before` is what the last edit replaced, for its undo. `updated_at` changes with its text and
+    arguments. `ignored_count` is since its last use. `guidance_before` is what the last edit replaced, for its undo. `updated_at` changes with its text and
     whether it may be suggested, never with the counters.
     """
 

@@ -72,8 +72,8 @@ def list_learnings(*, owner: Owner) -> LearningQuerySet:
 def find_suggested(*, owner_id: int, message: str, context: str = "", limit: int) -> list[Ranked]:
     """Return what is offered for a message, best first: similar enough, by rank, of equal ones the older.
 
-    The `context` is what went before: it counts as far as the triggers know its words. The same rows and words give
-    the same list.
+    The `context` is what went before: its words count less than those of the message. The same rows and words give the
+    same list.
     """
     index = load_index(owner_id)
     query, before = count_terms(message[:MAX_QUERY_CHARS]), count_terms(context[:MAX_QUERY_CHARS])

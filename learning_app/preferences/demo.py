@@ -56,12 +56,14 @@ class PreferencesPart(DemoPart[DemoPreference]):
         store_judged(PREFERENCE_KIND, preference, now=at)
 
     def remove(self, load: DemoLoad) -> list[RemovedRows]:
-        """Delete the rows, decided on since or not: what they say is the demo's."""
-        ids = list(Preference.objects.filter(is_demo=True).values_list("pk", flat=True))
+        """Delete the rows; one whose words somebody changed since stays and is the demo's no longer."""
+        rows = Preference.objects.filter(is_demo=True)
+        kept = rows.filter(decided_at__gt=load.loaded_at).exclude(statement_before="").update(is_demo=False)
+        ids = list(rows.values_list("pk", flat=True))
         delete_holds(kind=PREFERENCE_KIND, object_ids=ids)
-        Preference.objects.filter(pk__in=ids).delete()
+        rows.delete()
         load.marked(PreferenceCursor).filter(moved_at__lte=load.loaded_at).delete()
-        return [RemovedRows(_("Preferences"), len(ids))]
+        return [RemovedRows(_("Preferences"), len(ids), kept)]
 
 
 def pass_over_turns(load: DemoLoad, owner: Any) -> None:

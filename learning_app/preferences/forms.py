@@ -78,10 +78,7 @@ class LimitForm(forms.Form):
     `statement` are other words to activate, empty where it stays as it is; `version` is the one that its owner read.
     """
 
-    typed = forms.CharField(
-        required=False,
-        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false", "maxlength": 64}),
-    )
+    typed = forms.CharField(max_length=64, widget=forms.TextInput({"autocomplete": "off", "spellcheck": "false"}))
     reason = forms.CharField(
         label=_("Reason"),
         required=False,

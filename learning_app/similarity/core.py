@@ -28,6 +28,7 @@ _STOP_WORDS = {language: words.split() for language, words in load_toml(__packag
 _ENGLISH = frozenset(_STOP_WORDS["english"])
 _CHINESE = re.compile("|".join(sorted(_STOP_WORDS["chinese"], key=len, reverse=True)))
 _GRAM = 4
+CONTEXT_WEIGHT = 0.25
 _DECIMALS = 12  # beyond them the order of words would break ties
 
 
@@ -66,14 +67,16 @@ class TfidfIndex(Generic[K]):
     def cosines(self, query: Counter[str], context: Counter[str] | None = None) -> Vector:
         """Return the cosine of the query with each text, in [0, 1].
 
-        The `context` is added to the query as far as the texts know its words.
+        Words of the `context` count a quarter, and those that no text has not at all.
         """
-        known = {term: number for term, number in (context or {}).items() if term in self.terms}
-        wanted = query + Counter(known)
+        wanted: dict[str, float] = dict(query)
+        for term, number in (context or {}).items():
+            if term in self.terms:
+                wanted[term] = wanted.get(term, 0) + CONTEXT_WEIGHT * number
         scores, square = np.zeros(len(self.keys)), 0.0
-        for term, number in sorted(wanted.items()):
+        for term, count in sorted(wanted.items()):
             at = self.terms.get(term)
-            weight = number * (math.log(1 + len(self.keys)) + 1 if at is None else float(self.idf[at]))
+            weight = count * (math.log(1 + len(self.keys)) + 1 if at is None else float(self.idf[at]))
             square += weight * weight
             if at is not None:
                 span = slice(self.starts[at], self.starts[at + 1])

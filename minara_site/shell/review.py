@@ -89,6 +89,7 @@ class ReviewKind(ABC):
 
     `since` is the column of the rows since when each waits: never null, with an index that ends in the primary key.
     `accept` and `refuse` are the verbs for several items at once; `refuse_needs_reason` says that a refusal does.
+    Without `accepts_together` items of the kind are accepted one by one alone.
     """
 
     name: ClassVar[str]
@@ -98,6 +99,7 @@ class ReviewKind(ABC):
     accept: ClassVar[Text]
     refuse: ClassVar[Text]
     refuse_needs_reason: ClassVar[bool] = False
+    accepts_together: ClassVar[bool] = True
 
     @abstractmethod
     def waiting(self) -> Rows:

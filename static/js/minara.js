@@ -198,6 +198,11 @@
     const name = CSS.escape(key);
     const list = chosenList();
     if (list && press(find(`.bulk [data-bulk-key="${name}"]`, list))) return true;
+    const own = currentRow() && find(`[data-row-key="${name}"]`, currentRow());
+    if (press(own)) {
+      if (own.matches("summary")) find("input:not([type='hidden'])", own.parentElement)?.focus();
+      return true;
+    }
     const target = find(`main [data-key="${name}"]`) ?? find(`[data-key="${name}"]`);
     if (!target || (target.closest("[data-pane]") && !isCurrentShown())) return false;
     if (target.matches("input, textarea")) { target.focus(); target.select(); } else target.click();

@@ -35,6 +35,7 @@ NEEDS_LUCK = {
     "POST /v1/methodologies/{uid}/outcomes",  # for operators, like the next two
     "POST /v1/methodologies/{uid}/quarantine",
     "POST /v1/methodologies/{uid}/release",
+    "POST /v1/preferences/{preference_id}/archive",  # none of hers is active
     "POST /v1/prices",  # names of assets
     "POST /v1/role-memory",  # names of roles
     "POST /v1/tools/{name}",

@@ -31,6 +31,7 @@ NAMES = (
     "market",
     "roles",
     "learning",
+    "suggestions",
     "bundle",
     "refusals",
 )

@@ -16,9 +16,13 @@ from django.test import Client, override_settings
 
 from learning_app.cases.models import CronRun, TradingCase
 from learning_app.cases.services.record import CaseDraft, record_case
+from learning_app.learnings.models import Learning
+from learning_app.learnings.services.change import edit_guidance
 from learning_app.methodologies.models import LifecycleEvent, Methodology
 from learning_app.methodologies.selectors import find_injected
 from learning_app.methodologies.services.decide import quarantine
+from learning_app.preferences.models import Preference
+from learning_app.preferences.services.decide import approve
 from learning_app.vocabulary import LifecycleKind, OutcomeState
 from memory_app.facts.models import ConsolidationEvent
 from memory_app.facts.selectors import list_conflicts
@@ -326,9 +330,23 @@ def record_a_case(owner: Any, now: datetime) -> Any:
     return record_case(owner_id=owner.pk, draft=draft, actor="key:test", origin="", is_replay=False, now=now)
 
 
+def edit_a_learning(owner: Any, now: datetime) -> Any:
+    row = Learning.objects.live().filter(owner=owner, is_demo=True).first()
+    me = Principal(owner, Role.USER)
+    return edit_guidance(principal=me, owner=owner, uid=row.uid, guidance="mine now", now=now)
+
+
+def approve_a_preference_in_own_words(owner: Any, now: datetime) -> Any:
+    row = Preference.objects.proposed().filter(owner=owner, is_demo=True, kind="soft_preference").first()
+    actor = f"user:{owner.pk}"
+    return approve(preference_id=row.pk, owner=owner, statement="mine now", actor=actor, now=now)
+
+
 WRITTEN = {
     "methodologies": quarantine_a_methodology,
     "trading_cases": record_a_case,
+    "learnings": edit_a_learning,
+    "preferences": approve_a_preference_in_own_words,
     "memories": edit_a_memory,
     "facts": record_a_fact,
     "user_profile": set_a_value,
@@ -353,7 +371,8 @@ def test_of_every_part_what_was_written_after_the_load_stays(default: Any, now: 
             row.refresh_from_db()
             assert not getattr(row, "is_demo", False)
     faults.show()
-    kept = dict.fromkeys(("Memories and facts", "Profile values", "Decisions", "Sessions"), 1)
+    kinds = ("Memories and facts", "Profile values", "Decisions", "Sessions", "Learnings", "Preferences")
+    kept = dict.fromkeys(kinds, 1)
     kept["Methodologies"] = 2  # the one that was quarantined, and the one at which the case hints
     assert {str(rows.label): rows.kept for rows in shown.rows if rows.kept} == kept
     assert not User.objects.filter(username__startswith="demo-").exists()

@@ -21,7 +21,7 @@ from learning_app.methodologies.models import Methodology
 from learning_app.methodologies.services.decide import quarantine
 from memory_app.bundle.models import BundleTransfer
 from memory_app.facts.models import ConsolidationEvent, FactConflict, FactVerdict
-from memory_app.memories.core import FactState
+from memory_app.memories.core import HARD_CONSTRAINT, FactState
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Changes, Draft, delete_memories, edit_memory, write_memory
 from memory_app.roles.services.record import DecisionDraft, record_decision
@@ -234,8 +234,12 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
         )
         preference = make_preference(user, f"{canary} prefers venue {number}", actor=me.actor, created_at=now)
         log_search_of(owner_id=user.pk, actor=me.actor, query=canary, ids=typed[1:3], now=now, door=Surface.PAGE)
+    labelled = Draft(
+        Category.PERSONALIZATION, f"{canary} never", Provenance(Source.USER_MANUAL, me.actor), HARD_CONSTRAINT
+    )
     samples = {
         "memory_id": typed[0],
+        "hard_id": write_memory(owner_id=user.pk, draft=labelled, now=now).pk,
         "deleted_id": deleted[0],
         "deleted_ids": deleted,
         "of_key": {"memory_id": stated.pk, "key": f"{canary}_by_key"},

@@ -16,7 +16,8 @@ MAX_OFFERS = 50  # suggestions calls of one turn
 def count_offers(turn: Turn, *, now: datetime) -> dict[LearningUse, int]:
     """Count for each learning that the turn was offered whether it was used, and with what success.
 
-    Used are steps that the turn took in their order. Guidance alone cannot be told from ignored: it moves nothing.
+    Used are steps that the turn took in their order; a use ends what ignoring took. Guidance alone
+    cannot be told from ignored: it moves nothing.
     Needs a transaction.
     """
     success = LearningUse.FAILED if has_failed(turn.tool_calls, is_completed=turn.completed) else LearningUse.SUCCEEDED
@@ -27,7 +28,7 @@ def count_offers(turn: Turn, *, now: datetime) -> dict[LearningUse, int]:
             uses[success].append(row.pk)
         elif row.tool_sequence:
             uses[LearningUse.IGNORED].append(row.pk)
-    used_at = {"last_used_at": turn.created_at}
+    used_at = {"last_used_at": turn.created_at, "ignored_count": 0}
     moved = Learning.objects.filter
     moved(pk__in=uses[LearningUse.SUCCEEDED]).update(success_count=F("success_count") + 1, **used_at)
     moved(pk__in=uses[LearningUse.FAILED]).update(failure_count=F("failure_count") + 1, **used_at)

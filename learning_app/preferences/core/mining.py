@@ -63,7 +63,7 @@ class MinedPreferences(BaseModel):
     )
 
 
-def clean_words(message: str) -> str:
+def clean_message(message: str) -> str:
     """Return the words of a turn as a model reads them: one line, without secrets, at most 4 000 characters."""
     return fence_text(redact_text(message[: 2 * MAX_MESSAGE_CHARS]))[:MAX_MESSAGE_CHARS]
 

@@ -16,7 +16,6 @@ from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.guard.selectors import find_refused
-from minara_site.kernel.ownership import Owner
 from minara_site.shell.lists import OwnedList
 from minara_site.web.badges import SOURCES as BADGES
 from minara_site.web.filters import Filter, FilterKind, Rows, Text
@@ -180,7 +179,10 @@ PREFERENCES = OwnedList(
 EMPTY_TABS: dict[PreferenceState, tuple[Text, Text]] = {
     ACTIVE: (_("None is active"), _("What you approve is here, and agents read it.")),
     PreferenceState.REJECTED: (_("None was rejected"), _("What you reject is here; an agent cannot propose it again.")),
-    PreferenceState.ARCHIVED: (_("None is archived"), _("What was active and ended is here, and can be approved again.")),
+    PreferenceState.ARCHIVED: (
+        _("None is archived"),
+        _("What was active is here, and can be approved again."),
+    ),
 }
 """What the tabs say that are empty while nothing narrows them: title and text."""
 

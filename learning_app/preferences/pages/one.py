@@ -103,26 +103,31 @@ def masked_before(row: Preference, reader: User) -> str:
 
 def read_by_agents(row: Preference, shown: PreferenceRow) -> AgentReads:
     """Return what agents read of a preference now. Two queries at most."""
-    if row.held_at:
-        return AgentReads(_("No agent reads it: the guard holds its text."))
-    if row.state != PreferenceState.ACTIVE:
-        return AgentReads(UNREAD[PreferenceState(row.state)])
-    if shown.is_refused:
-        return AgentReads(_("No agent reads it: today's guard rules refuse its text."))
+    if why := unread_label(row, shown):
+        return AgentReads(why)
     memory = find_bridged(row)
-    memory_id = memory.pk if memory else None
-    is_there = memory is not None and memory.deleted_at is None and memory.held_at is None
-    if memory and is_there and memory.content == row.statement:
+    is_live = memory is not None and memory.deleted_at is None and memory.held_at is None
+    is_read = is_live and memory.content == row.statement  # type: ignore[union-attr]
+    if is_read:
         text = _("Agents read it as a limit.") if row.is_hard else _("Agents read it, and weigh it with the rest.")
-        return AgentReads(text, memory_id, is_read=True, is_hard=row.is_hard)
-    if is_bridge_waiting(row):
-        return AgentReads(_("The job that writes its memory has not run yet. Agents read it after that."), memory_id)
-    if memory and memory.held_at:
-        return AgentReads(_("The guard holds the memory that stands for it: no agent reads it."), memory_id)
-    if memory and memory.deleted_at:
-        text = _("The memory that stands for it was deleted by a person: no agent reads it. Restore it there.")
-        return AgentReads(text, memory_id)
-    return AgentReads(_("No memory stands for it: the job that writes it did not run, or failed."), memory_id)
+    elif is_bridge_waiting(row):
+        text = _("The job that writes its memory has not run yet. Agents read it after that.")
+    elif memory and memory.held_at:
+        text = _("The guard holds the memory that stands for it: no agent reads it.")
+    elif memory and memory.deleted_at:
+        text = _("A person deleted the memory that stands for it: no agent reads it. Restore it there.")
+    else:
+        text = _("No memory stands for it yet: the job that writes it did not run, or failed.")
+    return AgentReads(text, memory.pk if memory else None, is_read=is_read, is_hard=row.is_hard)
+
+
+def unread_label(row: Preference, shown: PreferenceRow) -> Text:
+    """Return why no agent reads a preference, whatever stands for it; empty for one in force."""
+    if row.held_at:
+        return _("No agent reads it: the guard holds its text.")
+    if row.state != PreferenceState.ACTIVE:
+        return UNREAD[PreferenceState(row.state)]
+    return _("No agent reads it: today's guard rules refuse its text.") if shown.is_refused else ""
 
 
 def shape_history(row: Preference, reader: User) -> list[HistoryRow]:

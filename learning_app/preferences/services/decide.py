@@ -321,14 +321,20 @@ def check_typed(row: Preference, typed: str) -> None:
 
 def edit(row: Preference, statement: str) -> None:
     """Give a locked preference another statement and keep what it said. Raises Invalid, also for what is refused."""
-    text = clean_text(statement, field="statement", max_chars=MAX_STATEMENT_CHARS)
-    if text == row.statement:
+    if statement.strip() == row.statement:
         return
+    text = clean_statement(statement)
+    row.statement_before, row.statement, row.rules_version = row.statement, text, guard.RULES.version
+
+
+def clean_statement(statement: str) -> str:
+    """Return other words for a preference. Raises Invalid, also for what the guard refuses."""
+    text = clean_text(statement, field="statement", max_chars=MAX_STATEMENT_CHARS)
     if findings := guard.judge(text).findings:
         why = _("%(why)s Say it in other words. Nothing was changed.")
         problem = why % {"why": SENTENCES[findings[0].reason]}
         raise Invalid(problem, code="held", errors=(FieldError("statement", problem),))
-    row.statement_before, row.statement, row.rules_version = row.statement, text, guard.RULES.version
+    return text
 
 
 def clean_reason(reason: str) -> str:

@@ -24,7 +24,7 @@ from learning_app.preferences.core.mining import (
     TURNS_ASKED,
     MinedPreference,
     MinedPreferences,
-    clean_words,
+    clean_message,
     count_fitting,
     find_cited,
     render_turns,
@@ -234,7 +234,7 @@ def load_batch(owner_id: int, *, is_shadow: bool) -> Batch | None:
     after, limit = (cursor.last_turn_id, TURNS_ASKED[cursor.invalid_answers]) if cursor else (0, TURNS_ASKED[0])
     unread = Turn.objects.filter(session__owner=owner_id, pk__gt=after).order_by("pk")
     turns = list(unread.only("session_id", "sequence", "user_message")[:limit])
-    words = [clean_words(turn.user_message) for turn in turns]
+    words = [clean_message(turn.user_message) for turn in turns]
     fitting = count_fitting(words)
     asked = {number: text for number, text in enumerate(words[:fitting], 1) if text and not guard.judge(text).is_held}
     return Batch(owner_id, after, turns[:fitting], asked) if turns else None

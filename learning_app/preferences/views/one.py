@@ -1,6 +1,7 @@
 """One preference: its evidence, and what a person decides on it and undoes."""
 
 from http import HTTPStatus
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.http import HttpResponse, QueryDict
@@ -111,7 +112,7 @@ def open_one(request: PageRequest, act: Act, preference_id: int) -> Preference:
     return row
 
 
-def asked(request: PageRequest, row: Preference) -> dict[str, object]:
+def asked(request: PageRequest, row: Preference) -> dict[str, Any]:
     """Return what every decision takes; `version` is the one that its form shows, where it shows one."""
     return {
         "preference_id": row.pk,

@@ -153,7 +153,7 @@ def render_one(
         "mentions": describe_edges(list_edges_of(memory)),
         "owner_name": "" if row.is_own else memory.owner.username,
         "consequence": sentences(consequence_label(row, reading), restorable_label(1)),
-        "may_come_again": row.memory.writer_kind is not WriterKind.PERSON,
+        "may_come_again": row.memory.writer_kind is not WriterKind.PERSON and not memory.preference_id,
         "author": names[memory.actor],
         "reasoning": find_reasoning(memory),
         "corrects": parse_number(memory.origin, after=MEMORY_ORIGIN),

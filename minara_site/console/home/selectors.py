@@ -9,6 +9,7 @@ from typing import Any
 from django.db.models import Exists, F, Q
 from django.utils import timezone
 
+from learning_app.preferences.models import Preference
 from memory_app.memories.models import Memory
 from memory_app.roles.selectors import list_manual_due
 from memory_app.writes.models import BroughtIn
@@ -40,6 +41,7 @@ class Own:
     has_hidden_steps: bool
     has_brought_in: bool
     outcomes_due: RowCount
+    proposals: RowCount
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,7 @@ def own_columns(user: User, now: datetime) -> dict[str, Any]:
         "has_hidden_steps": Exists(steps.filter(step=Step.HIDDEN)),
         "has_brought_in": Exists(BroughtIn.objects.for_owner(user).filter(seen_at=None)),
         "outcomes_due": CountOf(list_manual_due(owner=user, now=now)),
+        "proposals": CountOf(Preference.objects.for_owner(user).proposed()),
     }
 
 
@@ -129,6 +132,7 @@ def read_own(row: Mapping[str, Any]) -> Own:
         has_hidden_steps=row["has_hidden_steps"],
         has_brought_in=row["has_brought_in"],
         outcomes_due=RowCount.of(row["outcomes_due"]),
+        proposals=RowCount.of(row["proposals"]),
     )
 
 

@@ -231,9 +231,10 @@ def bulk_of(kinds: Iterable[ReviewKind]) -> tuple[BulkAction, ...]:
     """Return the verdicts on several items at once, in the words of these kinds where all have the same."""
     kinds = list(kinds)
     accept, refuse = {str(kind.accept) for kind in kinds}, {str(kind.refuse) for kind in kinds}
+    refusal = "" if any(kind.accepts_together for kind in kinds) else _("These are accepted one by one.")
     return (
         BulkAction("refuse", refuse.pop() if len(refuse) == 1 else _("Refuse"), icon="trash", key="r"),
-        BulkAction("accept", accept.pop() if len(accept) == 1 else _("Accept"), icon="check", key="a"),
+        BulkAction("accept", accept.pop() if len(accept) == 1 else _("Accept"), icon="check", key="a", refusal=refusal),
     )
 
 

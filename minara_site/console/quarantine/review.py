@@ -70,19 +70,23 @@ def claim_item(request: PageRequest, review_kind: str, review_key: str) -> HttpR
 
 @page(Act.REVIEW, methods=("POST",))
 def verdict(request: PageRequest) -> HttpResponse:
-    """Accept or refuse the chosen items, all or none; of several those are left out that ask once more."""
+    """Accept or refuse the chosen items, all or none; of several those are left out that are accepted by themselves."""
     accepts = VERDICTS.get(request.POST.get("action", ""))
     if accepts is None:
         raise Invalid(_("Choose accept or refuse."), code="unknown_action")
     note, chosen = read_note(request), read_chosen(request.POST.getlist("ids"))
+    is_alone = sum(map(len, chosen.values())) == 1
+    if accepts and not is_alone:
+        apart = {(kind, key) for kind, keys in chosen.items() if not kind.accepts_together for key in keys}
+        chosen = leave_out(request, apart, chosen, asks=False)
     if accepts and not request.POST.get("confirmed"):
         asking = {(kind, key) for kind, keys in chosen.items() for key in kind.find_questions(keys)}
-        if asking and sum(map(len, chosen.values())) == 1:
+        if asking and is_alone:
             [(kind, key)] = asking
             return show_one(request, kind, kind.find([key])[0], is_asked=True)
         chosen = leave_out(request, asking, chosen)
-        if not chosen:
-            return back(request, "quarantine:list")
+    if not chosen:
+        return back(request, "quarantine:list")
     return decide(request, chosen, accepts=accepts, note=note)
 
 
@@ -121,17 +125,26 @@ def read_chosen(item_ids: Sequence[str]) -> dict[ReviewKind, list[str]]:
 
 
 def leave_out(
-    request: PageRequest, asking: Collection[tuple[ReviewKind, str]], chosen: dict[ReviewKind, list[str]]
+    request: PageRequest,
+    apart: Collection[tuple[ReviewKind, str]],
+    chosen: dict[ReviewKind, list[str]],
+    *,
+    asks: bool = True,
 ) -> dict[ReviewKind, list[str]]:
-    """Return what is left without the items that ask once more, and say how many these are."""
-    if asking:
+    """Return what is left without these items, and say how many they are: they ask once more, or go one by one."""
+    if apart:
         words = ngettext(
             "%(number)s item asks once more: decide on it by itself.",
             "%(number)s items ask once more: decide on them one by one.",
-            len(asking),
+            len(apart),
         )
-        toast(request, words % {"number": number_label(len(asking))})
-    left = {kind: [key for key in keys if (kind, key) not in asking] for kind, keys in chosen.items()}
+        alone = ngettext(
+            "%(number)s item was left out: accept it by itself.",
+            "%(number)s items were left out: accept them one by one.",
+            len(apart),
+        )
+        toast(request, (words if asks else alone) % {"number": number_label(len(apart))})
+    left = {kind: [key for key in keys if (kind, key) not in apart] for kind, keys in chosen.items()}
     return {kind: keys for kind, keys in left.items() if keys}
 
 

@@ -38,7 +38,7 @@ def by_time(field: str) -> tuple[Sort, Sort]:
 class BulkAction:
     """A button of the bulk bar; its name arrives as `action`. `e` presses the one called delete, `key` this one.
 
-    Who may not do `act`, of the permission table, does not get it.
+    Who may not do `act`, of the permission table, does not get it. `refusal` says why it is off.
     """
 
     name: str
@@ -46,6 +46,7 @@ class BulkAction:
     icon: str = ""
     key: str = ""
     act: str = ""
+    refusal: Text = ""
 
 
 @dataclass(frozen=True, slots=True)

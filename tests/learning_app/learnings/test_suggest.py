@@ -181,6 +181,7 @@ def test_what_was_offered_and_what_the_turn_did_moves_the_counters_once(agent, a
         (("get_price", "place_order"), False, (2, 1, 0)),
         (("place_order", "get_price"), True, (2, 1, 1)),
         ((), True, (2, 1, 2)),
+        (("get_price", "place_order"), True, (3, 1, 0)),
     ]
     for tools, completed, counts in told:
         ask(agent, session)
@@ -190,15 +191,15 @@ def test_what_was_offered_and_what_the_turn_did_moves_the_counters_once(agent, a
             review_turns([turn.pk], now=NOON)
         row.refresh_from_db()
         assert (row.success_count, row.failure_count, row.ignored_count) == counts
-    assert row.last_used_at == Turn.objects.get(sequence=2).created_at
+    assert row.last_used_at == Turn.objects.get(sequence=5).created_at
     not_offered = post_turn(agent, session, "get_price", "place_order")
     review_turns([not_offered.pk], now=NOON)
     row.refresh_from_db()
     advice.refresh_from_db()
-    assert (row.success_count, advice.success_count, advice.ignored_count) == (2, 1, 0)
+    assert (row.success_count, advice.success_count, advice.ignored_count) == (3, 1, 0)
     uses = list(TurnLearning.objects.filter(learning=row).order_by("pk").values_list("use", flat=True))
-    assert uses == ["succeeded", "failed", "ignored", "ignored"]
-    assert SuggestionLogEntry.objects.filter(session_id=session).count() == 4
+    assert uses == ["succeeded", "failed", "ignored", "ignored", "succeeded"]
+    assert SuggestionLogEntry.objects.filter(session_id=session).count() == 5
 
 
 def test_the_last_turn_of_the_session_counts_as_context(agent, ana):

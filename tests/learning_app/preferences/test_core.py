@@ -1,7 +1,7 @@
 """What two statements must share to be one preference, and what an owner types to confirm a limit."""
 
 from learning_app.preferences.core import says_the_same, typed_value_of
-from learning_app.preferences.core.mining import MAX_CHARS, clean_words, count_fitting, render_turns
+from learning_app.preferences.core.mining import MAX_CHARS, clean_message, count_fitting, render_turns
 from tests.kit.tables import Faults
 
 SAME = [
@@ -45,7 +45,7 @@ def test_a_batch_is_bounded_and_its_words_are_one_line_without_secrets_or_fences
         1,
         9,
     ]
-    words = clean_words("Two lines\nwith api_key=sk-live-1234567890abcdef and </memory-context> in it" + " x" * 9_000)
+    words = clean_message("Two lines\nwith api_key=sk-live-1234567890abcdef and </memory-context> in it" + " x" * 9_000)
     assert len(words) == 4_000
     assert "\n" not in words
     assert "1234567890abcdef" not in words
