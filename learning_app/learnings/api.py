@@ -56,19 +56,21 @@ def store(request: PageRequest, payload: NewLearning) -> Status[dict[str, Any]]:
 
 
 @router.patch(
-    "/learnings/{uid}",
+    "/learnings/{learning_uid}",
     summary="Edit the guidance of a learning",
     auth=allow(Act.LEARNING_CHANGE),
     response={200: Data[LearningOut], 202: Data[LearningHeldOut]},
 )
-def edit(request: PageRequest, uid: str, payload: GuidanceIn, query: Query[OwnerQuery]) -> Status[dict[str, Any]]:
+def edit(
+    request: PageRequest, learning_uid: str, payload: GuidanceIn, query: Query[OwnerQuery]
+) -> Status[dict[str, Any]]:
     """Edit the guidance; 202 says that the guard holds the learning now."""
     principal = request.principal
-    owner = principal.reaches(Act.LEARNING_CHANGE, query.owner)
+    owner = principal.reads(Act.LEARNING_CHANGE, query.owner)
     row = edit_guidance(
         principal=principal,
         owner=owner,
-        uid=uid,
+        uid=learning_uid,
         guidance=payload.guidance,
         version=payload.version,
         now=timezone.now(),
@@ -77,17 +79,17 @@ def edit(request: PageRequest, uid: str, payload: GuidanceIn, query: Query[Owner
 
 
 @router.delete(
-    "/learnings/{uid}",
+    "/learnings/{learning_uid}",
     summary="Delete a learning",
     auth=allow(Act.LEARNING_CHANGE),
     response=Data[LearningDeleted],
 )
-def delete(request: PageRequest, uid: str, query: Query[OwnerQuery]) -> dict[str, Any]:
+def delete(request: PageRequest, learning_uid: str, query: Query[OwnerQuery]) -> dict[str, Any]:
     """Delete one: it is suggested no more, and can be restored on its page for 30 days."""
     principal = request.principal
-    owner = principal.reaches(Act.LEARNING_CHANGE, query.owner)
-    set_deleted(principal=principal, owner=owner, uids=[uid], is_deleted=True, now=timezone.now())
-    return {"data": {"id": uid, "deleted": True}}
+    owner = principal.reads(Act.LEARNING_CHANGE, query.owner)
+    set_deleted(principal=principal, owner=owner, uids=[learning_uid], is_deleted=True, now=timezone.now())
+    return {"data": {"id": learning_uid, "deleted": True}}
 
 
 def answer_of(row: Learning, status: int) -> Status[dict[str, Any]]:

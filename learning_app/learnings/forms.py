@@ -30,11 +30,10 @@ class GuidanceForm(forms.Form):
 class TryForm(forms.Form):
     """A message, and the highest tier of tools of the session that asks."""
 
-    message = forms.CharField(label=_("Message"), max_length=MAX_QUERY_CHARS, required=False)
+    message = forms.CharField(label=_("Message"), max_length=MAX_QUERY_CHARS)
     max_tier = forms.TypedChoiceField(
         label=_("Highest tier of the session"),
         choices=[(tier, str(tier)) for tier in range(MIN_TIER, MAX_TIER + 1)],
         coerce=int,
-        required=False,
         initial=USUAL_TIER,
     )

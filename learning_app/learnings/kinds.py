@@ -1,8 +1,6 @@
 """The text of a learning as a kind of stored text, and the purge of deleted ones."""
 
-from collections.abc import Collection, Mapping
 from datetime import datetime
-from typing import Any
 
 from django.urls import reverse
 from django.utils import timezone
@@ -13,7 +11,6 @@ from learning_app.learnings.models import Learning
 from minara_site.kernel.audit_log.services import content_digest, record_audit
 from minara_site.kernel.guard.held_at import HeldAtKind
 from minara_site.kernel.guard.masking import mask
-from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.guard.services import delete_holds
 
 PURGE_ACTOR = "job:memories.purge_expired"
@@ -21,7 +18,7 @@ MAX_PURGED = 5_000  # in one transaction; the next tick goes on
 
 
 class LearningKind(HeldAtKind):
-    """Name, trigger, guidance and steps of a learning. Whatever is held or comes back makes the index out of date."""
+    """Name, trigger, guidance and steps of a learning."""
 
     name = LEARNING_KIND
     label = _("Learning")
@@ -36,20 +33,6 @@ class LearningKind(HeldAtKind):
         """Return the page of a learning, empty once it is gone."""
         uid = Learning.objects.filter(pk=object_id, deleted_at__isnull=True).values_list("uid", flat=True).first()
         return reverse("learnings:one", args=[uid]) if uid else ""
-
-    def release(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, now: datetime) -> None:
-        super().release(holds, rows, now=now)
-        touch(holds, now=now)
-
-    def hold_again(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, actor: str, now: datetime) -> None:
-        super().hold_again(holds, rows, actor=actor, now=now)
-        touch(holds, now=now)
-
-    def rescan(self, ids: Collection[int], *, now: datetime, actor: str) -> tuple[int, int]:
-        counts = super().rescan(ids, now=now, actor=actor)
-        if counts[1]:
-            touch(ids, now=now)
-        return counts
 
     def purge_discarded(self, *, cutoff: datetime) -> int:
         """Delete discarded learnings, and those that were deleted by then; each deleted one leaves an audit row."""
@@ -66,8 +49,3 @@ class LearningKind(HeldAtKind):
         delete_holds(kind=LEARNING_KIND, object_ids=ids)
         Learning.objects.filter(pk__in=ids).delete()
         return purged + len(rows)
-
-
-def touch(ids: Collection[int], *, now: datetime) -> None:
-    """Note that learnings may be suggested from now on, or no more."""
-    Learning.objects.filter(pk__in=list(ids)).update(updated_at=now)

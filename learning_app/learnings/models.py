@@ -37,7 +37,8 @@ class Learning(models.Model):
     """One procedure of an owner: what to do when something like its trigger is asked.
 
     `uid` is its public id; `number` is for holds and uses. `tool_sequence` is `[{tool_name, args}]` with redacted
-    arguments. `ignored_count` is since its last use. `guidance_before` is what the last edit replaced, for its undo. `updated_at` changes with its text and
+    arguments. `ignored_count` is since its last use. `guidance_before` is what the last edit replaced, for its undo.
+    `updated_at` changes with its text and
     whether it may be suggested, never with the counters.
     """
 
@@ -76,6 +77,7 @@ class Learning(models.Model):
             models.Index(fields=["owner", "-created_at", "-number"], name="learnings_owner_newest"),
             models.Index(fields=["owner", "-updated_at"], name="learnings_owner_changed"),
             models.Index(fields=["owner", "-number"], name="learnings_owner_number"),
+            models.Index(fields=["owner", "held_at"], condition=Q(held_at__isnull=False), name="learnings_owner_held"),
             models.Index(fields=["-created_at", "-number"], name="learnings_newest"),
             models.Index(fields=["deleted_at"], condition=Q(deleted_at__isnull=False), name="learnings_deleted"),
             models.Index(fields=["actor", "-created_at"], name="learnings_of_writer"),

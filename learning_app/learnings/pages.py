@@ -34,7 +34,7 @@ from minara_site.web.keyset import Order
 from minara_site.web.lists import BulkAction, Column, Empty, ListSpec, Sort
 
 LIVE, HELD, DELETED = "live", "held", "deleted"
-MAX_TURNS, MAX_SIMILAR, MAX_TRIED, TOOLS_IN_ROW = 50, 5, 10, 3
+MAX_TURNS, MAX_SIMILAR, MAX_TRIED, TOOLS_IN_ROW, MAX_ARGS_LINE = 50, 5, 10, 3, 100
 USES: dict[LearningUse, Text] = {
     LearningUse.STORED: _("stored it"),
     LearningUse.MERGED: _("repeated it"),
@@ -103,16 +103,19 @@ class LearningRow:
 
     @property
     def steps(self) -> list[tuple[str, str]]:
-        """Return its steps as tool and arguments, as they are stored."""
-        return [
-            (step["tool_name"], json.dumps(step["args"], ensure_ascii=False, indent=2) if step["args"] else "")
-            for step in self.row.tool_sequence
-        ]
+        """Return its steps as tool and arguments, as they are stored; long arguments over several lines."""
+        return [(step["tool_name"], written(step["args"])) for step in self.row.tool_sequence]
 
     @property
     def redactions(self) -> int:
         """Return how many secrets were taken out of its arguments before they were stored."""
         return json.dumps(self.row.tool_sequence).count(REDACTED)
+
+
+def written(args: Any) -> str:
+    """Return arguments as JSON, empty without any."""
+    line = json.dumps(args, ensure_ascii=False) if args else ""
+    return line if len(line) <= MAX_ARGS_LINE else json.dumps(args, ensure_ascii=False, indent=2)
 
 
 def shape_rows(rows: Sequence[Learning], principal: Principal) -> list[LearningRow]:
@@ -134,7 +137,7 @@ LEARNINGS = OwnedList(
             Column(_("Learning")),
             Column(_("Worked"), sorts=("worked",), numeric=True),
             Column(_("Failed"), sorts=("failed",), numeric=True),
-            Column(_("Left after being ignored"), sorts=("ignored",), numeric=True),
+            Column(_("Decay factor"), sorts=("ignored",), numeric=True),
             Column(_("Last used"), numeric=True),
             Column(_("Stored"), sorts=("newest", "oldest"), numeric=True),
         ),
@@ -208,14 +211,14 @@ def page_context(row: Learning, request: PageRequest) -> dict[str, Any]:
     principal = request.principal
     similar = find_similar(row, limit=MAX_SIMILAR) if row.held_at is None else []
     [shown] = shape_rows([row], principal)
-    block = render_block([(row, [False] * len(row.tool_sequence))])
+    reads = render_block([(row, [False] * len(row.tool_sequence))])
     names = name_actors([row.actor, *filter(None, [row.edited_by])], reader=principal.owner)
     return {
         "title": row.name,
         "shown": shown,
         "row": row,
-        "block": block,
-        "tokens": estimate_tokens(block),
+        "reads": reads,
+        "tokens": estimate_tokens(reads),
         "similar": [(each, 100 * cosine) for (each, cosine) in zip_shown(similar, principal)],
         "turns": list_turns(row),
         "hold": find_last_hold(LEARNING_KIND, row.pk),

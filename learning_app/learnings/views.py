@@ -38,9 +38,9 @@ def learning_list(request: PageRequest) -> HttpResponse:
 
 
 @page(Act.LEARNINGS_READ)
-def learning_page(request: PageRequest, uid: str) -> HttpResponse:
+def learning_page(request: PageRequest, learning_uid: str) -> HttpResponse:
     """Show one learning: its steps, what turns did with it, what is similar, what an agent reads."""
-    return show(request, uid)
+    return show(request, learning_uid)
 
 
 def show(request: PageRequest, uid: str, form: GuidanceForm | None = None, status: int = HTTPStatus.OK) -> HttpResponse:
@@ -53,8 +53,9 @@ def show(request: PageRequest, uid: str, form: GuidanceForm | None = None, statu
 
 
 @page(Act.LEARNING_CHANGE, methods=("POST",))
-def edit(request: PageRequest, uid: str) -> HttpResponse:
+def edit(request: PageRequest, learning_uid: str) -> HttpResponse:
     """Write new guidance; what was typed stays in the form when it cannot be stored."""
+    uid = learning_uid
     form = GuidanceForm(request.POST)
     if not form.is_valid():
         return show(request, uid, form, HTTPStatus.UNPROCESSABLE_ENTITY)
@@ -69,6 +70,9 @@ def edit(request: PageRequest, uid: str) -> HttpResponse:
             now=timezone.now(),
         )
     except (Invalid, Conflict) as refusal:
+        if refusal.problem_code == "changed":  # who saves again has seen what it says now
+            current = get_learning(owner=principal.reaches(Act.LEARNING_CHANGE), uid=uid)
+            form = GuidanceForm({"guidance": form.cleaned_data["guidance"], "version": current.version})
         show_refusal(form, refusal)
         return show(request, uid, form, refusal.status)
     if row.held_at:
@@ -83,27 +87,28 @@ def edit(request: PageRequest, uid: str) -> HttpResponse:
 
 
 @page(Act.LEARNING_CHANGE, methods=("POST",))
-def undo_edit_view(request: PageRequest, uid: str, version: int) -> HttpResponse:
+def undo_edit_view(request: PageRequest, learning_uid: str, learning_version: int) -> HttpResponse:
     """Write the guidance of before the last edit again."""
     principal = request.principal
     owner = principal.reaches(Act.LEARNING_CHANGE)
-    row = undo_edit(principal=principal, owner=owner, uid=uid, version=version, now=timezone.now())
-    toast(request, _("Undone."), reverse("learnings:undo_edit", args=[uid, row.version]))
-    return see_other("learnings:one", uid)
+    now = timezone.now()
+    row = undo_edit(principal=principal, owner=owner, uid=learning_uid, version=learning_version, now=now)
+    toast(request, _("Undone."), reverse("learnings:undo_edit", args=[row.uid, row.version]))
+    return see_other("learnings:one", row.uid)
 
 
 @page(Act.LEARNING_CHANGE, methods=("POST",))
-def delete(request: PageRequest, uid: str) -> HttpResponse:
+def delete(request: PageRequest, learning_uid: str) -> HttpResponse:
     """Delete one: it is suggested no more."""
-    change(request, [uid], is_deleted=True)
+    change(request, [learning_uid], is_deleted=True)
     return back(request, "learnings:list")
 
 
 @page(Act.LEARNING_CHANGE, methods=("POST",))
-def restore(request: PageRequest, uid: str) -> HttpResponse:
+def restore(request: PageRequest, learning_uid: str) -> HttpResponse:
     """Restore one, with all that were deleted in the same act."""
     owner = request.principal.reaches(Act.LEARNING_CHANGE)
-    change(request, list_deleted_with(owner=owner, uid=uid), is_deleted=False)
+    change(request, list_deleted_with(owner=owner, uid=learning_uid), is_deleted=False)
     return back(request, "learnings:list")
 
 
@@ -144,19 +149,18 @@ def try_page(request: PageRequest) -> HttpResponse:
     """Show what a new session would be offered for a message, and why; nothing is logged as offered."""
     principal = request.principal
     owner = open_owner(principal.reads(Act.LEARNINGS_READ, request.GET.get("owner")))
-    form = TryForm(request.GET if "message" in request.GET else None)
-    message = form.cleaned_data["message"] if form.is_bound and form.is_valid() else ""
-    tier = (form.is_bound and form.is_valid() and form.cleaned_data["max_tier"]) or USUAL_TIER
-    rows = try_message(owner_id=owner.pk, message=message, max_tier=tier, principal=principal) if message else []
+    asked = {"max_tier": str(USUAL_TIER)} | request.GET.dict()
+    form = TryForm(asked if "message" in asked else None)
+    tried = form.cleaned_data if form.is_valid() else {}
+    rows = try_message(owner_id=owner.pk, principal=principal, **tried) if tried else []
     log_access(principal=principal, owner_ids=[owner.pk], kind="learnings", now=timezone.now())
     is_own = owner == principal.owner
     context = {
         "title": _("Try a message") if is_own else _("Try a message for %(owner)s") % {"owner": owner.get_short_name()},
         "form": form,
-        "message": message,
+        "message": tried.get("message", ""),
         "rows": rows,
         "top": settings.MINARA.minara_learning_top_k,
-        "tier": tier,
         "is_on": is_learning_on(),
         "owner_name": "" if is_own else owner.username,
     }

@@ -3,6 +3,7 @@
 No call activates or archives a hard constraint: that is 403 for keys and for browser sessions.
 """
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from django.utils import timezone
@@ -92,16 +93,8 @@ def approve_one(
     request: PageRequest, preference_id: PreferenceId, query: Query[OwnerQuery], payload: Body[Approval | None] = None
 ) -> dict[str, Any]:
     """Put one in force, in other words where they are given. A hard constraint is 403: its owner activates it."""
-    return answer_one(
-        request,
-        approve(
-            preference_id=preference_id,
-            owner=request.principal.reads(Act.PREFERENCE_DECIDE, query.owner),
-            statement=payload.statement if payload else None,
-            actor=request.principal.actor,
-            now=timezone.now(),
-        ),
-    )
+    said = payload.dict() if payload else {}
+    return decide_on(request, query, approve, preference_id=preference_id, **said)
 
 
 @router.post(
@@ -117,16 +110,8 @@ def reject_one(
     payload: Body[DecisionReason | None] = None,
 ) -> dict[str, Any]:
     """Reject a proposal; agents cannot reopen it."""
-    return answer_one(
-        request,
-        reject(
-            preference_id=preference_id,
-            owner=request.principal.reads(Act.PREFERENCE_DECIDE, query.owner),
-            reason=payload.reason if payload else "",
-            actor=request.principal.actor,
-            now=timezone.now(),
-        ),
-    )
+    said = payload.dict() if payload else {}
+    return decide_on(request, query, reject, preference_id=preference_id, **said)
 
 
 @router.post(
@@ -142,27 +127,15 @@ def archive_one(
     payload: Body[DecisionReason | None] = None,
 ) -> dict[str, Any]:
     """End an active one and keep its row. A hard constraint is 403: its owner ends it."""
-    return answer_one(
-        request,
-        archive(
-            preference_id=preference_id,
-            owner=request.principal.reads(Act.PREFERENCE_DECIDE, query.owner),
-            reason=payload.reason if payload else "",
-            actor=request.principal.actor,
-            now=timezone.now(),
-        ),
-    )
+    said = payload.dict() if payload else {}
+    return decide_on(request, query, archive, preference_id=preference_id, **said)
 
 
-def answer_one(request: PageRequest, row: Preference) -> dict[str, Any]:
-    """Answer a decided preference as its reader may see it, a held one without its words; log a foreign reader."""
-    principal = request.principal
-    log_access(
-        principal=principal,
-        owner_ids=[row.owner_id],
-        kind="preference",
-        object_id=str(row.pk),
-        now=timezone.now(),
-    )
+def decide_on(request: PageRequest, query: OwnerQuery, act: Callable[..., Preference], **said: Any) -> dict[str, Any]:
+    """Decide, and answer the preference as its reader may see it; a held one is there without its words."""
+    principal, now = request.principal, timezone.now()
+    row = act(owner=principal.reads(Act.PREFERENCE_DECIDE, query.owner), actor=principal.actor, now=now, **said)
+    object_id = str(row.pk)
+    log_access(principal=principal, owner_ids=[row.owner_id], kind="preference", object_id=object_id, now=now)
     record = preference_record(masked_for(principal.owner, row))
     return {"data": {**record, "statement": ""} if is_refused(row) else record}

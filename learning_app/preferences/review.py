@@ -1,5 +1,6 @@
 """Proposals as a kind of the review queue: soft ones are approved one by one, hard ones only rejected (U-19, U-20)."""
 
+import re
 from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
@@ -29,7 +30,7 @@ from minara_site.web.filters import Rows, Text
 from minara_site.web.moments import number_label
 
 EXCERPT_CHARS = 160
-TITLE_CHARS = 80
+FIGURES = re.compile(r"\d[\d.,]*")
 DECISIONS = ("preference_approved", "preference_rejected")
 
 
@@ -115,14 +116,14 @@ def ids_of(keys: Collection[str]) -> list[int]:
 
 
 def group_similar(rows: Sequence[Preference]) -> dict[int, str]:
-    """Return by id the first row of the same owner that says nearly the same, as the name of a group."""
+    """Return by id the first row of the same owner that says nearly the same but for figures, to name its group."""
     groups: dict[int, str] = {}
     heads: dict[int, dict[int, str]] = {}
     for row in rows:
-        own = heads.setdefault(row.owner_id, {})
-        match = find_most_similar_tfidf(row.statement, own) if own else None
+        own, words = heads.setdefault(row.owner_id, {}), FIGURES.sub(" ", row.statement)
+        match = find_most_similar_tfidf(words, own) if own else None
         head = match.key if match and match.score >= SAME_STATEMENT else row.pk
-        own.setdefault(head, row.statement)
+        own.setdefault(head, words)
         groups[row.pk] = str(head)
     return groups
 

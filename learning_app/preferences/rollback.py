@@ -57,13 +57,13 @@ class PreferenceRollback(RollbackKind):
         if len(entries) > MAX_ROWS:
             raise too_many_rows()
         rows = load_rows((entry.details["id"] for entry in entries), lock=lock)
-        waiting = [row for row in rows.values() if row.state == PreferenceState.PROPOSED or is_of_import(row)]
-        decided = [row for row in rows.values() if row not in waiting]
-        return KindPlan(
-            {PROPOSED: [PreferenceStep(row.pk, row.version, PreferenceState.REJECTED.value) for row in waiting]},
-            [UnchangedRow(UnchangedReason.DECIDED, row.pk, row.owner_id, by=row.decided_by) for row in decided],
-            rows,
-        )
+        steps, unchanged = [], []
+        for row in rows.values():
+            if row.state == PreferenceState.PROPOSED or is_of_import(row):
+                steps.append(PreferenceStep(row.pk, row.version, PreferenceState.REJECTED.value))
+            else:
+                unchanged.append(UnchangedRow(UnchangedReason.DECIDED, row.pk, row.owner_id, by=row.decided_by))
+        return KindPlan({PROPOSED: steps}, unchanged, rows)
 
     def plan_undo(self, record: RollbackRecord, *, lock: bool) -> KindPlan:
         versions = dict(items_of(record).values_list("preference_id", "version"))

@@ -67,7 +67,7 @@ class SuggestionExtras(Schema):
     personalization: SuggestionBlock
 
 
-class SuggestedStep(Schema):
+class OfferedStep(Schema):
     """One step; `needs_permission` says that its tool is above the session's tier, unknown, or asks its user first."""
 
     tool_name: str
@@ -75,13 +75,13 @@ class SuggestedStep(Schema):
     needs_permission: bool
 
 
-class SuggestedLearning(Schema):
+class OfferedLearning(Schema):
     """A learning that is offered. `cosine` is the similarity of its trigger; `rank` orders, both above 0 to 1."""
 
     id: str
     name: str
     trigger: str
-    tool_sequence: list[SuggestedStep]
+    tool_sequence: list[OfferedStep]
     guidance: str
     success_count: int
     failure_count: int
@@ -94,7 +94,7 @@ class SuggestionsOut(Schema):
     """What a session is suggested; `block` and `items` are learnings."""
 
     block: str
-    items: list[SuggestedLearning]
+    items: list[OfferedLearning]
     extras: SuggestionExtras
 
 

@@ -29,6 +29,8 @@ ALWAYS = CHECKS.get_by_names(
 )
 REFUSES_WRONG = CHECKS.get_by_names(["negative_data_rejection"])
 NEEDS_LUCK = {
+    "DELETE /v1/learnings/{learning_uid}",  # hers was edited by a person, like the next one
+    "PATCH /v1/learnings/{learning_uid}",
     "GET /v1/budget",  # for operators, and Ana calls
     "GET /v1/edges",
     "POST /v1/memory/bulk",

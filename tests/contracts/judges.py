@@ -36,7 +36,10 @@ WRITE = re.compile(
     r"\s*(?:INSERT|UPDATE|DELETE|REPLACE|MERGE|CREATE|DROP|ALTER|TRUNCATE)\b[^\"]*\"?(\w*)", re.IGNORECASE
 )
 # Who looked and how often, and that writes work: no state of an owner
-LOGS = {"access_log", "search_log", "search_log_hits", "rate_counts", "instance_meta"}
+LOGS = {
+    *("access_log", "search_log", "search_log_hits", "suggestion_log"),
+    *("busy_marks", "rate_counts", "instance_meta"),
+}
 OF_THE_TRANSACTION = re.compile(r"\s*(?:SAVEPOINT|RELEASE|ROLLBACK|BEGIN|COMMIT|SET|PRAGMA)\b", re.IGNORECASE)
 REVEALS = {"trading-cases/<int:case_id>/reveal/", "trading-cases/<int:case_id>/reveal/end/"}
 REVEAL_LOGS = re.compile(r'\w+[^"]*"(?:audit_log|django_session)"')  # that it was done, and the message of it

@@ -192,6 +192,7 @@ PAGES: dict[str, Row] = {
     "ops/governance/breaker/": page(Act.GOVERNANCE_CHANGE, get=OPERATORS, post=OPERATORS),
     "ops/governance/model_calls/": page(Act.GOVERNANCE_CHANGE, get=OPERATORS, post=OPERATORS),
     "ops/governance/role_reflection/": page(Act.GOVERNANCE_CHANGE, get=OPERATORS, post=OPERATORS),
+    "ops/governance/learning_review/": page(Act.GOVERNANCE_CHANGE, get=OPERATORS, post=OPERATORS),
     "ops/governance/methodology_verdicts/": page(Act.GOVERNANCE_CHANGE, get=OPERATORS, post=OPERATORS),
     "ops/governance/methodology_candidates/": page(Act.GOVERNANCE_CHANGE, get=OPERATORS, post=OPERATORS),
     "ops/governance/preference_mining/": page(Act.GOVERNANCE_CHANGE, get=OPERATORS, post=OPERATORS),
@@ -249,6 +250,21 @@ PAGES: dict[str, Row] = {
     "memories/<int:memory_id>/delete/": page(Act.MEMORY_REMOVE, get=ANA_AND_OPERATORS, post=ANA_AND_OPERATORS),
     "memories/<int:memory_id>/restore/": page(Act.MEMORY_REMOVE, get=ANA_AND_OPERATORS, post=ANA_AND_OPERATORS),
     "memories/<int:memory_id>/hard-constraint/": page(Act.PREFERENCE_PROPOSE, post=ONLY_ANA),
+    "profile/preferences/": page(Act.PREFERENCES_READ, get=OWNERS),
+    "profile/preferences/new/": page(Act.PREFERENCE_PROPOSE, get=OWNERS, post=OWNERS),
+    "profile/preferences/count/": page(Act.PREFERENCE_PROPOSE, post=OWNERS),
+    "profile/preferences/bulk/": page(Act.PREFERENCE_DECIDE, post=ANA_AND_OPERATORS),
+    "profile/preferences/<int:preference_id>/": page(Act.PREFERENCES_READ, get=ANA_AND_OPERATORS),
+    "profile/preferences/<int:preference_id>/approve/": page(
+        Act.PREFERENCE_DECIDE, get=ANA_AND_OPERATORS, post=ANA_AND_OPERATORS
+    ),
+    "profile/preferences/<int:preference_id>/reject/": page(Act.PREFERENCE_DECIDE, post=ANA_AND_OPERATORS),
+    "profile/preferences/<int:preference_id>/archive/": page(Act.PREFERENCE_DECIDE, post=ANA_AND_OPERATORS),
+    "profile/preferences/<int:preference_id>/undo/": page(Act.PREFERENCE_DECIDE, post=ANA_AND_OPERATORS),
+    "profile/preferences/<int:preference_id>/activate/": page(Act.PREFERENCE_ACTIVATE, get=ONLY_ANA, post=ONLY_ANA),
+    "profile/preferences/<int:preference_id>/archive-constraint/": page(
+        Act.PREFERENCE_ACTIVATE, get=ONLY_ANA, post=ONLY_ANA
+    ),
     "facts/": page(Act.FACTS_READ, get=OWNERS),
     "facts/conflicts/": page(Act.FACTS_READ, get=OWNERS),
     "facts/conflicts/<int:conflict_id>/<str:kind>/": page(Act.FACTS_CHANGE, post=ANA_AND_OPERATORS),
@@ -265,6 +281,14 @@ PAGES: dict[str, Row] = {
     "role-memory/<int:entry_id>/": page(Act.ROLE_MEMORY_READ, get=ANA_AND_OPERATORS),
     "role-memory/<int:entry_id>/outcome/": page(Act.ROLE_OUTCOME, post=ANA_AND_OPERATORS),
     "role-memory/<int:entry_id>/outcome/undo/": page(Act.ROLE_OUTCOME, post=ANA_AND_OPERATORS),
+    "learnings/": page(Act.LEARNINGS_READ, get=OWNERS),
+    "learnings/try/": page(Act.LEARNINGS_READ, get=OWNERS),
+    "learnings/bulk/": page(Act.LEARNING_CHANGE, post=ANA_AND_OPERATORS),
+    "learnings/<str:learning_uid>/": page(Act.LEARNINGS_READ, get=ANA_AND_OPERATORS),
+    "learnings/<str:learning_uid>/edit/": page(Act.LEARNING_CHANGE, post=ANA_AND_OPERATORS),
+    "learnings/<str:learning_uid>/undo-edit/<int:learning_version>/": page(Act.LEARNING_CHANGE, post=ANA_AND_OPERATORS),
+    "learnings/<str:learning_uid>/delete/": page(Act.LEARNING_CHANGE, post=ANA_AND_OPERATORS),
+    "learnings/<str:learning_uid>/restore/": page(Act.LEARNING_CHANGE, post=NO_OWNER),  # nobody here has deleted one
     "methodologies/": page(Act.METHODOLOGIES_READ, get=OWNERS),
     "methodologies/bulk/": page(Act.METHODOLOGY_DECIDE, post=OPERATORS),
     "methodologies/undo/<int:lifecycle_event_id>/": page(Act.METHODOLOGY_DECIDE, post=OPERATORS),
@@ -300,6 +324,7 @@ PAGES: dict[str, Row] = {
 
 TYPED = by_key(Scope.MEMORY_WRITE, object_of_ana=True, typed=True)
 
+EDITED = by_key(Scope.LEARNING_WRITE, object_of_ana=True, typed=True)
 DECIDES_ON_ANAS = by_key(Scope.LEARNING_WRITE, object_of_ana=True)
 OPERATORS_BY_KEY = {**by_key(Scope.OPERATOR), "ana": REFUSED, "ben": REFUSED}
 OPERATIONS: dict[str, tuple[Act, Audience]] = {
@@ -325,6 +350,10 @@ OPERATIONS: dict[str, tuple[Act, Audience]] = {
         Act.ROLE_OUTCOME,
         by_key(Scope.LEARNING_WRITE, object_of_ana=True),
     ),
+    "GET /v1/learnings": (Act.LEARNINGS_READ, by_key(Scope.LEARNING_READ)),
+    "POST /v1/learnings": (Act.LEARNING_WRITE, by_key(Scope.LEARNING_WRITE)),
+    "PATCH /v1/learnings/{learning_uid}": (Act.LEARNING_CHANGE, EDITED),
+    "DELETE /v1/learnings/{learning_uid}": (Act.LEARNING_CHANGE, EDITED),
     "GET /v1/methodologies": (Act.METHODOLOGIES_READ, by_key(Scope.LEARNING_READ)),
     "GET /v1/methodologies/{uid}": (Act.METHODOLOGIES_READ, by_key(Scope.LEARNING_READ)),
     "POST /v1/methodologies": (Act.METHODOLOGY_WRITE, by_key(Scope.LEARNING_WRITE)),

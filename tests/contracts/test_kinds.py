@@ -34,6 +34,7 @@ from tests.kit.clock import NOON
 from tests.kit.rows import all_rows
 from tests.kit.tables import Faults, taken_back
 from tests.kit.world import fill
+from tests.learning_app.learnings.rows import make_learning
 from tests.learning_app.rows import make_case, make_methodology, make_preference
 from tests.memory_app.memories.factories import browser, make_memory
 from tests.memory_app.roles.rows import make_row, make_wrong
@@ -47,6 +48,7 @@ OWN_TABLES = {
     "conversation_turns",
     "memories",
     "learned_preferences",
+    "learnings",
     "methodologies",
     "methodology_cases",
     "role_memory",
@@ -64,6 +66,7 @@ STORE: dict[str, Store] = {
     "role_decision": lambda owner, text: make_row(owner, decision=text, rules_version="older"),
     "role_lesson": lambda owner, text: make_wrong(owner, lesson=text, rules_version="older"),
     "methodology": lambda _owner, text: make_methodology(methodology=text, rules_version="older"),
+    "learning": lambda owner, text: make_learning(owner, guidance=text, rules_version="older"),
     "trading_case": lambda owner, text: make_case(owner, decision=text, rules_version="older"),
     "preference": lambda owner, text: make_preference(owner, text, rules_version="older"),
 }

@@ -105,6 +105,9 @@ ARGUMENTS = {
     "memory_read": {"limit": 5},
     "memory_compiled_page": {"asset": "BTC"},
     "record_decision": {"role_id": "analysis.thesis.review", "inputs": {}, "decision": "The thesis holds"},
+    **dict.fromkeys(
+        ("memory_learn", "skill_learn"), {"name": "open_long", "trigger": "open a long", "guidance": "stop first"}
+    ),
     "record_case": {"asset": "BTC", "decision": "Buy", "direction": "bullish", "horizon_hours": 24},
 }
 

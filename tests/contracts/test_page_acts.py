@@ -43,6 +43,9 @@ TOASTS = {
 }  # only a toast offers these
 SIGNING_IN = {"account_login", "account_logout", "access:password"}  # tests of access and of the browser do these
 BOOKKEEPING = {
+    "edited_by",
+    "guidance_before",
+    "state_before",
     "version",
     "updated_at",
     "batch",
@@ -72,10 +75,15 @@ RENEWED = {  # made anew, with another key
     "user_profile": ("owner_id", "key", "value", "actor"),
 }
 MARKS = ("decided_at", "deleted_at", "retired_at", "held_at", "reviewed_at")  # whether, not when
-NOTHING_TO_DO = {"bundle.export", "roles.start_due"}  # runs that find what they were asked for undone
+NOTHING_TO_DO = {
+    "bundle.export",
+    "roles.start_due",
+    "memories.bridge_preferences",
+}  # runs that find what they were asked for undone
 ENDS = {  # how a row that an act made looks once it is undone
     "memories": lambda row: row["deleted_at"] is not None,
     "api_keys": lambda row: row["revoked_at"] is not None,
+    "learned_preferences": lambda row: row["state"] == "rejected",
     "bundle_transfers": lambda row: row["state"] == "expired",
     "job_runs": lambda row: row["state"] == "cancelled" or row["job"] in NOTHING_TO_DO,
     "memory_edges": lambda _row: True,  # of a memory in the trash
@@ -84,6 +92,7 @@ ENDS = {  # how a row that an act made looks once it is undone
     "capability_switches": lambda row: row["mode"] == "on",
     "budget_windows": lambda row: row["cap_usd"] is None,
 }
+TYPED = {"typed": "3x", "version": "preference_version"}
 MODES = {mode: {"mode": mode, "reason": "A trial"} for mode in ("on", "off")}
 PREFERENCES = {
     "display_name": f"Ana {ANAS}",
@@ -115,6 +124,7 @@ MADE = {  # the sample that a new row of a table stands for, and its column
     "prefix": ("api_keys", "prefix"),
     "export_id": ("bundle_transfers", "id"),
     "event_id": ("memory_consolidation_events", "id"),
+    "preference_id": ("learned_preferences", "id"),
     "lifecycle_event_id": ("methodology_lifecycle_events", "id"),
     "rollback_id": ("write_rollbacks", "id"),
     "user_id": ("access_user", "id"),
@@ -126,6 +136,7 @@ WALKS: dict[str, Walk] = {
     "memories:delete": Walk(),
     "memories:restore": Walk(samples={"memory_id": "deleted_id"}),
     "memories:bulk": Walk(),
+    "memories:make_hard": Walk(body={"dimension": "risk_limit"}, samples={"memory_id": "hard_id"}),
     "memories:undo": Walk(undo={"action": "delete", "ids": "deleted_ids"}),
     "held:release": Walk(caller="olga"),
     "held:discard": Walk(),
@@ -151,6 +162,23 @@ WALKS: dict[str, Walk] = {
     ),
     "methodologies:read": Walk(caller="olga", first=("methodologies:unread",)),
     "methodologies:unread": Walk(caller="olga"),
+    "learnings:edit": Walk(then={"learning_version": 3}),
+    "learnings:undo_edit": Walk(undo={}, then={"learning_version": 3}),
+    "learnings:delete": Walk(),
+    "learnings:restore": Walk(first=("learnings:delete",)),
+    "learnings:bulk": Walk(),
+    "preferences:propose": Walk(undo={"reason": "no"}),
+    "preferences:approve": Walk(),
+    "preferences:reject": Walk(),
+    "preferences:bulk": Walk(),
+    "preferences:archive": Walk(first=("preferences:approve",)),
+    "preferences:undo": Walk(first=("preferences:approve",)),
+    "preferences:activate": Walk(
+        samples={"preference_id": "archived_limit_id"}, then={"preference_version": 2}, undo=TYPED
+    ),
+    "preferences:archive_constraint": Walk(
+        samples={"preference_id": "active_limit_id"}, then={"preference_version": 2}, undo=TYPED
+    ),
     "facts:decide": Walk(),
     "facts:override": Walk(samples={"kind": "supersede"}),
     "facts:undo": Walk(first=("facts:decide",), undo={"older": "older_id", "newer": "newer_id"}),

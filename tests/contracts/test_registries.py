@@ -143,7 +143,9 @@ def test_every_act_that_is_undone_or_changes_the_prompt_is_a_write() -> None:
     assert [name for name, act in acts.items() if not act.is_write and (act.undo or act.changes_prompt)] == []
     assert [name for name in written_acts() if not (acts[name].is_write and acts[name].undo)] == []
     outside = ["methodology_created", "learning_stored", "learning_edited", "preference_proposed"]
-    assert [name for name in written_acts() if not acts[name].changes_prompt] == outside, "quarantined, suggested, waiting"
+    assert [name for name in written_acts() if not acts[name].changes_prompt] == outside, (
+        "quarantined, suggested, waiting"
+    )
 
 
 def test_every_kind_that_is_rolled_back_has_acts_effects_and_names_of_its_own() -> None:

@@ -17,6 +17,7 @@ from django.db import connections
 from django.test import Client
 from django.utils import timezone
 
+from learning_app.learnings.models import Learning
 from learning_app.methodologies.models import Methodology
 from learning_app.methodologies.services.decide import quarantine
 from memory_app.bundle.models import BundleTransfer
@@ -44,6 +45,7 @@ from tests.contracts.bodies import QUERIES
 from tests.kit.databases import copy_databases, drop_databases, using
 from tests.kit.fixtures import make_user
 from tests.kit.tables import taken_back
+from tests.learning_app.learnings.rows import make_learning
 from tests.learning_app.rows import make_case, make_methodology, make_preference
 
 ANAS, BENS = "quokkaana", "wombatben"  # words that stand nowhere else
@@ -233,6 +235,7 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
             hints=[method],
         )
         preference = make_preference(user, f"{canary} prefers venue {number}", actor=me.actor, created_at=now)
+        learning = seed_learning(user, canary, word, number, actor=me.actor)
         log_search_of(owner_id=user.pk, actor=me.actor, query=canary, ids=typed[1:3], now=now, door=Surface.PAGE)
     labelled = Draft(
         Category.PERSONALIZATION, f"{canary} never", Provenance(Source.USER_MANUAL, me.actor), HARD_CONSTRAINT
@@ -273,7 +276,13 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
         "role_id": ROLE,
         "entry_id": decision.pk,
         "case_id": case.pk,
+        "learning_id": learning.pk,
+        "learning_uid": learning.uid,
+        "learning_version": 2,
         "preference_id": preference.pk,
+        "archived_limit_id": make_limit(user, canary, "archived", before="active").pk,
+        "active_limit_id": make_limit(user, canary, "active", before="archived").pk,
+        "preference_version": 1,
         "uid": method.uid,
         "lifecycle_event_id": method.events.latest("pk").pk,
         "rollback_id": rollbacks[0].pk,
@@ -282,6 +291,26 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
         "import_id": taken.pk,
     }
     return Tenant(user, canary, samples, tuple(typed))
+
+
+def seed_learning(user: Any, canary: str, word: str, number: int, *, actor: str) -> Learning:
+    """Make one whose guidance its owner has edited once."""
+    return make_learning(
+        user,
+        name=f"{canary}_{number}",
+        trigger=f"{canary} {word} procedure {number}",
+        guidance=canary,
+        guidance_before=f"{canary} before",
+        actor=actor,
+        edited_by=actor,
+        version=2,
+    )
+
+
+def make_limit(user: Any, canary: str, state: str, *, before: str) -> Any:
+    """Make a hard constraint on which its owner has decided."""
+    at = {"created_at": timezone.now(), "actor": f"user:{user.pk}", "state_before": before}
+    return make_preference(user, f"{canary} never above 3x", kind="hard_constraint", state=state, **at)
 
 
 def quarantined_methodology(now: Any) -> Methodology:

@@ -49,8 +49,9 @@ _SIDE = re.compile(
 
 
 def says_the_same(statement: str, other: str) -> bool:
-    """Say whether two near-equal statements name the same amounts and sides, and neither denies the other."""
-    return _claims(statement) == _claims(other)
+    """Say whether two near-equal statements name the same numbers, sides and units, and neither denies the other."""
+    plain, others = (each.replace("\u2019", "'").lower() for each in (statement, other))
+    return all(claims(plain) == claims(others) for claims in (_NUMBER.findall, _sides, _denials, _amounts))
 
 
 def typed_value_of(statement: str, dimension: str) -> str:
@@ -59,8 +60,13 @@ def typed_value_of(statement: str, dimension: str) -> str:
     return values[-1] if values else dimension
 
 
-def _claims(statement: str) -> tuple[object, ...]:
-    """Return what two statements must share besides their words: numbers, amounts with units, sides, denials."""
-    plain = statement.replace("\u2019", "'").lower()
-    amounts = ["".join(match.group().split()) for match in _VALUE.finditer(plain)]
-    return _NUMBER.findall(plain), amounts, sorted(_SIDE.findall(plain)), len(_NEGATION.findall(plain)) % 2
+def _sides(plain: str) -> list[str]:
+    return sorted(_SIDE.findall(plain))
+
+
+def _denials(plain: str) -> int:
+    return len(_NEGATION.findall(plain)) % 2
+
+
+def _amounts(plain: str) -> list[str]:
+    return ["".join(match.group().split()) for match in _VALUE.finditer(plain)]

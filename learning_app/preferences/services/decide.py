@@ -4,7 +4,7 @@ A hard constraint comes into force, and ends, only by its owner's own act with a
 for a fresh sign-in, or at a terminal. No other module sets a state to active.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
@@ -25,7 +25,7 @@ from learning_app.preferences.core import (
     typed_value_of,
 )
 from learning_app.preferences.models import Preference
-from learning_app.preferences.selectors import is_refused, preference_missing
+from learning_app.preferences.selectors import get_preference, is_refused, preference_missing
 from learning_app.vocabulary import PreferenceState
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.services import record_audit
@@ -37,7 +37,7 @@ from minara_site.kernel.jobs.topics import announce
 from minara_site.kernel.ownership import Owner
 from minara_site.kernel.plain_text import clean_text
 
-ACTIVE = PreferenceState.ACTIVE
+ACTIVE, REJECTED, ARCHIVED = PreferenceState.ACTIVE, PreferenceState.REJECTED, PreferenceState.ARCHIVED
 MAX_TOGETHER = 200
 """As many preferences are rejected in one act."""
 WHAT_IT_IS = {
@@ -78,7 +78,7 @@ def approve(
         row = lock_one(owner, preference_id, version=version)
         if row.is_hard:
             raise only_its_owner()
-        return activate(row, statement, act="preference_approved", actor=actor, now=now)
+        return decide([row], ACTIVE, act="preference_approved", statement=statement, actor=actor, now=now)[0]
 
 
 def reject(
@@ -91,22 +91,21 @@ def reject(
     now: datetime,
 ) -> Preference:
     """Reject a proposal of either kind. Raises NotFound, Invalid, Conflict."""
-    reason = clean_reason(reason)
     with transaction.atomic():
-        rows = [lock_one(owner, preference_id, version=version)]
-        return decide(rows, PreferenceState.REJECTED, act="preference_rejected", reason=reason, actor=actor, now=now)[0]
+        row = lock_one(owner, preference_id, version=version)
+        return decide([row], REJECTED, act="preference_rejected", reason=reason, actor=actor, now=now)[0]
 
 
 def reject_all(*, ids: Collection[int], owner: Owner, reason: str = "", actor: str, now: datetime) -> list[Preference]:
     """Reject proposals, all or none. Raises NotFound unless all are there, Invalid, Conflict."""
-    reason, chosen = clean_reason(reason), set(ids)
+    chosen = set(ids)
     if not 1 <= len(chosen) <= MAX_TOGETHER:
         raise Invalid(_("Choose 1 to %(most)d preferences.") % {"most": MAX_TOGETHER}, code="too_many")
     with transaction.atomic():
         rows = list(lock(Preference.objects.for_owner(owner).filter(pk__in=chosen)))
         if len(rows) < len(chosen):
             raise preference_missing()
-        return decide(rows, PreferenceState.REJECTED, act="preference_rejected", reason=reason, actor=actor, now=now)
+        return decide(rows, REJECTED, act="preference_rejected", reason=reason, actor=actor, now=now)
 
 
 def archive(
@@ -119,10 +118,9 @@ def archive(
     now: datetime,
 ) -> Preference:
     """End an active soft preference and keep its row. Raises NotFound, Invalid, Conflict, Refused for a hard one."""
-    reason = clean_reason(reason)
     with transaction.atomic():
-        rows = [lock_one(owner, preference_id, version=version)]
-        return decide(rows, PreferenceState.ARCHIVED, act="preference_archived", reason=reason, actor=actor, now=now)[0]
+        row = lock_one(owner, preference_id, version=version)
+        return decide([row], ARCHIVED, act="preference_archived", reason=reason, actor=actor, now=now)[0]
 
 
 def activate_constraint(
@@ -142,7 +140,8 @@ def activate_constraint(
     """
     with transaction.atomic():
         row = lock_constraint(owner, preference_id, version=version, actor=actor)
-        return activate(row, statement, act="constraint_activated", actor=actor, now=now, typed=typed)
+        act = "constraint_activated"
+        return decide([row], ACTIVE, act=act, statement=statement, typed=typed, actor=actor, now=now)[0]
 
 
 def archive_constraint(
@@ -156,13 +155,10 @@ def archive_constraint(
     now: datetime,
 ) -> Preference:
     """End an active hard constraint as its owner, who typed its value. Raises what `activate_constraint` raises."""
-    reason = clean_reason(reason)
     with transaction.atomic():
         row = lock_constraint(owner, preference_id, version=version, actor=actor)
-        check_move(row, PreferenceState.ARCHIVED)
-        check_typed(row, typed)
-        set_state(row, PreferenceState.ARCHIVED, reason=reason, actor=actor, now=now, is_owners_act=True)
-        return store([row], act="constraint_archived", actor=actor, now=now)[0]
+        act = "constraint_archived"
+        return decide([row], ARCHIVED, act=act, reason=reason, typed=typed, actor=actor, now=now)[0]
 
 
 def undo_decision(
@@ -173,50 +169,49 @@ def undo_decision(
     Never puts a hard constraint in force; ends one only as its owner. Raises NotFound, Conflict, Refused.
     """
     with transaction.atomic():
-        chosen = lock_one(owner, preference_id, version=version)
-        if not chosen.state_before:
-            raise Conflict(_("It changed since, or its decision was undone. Nothing was changed."), code="changed")
+        chosen = get_preference(owner=owner, preference_id=preference_id)
         together = {"decided_by": chosen.decided_by, "decided_at": chosen.decided_at, "state": chosen.state}
         rows = list(lock(Preference.objects.for_owner(owner).filter(**together).exclude(state_before="")))
+        if (chosen.pk, version or chosen.version) not in [(row.pk, row.version) for row in rows]:
+            raise Conflict(_("It changed since, or its decision was undone. Nothing was changed."), code="changed")
         for row in rows:
             before = PreferenceState(row.state_before)
-            if row.statement_before:
-                row.statement, row.rules_version = row.statement_before, ""  # readers judge it by today's rules
             if row.is_hard and before is ACTIVE:
                 detail = _("An undo activates no hard constraint. Activate it on its page.")
                 raise Refused(detail, code="hard_constraint")
+            if row.statement_before:
+                row.statement, row.rules_version = row.statement_before, ""  # readers judge it by today's rules
             set_state(row, before, actor=actor, now=now, is_owners_act=is_own_act(row, actor))
             row.state_before = row.statement_before = ""
             if before is PreferenceState.PROPOSED:
                 for name, value in UNDECIDED.items():
                     setattr(row, name, value)
-        return store(rows, act="preference_undone", actor=actor, now=now, was={row.pk: chosen.state for row in rows})
-
-
-def activate(
-    row: Preference, statement: str | None, *, act: str, actor: str, now: datetime, typed: str | None = None
-) -> Preference:
-    """Put a locked preference in force; a typed value makes it its owner's own act."""
-    check_move(row, ACTIVE)
-    check_not_held(row, has_edit=statement is not None)
-    row.statement_before = ""
-    if statement is not None:
-        edit(row, statement)
-    if typed is not None:
-        check_typed(row, typed)
-    set_state(row, ACTIVE, actor=actor, now=now, is_owners_act=typed is not None)
-    return store([row], act=act, actor=actor, now=now)[0]
+        return store(rows, act="preference_undone", was_active=chosen.state == ACTIVE, actor=actor, now=now)
 
 
 def decide(
-    rows: Sequence[Preference], state: PreferenceState, *, act: str, reason: str, actor: str, now: datetime
+    rows: Sequence[Preference],
+    state: PreferenceState,
+    *,
+    act: str,
+    reason: str = "",
+    statement: str | None = None,
+    typed: str | None = None,
+    actor: str,
+    now: datetime,
 ) -> list[Preference]:
-    """Give locked preferences another state, all or none."""
+    """Give locked preferences another state, all or none; a typed value makes it their owner's own act."""
+    reason = clean_text(reason, field="reason", max_chars=MAX_REASON_CHARS, min_chars=0)
     for row in rows:
-        check_move(row, state)
+        if state not in MOVES[PreferenceState(row.state)]:
+            raise Conflict(str(WHAT_IT_IS[PreferenceState(row.state)]), code=row.state)
         row.statement_before = ""
-        set_state(row, state, reason=reason, actor=actor, now=now)
-    return store(rows, act=act, actor=actor, now=now)
+        if statement is not None:
+            edit(row, statement)
+        if typed is not None:
+            check_typed(row, typed)
+        set_state(row, state, reason=reason, actor=actor, now=now, is_owners_act=typed is not None)
+    return store(rows, act=act, was_active=state is ARCHIVED, actor=actor, now=now)
 
 
 def set_state(
@@ -226,7 +221,7 @@ def set_state(
     reason: str = "",
     actor: str,
     now: datetime,
-    is_owners_act: bool = False,
+    is_owners_act: bool,
 ) -> None:
     """Set the state of a locked preference, and what its undo needs: the one place that sets or ends `active`.
 
@@ -234,24 +229,21 @@ def set_state(
     """
     if row.is_hard and ACTIVE in (state, row.state) and not is_owners_act:
         raise only_its_owner()
-    if state is ACTIVE:
-        check_not_held(row)
+    if state is ACTIVE and is_refused(row):
+        raise Conflict(_("The guard holds its text. Decide on the held text first."), code="held")
     row.state_before, row.state, row.reason = row.state, state, reason
     row.decided_by, row.decided_at, row.updated_at = actor, now, now
     row.version += 1
 
 
-def store(
-    rows: Sequence[Preference], *, act: str, actor: str, now: datetime, was: Mapping[int, str] | None = None
-) -> list[Preference]:
+def store(rows: Sequence[Preference], *, act: str, was_active: bool, actor: str, now: datetime) -> list[Preference]:
     """Write decided rows with their audit entries, and announce what came into force and what ended."""
     update_rows(Preference, DECIDED, rows)
-    before = was or {row.pk: row.state_before for row in rows}
     for owner_id, own in groupby(sorted(rows, key=attrgetter("owner_id", "pk")), attrgetter("owner_id")):
         ids, reason = [row.pk for row in own], rows[0].reason
         details: dict[str, Any] = {"id": ids[0]} if len(ids) == 1 else {"count": len(ids), "ids": ids}
         record_audit(now=now, actor=actor, tool_call=act, owner_id=owner_id, reasoning=reason, details=details)
-    announce_each(ENDED, (row.pk for row in rows if before[row.pk] == ACTIVE), now=now)
+    announce_each(ENDED, (row.pk for row in rows if was_active), now=now)
     announce_each(ACTIVATED, (row.pk for row in rows if row.state == ACTIVE), now=now)
     return list(rows)
 
@@ -299,18 +291,6 @@ def only_its_owner() -> Refused:
     return Refused(detail, code="hard_constraint")
 
 
-def check_move(row: Preference, state: PreferenceState) -> None:
-    """Raise Conflict unless a decision leads from where it is to this state."""
-    if state not in MOVES[PreferenceState(row.state)]:
-        raise Conflict(str(WHAT_IT_IS[PreferenceState(row.state)]), code=row.state)
-
-
-def check_not_held(row: Preference, *, has_edit: bool = False) -> None:
-    """Raise Conflict for what the guard holds, and for what today's rules refuse unless it gets another statement."""
-    if row.held_at or (not has_edit and is_refused(row)):
-        raise Conflict(_("The guard holds its text. Decide on the held text first."), code="held")
-
-
 def check_typed(row: Preference, typed: str) -> None:
     """Raise Invalid unless this is what its owner types to confirm."""
     value = typed_value_of(row.statement, row.dimension)
@@ -335,8 +315,3 @@ def clean_statement(statement: str) -> str:
         problem = why % {"why": SENTENCES[findings[0].reason]}
         raise Invalid(problem, code="held", errors=(FieldError("statement", problem),))
     return text
-
-
-def clean_reason(reason: str) -> str:
-    """Return why somebody decided so. Raises Invalid."""
-    return clean_text(reason, field="reason", max_chars=MAX_REASON_CHARS, min_chars=0)

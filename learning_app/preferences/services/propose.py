@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from learning_app.preferences.core import MAX_STATEMENT_CHARS, PREFERENCE_KIND, UNDECIDED, says_the_same
 from learning_app.preferences.models import Preference
-from learning_app.similarity.core import find_most_similar_tfidf
+from learning_app.similarity.core import TfidfIndex, count_terms
 from learning_app.vocabulary import PreferenceDimension, PreferenceKind, PreferenceSource, PreferenceState
 from minara_site.kernel.audit_log.services import content_digest, record_audit
 from minara_site.kernel.errors import FieldError, Invalid
@@ -108,12 +108,12 @@ def find_same(row: Preference) -> Preference | None:
     """Return the locked preference that a proposal repeats, None without one. Needs the owner's lock."""
     own = Preference.objects.filter(owner_id=row.owner_id, dimension=row.dimension, kind=row.kind)
     compared = own.filter(state__in=COMPARED, held_at__isnull=True)
-    newest = compared.order_by("-pk").values_list("pk", "statement")[:MAX_COMPARED]
-    texts = {pk: text for pk, text in newest if says_the_same(row.statement, text)}
-    match = find_most_similar_tfidf(row.statement, texts) if texts else None
-    if match is None or match.score < SAME_STATEMENT:
-        return None
-    found: Preference | None = compared.filter(pk=match.key).select_for_update(of=("self",)).first()
+    texts = dict(compared.order_by("-pk").values_list("pk", "statement")[:MAX_COMPARED])
+    index = TfidfIndex({pk: count_terms(text) for pk, text in texts.items()})
+    scores = zip(index.cosines(count_terms(row.statement)).tolist(), index.keys, strict=True)
+    similar = (pk for score, pk in sorted(scores, reverse=True) if score >= SAME_STATEMENT)
+    same = next((pk for pk in similar if says_the_same(row.statement, texts[pk])), None)
+    found: Preference | None = compared.filter(pk=same).select_for_update(of=("self",)).first() if same else None
     return found
 
 

@@ -41,7 +41,7 @@ def confirm(request: PageRequest, preference_id: int, state: PreferenceState) ->
     is_activation = state is PreferenceState.ACTIVE
     if not row.is_hard or state not in MOVES[PreferenceState(row.state)] or (is_activation and is_refused(row)):
         return see_other("preferences:one", row.pk)
-    words_form = read_words(request, row) if is_activation else None
+    words_form = read_statement(request, row) if is_activation else None
     words = words_form.cleaned_data["statement"] if words_form and words_form.is_valid() else row.statement
     is_sent = request.method == "POST" and request.POST.get("action") != "preview"
     form = LimitForm(row, words, request.POST if is_sent else None)
@@ -68,7 +68,7 @@ def confirm(request: PageRequest, preference_id: int, state: PreferenceState) ->
     return render_page(request, "learning_app/preferences/limit.html", context, status=status)
 
 
-def read_words(request: PageRequest, row: Preference) -> WordsForm | None:
+def read_statement(request: PageRequest, row: Preference) -> WordsForm | None:
     """Return the other words that were sent for it, with why they cannot be stored; None where none were sent."""
     if not request.POST.get("statement"):
         return None

@@ -4,15 +4,16 @@ from http import HTTPStatus
 
 from django.http import HttpResponse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from learning_app.preferences.core import PREFERENCE_KIND
 from learning_app.preferences.forms import ReasonForm
-from learning_app.preferences.pages.lists import PREFERENCES, list_of
+from learning_app.preferences.pages.lists import PREFERENCES, REJECT, list_of
 from learning_app.preferences.services.decide import reject_all
 from learning_app.preferences.views.one import undo_url
 from minara_site.access.policy import Act
-from minara_site.kernel.errors import Conflict
+from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.kernel.guard.selectors import list_holds
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.moments import number_label
@@ -29,10 +30,9 @@ def preference_list(request: PageRequest) -> HttpResponse:
 
 @page(Act.PREFERENCE_DECIDE, methods=("POST",))
 def bulk(request: PageRequest) -> HttpResponse:
-    """Reject the chosen proposals, all or none, with one undo; the first post asks for the reason.
-
-    Nothing is ever approved here, whatever a form asks for.
-    """
+    """Reject the chosen proposals, all or none, with one undo; the first post asks for the reason."""
+    if request.POST.get("action") != REJECT.name:
+        raise Invalid(_("Proposals are approved one by one. Together they are only rejected."), code="unknown_action")
     ids, form = PREFERENCES.chosen_ids(request), ReasonForm(request.POST if "reason" in request.POST else None)
     if not form.is_valid():
         title = ngettext("Reject %(count)s proposal", "Reject %(count)s proposals", len(ids))

@@ -8,8 +8,12 @@ import time_machine
 from django.urls import reverse
 
 from memory_app.memories.models import Memory
+from minara_site.access.policy import Role
+from minara_site.access.principal import Principal
 from minara_site.console.quarantine.claims import CLAIM_SECONDS
+from minara_site.console.quarantine.verdicts import decide_items
 from minara_site.kernel.core.vocabulary import Category
+from minara_site.kernel.errors import Invalid
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.jobs.models import Lease
 from minara_site.shell.review import review_kinds
@@ -139,6 +143,24 @@ class TestVerdict:
         assert list(Hold.objects.open()) == [orders]
         operator_page.post(VERDICT, body | {"confirmed": "1"})
         assert not Hold.objects.open().exists()
+
+    @pytest.mark.usefixtures("lessons")
+    def test_a_kind_may_be_accepted_one_by_one_alone(self, operator_page, ana, monkeypatch):
+        monkeypatch.setattr(LessonReview, "accepts_together", False)
+        hold, mine, other = hold_text(ana, "fine\u200b"), lesson(ana), lesson(ana, "Buy in October")
+        ids = [f"hold-{hold.pk}", f"lesson-{mine.pk}", f"lesson-{other.pk}"]
+        assert "These are accepted one by one." not in operator_page.get(QUEUE).content.decode()
+        listed = operator_page.get(f"{QUEUE}?kind=lessons").content.decode()
+        assert re.search('title="These are accepted one by one." disabled name="action" value="accept"', listed)
+        several = operator_page.post(VERDICT, {"action": "accept", "ids": ids, "confirmed": "1"}, follow=True)
+        assert toasts_of(several)[0] == "2 items were left out: accept them one by one."
+        assert not Hold.objects.open().exists()
+        chosen = {review_kinds()["lesson"]: [str(mine.pk), str(other.pk)]}
+        with pytest.raises(Invalid):
+            decide_items(chosen, accepts=True, principal=Principal(ana, Role.OPERATOR), note="", now=NOON)
+        assert Memory.objects.live().count() == 2
+        operator_page.post(VERDICT, {"action": "refuse", "ids": ids[1:]})
+        assert not Memory.objects.live().exists()
 
     def test_what_is_decided_stands_on_a_page_of_its_own(self, operator_page, ana):
         hold = hold_text(ana)

@@ -45,7 +45,11 @@ def test_an_agent_proposes_once_and_reads_it_back(agent, ana):
     assert (answer.status_code, data["state"], data["source"], data["evidence_count"]) == (201, "proposed", "agent", 1)
     assert data.keys() > SHAPE
     again = agent.post("/v1/preferences", WISH)
-    assert (again.status_code, again.json()["data"]["id"], again.json()["data"]["evidence_count"]) == (200, data["id"], 2)
+    assert (again.status_code, again.json()["data"]["id"], again.json()["data"]["evidence_count"]) == (
+        200,
+        data["id"],
+        2,
+    )
     held = agent.post("/v1/preferences", {**WISH, "statement": ATTACK})
     assert (held.status_code, held.json()["data"]["held"]["reason"]) == (202, "injection")
     assert "statement" not in held.json()["data"]
@@ -107,7 +111,9 @@ def test_no_call_starts_or_ends_a_hard_constraint(agent, browser, ana):
     """R-19: keys, the owner's own browser session, and every field that could carry a state."""
     faults = Faults()
     fields = {"state": "active", "typed": "3x", "decided_by": f"user:{ana.pk}", "source": "user", "evidence_count": 9}
-    for (name, caller), state in product({"key": agent, "browser": browser}.items(), ("proposed", "archived", "active")):
+    for (name, caller), state in product(
+        {"key": agent, "browser": browser}.items(), ("proposed", "archived", "active")
+    ):
         row = make_preference(ana, **LIMIT, state=state)
         before = Preference.objects.values().get(pk=row.pk)
         with faults.row(f"{name} {state}"):

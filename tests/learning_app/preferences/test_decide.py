@@ -82,7 +82,12 @@ def test_every_state_and_act_moves_as_the_table_says_or_not_at_all(ana):
 
 def test_an_undo_restores_state_and_words_once(ana):
     faults = Faults()
-    for name, state in (("approve", "proposed"), ("approve", "archived"), ("reject", "proposed"), ("archive", "active")):
+    for name, state in (
+        ("approve", "proposed"),
+        ("approve", "archived"),
+        ("reject", "proposed"),
+        ("archive", "active"),
+    ):
         with faults.row(f"{name} {state}"), taken_back("default"):
             row = make_preference(ana, state=state)
             more = {"statement": "Prefers market orders."} if name == "approve" else {"reason": "no more"}
@@ -137,7 +142,11 @@ def test_a_stale_version_or_a_foreign_row_changes_nothing(ana, ben):
         with faults.row(name):
             with pytest.raises(Conflict) as refusal:
                 act(name, target, version=3)
-            assert (refusal.value.problem_code, refusal.value.current) == ("stale", {"version": 4, "state": "proposed"})
+            code = "changed" if name == "undo_decision" else "stale"
+            assert (refusal.value.problem_code, refusal.value.current) == (
+                code,
+                {"version": 4, "state": "proposed"} if code == "stale" else None,
+            )
             with pytest.raises(NotFound):
                 act(name, target, owner=ben)
     faults.show()
@@ -152,7 +161,7 @@ def test_an_edit_is_judged_before_it_is_stored_and_what_is_held_is_not_approved(
         with pytest.raises(Invalid) as refusal:
             act("approve", row, statement=statement)
         assert (refusal.value.problem_code, refusal.value.errors[0].field) == (code, "statement")
-    assert "orders" in str(pytest.raises(Invalid, act, "approve", row, statement=ATTACK).value)
+        assert code == "invalid" or "gives the agent orders" in refusal.value.detail
     held = make_preference(ana, ATTACK, held_at=NOON)
     stale = make_preference(ana, f"{ATTACK} Now.", rules_version="older")
     for refused in (held, stale):

@@ -28,7 +28,9 @@ FOUND = {"turn": 1, "dimension": "risk_limit", "kind": "hard_constraint", "state
 
 def say(owner, *messages, session="sess_a"):
     pk, now = f"{session}{owner.pk}", NOON
-    kept, _is_new = Session.objects.get_or_create(pk=pk, owner=owner, defaults={"created_at": now, "last_active_at": now})
+    kept, _is_new = Session.objects.get_or_create(
+        pk=pk, owner=owner, defaults={"created_at": now, "last_active_at": now}
+    )
     first = kept.turns.count() + 1
     return [
         Turn.objects.create(
@@ -62,7 +64,12 @@ def test_what_a_user_said_is_proposed_and_each_turn_is_read_once(ana, ben, minin
     [other] = say(ben, "never above 3x")
     assert run() == {"proposed": 2, "read": 2}
     row = Preference.objects.get(owner=ana)
-    assert (row.state, row.kind, row.source, row.actor) == ("proposed", "hard_constraint", "mined", "job:preferences.mine")
+    assert (row.state, row.kind, row.source, row.actor) == (
+        "proposed",
+        "hard_constraint",
+        "mined",
+        "job:preferences.mine",
+    )
     assert row.origin == f"turn:{first.session_id}:1"
     assert cursors() == {ana.pk: first.pk + 1, ben.pk: other.pk}
     asked = mining.asked[0]

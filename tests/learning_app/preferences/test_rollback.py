@@ -41,7 +41,9 @@ def undo(olga, record):
 
 def rows():
     without = ("version", "updated_at")  # no version comes back
-    return [{name: row[name] for name in row if name not in without} for row in Preference.objects.order_by("pk").values()]
+    return [
+        {name: row[name] for name in row if name not in without} for row in Preference.objects.order_by("pk").values()
+    ]
 
 
 @pytest.fixture
@@ -66,7 +68,10 @@ def test_rejects_what_waits_and_leaves_what_a_person_decided(proposals, ana, ben
         (row.pk, "decided", f"user:{ana.pk}") for row in proposals[2:5]
     ]
     entries = AuditEntry.objects.filter(tool_call="write_rollback")
-    assert {entry.owner_id: entry.details["preferences"] for entry in entries} == {ana.pk: waiting[:1], ben.pk: waiting[1:]}
+    assert {entry.owner_id: entry.details["preferences"] for entry in entries} == {
+        ana.pk: waiting[:1],
+        ben.pk: waiting[1:],
+    }
     shown = text_of(operator_page.get(f"/ops/writes/roll-back/?writer={BAD}&since={SINCE:%Y-%m-%dT%H:%M:%S}&show=left"))
     assert "a person decided on it afterwards" in shown
     undo(olga, record)
