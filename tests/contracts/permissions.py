@@ -395,5 +395,7 @@ TOOLS: dict[str, tuple[Act, Audience]] = {
     "memory_read": (Act.MEMORY_READ, by_key(Scope.MEMORY_READ)),
     "memory_compiled_page": (Act.COMPILED_READ, by_key(Scope.MEMORY_READ)),
     "record_decision": (Act.ROLE_MEMORY_WRITE, by_key(Scope.LEARNING_WRITE)),
+    "memory_learn": (Act.LEARNING_WRITE, by_key(Scope.LEARNING_WRITE)),
+    "skill_learn": (Act.LEARNING_WRITE, by_key(Scope.LEARNING_WRITE)),
     "record_case": (Act.CASE_WRITE, by_key(Scope.LEARNING_WRITE)),
 }

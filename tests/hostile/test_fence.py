@@ -136,27 +136,28 @@ def test_what_a_methodology_says(ana: Any) -> None:
         assert [line[:4] for line in lines[3:-1]] == ["[met", "  1.", "  2."] * len(group)
 
 
-def test_what_a_learning_says(ana: Any, settings: Any) -> None:
-    settings.MINARA = settings.MINARA.model_copy(update={"minara_learning_top_k": 20})
+def test_what_a_learning_says(ana: Any) -> None:
     agent = agent_of(ana)
     session_id = agent.post("/v1/sessions", {}).json()["data"]["id"]
-    escapes = [row["text"].replace("memory-context", "learnings")[:100] for row in corpus("fence_escapes")]
-    for group in groups([text for text in escapes if "\0" not in text], 5):
-        Learning.objects.all().delete()
-        for number, text in enumerate(group):
-            steps = [{"tool_name": text, "args": {text: [text]}}]
-            own = f"w{number}x hedge the spread"  # else two would be the same trigger
-            body = {"name": text, "trigger": f"{text} {own}", "tool_sequence": steps, "guidance": text}
-            assert agent.post("/v1/learnings", body).status_code in {201, 202}, text
-        let_in_everything()
-        answer = agent.get(f"/v1/sessions/{session_id}/suggestions?message=hedge+the+spread").json()["data"]
+    rows = [row["text"].replace("memory-context", "learnings")[:100] for row in corpus("fence_escapes")]
+    escapes = [text for text in rows if "\0" not in text]  # NUL is refused
+    triggers = [f"{text} w{number}x hedge" for number, text in enumerate(escapes)]
+    for text, trigger in zip(escapes, triggers, strict=True):
+        steps = [{"tool_name": text, "args": {text: [text]}}]
+        body = {"name": text, "trigger": trigger, "tool_sequence": steps, "guidance": text}
+        assert agent.post("/v1/learnings", body).status_code in {201, 202}, text
+    let_in_everything()
+    for trigger in triggers:
+        path = f"/v1/sessions/{session_id}/suggestions?message={quote(trigger, safe='')}"
+        answer = agent.get(path).json()["data"]
         lines = lines_of(answer["block"])
         assert [lines[0], lines[-1]] == ["<learnings>", "</learnings>"]
         assert tags(answer["block"], "learnings") == (1, 1)
         assert {tags(answer["block"], name) for name in ("memory-context", "personalization", "methodologies")} == {
             (0, 0)
         }
-        assert [line[:4] for line in lines[3:-1]] == ["[lea", "  1.", "  gu"] * len(group)
+        assert [line[:4] for line in lines[3:-1]] == ["[lea", "  1.", "  gu"] * len(answer["items"])
+        assert answer["items"][0]["trigger"] == trigger.strip()
 
 
 def post_methodology(agent: Agent, number: int, text: str) -> None:

@@ -234,7 +234,6 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
             decided_at=now,
             hints=[method],
         )
-        preference = make_preference(user, f"{canary} prefers venue {number}", actor=me.actor, created_at=now)
         learning = seed_learning(user, canary, word, number, actor=me.actor)
         log_search_of(owner_id=user.pk, actor=me.actor, query=canary, ids=typed[1:3], now=now, door=Surface.PAGE)
     labelled = Draft(
@@ -279,7 +278,7 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
         "learning_id": learning.pk,
         "learning_uid": learning.uid,
         "learning_version": 2,
-        "preference_id": preference.pk,
+        "preference_id": seed_preferences(user, canary, actor=me.actor)[-1].pk,
         "archived_limit_id": make_limit(user, canary, "archived", before="active").pk,
         "active_limit_id": make_limit(user, canary, "active", before="archived").pk,
         "preference_version": 1,
@@ -305,6 +304,12 @@ def seed_learning(user: Any, canary: str, word: str, number: int, *, actor: str)
         edited_by=actor,
         version=2,
     )
+
+
+def seed_preferences(user: Any, canary: str, *, actor: str) -> list[Any]:
+    """Make proposals that wait for their owner."""
+    at = {"created_at": timezone.now(), "actor": actor}
+    return [make_preference(user, f"{canary} prefers venue {number}", **at) for number in range(MANY)]
 
 
 def make_limit(user: Any, canary: str, state: str, *, before: str) -> Any:

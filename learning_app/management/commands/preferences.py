@@ -117,11 +117,19 @@ def line_of(row: Preference) -> str:
 def effect_lines(row: Preference, statement: str) -> Iterator[str]:
     """Yield the limits in force, the new one, and what it changes."""
     limits = current_limits(row)
-    yield _("Limits in force for %(dimension)s:") % {"dimension": row.dimension}
+    yield _("Limits in force now") + f" ({row.dimension}):"
     for each in limits:
         yield f"  {line_of(each)}"
     if not limits:
         yield "  " + _("none")
-    yield _("New limit:")
+    yield _("In force besides, once activated") + ":"
     yield "  " + visible(" ".join(statement.split()))
-    yield _("From now on it stands in every prompt and on the pages of the assets that it names, until you archive it.")
+    yield _(
+        "From the next session on agents read it as a limit that they must keep. Minara places no orders: the agent is "
+        "what keeps to it."
+    )
+    if limits:
+        yield _("The limits in force stay in force beside it. Archive the one that it replaces.")
+    yield _(
+        "It is on the pages of the assets that it names. An export leaves it out unless hard constraints are asked for."
+    )

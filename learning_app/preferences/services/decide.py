@@ -287,7 +287,7 @@ def is_own_act(row: Preference, actor: str) -> bool:
 
 def only_its_owner() -> Refused:
     """Return the refusal of a hard constraint."""
-    detail = _("Only its owner starts and ends a hard constraint: on its page after a fresh sign-in, or at a terminal.")
+    detail = _("Only its owner activates or archives a hard constraint, on its page after a fresh sign-in.")
     return Refused(detail, code="hard_constraint")
 
 

@@ -147,7 +147,8 @@ def load_queue(request: PageRequest, *, now: datetime, opened: Waiting | None = 
             notice = _("That place in the list is no longer valid; this is its beginning.")
             reading = replace(reading, notices=(*reading.notices, notice))
     tab, counts = reading.values["kind"], count_waiting()
-    kinds, query = kinds_of(tab), changed_query(QueryDict(), kind=None if tab == ALL else tab)
+    kinds = [kind for kind in kinds_of(tab) if counts[kind.tab].number]
+    query = changed_query(QueryDict(), kind=None if tab == ALL else tab)
     found = list(iterate_oldest(kinds, place, limit=QUEUE.page_size + 1))
     shown, offset = found[: QUEUE.page_size], place.offset if place else 0
     rows = show_rows([*shown, *([opened] if opened else [])], request, query=query, now=now)

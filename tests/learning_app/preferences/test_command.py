@@ -92,5 +92,5 @@ def test_at_a_terminal_the_limits_the_effect_and_the_typed_value_are_asked_for(s
     status, said = at_terminal(site, "3x", "approve", pk)
     assert status == 0, said
     assert said.index("Never above 9x") < said.index("Never above 3x") < said.index("Type 3x to activate it")
-    assert "until you archive it" in said
+    assert "Archive the one that it replaces" in said
     assert site.query(state) == [("active",)]

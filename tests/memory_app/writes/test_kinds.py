@@ -156,6 +156,9 @@ def test_the_hash_covers_every_step_and_unchanged_row_of_every_kind() -> None:
     assert RollbackPlan(again, ("key:me",)).sha256 == hashes[4]
     assert RollbackPlan(parts[6], ("key:me",)).counts == {
         "methodology": 0,
+        "learning": 0,
+        "learning_guidance": 0,
+        "preference": 0,
         "created": 1,
         "edited": 0,
         "deleted": 0,

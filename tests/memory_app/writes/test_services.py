@@ -207,6 +207,9 @@ class TestWhatOthersDid:
 
         assert rollback.counts == {
             "methodology": 0,
+            "learning": 0,
+            "learning_guidance": 0,
+            "preference": 0,
             "created": 1,
             "edited": 0,
             "deleted": 0,
@@ -337,6 +340,8 @@ class TestTraces:
             "ids": [[ids[0], ids[-1]]],
             "keys": ["zone"],
             "methodologies": [],
+            "learnings": [],
+            "preferences": [],
             "count": 4,
         }
         unroll(olga, rollback, now)
