@@ -58,7 +58,7 @@ def store(request: PageRequest, payload: NewLearning) -> Status[dict[str, Any]]:
 @router.patch(
     "/learnings/{learning_uid}",
     summary="Edit the guidance of a learning",
-    auth=allow(Act.LEARNING_CHANGE),
+    auth=allow(Act.LEARNING_WRITE),
     response={200: Data[LearningOut], 202: Data[LearningHeldOut]},
 )
 def edit(
@@ -66,10 +66,9 @@ def edit(
 ) -> Status[dict[str, Any]]:
     """Edit the guidance; 202 says that the guard holds the learning now."""
     principal = request.principal
-    owner = principal.reads(Act.LEARNING_CHANGE, query.owner)
     row = edit_guidance(
         principal=principal,
-        owner=owner,
+        owner=principal.owner,
         uid=learning_uid,
         guidance=payload.guidance,
         version=payload.version,
@@ -81,13 +80,13 @@ def edit(
 @router.delete(
     "/learnings/{learning_uid}",
     summary="Delete a learning",
-    auth=allow(Act.LEARNING_CHANGE),
+    auth=allow(Act.LEARNING_REMOVE),
     response=Data[LearningDeleted],
 )
 def delete(request: PageRequest, learning_uid: str, query: Query[OwnerQuery]) -> dict[str, Any]:
     """Delete one: it is suggested no more, and can be restored on its page for 30 days."""
     principal = request.principal
-    owner = principal.reads(Act.LEARNING_CHANGE, query.owner)
+    owner = principal.reads(Act.LEARNING_REMOVE, query.owner)
     set_deleted(principal=principal, owner=owner, uids=[learning_uid], is_deleted=True, now=timezone.now())
     return {"data": {"id": learning_uid, "deleted": True}}
 

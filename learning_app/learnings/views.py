@@ -52,7 +52,7 @@ def show(request: PageRequest, uid: str, form: GuidanceForm | None = None, statu
     return render_page(request, TEMPLATE, {**page_context(row, request), "form": form}, status=status)
 
 
-@page(Act.LEARNING_CHANGE, methods=("POST",))
+@page(Act.LEARNING_WRITE, methods=("POST",))
 def edit(request: PageRequest, learning_uid: str) -> HttpResponse:
     """Write new guidance; what was typed stays in the form when it cannot be stored."""
     uid = learning_uid
@@ -63,7 +63,7 @@ def edit(request: PageRequest, learning_uid: str) -> HttpResponse:
     try:
         row = edit_guidance(
             principal=principal,
-            owner=principal.reaches(Act.LEARNING_CHANGE),
+            owner=principal.owner,
             uid=uid,
             guidance=form.cleaned_data["guidance"],
             version=form.cleaned_data["version"],
@@ -71,7 +71,7 @@ def edit(request: PageRequest, learning_uid: str) -> HttpResponse:
         )
     except (Invalid, Conflict) as refusal:
         if refusal.problem_code == "changed":  # who saves again has seen what it says now
-            current = get_learning(owner=principal.reaches(Act.LEARNING_CHANGE), uid=uid)
+            current = get_learning(owner=principal.owner, uid=uid)
             form = GuidanceForm({"guidance": form.cleaned_data["guidance"], "version": current.version})
         show_refusal(form, refusal)
         return show(request, uid, form, refusal.status)
@@ -86,33 +86,33 @@ def edit(request: PageRequest, learning_uid: str) -> HttpResponse:
     return see_other("learnings:one", uid)
 
 
-@page(Act.LEARNING_CHANGE, methods=("POST",))
+@page(Act.LEARNING_WRITE, methods=("POST",))
 def undo_edit_view(request: PageRequest, learning_uid: str, learning_version: int) -> HttpResponse:
     """Write the guidance of before the last edit again."""
     principal = request.principal
-    owner = principal.reaches(Act.LEARNING_CHANGE)
+    owner = principal.owner
     now = timezone.now()
     row = undo_edit(principal=principal, owner=owner, uid=learning_uid, version=learning_version, now=now)
     toast(request, _("Undone."), reverse("learnings:undo_edit", args=[row.uid, row.version]))
     return see_other("learnings:one", row.uid)
 
 
-@page(Act.LEARNING_CHANGE, methods=("POST",))
+@page(Act.LEARNING_REMOVE, methods=("POST",))
 def delete(request: PageRequest, learning_uid: str) -> HttpResponse:
     """Delete one: it is suggested no more."""
     change(request, [learning_uid], is_deleted=True)
     return back(request, "learnings:list")
 
 
-@page(Act.LEARNING_CHANGE, methods=("POST",))
+@page(Act.LEARNING_REMOVE, methods=("POST",))
 def restore(request: PageRequest, learning_uid: str) -> HttpResponse:
     """Restore one, with all that were deleted in the same act."""
-    owner = request.principal.reaches(Act.LEARNING_CHANGE)
+    owner = request.principal.reaches(Act.LEARNING_REMOVE)
     change(request, list_deleted_with(owner=owner, uid=learning_uid), is_deleted=False)
     return back(request, "learnings:list")
 
 
-@page(Act.LEARNING_CHANGE, methods=("POST",))
+@page(Act.LEARNING_REMOVE, methods=("POST",))
 def bulk(request: PageRequest) -> HttpResponse:
     """Delete or restore the chosen rows, all or none of them, with one undo."""
     action = request.POST.get("action", "")
@@ -131,7 +131,7 @@ def change(request: PageRequest, uids: list[str], *, is_deleted: bool) -> None:
     principal = request.principal
     rows = set_deleted(
         principal=principal,
-        owner=principal.reaches(Act.LEARNING_CHANGE),
+        owner=principal.reaches(Act.LEARNING_REMOVE),
         uids=uids,
         is_deleted=is_deleted,
         now=timezone.now(),

@@ -100,7 +100,7 @@ class Act(StrEnum):
     SUGGESTIONS_READ = "suggestions_read"
     LEARNINGS_READ = "learnings_read"
     LEARNING_WRITE = "learning_write"
-    LEARNING_CHANGE = "learning_change"
+    LEARNING_REMOVE = "learning_remove"
     PREFERENCES_READ = "preferences_read"
     PREFERENCE_PROPOSE = "preference_propose"
     PREFERENCE_DECIDE = "preference_decide"
@@ -204,7 +204,7 @@ POLICY: dict[Act, Rule] = {
     Act.SUGGESTIONS_READ: Rule(OWNERS, Scope.LEARNING_READ, others=OPERATORS),
     Act.LEARNINGS_READ: Rule(OWNERS, Scope.LEARNING_READ, others=OPERATORS),
     Act.LEARNING_WRITE: Rule(OWNERS, Scope.LEARNING_WRITE),
-    Act.LEARNING_CHANGE: Rule(OWNERS, Scope.LEARNING_WRITE, others=OPERATORS),  # its guidance, delete, restore
+    Act.LEARNING_REMOVE: Rule(OWNERS, Scope.LEARNING_WRITE, others=OPERATORS),
     Act.PREFERENCES_READ: Rule(OWNERS, Scope.LEARNING_READ, others=OPERATORS),
     Act.PREFERENCE_PROPOSE: Rule(OWNERS, Scope.LEARNING_WRITE),
     Act.PREFERENCE_DECIDE: Rule(OWNERS, Scope.LEARNING_WRITE, others=OPERATORS),  # of soft ones; and to reject any
