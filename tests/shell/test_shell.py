@@ -41,7 +41,8 @@ class TestNav:
             "search": ["search", "compare_rankings"],
             "assets": ["assets", "links"],
             "prompt": ["prompt"],
-            "learning": ["decisions", "decision_roles", "methodologies"],
+            "profile": ["preferences"],
+            "learning": ["decisions", "learnings", "decision_roles", "methodologies"],
             "trading": ["cases"],
             "settings": ["settings", "security", "keys", "privacy", "your_data"],
         }
@@ -52,7 +53,8 @@ class TestNav:
             "search": ["search", "compare_rankings"],
             "assets": ["assets", "links"],
             "prompt": ["prompt"],
-            "learning": ["operators.methodologies", "decisions", "decision_roles"],
+            "profile": ["preferences"],
+            "learning": ["operators.methodologies", "operators.learnings", "decisions", "decision_roles"],
             "trading": ["cases"],
             "system": [
                 "status",
