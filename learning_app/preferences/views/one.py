@@ -9,11 +9,11 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from learning_app.preferences.forms import WordsForm
 from learning_app.preferences.models import Preference
-from learning_app.preferences.pages.lists import list_of
+from learning_app.preferences.pages.lists import list_of, shape_rows
 from learning_app.preferences.pages.one import page_context
 from learning_app.preferences.selectors import get_preference
 from learning_app.preferences.services.decide import approve, archive, only_its_owner, reject, undo_decision
@@ -21,13 +21,14 @@ from learning_app.vocabulary import PreferenceState
 from minara_site.access.access_log import log_access
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Conflict, Invalid, Refused
-from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.plain_text import parse_number
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.forms import show_refusal
 from minara_site.web.lists import render_row
 from minara_site.web.moments import number_label
 from minara_site.web.responses import back, form_status, render_page, see_other, toast, wants_fragment
+
+APPROVED = gettext_lazy("Approved. Agents read it from the next session on.")
 
 
 @page(Act.PREFERENCES_READ)
@@ -44,28 +45,28 @@ def approve_one(request: PageRequest, preference_id: int) -> HttpResponse:
     if row.is_hard:
         return to_its_owner(request, row, "preferences:activate")
     if request.method == "POST" and "statement" not in request.POST:
-        approved = approve(**asked(request, row))
-        return answer(request, approved, _("Approved. Agents read it from the next session on."))
-    shown = masked_for(request.principal.owner, row)
-    if shown.statement != row.statement:
+        return answer(request, approve(**asked(request, row)), APPROVED)
+    [shown] = shape_rows([row], request.principal.owner)
+    if request.method != "POST" and not shown.may_approve:
+        return see_other("preferences:one", row.pk)
+    if shown.row.statement != row.statement:
         raise Refused(_("It holds a secret, which only its owner reads. They can say it in other words."))
     initial = {"statement": row.statement, "version": row.version}
     form, status = WordsForm(request.POST if request.method == "POST" else None, initial=initial), None
     if request.method == "POST" and form.is_valid():
-        words = form.cleaned_data
+        said = form.cleaned_data
         try:
-            approved = approve(**{**asked(request, row), "version": words["version"]}, statement=words["statement"])
+            approved = approve(**{**asked(request, row), "version": said["version"]}, statement=said["statement"])
         except Invalid as refusal:
             show_refusal(form, refusal)
         except Conflict as conflict:
             if conflict.problem_code != "stale":
                 raise
             row.refresh_from_db()
-            form = WordsForm({"statement": words["statement"], "version": row.version})
+            form, status = WordsForm({"statement": said["statement"], "version": row.version}), HTTPStatus.CONFLICT
             form.add_error(None, _("It changed since you opened it. Compare both, then approve yours."))
-            status = HTTPStatus.CONFLICT
         else:
-            return answer(request, approved, _("Approved. Agents read it from the next session on."))
+            return answer(request, approved, APPROVED)
     context = {"title": _("Edit and approve"), "row": row, "form": form, "chars": len(form["statement"].value() or "")}
     return render_page(request, "learning_app/preferences/edit.html", context, status=status or form_status(form))
 

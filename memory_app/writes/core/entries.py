@@ -22,4 +22,6 @@ def count_ids(details: Mapping[str, Any]) -> int:
     """Return how many rows an entry stands for; one that names none stands for one."""
     if "count" in details:
         return int(details["count"])
+    if isinstance(details.get("id"), str):  # a uid
+        return 1
     return sum(last - first + 1 for first, last in id_runs(details)) or 1

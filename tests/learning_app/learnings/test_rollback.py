@@ -1,8 +1,10 @@
 """Taking back a writer deletes its learnings and puts back the guidance it edited; an undo restores both (P-07)."""
 
+import re
 from datetime import timedelta
 
 import pytest
+import time_machine
 
 from learning_app.learnings.models import Learning
 from learning_app.learnings.services.change import edit_guidance
@@ -12,6 +14,7 @@ from memory_app.writes.services import roll_back, undo_roll_back
 from minara_site.access.policy import Role, Scope
 from minara_site.access.principal import Principal
 from tests.kit.clock import NOON
+from tests.kit.page import text_of
 from tests.memory_app.writes.factories import person
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
@@ -33,7 +36,7 @@ def states():
     return {row.trigger: (row.guidance, bool(row.deleted_at)) for row in Learning.objects.order_by("pk")}
 
 
-def test_a_writer_goes_and_comes_back_and_what_people_wrote_stays(ana, olga):
+def test_a_writer_goes_and_comes_back_and_what_people_wrote_stays(ana, olga, operator_page):
     store(ana, "hedge the spread", BAD)
     store(ana, "rotate the vault", BAD)
     good = store(ana, "scan the curve pools", "key:good0000")
@@ -42,6 +45,9 @@ def test_a_writer_goes_and_comes_back_and_what_people_wrote_stays(ana, olga):
     cared_for = store(ana, "compare funding", BAD)
     edit(ana, cared_for, "my own words")
     before = states()
+    with time_machine.travel(NOON, tick=False):
+        page = text_of(operator_page.get("/ops/writes/"))
+    assert re.search(r"key:bad00000.*?Learnings\">3<.*?Guidance of learnings\">2<", page, re.DOTALL)
     plan = preview_roll_back(writer=BAD, since=NOON - timedelta(hours=1), now=NOON)
     what = {"principal": person(olga), "writer": BAD, "since": NOON - timedelta(hours=1), "reason": "bad", "now": NOON}
     record = roll_back(**what, sha256=plan.sha256)

@@ -123,6 +123,7 @@ def test_a_page_takes_at_most_twenty_queries_however_many_rows_there_are(page, o
         assert len(asked) <= 20, path
 
 
+@pytest.mark.database
 def test_every_decision_is_a_form_that_its_toast_and_its_page_undo(page, ana):
     steps = [
         ("approve", {}, "proposed", "active"),
@@ -177,6 +178,7 @@ def test_of_two_editors_the_second_sees_both_texts_and_overwrites_nothing(page, 
     assert state_of(row) == "proposed"
 
 
+@pytest.mark.database
 def test_several_are_rejected_for_one_reason_with_one_undo_and_never_approved(page, operator_page, ana, ben):
     rows = [make_preference(ana, f"Wish {n}", **({**LIMIT, "statement": "Cap"} if n == 2 else {})) for n in range(2)]
     rows.append(make_preference(ana, **LIMIT))
@@ -225,6 +227,7 @@ def test_telling_what_one_prefers_leads_to_its_next_step(page, ana):
     assert "Approve" not in shown
 
 
+@pytest.mark.database
 def test_a_limit_takes_effect_only_with_its_typed_value_and_ends_the_same_way(page, ana):
     make_preference(
         ana, "Never above 10x", **{**LIMIT, "statement": "Never above 10x"} | {"state": "active"}
