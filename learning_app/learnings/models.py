@@ -77,7 +77,6 @@ class Learning(models.Model):
             models.Index(fields=["owner", "-created_at", "-number"], name="learnings_owner_newest"),
             models.Index(fields=["owner", "-updated_at"], name="learnings_owner_changed"),
             models.Index(fields=["owner", "-number"], name="learnings_owner_number"),
-            models.Index(fields=["owner", "held_at"], condition=Q(held_at__isnull=False), name="learnings_owner_held"),
             models.Index(fields=["-created_at", "-number"], name="learnings_newest"),
             models.Index(fields=["deleted_at"], condition=Q(deleted_at__isnull=False), name="learnings_deleted"),
             models.Index(fields=["actor", "-created_at"], name="learnings_of_writer"),
@@ -94,7 +93,7 @@ class Learning(models.Model):
         return "\n".join([self.name, self.trigger, self.guidance, *leaves(self.tool_sequence)])
 
     @property
-    def counters(self) -> Counters:
+    def counters(self) -> Counters[float]:
         return Counters(self.success_count, self.failure_count, self.ignored_count)
 
     @property

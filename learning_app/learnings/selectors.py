@@ -1,6 +1,5 @@
 """Reads of learnings: one, a list, what is suggested for a message and why, and what is similar. Source: S2."""
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -8,19 +7,20 @@ from typing import Any
 import numpy as np
 from django.conf import settings
 from django.utils.translation import gettext as _
+from numpy.typing import NDArray
 
 from learning_app.learnings.core import LEARNING_KIND
 from learning_app.learnings.core.ranking import MIN_COSINE, Counters
 from learning_app.learnings.index import load_index
 from learning_app.learnings.models import Learning, LearningQuerySet
-from learning_app.similarity.core import count_terms
+from learning_app.similarity.core import TfidfIndex, Vector, count_terms
 from minara_site.kernel.errors import Conflict, NotFound
 from minara_site.kernel.guard.selectors import find_refused
 from minara_site.kernel.ownership import Owner
 
 MAX_QUERY_CHARS = 4_000
-FIRST_READ = 64
-"""So many of the most similar are read first; four times as many each time that a further one may still rank higher."""
+FIRST_READ = 80
+"""So many of the most similar are read first; twice as many each time that a further one may still rank higher."""
 COUNTED = ("number", "success_count", "failure_count", "ignored_count")
 
 
@@ -78,11 +78,11 @@ def find_suggested(*, owner_id: int, message: str, context: str = "", limit: int
     index = load_index(owner_id)
     query, before = count_terms(message[:MAX_QUERY_CHARS]), count_terms(context[:MAX_QUERY_CHARS])
     cosines = index.cosines(query, before)
-    order = np.lexsort((np.arange(len(cosines)), -cosines))[: int((cosines >= MIN_COSINE).sum())]
-    similar = [(index.keys[place], float(cosines[place])) for place in order]
+    near = np.flatnonzero(cosines >= MIN_COSINE)
+    near = near[np.argsort(-cosines[near], kind="stable")]
     excluded: set[int] = set()
     while True:
-        best = find_best(similar, excluded, limit)
+        best = find_best(index, cosines, near, excluded, limit)
         rows = Learning.objects.live().in_bulk([number for number, _cosine, _rank in best])
         refused = find_refused(LEARNING_KIND, rows.values())
         if not refused:
@@ -90,29 +90,25 @@ def find_suggested(*, owner_id: int, message: str, context: str = "", limit: int
         excluded |= refused
 
 
-def find_best(similar: Sequence[tuple[int, float]], excluded: set[int], limit: int) -> list[tuple[int, float, float]]:
-    """Return number, cosine and rank of the best, of learnings in the order of their cosines.
+def find_best(
+    index: TfidfIndex[int], cosines: Vector, near: NDArray[np.intp], excluded: set[int], limit: int
+) -> list[tuple[int, float, float]]:
+    """Return number, cosine and rank of the best; `near` are the places of the similar ones by their cosines.
 
     A rank is below its cosine: once the next cosine is not above the last rank, no other can rank higher.
     """
     best: list[tuple[int, float, float]] = []
-    for chosen in slices(similar):
-        if len(best) == limit and chosen[0][1] <= (best[-1][2] if best else 1.0):
-            break
-        live = Learning.objects.live().filter(pk__in=[number for number, _cosine in chosen])
-        counters = {number: Counters(*counts) for number, *counts in live.values_list(*COUNTED)}
-        found = [(number, cosine, counters[number].rank(cosine)) for number, cosine in chosen if number in counters]
-        best = sorted((each for each in best + found if each[0] not in excluded), key=lambda each: (-each[2], each[0]))
-        best = best[:limit]
-    return best
-
-
-def slices(similar: Sequence[tuple[int, float]]) -> Iterator[Sequence[tuple[int, float]]]:
-    """Yield parts of the list, each four times as long as the one before."""
     start, size = 0, FIRST_READ
-    while start < len(similar):
-        yield similar[start : start + size]
-        start, size = start + size, 4 * size
+    while start < len(near) and (len(best) < limit or cosines[near[start]] > best[-1][2]) and limit:
+        chosen = {index.keys[place]: float(cosines[place]) for place in near[start : start + size]}
+        live = Learning.objects.live().filter(pk__in=chosen.keys() - excluded).values_list(*COUNTED)
+        if rows := list(live):
+            numbers, *counts = np.array(rows).T
+            similar = np.array([chosen[number] for number in numbers.tolist()])
+            found = zip(numbers.tolist(), similar.tolist(), Counters(*counts).rank(similar).tolist(), strict=True)
+            best = sorted([*best, *found], key=lambda each: (-each[2], each[0]))[:limit]
+        start, size = start + size, 2 * size
+    return best
 
 
 def find_similar(row: Learning, *, limit: int) -> list[tuple[Learning, float]]:

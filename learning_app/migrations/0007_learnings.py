@@ -103,10 +103,6 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='learning',
-            index=models.Index(condition=models.Q(('held_at__isnull', False)), fields=['owner', 'held_at'], name='learnings_owner_held'),
-        ),
-        migrations.AddIndex(
-            model_name='learning',
             index=models.Index(fields=['-created_at', '-number'], name='learnings_newest'),
         ),
         migrations.AddIndex(

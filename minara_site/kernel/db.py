@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
-from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections, transaction
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections, router, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.executor import MigrationExecutor
 from django.db.models import Model
@@ -124,7 +124,7 @@ def trigger_names(connection: BaseDatabaseWrapper) -> set[str]:
 
 def fetch_row(model: type[Model], key: Any, *columns: str) -> tuple[Any, ...] | None:
     """Return these columns of the row with this primary key, as the engine gives them; None without a row."""
-    connection = connections[DEFAULT_DB_ALIAS]
+    connection = connections[router.db_for_read(model)]
     quote, meta = connection.ops.quote_name, model._meta  # noqa: SLF001 - Django's documented way
     chosen, table, primary = ", ".join(map(quote, columns)), quote(meta.db_table), quote(str(meta.pk.column))
     with connection.cursor() as cursor:

@@ -9,7 +9,7 @@ from typing import Any, Self
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AbstractBaseUser
-from django.db import models
+from django.db import connection, models
 
 
 class Everyone(Enum):
@@ -36,7 +36,8 @@ def lock_owner(owner_id: int) -> None:
 
     Needs a transaction. On SQLite every transaction that writes has the whole database already.
     """
-    get_user_model()._default_manager.select_for_update(no_key=True).filter(pk=owner_id).values_list("pk").first()  # noqa: SLF001
+    if connection.features.has_select_for_update:
+        get_user_model()._default_manager.select_for_update(no_key=True).filter(pk=owner_id).values_list("pk").first()  # noqa: SLF001
 
 
 def owner_key(*, null: bool = False) -> "models.ForeignKey[Any, Any]":

@@ -6,8 +6,11 @@ rows. A turn is recorded with and without the loop in turns, so that both meet t
 
 import random
 import statistics
+from functools import partial
 from pathlib import Path
+from unittest.mock import patch
 
+from django.test.utils import override_settings
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics.pairwise import linear_kernel
 
@@ -16,9 +19,10 @@ from learning_app.learnings.models import Learning
 from learning_app.learnings.selectors import find_suggested
 from learning_app.similarity.core import terms_of
 from minara_site.access.models import User
-from minara_site.kernel.conversations.services import NewTurn, ToolCall, record_turn, start_session
+from minara_site.kernel.conversations.services import record_turn
 from tests.bench.figures import Figure, percentile, timed
-from tests.kit.clock import NOON
+from tests.bench.pages import PLAIN_FILES
+from tests.kit.api import agent_of
 from tests.learning_app.learnings.rows import make_many, random_trigger
 
 MANY, SMALL = 10_000, 300
@@ -54,7 +58,7 @@ def run(scratch: Path, *, small: bool = False) -> list[Figure]:
     return [
         figure(f"suggestion among {number:,} learnings, p95, against scikit-learn", warm, reference, MAX_WARM, small),
         figure(f"a cold one among {number:,}, against reading the rows", cold, read, MAX_COLD, small),
-        figure("recording a turn, against the same without the loop", looped, plain, MAX_TURN, small),
+        figure("the request that records a turn, against the same without the loop", looped, plain, MAX_TURN, small),
     ]
 
 
@@ -72,18 +76,25 @@ def cold_times(owner: User, message: str) -> tuple[float, float]:
     return statistics.median(ours for ours, _read in times), statistics.median(read for _ours, read in times)
 
 
+@override_settings(STORAGES=PLAIN_FILES, ALLOWED_HOSTS=["*"], SECURE_SSL_REDIRECT=False)
 def turn_times(owner: User, count: int) -> tuple[float, float]:
-    """Return the median milliseconds of recording a turn with the loop and without it."""
-    session = start_session(owner_id=owner.pk, title="bench", actor="bench", now=NOON)
-    calls = [ToolCall(f"tool_{number}", {"symbol": "BTC", "note": "a few words"}, ok=True) for number in range(5)]
-    turn = NewTurn("open a long on BTC with a stop", "Done, at the limit that you asked for.", calls)
+    """Return the median milliseconds of the request that records a turn, with the loop and without it."""
+    agent = agent_of(owner)
+    calls = [{"name": f"tool_{number}", "args": {"symbol": "BTC"}, "ok": True} for number in range(5)]
+    said = {"user_message": "open a long on BTC with a stop", "assistant_message": "Done.", "completed": True}
+    without_loop = partial(record_turn, is_announced=False)
 
-    def record(*, is_announced: bool) -> float:
-        what = {"owner": owner, "session_id": session.pk, "turn": turn, "actor": "bench", "now": NOON}
-        return timed(lambda: record_turn(**what, is_announced=is_announced)) * 1000
+    def post(session_id: str) -> float:
+        path, body = f"/v1/sessions/{session_id}/turns", said | {"tool_calls": calls}
+        return timed(lambda: agent.post(path, body)) * 1000
 
-    times = [(record(is_announced=True), record(is_announced=False)) for _number in range(count)]
-    return statistics.median(looped for looped, _plain in times), statistics.median(plain for _looped, plain in times)
+    looped, plain = (agent.post("/v1/sessions", {}).json()["data"]["id"] for _number in range(2))
+    times = []
+    for _number in range(count):
+        with patch("profile_app.prompt.api.record_turn", without_loop):
+            without = post(plain)
+        times.append((post(looped), without))
+    return statistics.median(ours for ours, _plain in times), statistics.median(without for _ours, without in times)
 
 
 def figure(name: str, ours: float, reference: float, bound: float, small: bool) -> Figure:

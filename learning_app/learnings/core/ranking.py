@@ -2,7 +2,9 @@
 
 import re
 from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
+N = TypeVar("N", bound=Any)
 MIN_COSINE = 0.1
 SAME_TRIGGER = 0.85
 """From this cosine on, two triggers are one."""
@@ -10,26 +12,29 @@ HALF_AFTER_IGNORED = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Counters:
-    """How often a learning helped, failed, and was offered without being used."""
+class Counters(Generic[N]):
+    """How often a learning helped, failed, and was offered without being used; numbers, or arrays of them."""
 
-    success: int
-    failure: int
-    ignored: int
+    success: N
+    failure: N
+    ignored: N
 
     @property
-    def success_factor(self) -> float:
+    def success_factor(self) -> N:
         """The share of successes with one more of each, above 0 and below 1."""
-        return (self.success + 1) / (self.success + self.failure + 2)
+        factor: N = (self.success + 1) / (self.success + self.failure + 2)
+        return factor
 
     @property
-    def decay(self) -> float:
+    def decay(self) -> N:
         """What being ignored left of it: half for each 30 times, above 0 and at most 1."""
-        return float(0.5 ** (self.ignored / HALF_AFTER_IGNORED))
+        factor: N = 0.5 ** (self.ignored / HALF_AFTER_IGNORED)
+        return factor
 
-    def rank(self, cosine: float) -> float:
+    def rank(self, cosine: N) -> N:
         """Return the rank of a suggestion with this cosine: never above the cosine."""
-        return cosine * self.success_factor * self.decay
+        rank: N = cosine * self.success_factor * self.decay
+        return rank
 
 
 _OPPOSITES = tuple(

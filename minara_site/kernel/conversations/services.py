@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.utils.translation import gettext as _
 from pydantic import JsonValue
@@ -79,7 +80,7 @@ def start_session(*, owner_id: int, title: str, actor: str, now: datetime, max_t
 
 
 def record_turn(
-    *, owner: Owner, session_id: str, turn: NewTurn, actor: str, now: datetime, is_announced: bool = True
+    *, owner: AbstractBaseUser, session_id: str, turn: NewTurn, actor: str, now: datetime, is_announced: bool = True
 ) -> Turn:
     """Keep what was said, with the secrets in tool arguments redacted, and announce it.
 
@@ -90,7 +91,7 @@ def record_turn(
     assistant_message = clean_message(turn.assistant_message, field="assistant_message")
     tool_calls = clean_tool_calls(turn.tool_calls)
     with transaction.atomic():
-        lock_owner(get_session(owner=owner, session_id=session_id).owner_id)
+        lock_owner(owner.pk)
         session = get_session(owner=owner, session_id=session_id, lock=True)
         if session.ended_at is not None:
             raise Conflict(_("This session has ended. Start a new one."), code="session_ended")

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 
 from django.db.models import Max, Q
 
+from minara_site.kernel.db import fetch_row
 from minara_site.kernel.jobs.models import BusyMark
 
 
@@ -26,8 +27,9 @@ def mark_busy(holder: str, *, activity: str, seconds: float, now: datetime) -> N
 
 
 def clear_busy(holder: str, *, now: datetime) -> None:
-    """End the holder's activity; ending twice keeps the first end."""
-    BusyMark.objects.filter(holder=holder, ended_at=None).update(ended_at=now)
+    """End the holder's activity; ending twice keeps the first end, and without one nothing is written."""
+    if fetch_row(BusyMark, holder, "ended_at") == (None,):
+        BusyMark.objects.filter(holder=holder, ended_at=None).update(ended_at=now)
 
 
 def count_in_flight(*, now: datetime) -> int:
