@@ -5,6 +5,7 @@ from datetime import datetime
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from learning_app.learnings.core import LEARNING_KIND
 from learning_app.learnings.models import Learning
@@ -21,7 +22,7 @@ class LearningKind(HeldAtKind):
     """Name, trigger, guidance and steps of a learning."""
 
     name = LEARNING_KIND
-    label = _("Learning")
+    label = pgettext_lazy("learning", "Learning")
     model = Learning
     on_release = _("The next suggestions may offer it.")
 

@@ -11,7 +11,7 @@ from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import lazy
-from django.utils.translation import gettext
+from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from learning_app.learnings.block import render_block
@@ -134,7 +134,7 @@ LEARNINGS = OwnedList(
         caption=_("Learnings"),
         row="learning_app/learnings/_row.html",
         columns=(
-            Column(_("Learning")),
+            Column(pgettext_lazy("learning", "Learning")),
             Column(_("Worked"), sorts=("worked",), numeric=True),
             Column(_("Failed"), sorts=("failed",), numeric=True),
             Column(_("Decay factor"), sorts=("ignored",), numeric=True),

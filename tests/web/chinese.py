@@ -15,7 +15,7 @@ IDENTIFIERS = {
     *Scope,
     *"Minara minara worker OpenClaw Hermes JSON Lines apply v1/tools Claude".split(),
     *"API SHA-256 BM25 UTC AND OR NOT source prefix operator revoke n J K X English".split(),
-    *"PIN JavaScript RRF MCP Code Cursor zip MiB arbitrum 0x long SOL memory_write memory_compiled_page".split(),
+    *"PIN JavaScript RRF MCP Code Cursor zip MiB arbitrum 0x long SOL memory_write memory_learn memory_compiled_page".split(),
     *"mem0 get_all OpenMemory Letta af minara.db".split(),
     *Classification,
     *"ANTHROPIC_API_KEY MINARA_SKILL_MODULES MEMORY_CONSOLIDATION_ENABLED asset get_price relative_performance".split(),

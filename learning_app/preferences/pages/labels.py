@@ -2,7 +2,7 @@
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from learning_app.preferences.core.mining import TURN_ORIGIN
 from learning_app.preferences.models import Preference
@@ -27,8 +27,8 @@ KINDS: dict[PreferenceKind, Text] = {
     PreferenceKind.HARD_CONSTRAINT: gettext_lazy("Hard constraint"),
 }
 STATES: dict[PreferenceState, Text] = {
-    PreferenceState.PROPOSED: gettext_lazy("Proposed"),
-    PreferenceState.ACTIVE: gettext_lazy("Active"),
+    PreferenceState.PROPOSED: pgettext_lazy("preference", "Proposed"),
+    PreferenceState.ACTIVE: pgettext_lazy("preference", "Active"),
     PreferenceState.REJECTED: gettext_lazy("Rejected"),
     PreferenceState.ARCHIVED: gettext_lazy("Archived"),
 }

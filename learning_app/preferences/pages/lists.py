@@ -45,6 +45,10 @@ class PreferenceRow:
         return reverse("preferences:one", args=[self.row.pk])
 
     @property
+    def state(self) -> Text:
+        return STATES[PreferenceState(self.row.state)]
+
+    @property
     def dimension(self) -> Text:
         return DIMENSIONS[PreferenceDimension(self.row.dimension)]
 
@@ -131,7 +135,7 @@ PREFERENCES = OwnedList(
             Column(_("Preference")),
             Column(_("About")),
             Column(_("Source")),
-            Column(_("Proposed"), numeric=True),
+            Column(_("Evidence"), numeric=True),
             Column(_("Age"), sorts=("newest", "oldest"), numeric=True),
         ),
         sorts=by_time("created_at"),
