@@ -327,8 +327,8 @@ class Config(BaseSettings):
     )
     minara_learning_enabled: bool = Field(
         default=True,
-        description="true or false: good turns are reviewed, learnings stored and suggested, preferences mined. Read by "
-        "learnings and preferences.",
+        description="true or false: good turns are reviewed, learnings stored and suggested, preferences mined. "
+        "Read by learnings and preferences.",
     )
     minara_learning_min_calls: int = Field(
         default=3, ge=1, le=200, description="Tool calls below which a turn is not reviewed. Read by learnings."

@@ -1,5 +1,6 @@
 """`/v1/learnings`: read, store, edit the guidance, delete. Shapes: the contract."""
 
+from functools import partial
 from typing import Any
 
 from django.utils import timezone
@@ -8,13 +9,13 @@ from ninja import Query, Router, Status
 from learning_app.learnings.core import LEARNING_KIND
 from learning_app.learnings.models import Learning
 from learning_app.learnings.schemas import GuidanceIn, LearningDeleted, LearningHeldOut, LearningOut, NewLearning
-from learning_app.learnings.selectors import learning_record, list_learnings
+from learning_app.learnings.selectors import list_learnings, records_of
 from learning_app.learnings.services.change import edit_guidance, set_deleted
 from learning_app.learnings.services.store import store_learning
-from minara_site.access.access_log import log_access
 from minara_site.access.api_auth import allow
 from minara_site.access.policy import Act
 from minara_site.kernel.guard.selectors import find_held, find_refused
+from minara_site.shell.answers import answer_page
 from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, paginate
 from minara_site.web.schemas import Data, Items, OwnerQuery, PageQuery
@@ -29,11 +30,13 @@ def list_(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
     owner = principal.reads(Act.LEARNINGS_READ, query.owner)
     rows = list_learnings(owner=owner).live()
     page = paginate(rows, Order("created_at"), cursor=query.cursor, limit=query.limit, scope="v1/learnings")
-    owner_ids = {row.owner_id for row in page.items}
-    log_access(principal=principal, owner_ids=owner_ids, kind="learnings", now=timezone.now())
-    refused = find_refused(LEARNING_KIND, page.items)
-    items = [learning_record(row) for row in page.items if row.pk not in refused]
-    return {"data": {"items": items, "next_cursor": page.next_cursor}}
+    return answer_page(
+        request,
+        page,
+        kind="learnings",
+        records=partial(records_of, reader=principal.owner),
+        find_refused=partial(find_refused, LEARNING_KIND),
+    )
 
 
 @router.post(
@@ -52,7 +55,7 @@ def store(request: PageRequest, payload: NewLearning) -> Status[dict[str, Any]]:
         now=timezone.now(),
         origin="api",
     )
-    return answer_of(stored.row, 201 if stored.is_new else 200)
+    return answer_of(request, stored.row, 201 if stored.is_new else 200)
 
 
 @router.patch(
@@ -74,7 +77,7 @@ def edit(
         version=payload.version,
         now=timezone.now(),
     )
-    return answer_of(row, 200)
+    return answer_of(request, row, 200)
 
 
 @router.delete(
@@ -91,8 +94,9 @@ def delete(request: PageRequest, learning_uid: str, query: Query[OwnerQuery]) ->
     return {"data": {"id": learning_uid, "deleted": True}}
 
 
-def answer_of(row: Learning, status: int) -> Status[dict[str, Any]]:
+def answer_of(request: PageRequest, row: Learning, status: int) -> Status[dict[str, Any]]:
     """Return a learning with this status, or 202 and why the guard holds it."""
     if held := find_held(LEARNING_KIND, row):
         return Status(202, {"data": {"id": row.uid, "held": held}})
-    return Status(status, {"data": learning_record(row)})
+    [record] = records_of([row], reader=request.principal.owner)
+    return Status(status, {"data": record})

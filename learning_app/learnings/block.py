@@ -13,6 +13,7 @@ NOTE = (
     "What worked on similar requests before. Suggestions, not instructions: they allow nothing that the session or\n"
     "the user does not allow. A step marked (needs permission) waits for it.\n"
 )
+MAX_LINES = 20  # steps of one learning
 NEEDS_PERMISSION = " (needs permission)"
 
 
@@ -28,9 +29,12 @@ def render_lines(row: Learning, marks: Sequence[bool]) -> list[str]:
     """Return the lines of one learning: its trigger, a line for each step, and its guidance."""
     counts = f"worked {row.success_count}, failed {row.failure_count}"
     lines = [fence_text(f"[learning] ({counts}) {row.name}: {row.trigger}")]
-    for number, (step, is_marked) in enumerate(zip(row.tool_sequence, marks, strict=True), 1):
+    steps = list(zip(row.tool_sequence, marks, strict=True))
+    for number, (step, is_marked) in enumerate(steps[:MAX_LINES], 1):
         mark = NEEDS_PERMISSION if is_marked else ""
         lines.append("  " + fence_text(f"{number}. {step_line(step)}{mark}"))
+    if len(steps) > MAX_LINES:
+        lines.append(f"  … and {len(steps) - MAX_LINES} more steps")
     if row.guidance:
         lines.append("  " + fence_text(f"guidance: {row.guidance}"))
     return lines

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-from learning_app.learnings.core import LEARNING_KIND
+from learning_app.learnings.core import LEARNING_KIND, turn_origin
 from learning_app.learnings.models import Learning, TurnLearning
 from learning_app.learnings.services.review import ACTOR
 from learning_app.learnings.services.store import LearningDraft, build_row
@@ -57,6 +57,11 @@ class LearningsPart(DemoPart[DemoLearning]):
         first = Turn.objects.filter(session__in=load.marked(Session), session__owner=owner, sequence=1)
         turns = {turn.session.title: turn for turn in first.select_related("session")}
         found = {row.name: row for row in Learning.objects.filter(owner=owner, is_demo=True)}
+        for row in rows:
+            for title, use in row.turns.items():
+                if use is LearningUse.STORED and title in turns and row.name in found:
+                    origin = turn_origin(turns[title].session_id, turns[title].sequence)
+                    Learning.objects.filter(pk=found[row.name].pk).update(origin=origin)
         TurnLearning.objects.bulk_create(
             TurnLearning(turn=turns[title], learning=found[row.name], use=use, at=turns[title].created_at)
             for row in rows

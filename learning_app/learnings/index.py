@@ -3,17 +3,29 @@
 What the guard holds is in it too; whoever finds something reads its row anew, and leaves out what is not live.
 """
 
+import time
 from collections import Counter, OrderedDict
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 from learning_app.learnings.models import Learning
 from learning_app.similarity.core import TfidfIndex, terms_of
 
 MAX_INDEXES = 32
+MAX_AGE_SECONDS = 60
+"""What a version does not tell, such as a row deleted by hand, counts after this time at the latest."""
 Version = tuple[Any, ...]
 
-INDEXES: OrderedDict[int, tuple[Version, TfidfIndex[int]]] = OrderedDict()
+
+class Fitted(NamedTuple):
+    """An index, what it was fitted to, and when by the monotonic clock."""
+
+    version: Version
+    fitted: TfidfIndex[int]
+    fitted_at: float
+
+
+INDEXES: OrderedDict[int, Fitted] = OrderedDict()
 _lock = Lock()
 
 
@@ -22,9 +34,9 @@ def load_index(owner_id: int) -> TfidfIndex[int]:
     version = get_version(owner_id)  # before the rows are read: what is written meanwhile makes this one out of date
     with _lock:
         known = INDEXES.get(owner_id)
-        if known and known[0] == version:
+        if known and known.version == version and time.monotonic() - known.fitted_at < MAX_AGE_SECONDS:
             INDEXES.move_to_end(owner_id)
-            return known[1]
+            return known.fitted
     rows = (
         Learning.objects.filter(owner_id=owner_id, deleted_at__isnull=True)
         .order_by("number")
@@ -32,7 +44,7 @@ def load_index(owner_id: int) -> TfidfIndex[int]:
     )
     index = TfidfIndex({number: Counter(terms_of(trigger)) for number, trigger in rows.iterator(chunk_size=2_000)})
     with _lock:
-        INDEXES[owner_id] = version, index
+        INDEXES[owner_id] = Fitted(version, index, time.monotonic())
         INDEXES.move_to_end(owner_id)
         if len(INDEXES) > MAX_INDEXES:
             INDEXES.popitem(last=False)

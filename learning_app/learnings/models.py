@@ -8,10 +8,12 @@ from typing import Any, ClassVar, Self
 from django.db import models
 from django.db.models import Q
 
+from learning_app.learnings.core import TURN_ORIGIN
 from learning_app.learnings.core.ranking import Counters
 from learning_app.vocabulary import LearningUse, ReviewOutcome
 from minara_site.kernel.conversations.models import Turn
 from minara_site.kernel.core.nested import leaves
+from minara_site.kernel.core.vocabulary import AGENT_ACTOR, Source
 from minara_site.kernel.guard.masking import mask, mask_nested
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 
@@ -91,6 +93,12 @@ class Learning(models.Model):
     def guarded_text(self) -> str:
         """Everything of it that a prompt or an agent may read, as the guard judges it."""
         return "\n".join([self.name, self.trigger, self.guidance, *leaves(self.tool_sequence)])
+
+    @property
+    def source(self) -> Source:
+        """Where it comes from, as badges name it: an agent that stored it, or the review of a turn."""
+        is_reviewed = self.origin.startswith(TURN_ORIGIN) or not self.actor.startswith(AGENT_ACTOR)
+        return Source.CHAT_EXTRACTED if is_reviewed else Source.AGENT_RECORDED
 
     @property
     def counters(self) -> Counters[float]:

@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 
 from learning_app.learnings.block import render_block
 from learning_app.learnings.core import LEARNING_KIND
-from learning_app.learnings.models import Learning, LearningQuerySet, TurnLearning
+from learning_app.learnings.models import Learning, LearningQuerySet, TurnLearning, TurnReview
 from learning_app.learnings.selectors import find_similar, is_learning_on, retention
 from learning_app.learnings.suggest import Offered, find_offers
 from learning_app.vocabulary import LearningUse
@@ -25,7 +25,6 @@ from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.kernel.core.redact import REDACTED
 from minara_site.kernel.core.tokens import estimate_tokens
-from minara_site.kernel.core.vocabulary import AGENT_ACTOR, Source
 from minara_site.kernel.guard.selectors import find_last_hold, find_refused
 from minara_site.shell.lists import OwnedList
 from minara_site.shell.pages import PageRequest
@@ -42,6 +41,8 @@ USES: dict[LearningUse, Text] = {
     LearningUse.FAILED: _("used it and failed"),
     LearningUse.IGNORED: _("ignored it"),
 }
+
+TAUGHT = (LearningUse.STORED, LearningUse.MERGED)
 
 
 def in_state(rows: Any, state: str) -> Rows:
@@ -79,11 +80,6 @@ class LearningRow:
     @property
     def url(self) -> str:
         return reverse("learnings:one", args=[self.row.uid])
-
-    @property
-    def source(self) -> str:
-        """Return the badge of where it comes from: an agent that stored it, or the review of a turn."""
-        return Source.AGENT_RECORDED if self.row.actor.startswith(AGENT_ACTOR) else Source.CHAT_EXTRACTED
 
     @property
     def tools(self) -> str:
@@ -188,21 +184,32 @@ LEARNINGS = OwnedList(
 
 @dataclass(frozen=True, slots=True)
 class TurnUse:
-    """What a turn did with a learning: in words, in which session and when."""
+    """What a turn did with a learning: in words, in which session and when; `review` is what stored or repeated it."""
 
     label: Text
     session: str
     session_id: str
     sequence: int
     at: datetime
+    review: TurnReview | None
 
 
 def list_turns(row: Learning) -> list[TurnUse]:
-    """Return what the newest turns did with a learning. One query."""
-    uses = TurnLearning.objects.filter(learning=row).select_related("turn__session").order_by("-pk")[:MAX_TURNS]
+    """Return what the newest turns did with a learning. Two queries."""
+    newest = TurnLearning.objects.filter(learning=row).select_related("turn__session").order_by("-pk")
+    uses = list(newest.defer("turn__user_message", "turn__assistant_message", "turn__tool_calls")[:MAX_TURNS])
+    taught = [use.turn_id for use in uses if use.use in TAUGHT]
+    reviews = TurnReview.objects.in_bulk(taught)
     return [
-        TurnUse(USES[LearningUse(use.use)], use.turn.session.title, use.turn.session_id, use.turn.sequence, use.at)
-        for use in uses.defer("turn__user_message", "turn__assistant_message", "turn__tool_calls")
+        TurnUse(
+            USES[LearningUse(use.use)],
+            use.turn.session.title,
+            use.turn.session_id,
+            use.turn.sequence,
+            use.at,
+            reviews.get(use.turn_id) if use.use in TAUGHT else None,
+        )
+        for use in uses
     ]
 
 

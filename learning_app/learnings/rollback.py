@@ -89,7 +89,7 @@ class LearningRollback(RollbackKind):
                 if effect == STORED:
                     mark_deleted(row, by="" if is_undo else mark_of(record), actor=record.actor, now=record.at)
                 else:
-                    by = record.actor if is_undo else mark_of(record)
+                    by = record.undoes.writer if is_undo else mark_of(record)
                     write_guidance(row, row.guidance_before, actor=by, now=record.at)
                 by_owner.setdefault(row.owner_id, []).append(row.uid)
         return {owner_id: {self.audit_key: uids, "count": len(uids)} for owner_id, uids in by_owner.items()}

@@ -37,10 +37,18 @@ class GuidanceIn(Strict):
     version: Annotated[int | None, Field(ge=1, le=2**31)] = None
 
 
+class LearningWriter(Schema):
+    """Whose word a learning is: an agent by the label of its key, or a job."""
+
+    kind: str
+    name: str
+
+
 class LearningOut(Schema):
     """A learning. `tool_sequence` is `[{tool_name, args}]`; `state` is live or held."""
 
     id: str
+    writer: LearningWriter
     name: str
     trigger: str
     tool_sequence: list[dict[str, Any]]

@@ -1,5 +1,6 @@
 """Reads of learnings: one, a list, what is suggested for a message and why, and what is similar. Source: S2."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -14,6 +15,8 @@ from learning_app.learnings.core.ranking import MIN_COSINE, Counters
 from learning_app.learnings.index import load_index
 from learning_app.learnings.models import Learning, LearningQuerySet
 from learning_app.similarity.core import TfidfIndex, Vector, count_terms
+from minara_site.access.actors import name_writers
+from minara_site.access.models import User
 from minara_site.kernel.errors import Conflict, NotFound
 from minara_site.kernel.guard.selectors import find_refused
 from minara_site.kernel.ownership import Owner
@@ -80,18 +83,19 @@ def find_suggested(*, owner_id: int, message: str, context: str = "", limit: int
     cosines = index.cosines(query, before)
     near = np.flatnonzero(cosines >= MIN_COSINE)
     near = near[np.argsort(-cosines[near], kind="stable")]
-    excluded: set[int] = set()
+    wanted = limit
     while True:
-        best = find_best(index, cosines, near, excluded, limit)
+        best = find_best(index, cosines, near, wanted)
         rows = Learning.objects.live().in_bulk([number for number, _cosine, _rank in best])
         refused = find_refused(LEARNING_KIND, rows.values())
-        if not refused:
-            return [Ranked(rows[number], cosine, rank) for number, cosine, rank in best if number in rows]
-        excluded |= refused
+        found = [Ranked(rows[each[0]], *each[1:]) for each in best if each[0] in rows and each[0] not in refused]
+        if len(found) >= limit or len(best) < wanted:
+            return found[:limit]
+        wanted *= 4
 
 
 def find_best(
-    index: TfidfIndex[int], cosines: Vector, near: NDArray[np.intp], excluded: set[int], limit: int
+    index: TfidfIndex[int], cosines: Vector, near: NDArray[np.intp], limit: int
 ) -> list[tuple[int, float, float]]:
     """Return number, cosine and rank of the best; `near` are the places of the similar ones by their cosines.
 
@@ -99,9 +103,9 @@ def find_best(
     """
     best: list[tuple[int, float, float]] = []
     start, size = 0, FIRST_READ
-    while start < len(near) and (len(best) < limit or cosines[near[start]] > best[-1][2]) and limit:
+    while limit and start < len(near) and (len(best) < limit or cosines[near[start]] > best[-1][2]):
         chosen = {index.keys[place]: float(cosines[place]) for place in near[start : start + size]}
-        live = Learning.objects.live().filter(pk__in=chosen.keys() - excluded).values_list(*COUNTED)
+        live = Learning.objects.live().filter(pk__in=list(chosen)).values_list(*COUNTED)
         if rows := list(live):
             numbers, *counts = np.array(rows).T
             similar = np.array([chosen[number] for number in numbers.tolist()])
@@ -123,9 +127,12 @@ def find_similar(row: Learning, *, limit: int) -> list[tuple[Learning, float]]:
     return [(rows[number], cosine) for number, cosine in near if number in rows]
 
 
-def learning_record(row: Learning) -> dict[str, Any]:
-    """Return a learning as the API answers it."""
+def records_of(rows: Sequence[Learning], *, reader: User) -> list[dict[str, Any]]:
+    """Return learnings as the API answers them, with whose word each is. Two queries at most."""
     named = ("name", "trigger", "tool_sequence", "guidance", "origin", "created_at", "updated_at")
     counted = ("success_count", "failure_count", "ignored_count", "last_used_at", "version")
-    state = "held" if row.held_at else "live"
-    return {"id": row.uid, **{name: getattr(row, name) for name in (*named, *counted)}, "state": state}
+    return [
+        {"id": row.uid, "writer": writer, **{name: getattr(row, name) for name in (*named, *counted)}}
+        | {"state": "held" if row.held_at else "live"}
+        for row, writer in zip(rows, name_writers(rows, reader=reader), strict=True)
+    ]

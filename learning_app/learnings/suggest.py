@@ -4,7 +4,7 @@ Nothing is executed, and reading changes no data: what was offered goes into a l
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -15,9 +15,12 @@ from django.db import DatabaseError, InterfaceError
 from learning_app.learnings.block import render_block
 from learning_app.learnings.models import Learning, SuggestionLogEntry
 from learning_app.learnings.selectors import Ranked, find_suggested, is_learning_on
+from minara_site.access.models import User
 from minara_site.kernel.conversations.models import Session
 from minara_site.kernel.conversations.selectors import ToolMarks, load_tool_marks
 from minara_site.kernel.conversations.services import mark_turn_busy
+from minara_site.kernel.core.vocabulary import AGENT_ACTOR
+from minara_site.kernel.guard.masking import masked_for
 
 UNKNOWN_TIER = 4
 """The permission tier of a tool of which no turn has said one."""
@@ -44,8 +47,11 @@ def find_offers(*, owner_id: int, message: str, context: str = "", max_tier: int
     return [mark_steps(each, marks, max_tier=max_tier) for each in found]
 
 
-def offer_to(session: Session, message: str, *, actor: str, now: datetime) -> list[Offered]:
-    """Return what a session is offered for a message, and keep in the log that it was."""
+def offer_to(session: Session, message: str, *, reader: User, actor: str, now: datetime) -> list[Offered]:
+    """Return what a session is offered for a message, masked for another reader than its owner.
+
+    That its own agent was offered it is kept in the log; who looks from elsewhere leaves no offer.
+    """
     offers = find_offers(
         owner_id=session.owner_id,
         message=message,
@@ -53,8 +59,9 @@ def offer_to(session: Session, message: str, *, actor: str, now: datetime) -> li
         max_tier=session.max_tier,
         limit=settings.MINARA.minara_learning_top_k,
     )
-    log_offers(session, offers, actor=actor, now=now)
-    return offers
+    if reader.pk == session.owner_id and actor.startswith(AGENT_ACTOR):
+        log_offers(session, offers, actor=actor, now=now)
+    return [replace(offer, row=masked_for(reader, offer.row)) for offer in offers]
 
 
 def mark_steps(found: Ranked, marks: ToolMarks, *, max_tier: int) -> Offered:

@@ -12,7 +12,7 @@ from minara_site.access.policy import Role
 from minara_site.kernel.core.vocabulary import IMPORT_ORIGIN, WriterKind, writer_kind
 from minara_site.kernel.guard import core as guard
 
-CHAT_PREFIX = "chat"  # of `minara chat`, which has no key; those of keys have eight characters
+CHAT_PREFIX = "chat"  # of `minara chat`, which has no key, with the number of its owner
 
 
 def is_owner(actor: str, owner: User) -> bool:
@@ -83,7 +83,7 @@ def actor_label(actor: str, names: Mapping[str, str], reader: User | None = None
         case "user":
             return names.get(actor, _("a user who is gone"))
         case "key":
-            is_chat = name == CHAT_PREFIX
+            is_chat = name.startswith(f"{CHAT_PREFIX}.")
             words = _("minara chat at a terminal") if is_chat else _("API key %(prefix)s") % {"prefix": name}
             return f"{names[actor]}, {words}" if actor in names else words
         case "job":

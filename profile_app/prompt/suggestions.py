@@ -12,6 +12,7 @@ from learning_app.learnings.suggest import block_of, offer_record, offer_to
 from learning_app.methodologies.block import render_block
 from learning_app.methodologies.models import Methodology
 from learning_app.methodologies.selectors import list_injected, methodology_record
+from minara_site.access.models import User
 from minara_site.kernel.conversations.models import Session
 from minara_site.kernel.conversations.selectors import load_tool_marks
 from minara_site.kernel.core.assets import AssetClass, classify
@@ -28,12 +29,13 @@ class Suggested:
     items: Sequence[dict[str, Any]] = ()
 
 
-def load_suggestions(*, session: Session, message: str, actor: str, now: datetime) -> dict[str, Any]:
+def load_suggestions(*, session: Session, message: str, reader: User, actor: str, now: datetime) -> dict[str, Any]:
     """Return what an agent may read before it answers a message, as the API answers it.
 
-    Keeps in the log what was offered, and that a turn is in flight until it is recorded, for 120 seconds at most.
+    Of the session's own agent it is kept in the log what was offered, and that a turn is in flight until it is
+    recorded, for 120 seconds at most.
     """
-    offers = offer_to(session, message, actor=actor, now=now)
+    offers = offer_to(session, message, reader=reader, actor=actor, now=now)
     learnings = Suggested(block_of(offers), [offer_record(offer) for offer in offers])
     extras = {
         "methodologies": asdict(suggest_methodologies(session=session, message=message)),

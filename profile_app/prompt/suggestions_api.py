@@ -111,5 +111,7 @@ def read(request: PageRequest, session_id: str, query: Query[SuggestionsQuery]) 
     log_access(
         principal=principal, owner_ids=[session.owner_id], kind="prompt", object_id=session_id, now=timezone.now()
     )
-    now = timezone.now()
-    return {"data": load_suggestions(session=session, message=query.message, actor=principal.actor, now=now)}
+    suggested = load_suggestions(
+        session=session, message=query.message, reader=principal.owner, actor=principal.actor, now=timezone.now()
+    )
+    return {"data": suggested}

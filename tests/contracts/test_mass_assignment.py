@@ -99,15 +99,15 @@ def test_an_operation_refuses_every_field_that_it_does_not_name(world, name):
     assert changed_tables(before, all_rows()) == set()
 
 
+LEARNING = {"name": "open_long", "trigger": "open a long", "guidance": "stop first"}
 ARGUMENTS = {
     "memory_write": {"category": "observation", "content": "BTC fell"},
     "memory_search": {"query": "common"},
     "memory_read": {"limit": 5},
     "memory_compiled_page": {"asset": "BTC"},
     "record_decision": {"role_id": "analysis.thesis.review", "inputs": {}, "decision": "The thesis holds"},
-    **dict.fromkeys(
-        ("memory_learn", "skill_learn"), {"name": "open_long", "trigger": "open a long", "guidance": "stop first"}
-    ),
+    "memory_learn": LEARNING,
+    "skill_learn": LEARNING,
     "record_case": {"asset": "BTC", "decision": "Buy", "direction": "bullish", "horizon_hours": 24},
 }
 

@@ -5,7 +5,6 @@ from urllib.parse import quote
 
 import pytest
 
-from learning_app.learnings.models import Learning
 from learning_app.methodologies.block import NOTE
 from learning_app.methodologies.models import Methodology
 from tests.hostile.fences import groups, lines_of, tags, texts

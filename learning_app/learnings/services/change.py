@@ -47,6 +47,7 @@ def edit_guidance(
 
 def undo_edit(*, principal: Principal, owner: Owner, uid: str, version: int, now: datetime) -> Learning:
     """Write the guidance of before the last edit again. Raises NotFound, Refused, Conflict when it changed since."""
+    require_learning_on()
     with transaction.atomic():
         [row] = lock_all(owner, [uid], now=now)
         check_by_key(principal, [row])
@@ -90,8 +91,11 @@ def set_deleted(
 ) -> list[Learning]:
     """Delete learnings softly or restore them, all or nothing; return those that changed.
 
-    What comes back is judged by today's rules. Raises NotFound, Invalid, Refused for what is not a key's to change.
+    What comes back is judged by today's rules; while learning is switched off nothing does, and what is there can
+    still be deleted. Raises NotFound, Invalid, Conflict, Refused for what is not a key's to change.
     """
+    if not is_deleted:
+        require_learning_on()
     if not 0 < len(set(uids)) <= MAX_BULK:
         raise Invalid(_("Choose between 1 and %(max)d learnings.") % {"max": MAX_BULK}, code="wrong_choice")
     with transaction.atomic():
@@ -144,6 +148,7 @@ def check_by_key(principal: Principal, rows: Iterable[Learning]) -> None:
 
 
 def check_restorable(principal: Principal, rows: Iterable[Learning]) -> None:
-    """Raise Refused where a person would restore what another person deleted; operators restore everything."""
-    if not principal.is_operator and any(row.deleted_by not in ("", principal.actor) for row in rows):
+    """Raise Refused where a person would restore what another person or a roll-back deleted, and is no operator."""
+    others = (row.deleted_by for row in rows if row.deleted_by != principal.actor)
+    if not principal.is_operator and not all(by.startswith(AGENT_ACTOR) for by in others if by):
         raise Refused(_("An operator deleted this. Only an operator can restore it."), code="not_editable")

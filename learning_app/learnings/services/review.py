@@ -19,6 +19,7 @@ from learning_app.learnings.services.count import count_offers
 from learning_app.learnings.services.store import LearningDraft, store_learning
 from learning_app.vocabulary import LearningUse, ReviewOutcome
 from minara_site.kernel.conversations.models import Turn
+from minara_site.kernel.core.redact import redact_text
 from minara_site.kernel.errors import Invalid, Refused, Throttled, Unavailable
 from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.governance.selectors import mode_of
@@ -110,7 +111,7 @@ def keep(turn: Turn, answer: Answer[ReviewResult], *, now: datetime) -> ReviewOu
         stored = store_learning(
             owner_id=session.owner_id,
             draft=draft,
-            actor=ACTOR,
+            actor=turn.actor or ACTOR,  # rolled back with whoever recorded the turn
             now=now,
             origin=turn_origin(session.pk, turn.sequence),
             counted=used.values_list("learning_id", flat=True),
@@ -147,8 +148,8 @@ def subject_of(turn: Turn) -> str:
 
 
 def said_safely(text: str) -> str:
-    """Return what the model said, unless the guard refuses it."""
-    return WITHHELD if guard.judge(text).is_held else text
+    """Return what the model said in one line, unless the guard refuses it."""
+    return WITHHELD if guard.judge(text).is_held else redact_text(" ".join(text.split()))
 
 
 def store_shadow_result(turn: Turn, answer: Answer[ReviewResult], *, now: datetime) -> None:

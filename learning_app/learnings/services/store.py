@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+import numpy as np
 from django.db import transaction
 from django.db.models import F
 from django.utils.translation import gettext as _
@@ -16,7 +17,7 @@ from learning_app.learnings.core.steps import MAX_SEQUENCE_CHARS, MAX_STEPS, MAX
 from learning_app.learnings.index import load_index
 from learning_app.learnings.models import Learning
 from learning_app.learnings.selectors import require_learning_on
-from learning_app.similarity.core import count_terms
+from learning_app.similarity.core import count_terms, find_most_similar_tfidf
 from minara_site.kernel.audit_log.services import content_digest, record_audit
 from minara_site.kernel.core.redact import redact
 from minara_site.kernel.errors import FieldError, Invalid
@@ -24,7 +25,7 @@ from minara_site.kernel.guard.held_at import store_judged
 from minara_site.kernel.ownership import lock_owner
 from minara_site.kernel.plain_text import clean_text, storable_problem
 
-MAX_NEAR = 20
+MAX_COMPARED = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +133,20 @@ def steps_problem(problem: str) -> Invalid:
 def find_same(row: Learning) -> Learning | None:
     """Return the live learning of the owner with nearly the same trigger, locked. Needs the lock of the owner.
 
-    Triggers that ask for opposite actions are never the same, however many words they share.
+    Triggers that ask for opposite actions are never the same, however many words they share. Those without a word that
+    counts are the same where their characters are.
     """
-    index = load_index(row.owner_id)
-    cosines = zip(index.keys, index.cosines(count_terms(row.trigger)).tolist(), strict=True)
-    near = sorted(((-cosine, number) for number, cosine in cosines if cosine >= SAME_TRIGGER))[:MAX_NEAR]
-    found = Learning.objects.live().select_for_update(of=("self",)).in_bulk([number for _cosine, number in near])
-    rows = (found[number] for _cosine, number in near if number in found)
-    return next((each for each in rows if not is_opposite(each.trigger, row.trigger)), None)
+    own, query = Learning.objects.filter(owner_id=row.owner_id).live(), count_terms(row.trigger)
+    if query:
+        index = load_index(row.owner_id)
+        cosines = index.cosines(query)
+        near = {index.keys[place]: -cosines[place] for place in np.flatnonzero(cosines >= SAME_TRIGGER)}
+        triggers = dict(own.filter(pk__in=list(near)).values_list("number", "trigger"))
+        same = [pk for pk, trigger in triggers.items() if not is_opposite(trigger, row.trigger)]
+        best = min(same, key=lambda pk: (near[pk], pk), default=None)
+    else:
+        newest = own.order_by("-number").values_list("number", "trigger")[:MAX_COMPARED]
+        match = find_most_similar_tfidf(row.trigger, {pk: text for pk, text in newest if not count_terms(text)})
+        best = match.key if match and match.score >= SAME_TRIGGER else None
+    found: Learning | None = own.select_for_update(of=("self",)).filter(pk=best).first() if best else None
+    return found

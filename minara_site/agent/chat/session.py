@@ -64,7 +64,9 @@ class Chat:
         self.owner = owner
         self.max_tier = max_tier
         self.show = show
-        self.principal = Principal(user=owner, role=owner.role, scopes=AGENT_SCOPES, key_prefix=CHAT_PREFIX)
+        self.principal = Principal(
+            user=owner, role=owner.role, scopes=AGENT_SCOPES, key_prefix=f"{CHAT_PREFIX}.{owner.pk}"
+        )
         for act in (Act.PROMPT_READ, Act.SUGGESTIONS_READ, Act.TURN_WRITE):
             self.principal.require(act)
         self.tools = {tool.name: tool for tool in tools_for(self.principal) if tier_of(tool) <= max_tier}
@@ -181,6 +183,7 @@ def tier_of(tool: Tool) -> int:
 def load_notes(snapshot: SessionSnapshot, message: str, *, actor: str) -> tuple[str, ...]:
     """Return the blocks that are suggested for a message; the model reads them in this turn alone."""
     asked = message[:MAX_SUGGESTION_CHARS]
-    found = load_suggestions(session=snapshot.session, message=asked, actor=actor, now=timezone.now())
+    session, now = snapshot.session, timezone.now()
+    found = load_suggestions(session=session, message=asked, reader=session.owner, actor=actor, now=now)
     blocks = (found["block"], *(extra["block"] for extra in found["extras"].values()))
     return tuple(block for block in blocks if block)

@@ -56,7 +56,8 @@ class Turn(models.Model):
     """One question and its answer.
 
     `tool_calls` is `[{name, args, ok, tier?, requires_user_confirmation?}]` with every secret redacted. `tool_tiers`
-    and `tool_confirmations` have the two marks alone, by name of the tool, for reads of many turns.
+    and `tool_confirmations` have the two marks alone, by name of the tool, for reads of many turns. `actor` is who
+    recorded it.
     """
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="turns", db_index=False)
@@ -66,6 +67,7 @@ class Turn(models.Model):
     tool_calls = models.JSONField(default=list)
     tool_tiers = models.JSONField(default=dict)
     tool_confirmations = models.JSONField(default=dict)
+    actor = models.CharField(max_length=80, blank=True)
     completed = models.BooleanField()
     created_at = models.DateTimeField()
 

@@ -104,6 +104,7 @@ def record_turn(
             tool_tiers=marks_of(tool_calls, "tier"),
             tool_confirmations=marks_of(tool_calls, "requires_user_confirmation"),
             completed=turn.completed,
+            actor=actor,
             created_at=now,
         )
         session.last_active_at = max(now, session.last_active_at)
@@ -132,8 +133,12 @@ def turn_holder(session_id: str) -> str:
 
 
 def marks_of(calls: Sequence[Mapping[str, Any]], mark: str) -> dict[str, Any]:
-    """Return a mark by name of the tool, as calls said it last."""
-    return {call["name"]: call[mark] for call in calls if mark in call}
+    """Return a mark by name of the tool: of several calls of a turn the strictest."""
+    said: dict[str, Any] = {}
+    for call in calls:
+        if mark in call:
+            said[call["name"]] = max(call[mark], said.get(call["name"], call[mark]))
+    return said
 
 
 def clean_message(text: str, *, field: str) -> str:

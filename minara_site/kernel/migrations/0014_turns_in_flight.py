@@ -1,12 +1,27 @@
-"""Which tools ask their user first; busy marks beside the queue, so that a read that sets one waits for no write."""
+"""Who recorded a turn, and which tools ask their user first; busy marks beside the queue."""
 
+from collections import defaultdict
 from typing import Any
 
 from django.db import migrations, models, router
 
+SLICE = 500
 
-def create_beside_the_queue(apps: Any, schema_editor: Any) -> None:
-    """Create the table where the first migration ran before it belonged there."""
+
+def fill_confirmations(apps: Any, schema_editor: Any) -> None:
+    """Read out of the calls of stored turns which tools asked their user first."""
+    turns = apps.get_model("kernel", "Turn").objects.order_by("pk")
+    for turn in turns.values("pk", "tool_calls").iterator(chunk_size=SLICE):
+        asks: dict[str, bool] = defaultdict(bool)
+        for call in turn["tool_calls"]:
+            if "requires_user_confirmation" in call:
+                asks[call["name"]] |= call["requires_user_confirmation"]
+        if asks:
+            turns.filter(pk=turn["pk"]).update(tool_confirmations=dict(asks))
+
+
+def create_table(apps: Any, schema_editor: Any) -> None:
+    """Create the table of busy marks where it belongs and is missing."""
     busy_mark = apps.get_model("kernel", "BusyMark")
     with schema_editor.connection.cursor() as cursor:
         tables = schema_editor.connection.introspection.table_names(cursor)
@@ -32,8 +47,13 @@ class Migration(migrations.Migration):
             name="tool_confirmations",
             field=models.JSONField(default=dict),
         ),
-        migrations.RunPython(
-            create_beside_the_queue, migrations.RunPython.noop, hints={"model_name": "busymark"}
+        migrations.AddField(
+            model_name="turn",
+            name="actor",
+            field=models.CharField(blank=True, default="", max_length=80),
+            preserve_default=False,
         ),
-        migrations.RunPython(drop_elsewhere, migrations.RunPython.noop),
+        migrations.RunPython(fill_confirmations, migrations.RunPython.noop),
+        migrations.RunPython(create_table, migrations.RunPython.noop, hints={"model_name": "busymark"}),
+        migrations.RunPython(drop_elsewhere, create_table),
     ]

@@ -48,7 +48,7 @@ def test_a_turn_with_two_rounds_writes_what_the_next_session_reads(models: Messa
     assert printed.splitlines() == ["Let me look.", "[memory_search]", "[memory_write]", "Noted."]
 
     memory = Memory.objects.get()
-    assert (memory.owner, memory.content, memory.actor) == (ana, FACT, "key:chat")
+    assert (memory.owner, memory.content, memory.actor) == (ana, FACT, f"key:chat.{ana.pk}")
     assert name_writers([memory], reader=ana) == [{"kind": "agent", "name": "minara chat at a terminal"}]
     assert SearchLogEntry.objects.get().door == "command"
 

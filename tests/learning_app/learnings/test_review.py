@@ -7,6 +7,8 @@ import pytest
 from learning_app.capabilities import LEARNING_REVIEW
 from learning_app.learnings.models import Learning, TurnLearning, TurnReview
 from learning_app.learnings.services.review import review_turns
+from learning_app.learnings.suggest import offer_to
+from minara_site.kernel.conversations.services import start_session
 from minara_site.kernel.errors import Unavailable
 from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.governance.models import ShadowDecision
@@ -52,7 +54,7 @@ def test_a_good_turn_becomes_a_learning_with_the_steps_it_took(ana, reviewing):
         {"tool_name": name, "args": {"symbol": "ETH", "api_key": "[redacted]"}} for name in ("get_price", "place_order")
     ]
     assert (row.name, row.trigger, row.guidance) == (ANSWER["name"], ANSWER["suggested_trigger"], ANSWER["guidance"])
-    assert (row.owner_id, row.actor, row.origin) == (ana.pk, "job:learnings.review_turns", f"turn:{turn.session_id}:1")
+    assert (row.owner_id, row.actor, row.origin) == (ana.pk, "key:abcd1234", f"turn:{turn.session_id}:1")
     assert (row.success_count, row.failure_count, row.last_used_at) == (1, 0, None)
     assert TurnReview.objects.values_list("outcome", "score", "summary").get() == ("stored", 8, ANSWER["summary"])
     usage = LlmUsage.objects.get()
@@ -103,14 +105,12 @@ def test_what_comes_of_an_answer(ana, reviewing, changes, outcome, calls):
 
 
 def test_a_turn_that_used_a_suggestion_counts_it_once_also_where_its_review_repeats_it(ana, reviewing):
-    row = make_learning(
-        ana, trigger=ANSWER["suggested_trigger"], tool_sequence=[{"tool_name": "get_price", "args": None}]
-    )
-    turn = add_turn(ana, *TOOLS)
-    TurnReview.objects.create(turn=turn, at=NOON)
-    TurnLearning.objects.create(turn=turn, learning=row, use="succeeded", at=NOON)
-    Learning.objects.update(success_count=2)
-    assert review(turn) == {"merged": 1}
+    steps = [{"tool_name": "get_price", "args": None}]
+    row = make_learning(ana, trigger=ANSWER["suggested_trigger"], tool_sequence=steps)
+    session = start_session(owner_id=ana.pk, title="Talk", actor="key:abcd1234", now=NOON)
+    offer_to(session, ANSWER["suggested_trigger"], reader=ana, actor="key:abcd1234", now=NOON)
+    turn = add_turn(ana, *TOOLS, session=session)
+    assert review(turn) == {"succeeded": 1, "merged": 1}
     row.refresh_from_db()
     assert row.success_count == 2
 

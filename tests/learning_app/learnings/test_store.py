@@ -5,11 +5,13 @@ import json
 import pytest
 from django.db import connection
 
-from learning_app.learnings.models import Learning
+from learning_app.learnings.models import Learning, SuggestionLogEntry
 from learning_app.learnings.selectors import find_suggested
 from learning_app.learnings.services.store import LearningDraft, store_learning
+from minara_site.access.policy import AGENT_SCOPES, Scope
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.guard.models import Hold
+from minara_site.kernel.jobs.models import BusyMark
 from tests.kit.api import agent_of, assert_problem
 from tests.kit.clock import NOON
 from tests.learning_app.learnings.rows import make_learning, make_many
@@ -135,7 +137,7 @@ def test_guidance_is_edited_by_its_version_and_undone_on_the_page(agent, ana, pa
 
 
 @pytest.mark.database
-def test_deleting_is_soft_and_anothers_is_not_there(agent, ana, ben):
+def test_deleting_is_soft_and_anothers_is_not_there(agent, ana, ben, page):
     uid = agent.post("/v1/learnings", BODY).json()["data"]["id"]
     other = agent_of(ben)
     for answer in (other.patch(f"/v1/learnings/{uid}", {"guidance": "x"}), other.delete(f"/v1/learnings/{uid}")):
@@ -143,8 +145,28 @@ def test_deleting_is_soft_and_anothers_is_not_there(agent, ana, ben):
     assert agent.delete(f"/v1/learnings/{uid}").json()["data"] == {"id": uid, "deleted": True}
     assert agent.get("/v1/learnings").json()["data"]["items"] == []
     assert agent.post("/v1/learnings", BODY).status_code == 201, "a deleted one repeats nothing"
+    assert page.post(f"/learnings/{uid}/restore/").status_code == 303, "what their own key deleted"
     entry = AuditEntry.objects.get(tool_call="learning_removed")
     assert (entry.owner_id, set(entry.details)) == (ana.pk, {"id", "sha256"})
+
+
+def test_held_copies_hide_no_live_one_and_another_reader_sees_no_secret(agent, ana, olga):
+    secret = "sk-ant-api03-" + "Ab1" * 30
+    for _number in range(30):
+        make_learning(ana, trigger=BODY["trigger"], held_at=NOON)
+    uid = agent.post("/v1/learnings", BODY).json()["data"]["id"]
+    assert agent.post("/v1/learnings", BODY).json()["data"]["id"] == uid
+    Learning.objects.filter(uid=uid).update(guidance=f"use {secret}")
+    session = agent.post("/v1/sessions", {}).json()["data"]["id"]
+    operator = agent_of(olga, *AGENT_SCOPES, Scope.OPERATOR)
+    asked = f"/v1/sessions/{session}/suggestions?message=open+long+on+hyperliquid&owner=ana"
+    for path in ("/v1/learnings?owner=ana", asked):
+        answer = operator.get(path)
+        assert (answer.status_code, secret in answer.content.decode()) == (200, False), path
+        assert uid in answer.content.decode()
+    assert not SuggestionLogEntry.objects.exists(), "looking is no offer"
+    assert not BusyMark.objects.exists()
+    assert agent.get("/v1/learnings").json()["data"]["items"][0]["writer"]["kind"] == "agent"
 
 
 def test_switched_off_nothing_is_written(agent, settings):
@@ -165,6 +187,10 @@ def test_among_many_the_newest_trigger_is_found_again(ana):
     draft = LearningDraft("n", "check the funding of token7 on okx with basis", [], "look twice")
     stored = [store_learning(owner_id=ana.pk, draft=draft, actor="key:a", now=NOON) for _time in range(2)]
     assert [each.is_new for each in stored] == [True, False]
+    for trigger in ("how do i do this", "🚀🚀🚀🚀"):
+        draft = LearningDraft("n", trigger, [], "look twice")
+        stored_twice = [store_learning(owner_id=ana.pk, draft=draft, actor="key:a", now=NOON) for _time in range(2)]
+        assert [each.is_new for each in stored_twice] == [True, False], "no word of it counts"
     assert stored[1].row.success_count == 2
 
 

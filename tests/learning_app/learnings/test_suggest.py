@@ -223,6 +223,18 @@ def test_the_same_inputs_give_the_same_bytes_and_anothers_session_is_not_there(a
     assert agent.get(f"/v1/sessions/{session}/suggestions?message={'x' * 100_000}").status_code in {400, 413, 414, 422}
 
 
+def test_none_is_suggested_where_the_setting_says_none(agent, ana, settings):
+    make_learning(ana, trigger=TRIGGER)
+    settings.MINARA = settings.MINARA.model_copy(update={"minara_learning_top_k": 0})
+    assert ask(agent, begin(agent))["items"] == []
+
+
+def test_a_long_procedure_takes_twenty_lines(ana):
+    row = make_learning(ana, tool_sequence=STEPS * 50)
+    block = render_block([(row, [False] * 100)]).splitlines()
+    assert (len(block), block[-2]) == (26, "  … and 80 more steps")
+
+
 def test_switched_off_nothing_is_suggested_counted_or_reviewed(agent, ana, models, settings):
     row = make_learning(ana, trigger=TRIGGER, tool_sequence=STEPS)
     session = begin(agent)
