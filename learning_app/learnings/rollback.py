@@ -50,6 +50,7 @@ class LearningRollback(RollbackKind):
             gettext_lazy("Guidance of learnings"),
             gettext_lazy("back to the text before"),
             gettext_lazy("the edited text again"),
+            column=gettext_lazy("Guidance"),
         ),
     )
     audit_key, record_key = "learnings", "learning"

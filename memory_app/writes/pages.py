@@ -162,8 +162,13 @@ def show_record(record: WriteRollback, *, reader: User) -> dict[str, Any]:
 
 
 def show_writers(writers: Sequence[Writer], names: Mapping[str, str]) -> list[tuple[Writer, str, str, list[Any]]]:
-    """Return writers with name, address of the roll-back, and a labelled count for each effect that acts have."""
-    columns = [(effect.name, effect.column or effect.title) for effect in list_effects() if not effect.follows]
+    """Return writers with name, address of the roll-back, and a labelled count for each effect that one of them had."""
+    acted = [effect for effect in list_effects() if not effect.follows]
+    columns = [
+        (effect.name, effect.column or effect.title)
+        for effect in acted
+        if any(row.counts[effect.name] for row in writers)
+    ]
     found = []
     for row in writers:
         counts = [(label, row.counts[name]) for name, label in columns]

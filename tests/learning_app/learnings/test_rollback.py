@@ -47,7 +47,7 @@ def test_a_writer_goes_and_comes_back_and_what_people_wrote_stays(ana, olga, ope
     before = states()
     with time_machine.travel(NOON, tick=False):
         page = text_of(operator_page.get("/ops/writes/"))
-    assert re.search(r"key:bad00000.*?Learnings\">3<.*?Guidance of learnings\">2<", page, re.DOTALL)
+    assert re.search(r"key:bad00000.*?Learnings\">3<.*?Guidance\">2<", page, re.DOTALL)
     plan = preview_roll_back(writer=BAD, since=NOON - timedelta(hours=1), now=NOON)
     what = {"principal": person(olga), "writer": BAD, "since": NOON - timedelta(hours=1), "reason": "bad", "now": NOON}
     record = roll_back(**what, sha256=plan.sha256)
