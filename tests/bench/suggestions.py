@@ -70,7 +70,7 @@ def cold_times(owner: User, message: str) -> tuple[float, float]:
         find_suggested(owner_id=owner.pk, message=message, limit=3)
 
     def read() -> None:
-        list(Learning.objects.filter(owner=owner).live().order_by("number"))
+        list(Learning.objects.filter(owner=owner).live().order_by("number").values())
 
     times = [(timed(suggest) * 1000, timed(read) * 1000) for _round in range(COLD_ROUNDS)]
     return statistics.median(ours for ours, _read in times), statistics.median(read for _ours, read in times)
@@ -85,6 +85,7 @@ def turn_times(owner: User, count: int) -> tuple[float, float]:
     without_loop = partial(record_turn, is_announced=False)
 
     def post(session_id: str) -> float:
+        agent.get(f"/v1/sessions/{session_id}/suggestions?message=open+a+long+with+a+stop")
         path, body = f"/v1/sessions/{session_id}/turns", said | {"tool_calls": calls}
         return timed(lambda: agent.post(path, body)) * 1000
 
