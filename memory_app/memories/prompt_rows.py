@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models.query import RawQuerySet
 
-from memory_app.memories.core import FactState
+from memory_app.memories.core import BRIDGE_ACTOR, HARD_CONSTRAINT, FactState
 from memory_app.memories.core.prompt import (
     MAX_OBSERVATIONS,
     MAX_PERSONALIZATION,
@@ -25,12 +25,13 @@ COLUMNS = ("id", "category", "content", "updated_at", "rules_version")
 
 
 class Rank(IntEnum):
-    """Who comes first where places are few: what the owner's own hands wrote, what keys wrote for them, all else."""
+    """Who comes first where places are few: active hard constraints, what the owner's own hands wrote, then keys."""
 
-    BY_HAND = 0
-    STATED = 1
-    CLAIMED = 2
-    ANY = 3
+    CONSTRAINT = 0
+    BY_HAND = 1
+    STATED = 2
+    CLAIMED = 3
+    ANY = 4
 
 
 def load_personalization_rows(*, owner: Owner) -> list[MemoryRow]:
@@ -76,6 +77,7 @@ def ranks_of(rows: MemoryQuerySet, owner: Owner) -> list[tuple[Rank, MemoryQuery
     """Return the rows of each rank; a row may stand in several."""
     by_hand = [f"user:{owner.pk}"] if isinstance(owner, User) else []
     return [
+        (Rank.CONSTRAINT, rows.filter(actor=BRIDGE_ACTOR, fact_type=HARD_CONSTRAINT)),
         *((Rank.BY_HAND, rows.filter(actor=actor, source__in=USER_WRITTEN)) for actor in [*by_hand, IMPORT_ACTOR]),
         (Rank.STATED, rows.filter(source=Source.USER_MANUAL)),
         (Rank.CLAIMED, rows.filter(source=Source.USER_EXPLICIT)),

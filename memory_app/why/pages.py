@@ -104,7 +104,7 @@ def origin_label(memory: Memory) -> str:
     """Return out of what a memory was written; empty when nobody recorded it or it stands beside."""
     origin = memory.origin
     if memory.preference_id:
-        return _("because its owner approved a preference")
+        return _("because a preference was approved")
     if origin.startswith(IMPORT_ORIGIN):
         return _("out of the file %(file)s") % {"file": origin.removeprefix(IMPORT_ORIGIN)}
     if origin.startswith(TOOL_ORIGIN):

@@ -20,13 +20,13 @@ from learning_app.preferences.core import (
     MAX_REASON_CHARS,
     MAX_STATEMENT_CHARS,
     MOVES,
-    TERMINAL_ACTOR,
     UNDECIDED,
     typed_value_of,
 )
 from learning_app.preferences.models import Preference
 from learning_app.preferences.selectors import get_preference, is_refused, preference_missing
 from learning_app.vocabulary import PreferenceState
+from minara_site.access.actors import is_owner
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.db import update_rows
@@ -166,7 +166,8 @@ def undo_decision(
 ) -> list[Preference]:
     """Undo the last decision, with all that was decided in the same act, unless something changed since.
 
-    Never puts a hard constraint in force; ends one only as its owner. Raises NotFound, Conflict, Refused.
+    Never puts a hard constraint in force and never ends one: both ask their owner for its value. Raises NotFound,
+    Conflict, Refused.
     """
     with transaction.atomic():
         chosen = get_preference(owner=owner, preference_id=preference_id)
@@ -176,12 +177,11 @@ def undo_decision(
             raise Conflict(_("It changed since, or its decision was undone. Nothing was changed."), code="changed")
         for row in rows:
             before = PreferenceState(row.state_before)
-            if row.is_hard and before is ACTIVE:
-                detail = _("An undo activates no hard constraint. Activate it on its page.")
-                raise Refused(detail, code="hard_constraint")
+            if row.is_hard and ACTIVE in (before, row.state):
+                raise only_its_owner()
             if row.statement_before:
                 row.statement, row.rules_version = row.statement_before, ""  # readers judge it by today's rules
-            set_state(row, before, actor=actor, now=now, is_owners_act=is_own_act(row, actor))
+            set_state(row, before, actor=actor, now=now, is_owners_act=False)
             row.state_before = row.statement_before = ""
             if before is PreferenceState.PROPOSED:
                 for name, value in UNDECIDED.items():
@@ -275,14 +275,9 @@ def lock_constraint(owner: User, preference_id: int, *, version: int | None, act
     row = lock_one(owner, preference_id, version=version)
     if not row.is_hard:
         raise Conflict(_("It is no hard constraint. Approve or archive it like any preference."), code="soft")
-    if not is_own_act(row, actor):
+    if not is_owner(actor, owner):
         raise only_its_owner()
     return row
-
-
-def is_own_act(row: Preference, actor: str) -> bool:
-    """Say whether its owner acts in person: in the browser, or at a terminal."""
-    return actor in (f"user:{row.owner_id}", TERMINAL_ACTOR)
 
 
 def only_its_owner() -> Refused:

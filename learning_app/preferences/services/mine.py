@@ -116,8 +116,10 @@ class Miner:
         questions = 0
         for done, owner_id in enumerate(owners, 1):
             for _number in range(MAX_OF_OWNER):
+                if questions == MAX_QUESTIONS:
+                    return dict(self.counts)
                 batch = load_batch(owner_id, is_shadow=self.is_shadow)
-                if batch is None or questions == MAX_QUESTIONS:
+                if batch is None:
                     break
                 if self.lease.lost.is_set() or mode_of(PREFERENCE_MINING) is not self.mode:
                     return {**self.counts, "stopped": _("It was switched meanwhile, or another run took over.")}
@@ -185,7 +187,7 @@ class Miner:
             owner_id=batch.owner_id,
             draft=PreferenceDraft(found.dimension, found.kind, found.statement),
             source=PreferenceSource.MINED,
-            actor=ACTOR,
+            actor=turn.actor or ACTOR,  # rolled back with whoever recorded the turn
             origin=f"{TURN_ORIGIN}{turn.session_id}:{turn.sequence}",
             now=self.now,
         )
@@ -233,7 +235,7 @@ def load_batch(owner_id: int, *, is_shadow: bool) -> Batch | None:
     cursor = PreferenceCursor.objects.filter(owner=owner_id, is_shadow=is_shadow).first()
     after, limit = (cursor.last_turn_id, TURNS_ASKED[cursor.invalid_answers]) if cursor else (0, TURNS_ASKED[0])
     unread = Turn.objects.filter(session__owner=owner_id, pk__gt=after).order_by("pk")
-    turns = list(unread.only("session_id", "sequence", "user_message")[:limit])
+    turns = list(unread.only("session_id", "sequence", "user_message", "actor")[:limit])
     words = [clean_message(turn.user_message) for turn in turns]
     fitting = count_fitting(words)
     asked = {number: text for number, text in enumerate(words[:fitting], 1) if text and not guard.judge(text).is_held}

@@ -156,7 +156,7 @@ def store(judged: Sequence[Judged], writing: Writing) -> list[Details]:
             now=writing.now,
             details={"run": writing.run, "channel": each.plan.channel.value},
         )
-        if proposed.is_new and each.plan.reason is Reason.STAYS_ACTIVE:
+        if each.plan.reason is Reason.STAYS_ACTIVE and proposed.row.state == PreferenceState.PROPOSED:
             approve(preference_id=proposed.row.pk, owner=writing.owner, actor=writing.actor, now=writing.now)
         stored.append({"preference": proposed.row.pk, "count": 0})
     return stored

@@ -22,7 +22,7 @@ from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 def bridge_preference(preference_id: int, *, now: datetime) -> str:
     """Bring the memory of a preference in step with it; return `written`, `restored`, `deleted`, or nothing done.
 
-    What somebody else than this job deleted stays deleted while the preference says the same. Runs about one
+    What somebody else than this job deleted stays deleted until the preference is activated again. Runs about one
     preference wait for each other, so that none writes a second row.
     """
     with transaction.atomic():
@@ -39,7 +39,8 @@ def bridge_preference(preference_id: int, *, now: datetime) -> str:
             return "written"
         newest = same[-1]
         deletion = find_deletions([newest]).get(newest.batch or "")
-        if newest.deleted_at and deletion and deletion.actor == BRIDGE_ACTOR:
+        is_by_job = deletion is not None and deletion.actor == BRIDGE_ACTOR
+        if newest.deleted_at and (is_by_job or (preference.decided_at and newest.deleted_at < preference.decided_at)):
             mark_batch(BRIDGE_ACTOR, [newest], deleted_at=None, now=now, reason="")
             return "restored"
         return ""

@@ -10,6 +10,7 @@ from learning_app.preferences.models import Preference
 from learning_app.preferences.selectors import current_limits, get_preference, list_active_constraints
 from learning_app.preferences.services import decide
 from learning_app.vocabulary import PreferenceState
+from minara_site.access.models import User
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.errors import Conflict, Invalid, MinaraError, NotFound, Refused
 from minara_site.kernel.guard.core import RULES
@@ -215,7 +216,7 @@ class TestHardConstraints:
                 assert Preference.objects.values().get(pk=row.pk) == before
         faults.show()
 
-    def test_an_undo_never_activates_one_and_ends_one_only_as_its_owner(self, ana, olga):
+    def test_an_undo_never_activates_one_and_never_ends_one(self, ana, olga):
         ended = make_preference(ana, **HARD, state="active")
         act("archive_constraint", ended)
         with pytest.raises(Refused) as refusal:
@@ -223,11 +224,17 @@ class TestHardConstraints:
         assert "page" in refusal.value.detail
         row = make_preference(ana, **HARD)
         act("activate_constraint", row)
-        for actor in (f"user:{olga.pk}", "key:abcd1234"):
+        for actor in (f"user:{ana.pk}", f"user:{olga.pk}", "key:abcd1234", "command:preferences"):
             with pytest.raises(Refused):
                 act("undo_decision", row, actor=actor, owner=EVERYONE)
         assert (state_of(ended), state_of(row)) == ("archived", "active")
-        assert act("undo_decision", row)[0].state == "proposed"
+
+    def test_a_terminal_speaks_for_the_default_user_alone(self, ana):
+        default = User.objects.get(is_default=True)
+        with pytest.raises(Refused):
+            act("activate_constraint", make_preference(ana, **HARD), actor="command:preferences")
+        own = act("activate_constraint", make_preference(default, **HARD), actor="command:preferences")
+        assert own.state == "active"
 
     def test_the_database_refuses_one_that_no_person_activated(self, ana):
         row = make_preference(ana, **HARD)

@@ -10,7 +10,9 @@ from learning_app.preferences.models import Preference
 from learning_app.preferences.services import decide
 from memory_app.edges.selectors import list_edges_of
 from memory_app.memories.core import BRIDGE, BRIDGE_ACTOR
+from memory_app.memories.core.prompt import MAX_OBSERVATIONS
 from memory_app.memories.models import Memory
+from memory_app.memories.prompt_rows import load_prompt_ids
 from memory_app.memories.services import delete_memories, purge_expired, restore_memories
 from memory_app.memories.tasks import bridge_preferences
 from memory_app.pages.selectors import get_versions
@@ -24,7 +26,7 @@ from tests.kit.clock import NOON
 from tests.kit.site import Site
 from tests.kit.tables import Faults, taken_back
 from tests.learning_app.rows import make_preference
-from tests.memory_app.memories.factories import browser
+from tests.memory_app.memories.factories import browser, make_memory
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
@@ -150,3 +152,26 @@ def test_several_processes_write_each_memory_once_and_none_of_what_ended_stays(s
     found = json.loads(site.call("tests.memory_app.memories.racers:bridge_in_four", 20).splitlines()[-1])
     assert (len(found["live"]), len(set(found["live"])), found["problems"]) == (10, 10, [])
     assert found["written"] <= 20
+
+
+def test_what_its_owner_deleted_comes_back_when_they_activate_it_again(ana: Any) -> None:
+    row = make_preference(ana, state="active", **HARD)
+    run(row)
+    delete_memories(principal=browser(ana), owner=ana, ids=[memories_of(row)[0].pk], now=LATER)
+    assert run(row) == {}
+    Preference.objects.filter(pk=row.pk).update(decided_at=LATER + timedelta(minutes=1))
+    assert run(row) == {"restored": 1}
+    assert [memory.deleted_at for memory in memories_of(row)] == [None]
+
+
+def test_no_number_of_writes_pushes_a_limit_out_of_the_prompt(ana: Any) -> None:
+    row = make_preference(ana, state="active", **HARD)
+    run(row)
+    for number in range(70):
+        source = Source.USER_EXPLICIT if number % 2 else Source.AGENT_RECORDED
+        make_memory(
+            ana, f"note {number}", category=Category.OBSERVATION, source=source, updated_at=LATER + timedelta(hours=1)
+        )
+    carried = load_prompt_ids(owner=ana)
+    assert memories_of(row)[0].pk in carried
+    assert len(carried) == MAX_OBSERVATIONS

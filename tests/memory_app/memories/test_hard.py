@@ -173,5 +173,5 @@ def test_the_memory_of_a_preference_leads_to_it_everywhere(page: Any, ana: Any) 
     for address in (path("one", memory.pk), reverse("why:page", args=[memory.pk]), path("delete", memory.pk)):
         assert link in text_of(page.get(address)), address
     assert path("make_hard", memory.pk) not in text_of(page.get(path("one", memory.pk)))
-    assert "because its owner approved a preference" in words_of(page.get(reverse("why:page", args=[memory.pk])))
+    assert "because a preference was approved" in words_of(page.get(reverse("why:page", args=[memory.pk])))
     assert page.post(path("make_hard", memory.pk), {"dimension": "risk_limit"}).status_code == 409
