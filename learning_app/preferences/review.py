@@ -148,7 +148,7 @@ def verdicts_on(shown: PreferenceRow) -> tuple[Verdict, Verdict]:
     """Return what approving and rejecting mean for a proposal, and why it cannot be approved here."""
     refusal = ""
     if shown.row.is_hard:
-        refusal = _("Only its owner activates a hard constraint: on its page after a fresh sign-in, or at a terminal.")
+        refusal = _("Only its owner activates a hard constraint, on its page after a fresh sign-in.")
     elif shown.is_refused:
         refusal = _("Today's guard rules refuse its text.")
     return (

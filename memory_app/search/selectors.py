@@ -12,7 +12,7 @@ from memory_app.index.core.highlight import Highlighter
 from memory_app.index.core.query import Note, NoteCode, Query
 from memory_app.index.core.request import Facts, Fusion, SearchRequest, Sort
 from memory_app.index.selectors import kept_by, matching, owner_id_of, read_query, unquoted
-from memory_app.memories.core import MEMORY_KIND
+from memory_app.memories.core import MEMORY_KIND, is_hard_constraint
 from memory_app.memories.models import Memory
 from memory_app.memories.selectors import find_refused_of
 from memory_app.search.core.fusion import DEPTH, Fuser, Neighbours, Pool, ids_around, widened
@@ -62,6 +62,7 @@ class Hit:
     updated_at: datetime
     highlights: tuple[Segment, ...]
     explain: Explanation | None
+    is_hard: bool = False
 
     def for_reader(self, reader: User) -> Self:
         """Return it as this person may see it: secrets of another owner are masked."""
@@ -297,4 +298,5 @@ def to_hit(ranked: Ranked, highlighter: Highlighter, rank: int, *, explain: bool
         updated_at=found.updated_at,
         highlights=marked.segments,
         explain=explanation,
+        is_hard=is_hard_constraint(found.fact_type),
     )

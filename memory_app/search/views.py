@@ -12,7 +12,6 @@ from django.utils.translation import gettext_lazy
 from memory_app.index.core.request import Fusion, Sort
 from memory_app.index.pages import note_text
 from memory_app.memories.core.destinations import Destination
-from memory_app.memories.selectors import find_hard_constraints
 from memory_app.memories.unconfirmed import find_unconfirmed_memories
 from memory_app.search.answers import MAX_TYPED_CHARS, parts_of
 from memory_app.search.core.rank import Part
@@ -58,7 +57,6 @@ class FoundRow:
     excerpt: tuple[Segment, ...]
     owner_name: str
     unconfirmed: tuple[Destination, ...] = ()
-    is_hard: bool = False
 
     @property
     def badge(self) -> str:
@@ -127,11 +125,9 @@ def found_context(result: SearchResult, *, owner: Owner, limit: int, reader: Use
     foreign = {hit.owner_id for hit in hits} - {reader.pk}
     names = {user.pk: user.get_short_name() for user in User.objects.filter(pk__in=foreign)} if foreign else {}
     doubts = find_unconfirmed_memories({hit.id: hit.content for hit in hits}, owner=owner)
-    hard = find_hard_constraints([hit.id for hit in hits], owner=owner)
     return {
         "rows": [
-            FoundRow(hit, excerpt(hit.highlights), names.get(hit.owner_id, ""), doubts.get(hit.id, ()), hit.id in hard)
-            for hit in hits
+            FoundRow(hit, excerpt(hit.highlights), names.get(hit.owner_id, ""), doubts.get(hit.id, ())) for hit in hits
         ],
         "notes": [note_text(note) for note in result.notes],
         "is_cut": len(result.hits) > limit,

@@ -22,6 +22,7 @@ from learning_app.preferences.selectors import (
 )
 from learning_app.preferences.services.decide import activate_constraint, approve, reject
 from learning_app.vocabulary import PreferenceState
+from minara_site.access.actors import is_owner
 from minara_site.access.models import User
 from minara_site.access.owner_command import OwnerCommand
 from minara_site.kernel.core.hidden import visible
@@ -50,7 +51,7 @@ class Command(OwnerCommand):
             each.add_argument("--json", action="store_true", help="answer with JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run the act. Exit status 2 says that a hard constraint needs a person at a terminal."""
+        """Run the act. Exit status 2 says that a hard constraint needs its owner, `default` at a terminal."""
         owner = self.owner(options)
         if options["act"] == "list":
             self.list_all(owner, options)
@@ -61,6 +62,7 @@ class Command(OwnerCommand):
             return
         row = get_preference(owner=owner, preference_id=options["id"])
         if row.is_hard:
+            self.check_owner(row, owner)
             decision |= {"typed": self.ask_to_type(row, options), "version": row.version}
             self.say_row(activate_constraint(**decision, statement=options["statement"]), options)
         else:
@@ -77,6 +79,16 @@ class Command(OwnerCommand):
             self.stdout.write(line)
         if not found and not options["json"]:
             self.stdout.write(_("There are no preferences."))
+
+    def check_owner(self, row: Preference, owner: User) -> None:
+        """End with status 2 unless who sits at this machine's terminal is the owner of a hard constraint."""
+        if not is_owner(TERMINAL_ACTOR, owner):
+            said = _(
+                "%(id)d is a hard constraint: only its owner activates it, on its page after a fresh sign-in. Nothing "
+                "was changed."
+            )
+            self.stderr.write(said % {"id": row.pk})
+            sys.exit(NOT_DONE)
 
     def ask_to_type(self, row: Preference, options: Mapping[str, Any]) -> str:
         """Show what a hard constraint would change and return what a person types; without one, end with status 2."""

@@ -17,7 +17,7 @@ ACTIVATED = "preference:activated"
 ENDED = "preference:ended"
 """The topic of preferences that are no longer in force, by id."""
 TERMINAL_ACTOR = "command:preferences"
-"""Who decides at a terminal, where only a person is."""
+"""Who decides at a terminal, where only a person is: the owner of what belongs to `default`, and of nothing else."""
 MAX_STATEMENT_CHARS = 4_000
 MAX_REASON_CHARS = 200
 UNDECIDED: dict[str, Any] = {

@@ -46,6 +46,12 @@ UNREAD: dict[PreferenceState, Text] = {
 }
 
 
+def author_label(row: Preference, name: str) -> str:
+    """Return in words who proposed a preference; of a mined one who recorded its turn, where that is known."""
+    is_of_turn = row.source == PreferenceSource.MINED and not row.actor.startswith("job:")
+    return _("mining, out of a turn that was recorded by %(name)s") % {"name": name} if is_of_turn else name
+
+
 def origin_of(row: Preference) -> tuple[str, str]:
     """Return in words what a preference was written out of, and its page; both are empty where nothing is known."""
     if memory_id := parse_number(row.origin, after=MEMORY_ORIGIN):

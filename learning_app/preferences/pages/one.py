@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from learning_app.preferences.core import PREFERENCE_KIND
 from learning_app.preferences.models import Preference
-from learning_app.preferences.pages.labels import UNREAD, origin_of
+from learning_app.preferences.pages.labels import UNREAD, author_label, origin_of
 from learning_app.preferences.pages.lists import PreferenceRow, shape_rows
 from learning_app.preferences.selectors import (
     current_limits,
@@ -81,7 +81,7 @@ def provenance_of(row: Preference, reader: User) -> dict[str, Any]:
     words, url = origin_of(row)
     turn = find_said(row)
     return {
-        "author": names[row.actor],
+        "author": author_label(row, names[row.actor]),
         "decider": names[row.decided_by],
         "origin": words,
         "origin_url": url,

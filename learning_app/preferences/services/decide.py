@@ -1,7 +1,7 @@
 """What people decide on preferences: approve, edit and approve, reject, archive, undo. Sources: decisions, S1, U-20.
 
 A hard constraint comes into force, and ends, only by its owner's own act with a typed value (R-19): on a page that asks
-for a fresh sign-in, or at a terminal. No other module sets a state to active.
+for a fresh sign-in, or for `default` at a terminal. No other module sets a state to active.
 """
 
 from collections.abc import Collection, Iterable, Sequence

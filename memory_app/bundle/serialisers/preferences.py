@@ -144,7 +144,10 @@ def decide(file: InFile, draft: PreferenceDraft, known: Known, reading: Reading)
 
 
 def store(judged: Sequence[Judged], writing: Writing) -> list[Details]:
-    """Propose them, and approve what stays active; each leaves audit rows of its own, by which a roll-back finds it."""
+    """Propose them, and approve what stays active; each leaves audit rows of its own, by which a roll-back finds it.
+
+    One that says nearly what waits already is approved in the signed words; what was rejected stays so.
+    """
     stored: list[Details] = []
     for each in judged:
         proposed = propose_preference(
@@ -157,7 +160,13 @@ def store(judged: Sequence[Judged], writing: Writing) -> list[Details]:
             details={"run": writing.run, "channel": each.plan.channel.value},
         )
         if each.plan.reason is Reason.STAYS_ACTIVE and proposed.row.state == PreferenceState.PROPOSED:
-            approve(preference_id=proposed.row.pk, owner=writing.owner, actor=writing.actor, now=writing.now)
+            approve(
+                preference_id=proposed.row.pk,
+                owner=writing.owner,
+                statement=each.payload.statement,
+                actor=writing.actor,
+                now=writing.now,
+            )
         stored.append({"preference": proposed.row.pk, "count": 0})
     return stored
 

@@ -102,7 +102,7 @@ def facts_of(connection: BaseDatabaseWrapper, ids: Sequence[int], request: Searc
     """
     where, values = conditions(connection, request)
     times = f"{moment.format('m.created_at')}, {moment.format('m.updated_at')}"
-    columns = f"m.id, m.owner_id, m.category, m.content, m.source, m.origin, m.actor, {times}"
+    columns = f"m.id, m.owner_id, m.category, m.content, m.source, m.origin, m.actor, {times}, m.fact_type"
     return f"SELECT {columns} FROM memories m WHERE m.id IN ({places(ids)}) AND {where}", [*ids, *values]
 
 

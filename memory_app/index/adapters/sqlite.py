@@ -77,8 +77,8 @@ class SqliteSearch:
         """Return what the hits show of these memories, by id; what the request does not allow is left out."""
         moment = "{} || '+00:00'"  # as text: cheaper than Django's converter
         return {
-            columns[0]: Facts._make((*columns, datetime.fromisoformat(created), datetime.fromisoformat(updated)))
-            for *columns, created, updated in self.rows(facts_of(self.connection, ids, request, moment))
+            columns[0]: Facts._make((*columns, *map(datetime.fromisoformat, (created, updated)), fact_type))
+            for *columns, created, updated, fact_type in self.rows(facts_of(self.connection, ids, request, moment))
         }
 
     def kept(self, request: SearchRequest, node: Node | None) -> set[int]:

@@ -73,3 +73,4 @@ class Facts(NamedTuple):
     actor: str
     created_at: datetime
     updated_at: datetime
+    fact_type: str = ""

@@ -52,9 +52,14 @@ def test_a_hard_constraint_needs_a_person_at_a_terminal(ana):
     row = make_preference(ana, **HARD)
     status, out, err = run("approve", row.pk, "--statement", "Never above 9x")
     assert (status, out) == (2, "")
-    assert "Run this at a terminal" in err
+    assert "only its owner activates it, on its page" in err, "a terminal is nobody's but the default user's"
     row.refresh_from_db()
     assert (row.state, row.statement) == ("proposed", "Never above 3x")
+    own = make_preference(User.objects.get(is_default=True), **HARD)
+    complaint = StringIO()
+    with pytest.raises(SystemExit):
+        call_command("preferences", "approve", str(own.pk), stderr=complaint)
+    assert "Run this at a terminal" in complaint.getvalue()
     assert run("reject", row.pk)[0] == 0
 
 

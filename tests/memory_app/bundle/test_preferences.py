@@ -14,8 +14,8 @@ from memory_app.bundle.transfer_jobs import is_by_owner
 from memory_app.memories.core import BRIDGE
 from memory_app.memories.models import Memory
 from memory_app.memories.tasks import bridge_preferences
-from memory_app.writes.selectors.plans import preview_roll_back
-from memory_app.writes.services import roll_back
+from memory_app.writes.selectors.plans import preview_roll_back, preview_undo
+from memory_app.writes.services import roll_back, undo_roll_back
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.jobs.models import JobRun
@@ -204,14 +204,53 @@ def test_what_no_row_can_hold_is_rejected_and_the_guard_holds_what_it_refuses(an
     assert Hold.objects.for_owner(ana).open().filter(kind="preference").count() == 1
 
 
-def test_rolling_an_import_back_ends_what_it_brought(ana: Any, olga: Any, signed: Files) -> None:
-    files = signed | {PATH: preference_file("Said by a file.")}
-    report = bring(ana, in_memory(files), approve_hard_constraints=True, **OWN)
-    writer = f"import:{report.run}"
-    plan = preview_roll_back(writer=writer, since=NOON, now=NOON)
-    roll_back(principal=person(olga), writer=writer, since=NOON, sha256=plan.sha256, reason="bad", now=NOON)
-    assert not Preference.objects.filter(state__in=("active", "proposed")).exists()
+def test_rolling_an_import_back_ends_what_it_brought_and_its_undo_restores_that(
+    ana: Any, olga: Any, signed: Files
+) -> None:
+    by = {"principal": person(olga), "reason": "bad", "now": NOON}
+
+    def rolled_back(files: Files) -> Any:
+        writer = f"import:{bring(ana, in_memory(files), approve_hard_constraints=True, **OWN).run}"
+        kept.extend(Preference.objects.order_by("pk").values())
+        sha256 = preview_roll_back(writer=writer, since=NOON, now=NOON).sha256
+        return roll_back(writer=writer, since=NOON, sha256=sha256, **by)
+
+    def without_moments(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [{name: row[name] for name in row.keys() - {"version", "updated_at"}} for row in rows]
+
+    kept: list[dict[str, Any]] = []
+    record = rolled_back(signed | {PATH: preference_file("Said by a file.")})
+    assert set(states(ana).values()) == {"rejected"}
     assert JobRun.objects.filter(job=BRIDGE, requested_by="topic:preference:ended").exists()
+    JobRun.objects.all().delete()
+    undo_roll_back(rollback_id=record.pk, sha256=preview_undo(record).sha256, **by)
+    assert states(ana) == {"Only on Kraken.": "active", "Never above 3x.": "proposed", "Said by a file.": "proposed"}
+    assert without_moments(list(Preference.objects.order_by("pk").values())) == without_moments(kept)
+    run = JobRun.objects.get(job=BRIDGE)
+    soft = Preference.objects.get(statement="Only on Kraken.")
+    assert (run.requested_by, run.arguments) == ("topic:preference:activated", {"ids": [soft.pk]})
+    lose_all()
+    record = rolled_back(signed)
+    Preference.objects.update(statement=POISON, rules_version="older")
+    undo_roll_back(rollback_id=record.pk, sha256=preview_undo(record).sha256, **by)
+    assert states(ana) == {POISON: "proposed"}, "what today's guard rules refuse is not put in force"
+
+
+def test_a_signed_one_that_waits_in_nearly_its_words_is_approved_in_its_own(ana: Any, signed: Files) -> None:
+    waiting = make_preference(ana, "Only on Kraken!")
+    bring(ana, in_memory(signed), **OWN)
+    waiting.refresh_from_db()
+    assert (waiting.state, waiting.statement, waiting.statement_before) == (
+        "active",
+        "Only on Kraken.",
+        "Only on Kraken!",
+    )
+    assert waiting.evidence_count == 2
+    lose_all()
+    rejected = make_preference(ana, "Only on Kraken!", state="rejected")
+    bring(ana, in_memory(signed), **OWN)
+    rejected.refresh_from_db()
+    assert rejected.state == "rejected", "what a person rejected no file puts in force"
 
 
 def test_only_who_imports_alone_and_for_themselves_counts_as_the_owner(ana: Any, olga: Any) -> None:

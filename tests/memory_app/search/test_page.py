@@ -120,7 +120,7 @@ def test_asks_few_queries_whatever_it_finds(page, ana, django_assert_max_num_que
     for n in range(SHOWN):
         make_memory(ana, f"slippage btc number {n}")
     # PostgreSQL is told its time limit, in four, and has the log of searches, in five; SQLite's lies in another file.
-    with django_assert_max_num_queries(8 if is_sqlite() else 16):
+    with django_assert_max_num_queries(8 if is_sqlite() else 15):
         page.get("/search/", {"q": "slippage btc"})
 
 

@@ -212,7 +212,7 @@ def test_the_rows_of_a_stale_store_cost_no_query_each(agent, settings):
     for asset_class in GROUPS[AssetGroup.CRYPTO]:
         proven(phases=PHASES * 3, rules_version="older", asset_class=asset_class)
     assert Methodology.objects.count() == 8
-    assert count_queries() <= few <= 10
+    assert count_queries() <= few <= 8
 
 
 @pytest.mark.django_db
