@@ -13,11 +13,14 @@ from typing import Any, TypeVar
 from django.db.models import Model, QuerySet
 
 from memory_app.bundle.core.fields import Fields
+from memory_app.bundle.core.front_matter import UnusableError
 from memory_app.bundle.core.plan import SCHEMA_VERSION, Channel, FilePlan, Reason, Verdict
 from minara_site.access.models import User
+from minara_site.kernel.errors import Invalid
 
 SLICE = 500
 AnyRow = TypeVar("AnyRow", bound=Model)
+WhatFileSays = TypeVar("WhatFileSays")
 
 
 class LeftOut(StrEnum):
@@ -137,6 +140,18 @@ class Serialiser:
     def owns(self, path: str) -> bool:
         """Say whether a path is one of this kind."""
         return path.startswith(self.place) if self.place.endswith("/") else path == self.place
+
+
+def read_or_reject(
+    file: InFile, reading: Reading, read: Callable[[InFile, Reading], WhatFileSays], *, kind: str
+) -> WhatFileSays | FilePlan:
+    """Return what a file says, or the plan of one that says nothing which can be stored."""
+    try:
+        return read(file, reading)
+    except UnusableError as error:
+        return file.rejected(error.reason, error.about, kind=kind)
+    except Invalid as error:
+        return file.rejected(Reason.WRONG_VALUE, error.errors[0].field, kind=kind)
 
 
 def slices(rows: QuerySet[AnyRow]) -> Iterator[list[AnyRow]]:

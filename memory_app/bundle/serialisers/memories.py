@@ -25,6 +25,7 @@ from memory_app.bundle.serialisers.base import (
     Reading,
     Serialiser,
     Writing,
+    read_or_reject,
     slices,
 )
 from memory_app.memories.core import MEMORY_ORIGIN, FactState, State, is_hard_constraint
@@ -37,7 +38,7 @@ from minara_site.access.models import User
 from minara_site.kernel.audit_log.services import content_digest
 from minara_site.kernel.core.redact import redact
 from minara_site.kernel.core.vocabulary import IMPORT_ACTOR, IMPORT_ORIGIN, Category, Provenance, Source
-from minara_site.kernel.errors import Invalid, MinaraError
+from minara_site.kernel.errors import MinaraError
 from minara_site.kernel.events import fact_recorded, send_after_commit
 from minara_site.kernel.guard.masking import mask, masked_for
 from minara_site.web.json_body import read_json
@@ -128,22 +129,12 @@ def written(moment: datetime) -> str:
 
 def judge(files: Sequence[InFile], reading: Reading) -> list[Judged]:
     """Return the plan of each file. Three queries at most."""
-    read = [prepare(file, reading) for file in files]
+    read = [read_or_reject(file, reading, from_file, kind=KIND) for file in files]
     stored = load_stored(read, files, reading.owner)
     return [
         decide(file, row, stored, reading) if isinstance(row, Memory) else Judged(row)
         for file, row in zip(files, read, strict=True)
     ]
-
-
-def prepare(file: InFile, reading: Reading) -> Memory | FilePlan:
-    """Return the unsaved row of a file, judged by the guard, or the plan of one that cannot be a row."""
-    try:
-        return from_file(file, reading)
-    except UnusableError as error:
-        return file.rejected(error.reason, error.about, kind=KIND)
-    except Invalid as error:
-        return file.rejected(Reason.WRONG_VALUE, error.errors[0].field, kind=KIND)
 
 
 def from_file(file: InFile, reading: Reading) -> Memory:

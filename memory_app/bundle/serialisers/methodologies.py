@@ -33,12 +33,12 @@ from memory_app.bundle.serialisers.base import (
     Reading,
     Serialiser,
     Writing,
+    read_or_reject,
     slices,
 )
 from memory_app.bundle.serialisers.memories import MAX_AHEAD
 from minara_site.kernel.core.redact import redact_text
 from minara_site.kernel.core.vocabulary import IMPORT_ORIGIN
-from minara_site.kernel.errors import Invalid
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.selectors import find_refused
 
@@ -92,13 +92,10 @@ def judge_file(file: InFile, reading: Reading) -> Judged:
     """Return the plan of a file: only an operator's becomes anything."""
     if not reading.by_operator:
         return Judged(file.rejected(Reason.OPERATORS_ONLY, kind=KIND))
-    try:
-        draft, trust = read_draft(file), read_trust(file, now=reading.now)
-        row = build_row(draft, actor="", origin="", now=reading.now)
-    except UnusableError as error:
-        return Judged(file.rejected(error.reason, error.about, kind=KIND))
-    except Invalid as error:
-        return Judged(file.rejected(Reason.WRONG_VALUE, error.errors[0].field, kind=KIND))
+    read = read_or_reject(file, reading, read_all, kind=KIND)
+    if isinstance(read, FilePlan):
+        return Judged(read)
+    draft, trust, row = read
     is_signed = file.channel is Channel.SIGNED
     if is_signed and not is_sound(trust):
         file = replace(file, channel=Channel.UNSIGNED)
@@ -115,6 +112,12 @@ def judge_file(file: InFile, reading: Reading) -> Judged:
     verdict, reason = (Verdict.HELD, Reason.GUARD) if is_held else (Verdict.NEW, reason)
     plan = FilePlan(file.path, file.channel, verdict, KIND, reason, row=row_of(row, further))
     return Judged(plan, replace(draft, further=further))
+
+
+def read_all(file: InFile, reading: Reading) -> tuple[MethodologyDraft, dict[str, Any], Methodology]:
+    """Return what a file says of a method and of its trust, and its unsaved row. Raises UnusableError and Invalid."""
+    draft, trust = read_draft(file), read_trust(file, now=reading.now)
+    return draft, trust, build_row(draft, actor="", origin="", now=reading.now)
 
 
 def read_draft(file: InFile) -> MethodologyDraft:

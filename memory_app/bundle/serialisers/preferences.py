@@ -25,6 +25,7 @@ from memory_app.bundle.serialisers.base import (
     Reading,
     Serialiser,
     Writing,
+    read_or_reject,
     slices,
 )
 from memory_app.bundle.serialisers.memories import MAX_AHEAD
@@ -32,7 +33,6 @@ from minara_site.access.models import User
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.audit_log.services import content_digest
 from minara_site.kernel.core.vocabulary import IMPORT_ORIGIN
-from minara_site.kernel.errors import Invalid
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.guard.selectors import find_refused
@@ -70,22 +70,12 @@ def to_file(row: Preference, wanted: ExportScope) -> OutFile:
 
 def judge(files: Sequence[InFile], reading: Reading) -> list[Judged]:
     """Return the plan of each file. Three queries at most."""
-    read = [prepare(file, reading) for file in files]
+    read = [read_or_reject(file, reading, read_draft, kind=KIND) for file in files]
     known = load_known(reading.owner, [each for each in read if isinstance(each, PreferenceDraft)])
     return [
         decide(file, each, known, reading) if isinstance(each, PreferenceDraft) else Judged(each)
         for file, each in zip(files, read, strict=True)
     ]
-
-
-def prepare(file: InFile, reading: Reading) -> PreferenceDraft | FilePlan:
-    """Return what a file says, or the plan of one that says nothing which can be stored."""
-    try:
-        return read_draft(file, reading)
-    except UnusableError as error:
-        return file.rejected(error.reason, error.about, kind=KIND)
-    except Invalid as error:
-        return file.rejected(Reason.WRONG_VALUE, error.errors[0].field, kind=KIND)
 
 
 def read_draft(file: InFile, reading: Reading) -> PreferenceDraft:
