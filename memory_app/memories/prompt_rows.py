@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
+from django.db.models import Q
 from django.db.models.query import RawQuerySet
 
 from memory_app.memories.core import BRIDGE_ACTOR, HARD_CONSTRAINT, FactState
@@ -15,12 +16,15 @@ from memory_app.memories.core.prompt import (
     choose_observations,
     prefer,
 )
+from memory_app.memories.hidden import hides_memories
 from memory_app.memories.models import Memory, MemoryQuerySet
 from memory_app.memories.selectors import find_refused, newest_accepted
 from minara_site.access.models import User
 from minara_site.kernel.core.vocabulary import IMPORT_ACTOR, USER_WRITTEN, Category, Source
 from minara_site.kernel.ownership import Owner
 
+HIDEABLE = Q(category=Category.PERSONALIZATION) | Q(fact_state=FactState.SETTLED)
+"""What an owner can hide: personalization memories and settled facts (decisions: hidden rows)."""
 COLUMNS = ("id", "category", "content", "updated_at", "rules_version")
 
 
@@ -34,26 +38,26 @@ class Rank(IntEnum):
     ANY = 4
 
 
-def load_personalization_rows(*, owner: Owner) -> list[MemoryRow]:
-    """Return at most 20 personalization memories and settled facts, newest first.
+def load_personalization_rows(*, owner: Owner, is_hidden: bool) -> list[MemoryRow]:
+    """Return at most 20 personalization memories and settled facts, newest first; none where they are hidden.
 
     What the owner wrote comes before what agents did (decisions: sources and categories).
     """
+    if is_hidden:
+        return []
     return prefer(newest_by_rank(personalization_ranks(owner), MAX_PERSONALIZATION), MAX_PERSONALIZATION)
 
 
 def personalization_ranks(owner: Owner) -> list[tuple[Rank, MemoryQuerySet]]:
     """Return the rows of the personalization block by rank: personalization memories and settled facts."""
-    kinds = (
-        readable(owner).filter(category=Category.PERSONALIZATION),
-        readable(owner).filter(fact_state=FactState.SETTLED),
-    )
+    rows = readable(owner, is_hidden=False)
+    kinds = (rows.filter(category=Category.PERSONALIZATION), rows.filter(fact_state=FactState.SETTLED))
     return [part for rows in kinds for part in ranks_of(rows, owner)]
 
 
-def load_observation_rows(*, owner: Owner, without: Collection[int]) -> tuple[MemoryRow, ...]:
+def load_observation_rows(*, owner: Owner, without: Collection[int], is_hidden: bool) -> tuple[MemoryRow, ...]:
     """Return the rows of the memory block; `without` are the ids that the personalization block carries."""
-    ranks = ranks_of(readable(owner).exclude(pk__in=without), owner)
+    ranks = ranks_of(readable(owner, is_hidden=is_hidden).exclude(pk__in=without), owner)
     *reserved, newest = newest_by_rank(ranks, MAX_OBSERVATIONS)
     return choose_observations(reserved, newest)
 
@@ -98,8 +102,10 @@ def read_union(ranks: Sequence[tuple[Rank, MemoryQuerySet]], limit: int) -> "Raw
 
 def load_prompt_ids(*, owner: Owner) -> frozenset[int]:
     """Return the ids of the memories that a session beginning now would carry."""
-    personalization = {row.id for row in load_personalization_rows(owner=owner)}
-    return frozenset(personalization | {row.id for row in load_observation_rows(owner=owner, without=personalization)})
+    is_hidden = hides_memories(owner)
+    personalization = {row.id for row in load_personalization_rows(owner=owner, is_hidden=is_hidden)}
+    observations = load_observation_rows(owner=owner, without=personalization, is_hidden=is_hidden)
+    return frozenset(personalization | {row.id for row in observations})
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +117,10 @@ class PromptChange:
 
 
 def find_prompt_change(*, owner: Owner, memory_id: int) -> PromptChange | None:
-    """Return what would change in the next prompt without this memory, None when it is not in it. Two queries."""
-    most = MAX_PERSONALIZATION + MAX_OBSERVATIONS
-    personalization = newest_by_rank(personalization_ranks(owner), MAX_PERSONALIZATION + 1)
-    observations = newest_by_rank(ranks_of(readable(owner), owner), most + 1)
+    """Return what would change in the next prompt without this memory, None when it is not in it. Three queries."""
+    most, is_hidden = MAX_PERSONALIZATION + MAX_OBSERVATIONS, hides_memories(owner)
+    personalization = [] if is_hidden else newest_by_rank(personalization_ranks(owner), MAX_PERSONALIZATION + 1)
+    observations = newest_by_rank(ranks_of(readable(owner, is_hidden=is_hidden), owner), most + 1)
     now = choose_rows(personalization, observations, without=frozenset())
     if memory_id not in now:
         return None
@@ -139,7 +145,7 @@ def leave_out(ranks: Iterable[Sequence[MemoryRow]], ids: Collection[int]) -> lis
     return [[row for row in rank if row.id not in ids] for rank in ranks]
 
 
-def readable(owner: Owner) -> MemoryQuerySet:
-    """Return the memories that a prompt may carry: the live ones."""
+def readable(owner: Owner, *, is_hidden: bool) -> MemoryQuerySet:
+    """Return the memories that a prompt may carry: the live ones, without those that are hidden."""
     rows: MemoryQuerySet = Memory.objects.for_owner(owner).live()
-    return rows
+    return rows.exclude(HIDEABLE) if is_hidden else rows

@@ -8,13 +8,15 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from memory_app.memories.core import MEMORY_KIND
-from memory_app.memories.core.prompt import MAX_OBSERVATIONS, MemoryRow, memory_line
+from memory_app.memories.core import MEMORY_KIND, FactState
+from memory_app.memories.core.prompt import MAX_OBSERVATIONS, LeftOutReason, MemoryRow, memory_line
+from memory_app.memories.hidden import hides_memories
 from memory_app.memories.models import Memory
 from memory_app.memories.prompt_rows import load_prompt_ids
 from minara_site.access.models import User
 from minara_site.kernel.conversations.models import Session
 from minara_site.kernel.core.tokens import estimate_tokens
+from minara_site.kernel.core.vocabulary import Category
 from minara_site.kernel.guard.selectors import find_held
 from minara_site.kernel.ownership import Owner
 
@@ -30,6 +32,7 @@ class PromptUse:
     ids: frozenset[int] = frozenset()
     since: datetime | None = None
     is_known: bool = False
+    is_hidden: bool = False  # personalization memories and settled facts
 
     def note(self, memory: Memory) -> str:
         """Return why the agent does or does not read this memory, empty when unknown."""
@@ -41,6 +44,8 @@ class PromptUse:
             return _("left out: held by the guard")
         if memory.retired_at:
             return _("left out: retired")
+        if self.is_hidden and is_hideable(memory):
+            return _("left out: memories about you are switched off in your profile")
         if self.since and (memory.updated_at > self.since or len(self.ids) < MAX_OBSERVATIONS):
             return _("since the session began")  # a prompt with places left would have carried it: it came later
         return _("left out: older than the newest 50")
@@ -56,17 +61,24 @@ class PromptUse:
         return _("in the prompt")
 
 
+def is_hideable(memory: Memory) -> bool:
+    """Say whether its owner's switch hides this memory."""
+    return memory.category == Category.PERSONALIZATION or memory.fact_state == FactState.SETTLED
+
+
 def load_prompt_use(owner: Owner) -> PromptUse:
-    """Return what the agent of this owner reads. One query with a running session, else three."""
+    """Return what the agent of this owner reads. One query with a running session, else four."""
     if not isinstance(owner, User):
         return PromptUse()
     # The snapshot is a table of profile_app, which stands above this app: reached by its name, never imported.
     running = Session.objects.for_owner(owner).open().filter(snapshot__isnull=False)
-    newest = running.order_by("-created_at", "-id").values_list("snapshot__memory_ids", "created_at").first()
+    columns = ("snapshot__memory_ids", "snapshot__left_out", "created_at")
+    newest = running.order_by("-created_at", "-id").values_list(*columns).first()
     if newest is None:
-        return PromptUse(load_prompt_ids(owner=owner), is_known=True)
-    ids, since = newest
-    return PromptUse(frozenset(ids), since, is_known=True)
+        return PromptUse(load_prompt_ids(owner=owner), is_known=True, is_hidden=hides_memories(owner))
+    ids, left_out, since = newest
+    is_hidden = any(reason == LeftOutReason.HIDDEN for reason, _count in left_out)
+    return PromptUse(frozenset(ids), since, is_known=True, is_hidden=is_hidden)
 
 
 def count_label(rows: QuerySet[Memory], reading: PromptUse) -> str:

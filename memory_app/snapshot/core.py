@@ -8,12 +8,15 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from operator import attrgetter
 
-from memory_app.memories.core.prompt import MemoryRow, memory_line
+from memory_app.memories.core.prompt import LeftOutReason, MemoryRow, memory_line
 from memory_app.roles.core.lessons import LessonRow
 from minara_site.kernel.core.fence import (
     MEMORY_CONTEXT,
+    USER_DOCUMENT,
     close_fence,
     count_dropped,
+    count_dropped_of_document,
+    fence_document,
     fence_label,
     fence_text,
     open_fence,
@@ -29,20 +32,21 @@ SYSTEM_NOTE = (
 class SectionName(StrEnum):
     """The parts of a prompt block, in the order of their appearance."""
 
+    SOUL = "soul"
+    AGENTS = "agents"
+    BOOTSTRAP = "bootstrap"
     OPENING = "opening"
+    SUMMARY = "summary"
+    TAGS = "tags"
     PERSONALIZATION = "personalization"
+    CUSTOM_PROMPT = "custom_prompt"
+    USER_FILE = "user_file"
     USER_PROFILE = "user_profile"
     OBSERVATIONS = "observations"
     LESSONS = "lessons"
+    MEMORY_FILE = "memory_file"
+    NOTES = "notes"
     CLOSING = "closing"
-
-
-class LeftOutReason(StrEnum):
-    """Why something that is stored is not in the prompt."""
-
-    OLDER = "older"
-    RETIRED = "retired"
-    DELETED = "deleted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,14 @@ class ProfileEntry:
 
     key: str
     value: str
+
+
+@dataclass(frozen=True, slots=True)
+class PromptDocument:
+    """A text that a user wrote, with its lines. `name` is its file name, or what the application calls it."""
+
+    name: str
+    content: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +103,12 @@ class Block:
 
 
 def render_memory_block(
-    profile: Iterable[ProfileEntry], observations: Sequence[MemoryRow], lessons: Sequence[LessonRow] = ()
+    profile: Iterable[ProfileEntry],
+    observations: Sequence[MemoryRow],
+    lessons: Sequence[LessonRow] = (),
+    documents: Iterable[Section] = (),
 ) -> Block:
-    """Return the block; a section without rows is left out, the fence and its note always stand."""
+    """Return the block; a section without rows is left out, the fence and its note are always there."""
     entries = sorted(profile, key=attrgetter("key"))  # by code points: the same on both engines
     pairs = [f"- {fence_label(entry.key)}: {fence_text(entry.value)}" for entry in entries]
     learned = [f"[{fence_label(row.role_id)}] {fence_text(row.lesson)}" for row in lessons]
@@ -101,6 +116,7 @@ def render_memory_block(
         section_of(SectionName.USER_PROFILE, "User Profile", pairs, [entry.value for entry in entries]),
         memories_section(SectionName.OBSERVATIONS, "Observations", observations),
         section_of(SectionName.LESSONS, "Lessons", learned, [row.lesson for row in lessons]),
+        *documents,
     )
     block = fenced_block(MEMORY_CONTEXT, SYSTEM_NOTE, sections, observations)
     return replace(block, lesson_ids=tuple(row.id for row in lessons))
@@ -117,6 +133,19 @@ def fenced_block(tag: str, note: str, sections: Iterable[Section], rows: Sequenc
 def memories_section(name: SectionName, heading: str, rows: Sequence[MemoryRow]) -> Section:
     """Return memories under their heading, one line each."""
     return section_of(name, heading, [memory_line(row) for row in rows], [row.content for row in rows])
+
+
+def documents_section(
+    name: SectionName, documents: Sequence[PromptDocument], *, heading: str = "", note: str = ""
+) -> Section:
+    """Return documents, each between fences of its own; those that say nothing are left out, the section with them."""
+    filled = [(each, text) for each in documents if (text := fence_document(each.content))]
+    head = [*([f"## {heading}"] if heading else []), *([note] if note else [])]
+    fenced = [
+        f"{open_fence(USER_DOCUMENT, each.name)}\n{text}\n{close_fence(USER_DOCUMENT)}" for each, text in filled
+    ]
+    text = "".join(f"{part}\n" for part in (*head, *fenced)) if filled else ""
+    return Section(name, text, len(filled), sum(count_dropped_of_document(each.content) for each, _text in filled))
 
 
 def section_of(name: SectionName, heading: str, lines: Sequence[str], stored: Iterable[str]) -> Section:

@@ -1,17 +1,18 @@
 """The memory block of a session, what it leaves out, and what was written since."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
 from django.db.models import QuerySet, Value
 from django.db.models.functions import Concat
 
+from memory_app.memories.core.prompt import LeftOutReason
 from memory_app.memories.models import Memory
-from memory_app.memories.prompt_rows import load_observation_rows
+from memory_app.memories.prompt_rows import HIDEABLE, load_observation_rows
 from memory_app.memories.selectors import retention_cutoff
 from memory_app.roles.prompt_lessons import load_lesson_rows
-from memory_app.snapshot.core import Block, LeftOut, LeftOutReason, ProfileEntry, render_memory_block
+from memory_app.snapshot.core import Block, LeftOut, ProfileEntry, Section, render_memory_block
 from memory_app.user_profile.selectors import read_entries
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.audit_log.table import load_acts
@@ -22,20 +23,28 @@ from minara_site.kernel.ownership import Owner
 MAX_WRITES = 10_000  # audit rows that are read to count what waits
 
 
-def load_memory_block(*, owner: Owner, without: Collection[int], as_of: datetime) -> Block:
-    """Return the memory block of a session that begins now."""
+def load_memory_block(
+    *,
+    owner: Owner,
+    without: Collection[int],
+    is_hidden: bool,
+    documents: Iterable[Section],
+    as_of: datetime,
+) -> Block:
+    """Return the memory block of a session that begins now; `documents` are its last sections."""
     profile = [ProfileEntry(entry.key, entry.value) for entry in read_entries(owner=owner)]
-    observations = load_observation_rows(owner=owner, without=without)
-    return render_memory_block(profile, observations, load_lesson_rows(owner=owner, as_of=as_of))
+    observations = load_observation_rows(owner=owner, without=without, is_hidden=is_hidden)
+    return render_memory_block(profile, observations, load_lesson_rows(owner=owner, as_of=as_of), documents)
 
 
-def count_left_out(*, owner: Owner, carried: int, now: datetime) -> tuple[LeftOut, ...]:
+def count_left_out(*, owner: Owner, carried: int, is_hidden: bool, now: datetime) -> tuple[LeftOut, ...]:
     """Return what is stored and not carried, by reason; reasons without rows are left out."""
     mine = Memory.objects.for_owner(owner)
-    retired = mine.retired().count()
+    hidden = mine.live().filter(HIDEABLE).count() if is_hidden else 0
     counts = (
-        LeftOut(LeftOutReason.OLDER, mine.live().count() - carried),
-        LeftOut(LeftOutReason.RETIRED, retired),
+        LeftOut(LeftOutReason.OLDER, mine.live().count() - carried - hidden),
+        LeftOut(LeftOutReason.HIDDEN, hidden),
+        LeftOut(LeftOutReason.RETIRED, mine.retired().count()),
         LeftOut(LeftOutReason.DELETED, mine.deleted().kept(retention_cutoff(now)).count()),
     )
     return tuple(each for each in counts if each.count > 0)

@@ -53,6 +53,12 @@ class Act(StrEnum):
     USER_PROFILE_WRITE = "user_profile_write"
     SEARCH = "search"
     PROMPT_READ = "prompt_read"
+    PROFILE_READ = "profile_read"
+    PROFILE_WRITE = "profile_write"
+    WORKSPACE_READ = "workspace_read"
+    WORKSPACE_WRITE = "workspace_write"
+    IDENTITY_WRITE = "identity_write"
+    DOCUMENT_RELEASE = "document_release"
     TURN_WRITE = "turn_write"
     TOOLS = "tools"
     DEMO = "demo"
@@ -157,6 +163,12 @@ POLICY: dict[Act, Rule] = {
     Act.USER_PROFILE_WRITE: Rule(OWNERS, Scope.MEMORY_WRITE),
     Act.SEARCH: Rule(OWNERS, Scope.MEMORY_READ, others=OPERATORS),
     Act.PROMPT_READ: Rule(OWNERS, Scope.MEMORY_READ, others=OPERATORS),
+    Act.PROFILE_READ: Rule(OWNERS, Scope.PROFILE_READ, others=OPERATORS),
+    Act.PROFILE_WRITE: Rule(OWNERS, Scope.PROFILE_WRITE),
+    Act.WORKSPACE_READ: Rule(OWNERS, Scope.PROFILE_READ, others=OPERATORS),
+    Act.WORKSPACE_WRITE: Rule(OWNERS, Scope.PROFILE_WRITE),
+    Act.IDENTITY_WRITE: Rule(OWNERS, fresh=True),  # SOUL.md and AGENTS.md on their pages; what a key writes waits
+    Act.DOCUMENT_RELEASE: Rule(OWNERS, fresh=True),  # a text that steers the agent: by its owner alone
     Act.TURN_WRITE: Rule(OWNERS, Scope.LEARNING_WRITE),
     Act.TOOLS: Rule(OWNERS, any_key=True),  # each tool asks for its own act besides
     Act.DEMO: Rule(OPERATORS),

@@ -59,6 +59,7 @@ PAGE_ACTS = (
     PageAct("console:demo_remove", word=DEMO_WORD),
     # What waits for a person
     PageAct("held:release", undo="held:undo", note=HELD_AGAIN),
+    PageAct("held:let_in", undo="held:undo", note=HELD_AGAIN),
     PageAct("held:discard", undo="held:undo", note=HELD_AGAIN),
     PageAct("held:bulk", undo="held:undo", note=HELD_AGAIN),
     PageAct("quarantine:verdict", undo="quarantine:undo"),

@@ -5,7 +5,8 @@ from typing import Any, ClassVar, Self
 from django.db import models
 from django.db.models import Q
 
-from memory_app.snapshot.core import LeftOut, LeftOutReason, SectionName
+from memory_app.memories.core.prompt import LeftOutReason
+from memory_app.snapshot.core import LeftOut, SectionName
 from minara_site.kernel.conversations.models import Session
 from minara_site.kernel.ownership import EVERYONE, Owner
 from profile_app.prompt.core import BlockName, Prompt, SectionRecord

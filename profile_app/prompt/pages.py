@@ -15,7 +15,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory_app.snapshot.core import LeftOut, LeftOutReason, SectionName
+from memory_app.memories.core.prompt import LeftOutReason
+from memory_app.snapshot.core import LeftOut, SectionName
 from minara_site.kernel.core.diff import Op, Segment, line_diff
 from minara_site.kernel.core.fence import CLOSING_MARK, OPENING_MARK, fence_text
 from minara_site.kernel.core.hidden import has_hidden, split_hidden
@@ -37,6 +38,7 @@ SECTION_LABELS: dict[SectionName, Text] = {
 OF_MEMORIES = (SectionName.PERSONALIZATION, SectionName.OBSERVATIONS)
 LEFT_OUT: dict[LeftOutReason, tuple[Text, str]] = {
     LeftOutReason.OLDER: (gettext_lazy("Older than the newest 50"), "memories:list"),
+    LeftOutReason.HIDDEN: (gettext_lazy("Switched off in your profile"), "profile:page"),
     LeftOutReason.RETIRED: (gettext_lazy("Retired by consolidation"), "memories:list"),
     LeftOutReason.DELETED: (gettext_lazy("Deleted, can be restored"), "memories:trash"),
 }

@@ -12,7 +12,7 @@ from minara_site.access.access_log import log_access
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.console.quarantine.labels import again_label, decided_label, done_label
-from minara_site.console.quarantine.pages import HoldView, question_of, view_holds
+from minara_site.console.quarantine.pages import HoldView, owner_kinds, question_of, view_holds
 from minara_site.console.quarantine.selectors import (
     count_decided,
     decided_with,
@@ -35,6 +35,7 @@ AGENT_READS = gettext_lazy(
 AGENTS_READ = gettext_lazy(
     "Agents may read it from the next session on. The same text is not held again for the same reason."
 )
+ONLY_ITS_OWNER = gettext_lazy("Only its owner lets this text in.")
 
 
 class HoldReview(ReviewKind):
@@ -45,7 +46,8 @@ class HoldReview(ReviewKind):
     accept, refuse = gettext_lazy("Release"), gettext_lazy("Discard")
 
     def waiting(self) -> Rows:
-        return list_holds(owner=EVERYONE).select_related("owner")
+        """Return what operators may let in; a text that is its owner's to decide is on the list of held texts alone."""
+        return list_holds(owner=EVERYONE).exclude(kind__in=owner_kinds()).select_related("owner")
 
     def find(self, keys: Collection[str]) -> Sequence[Any]:
         return get_holds(owner=EVERYONE, hold_ids=ids_of(keys))
@@ -60,7 +62,13 @@ class HoldReview(ReviewKind):
         return ReviewPane(
             "console/quarantine/_review_hold.html",
             {"chosen": view},
-            Verdict(self.accept, "check", _("If it is released"), view.kind.on_release or reads),
+            Verdict(
+                self.accept,
+                "check",
+                _("If it is released"),
+                view.kind.on_release or reads,
+                refusal=ONLY_ITS_OWNER if view.is_for_owner else "",
+            ),
             Verdict(self.refuse, "trash", _("If it is discarded"), view.held.on_discard if view.held else ""),
             question=view.question,
         )

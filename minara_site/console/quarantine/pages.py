@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from memory_app.memories.core.destinations import Destination
 from memory_app.memories.unconfirmed import find_unconfirmed
 from minara_site.access.actors import name_actors
-from minara_site.access.policy import Act
+from minara_site.access.policy import POLICY, Act
 from minara_site.access.principal import Principal
 from minara_site.console.quarantine.selectors import load_texts
 from minara_site.kernel.core.diff import Segment as Change
@@ -54,6 +54,11 @@ def question_of(hold: Hold) -> str:
     """Return what the release of a text asks once more, empty for hidden characters alone."""
     doubts = [str(sentence) for reason, sentence in DOUBTS.items() if reason in hold.reasons]
     return reduce(sentences, [*doubts, str(ANYWAY)]) if doubts else ""
+
+
+def owner_kinds() -> list[str]:
+    """Return the kinds of texts that only their owner lets in."""
+    return [kind.name for kind in stored_kinds().values() if not POLICY[Act(kind.release_act)].others]
 
 
 DECIDED = {Decision.RELEASED.value: _("Released"), Decision.DISCARDED.value: _("Discarded")}
@@ -198,6 +203,11 @@ class HoldView:
         ]
 
     @property
+    def is_for_owner(self) -> bool:
+        """Whether only its owner lets it in."""
+        return self.hold.kind in owner_kinds()
+
+    @property
     def question(self) -> str:
         """Return what its release asks once more."""
         return question_of(self.hold)
@@ -260,7 +270,11 @@ def view_holds(holds: Sequence[Hold], *, principal: Principal, queue: str, query
             decider=names[hold.decided_by],
             undoer=names[hold.undone_by],
             is_own=hold.owner_id == principal.owner.pk,
-            may_undo=principal.may(Act.HOLD_RELEASE if hold.decision == Decision.RELEASED else Act.HOLD_DISCARD),
+            may_undo=principal.may(
+                Act(stored_kinds()[hold.kind].release_act)
+                if hold.decision == Decision.RELEASED
+                else Act.HOLD_DISCARD
+            ),
             queue=queue,
             query=query,
         )

@@ -1,7 +1,7 @@
 """Decisions on what the guard holds: release, discard and hold again, all or nothing. Source: decisions (holds)."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from itertools import groupby
 from typing import Any
@@ -13,7 +13,7 @@ from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.console.quarantine.selectors import UNDOABLE, get_holds
 from minara_site.kernel.audit_log.services import record_audit
-from minara_site.kernel.errors import FieldError, Invalid
+from minara_site.kernel.errors import FieldError, Invalid, Refused
 from minara_site.kernel.guard.kinds import WAITS, StoredKind, stored_kinds
 from minara_site.kernel.guard.models import Decision, Hold
 from minara_site.kernel.guard.selectors import find_open_holds
@@ -23,12 +23,15 @@ from minara_site.kernel.ownership import EVERYONE, Owner
 MAX_BULK = 5_000  # as many as a list lets a person choose
 
 
-def release_holds(*, principal: Principal, hold_ids: Sequence[int], now: datetime, note: str = "") -> list[Hold]:
+def release_holds(
+    *, principal: Principal, hold_ids: Sequence[int], now: datetime, note: str = "", owner: Owner = EVERYONE
+) -> list[Hold]:
     """Let agents read texts as they were written, all or nothing. The rules accept these very texts from now on.
 
-    Raises Refused, NotFound, Invalid for too many, and Conflict when one was decided before.
+    `owner` is whose holds the caller reaches. Raises Refused also for a text that only its owner lets in, NotFound,
+    Invalid for too many, NotFresh, and Conflict when one was decided before.
     """
-    return decide(EVERYONE, Decision.RELEASED, hold_ids, principal=principal, now=now, note=note)
+    return decide(owner, Decision.RELEASED, hold_ids, principal=principal, now=now, note=note)
 
 
 def discard_holds(
@@ -45,15 +48,14 @@ def decide(
     owner: Owner, decision: Decision, hold_ids: Sequence[int], *, principal: Principal, now: datetime, note: str
 ) -> list[Hold]:
     """Record a decision, and apply it kind by kind."""
-    principal.require(Act.HOLD_RELEASE if decision is Decision.RELEASED else Act.HOLD_DISCARD)
     if not 0 < len(set(hold_ids)) <= MAX_BULK:
         problem = _("Choose between 1 and %(max)d texts.") % {"max": MAX_BULK}
         raise Invalid(problem, errors=(FieldError("ids", problem),))
     with transaction.atomic():
         holds = get_holds(owner=owner, hold_ids=hold_ids)
         chosen = by_kind(holds)
-        for kind, _own in chosen:
-            principal.require(act_of(kind, decision))
+        for kind, own in chosen:
+            require_decision(principal, kind, own.values(), decision)
         rows = lock_rows(chosen)
         settle_holds(holds, decision=decision, actor=principal.actor, now=now, note=note)
         for kind, own in chosen:
@@ -75,7 +77,7 @@ def hold_again(*, principal: Principal, owner: Owner, hold_ids: Sequence[int], n
         holds = get_holds(owner=owner, hold_ids=hold_ids)  # as they are now that nobody else decides
         for hold in holds:
             if hold.decision in UNDOABLE:
-                principal.require(act_of(stored_kinds()[hold.kind], Decision(hold.decision)))
+                require_decision(principal, stored_kinds()[hold.kind], [hold], Decision(hold.decision))
         chosen = by_kind(holds)
         for kind, own in chosen:
             if waiting := find_open_holds(kind.name, own):
@@ -87,8 +89,17 @@ def hold_again(*, principal: Principal, owner: Owner, hold_ids: Sequence[int], n
     return again
 
 
+def require_decision(principal: Principal, kind: StoredKind, holds: Iterable[Hold], decision: Decision) -> None:
+    """Raise Refused or NotFresh unless the caller may decide so on these texts of a kind; who may, may undo it."""
+    act = act_of(kind, decision)
+    is_others = any(hold.owner_id != principal.owner.pk for hold in holds)
+    if is_others and principal.may(act) and not principal.reads_others(act):
+        raise Refused(_("Only its owner lets this text in, on its page after a fresh sign-in."), code="only_its_owner")
+    principal.require(act)
+
+
 def act_of(kind: StoredKind, decision: Decision) -> Act:
-    """Return the act of the permission table that is a decision on texts of a kind; who may do it may undo it."""
+    """Return the act of the permission table that is a decision on texts of a kind."""
     return Act(kind.release_act if decision is Decision.RELEASED else kind.discard_act)
 
 

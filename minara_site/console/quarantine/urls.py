@@ -9,6 +9,7 @@ held: list[URLPattern] = [
     path("bulk/", views.bulk, name="bulk"),
     path("<int:hold_id>/", views.one, name="one"),
     path("<int:hold_id>/release/", views.release, name="release"),
+    path("<int:hold_id>/let-in/", views.let_in, name="let_in"),
     path("<int:hold_id>/discard/", views.discard, name="discard"),
     path("<int:hold_id>/again/", views.again, name="again"),
     path("<int:hold_id>/undo/", views.undo, name="undo"),

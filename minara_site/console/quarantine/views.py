@@ -21,6 +21,7 @@ from minara_site.console.quarantine.pages import (
     QUEUES,
     HoldView,
     list_of,
+    owner_kinds,
     question_of,
     view_holds,
 )
@@ -96,6 +97,21 @@ def release(request: PageRequest, hold_id: int) -> HttpResponse:
     return decide(request, "release", [hold_id])
 
 
+@page(Act.DOCUMENT_RELEASE, methods=("POST",))
+def let_in(request: PageRequest, hold_id: int) -> HttpResponse:
+    """Let a text in that steers one's own agent, after a fresh sign-in; that is the confirmation."""
+    principal, now = request.principal, timezone.now()
+    try:
+        holds = release_holds(
+            principal=principal, owner=principal.owner, hold_ids=[hold_id], now=now, note=read_note(request)
+        )
+    except Conflict as conflict:
+        toast(request, decided_label(principal, [hold_id]) or conflict.detail)
+    else:
+        toast(request, done_label(holds), reverse("held:undo", args=[hold_id]))
+    return back(request, "held:list")
+
+
 @page(Act.HOLD_DISCARD, methods=("POST",))
 def discard(request: PageRequest, hold_id: int) -> HttpResponse:
     """Refuse one text."""
@@ -127,11 +143,12 @@ def decide_chosen(request: PageRequest, hold_ids: Sequence[int]) -> HttpResponse
     if action == "release":
         request.principal.require(Act.HOLD_RELEASE)
         holds = get_holds(owner=request.principal.reaches(Act.HOLD_RELEASE), hold_ids=hold_ids)
-        hold_ids = [hold.pk for hold in holds if not question_of(hold)]
+        for_owners = owner_kinds()
+        hold_ids = [hold.pk for hold in holds if not question_of(hold) and hold.kind not in for_owners]
         if left := len(holds) - len(hold_ids):
             words = ngettext(
-                "%(number)s text gives instructions or holds a secret: release it by itself.",
-                "%(number)s texts give instructions or hold a secret: release them one by one.",
+                "%(number)s text gives instructions, holds a secret or is its owner's to decide: open it by itself.",
+                "%(number)s texts give instructions, hold a secret or are their owner's to decide: open them one by one.",
                 left,
             )
             toast(request, words % {"number": number_label(left)})

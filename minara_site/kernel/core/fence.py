@@ -1,8 +1,9 @@
 """Text inside a fenced prompt block: it can never close or open a fence, nor pass for a line of its own.
 
-Source: S1 (fenced block format), decisions (fence safety). Only what reads like one of our tags is changed, and only
-its angle brackets and what is drawn like them: they become white square brackets. Nothing is ever cut out of a tag,
-because two halves would then meet and form a new one.
+Source: S1 (fenced block format), decisions (fence safety, documents in the prompt). Only what reads like one of our
+tags is changed, and only its angle brackets and what is drawn like them: they become white square brackets. Nothing is
+ever cut out of a tag, because two halves would then meet and form a new one. A document keeps its lines; one that
+begins like a heading or a label of ours gets a backslash before it, as in Markdown.
 """
 
 import html
@@ -18,13 +19,16 @@ MEMORY_CONTEXT = "memory-context"
 PERSONALIZATION = "personalization"
 LEARNINGS = "learnings"
 METHODOLOGIES = "methodologies"
-FENCE_TAGS = (MEMORY_CONTEXT, PERSONALIZATION, LEARNINGS, METHODOLOGIES)
+USER_DOCUMENT = "user-document"
+FENCE_TAGS = (MEMORY_CONTEXT, PERSONALIZATION, LEARNINGS, METHODOLOGIES, USER_DOCUMENT)
 OPENING_MARK, CLOSING_MARK = "\u27e6", "\u27e7"
 
 _BREAKS = "\t-\r\x1c-\x1e\x85\u2028\u2029"
 _UNSAFE = f"\x00-\x1f\x7f-\x9f\ud800-\udfff{BIDI}{TAGS}"
 _LINE_BREAK = re.compile(f"\r\n|[{_BREAKS}]")
 _DROPPED = re.compile(f"[{_UNSAFE}]")
+_LINE_END = re.compile("\r\n|[\n\x0b-\r\x1c-\x1e\x85\u2028\u2029]")
+_BLANK_LINES = re.compile(r"\A(?:[^\S\n]*\n)+|\s+\Z")
 
 # Angle brackets and quotation marks, single and double, and signs that are drawn like one (Unicode's confusables).
 _LESS = (
@@ -63,17 +67,20 @@ _DRAWN_LIKE = {
     "r": "\u0433\u1d26\u0280\u027e\u2c85\u13d2\ua4e3",
     "s": "\u0455\ua731\u0282\u13da\ua4e2",
     "t": "\u0442\u03c4\u1d1b\u0167\u13a2\ua4d4",
+    "u": "\u03c5\u057d\u028b\u1d1c\uab4e\uab52\u054d\u1200\u222a\u22c3\u144c\ua4f4\U000104f6\U000118d8\U000104ce",
     "x": "\u0445\u03c7\u00d7\u04b3\ua4eb",
     "y": "\u0443\u04af\u03b3\u03c5\u028f\u024f\u10e7\u13a9\u13bd\ua4ec",
     "z": "\u03b6\u1d22\u0290\u01b6\u13c3\ua4dc",
 }
 _SHAPE = {drawn: letter for letter, like in _DRAWN_LIKE.items() for drawn in like}
 _BLANK_LETTERS = "\u115f\u1160\u3164\uffa0"
+_UNSEEN = frozenset({"Cf", "Cc", "Cs", "Mn", "Me", "Cn"})
+_LINE_MARKS = "[#" + OPENING_MARK + "\u3010\u3014\u2045\u298b\u23a1\u27ec\u266f\u2317"
 
 
-def open_fence(tag: str) -> str:
-    """Return the line that opens the block of this tag."""
-    return f"<{tag}>"
+def open_fence(tag: str, name: str = "") -> str:
+    """Return the line that opens the block of this tag; `name` says which of several it is, and is none of a user."""
+    return f'<{tag} name="{name}">' if name else f"<{tag}>"
 
 
 def close_fence(tag: str) -> str:
@@ -102,6 +109,23 @@ def fence_label(text: str) -> str:
     return fence_text(text).translate({ord("["): "(", ord("]"): ")"})
 
 
+def fence_document(text: str) -> str:
+    """Return the text of a document for use between fences of its own, its lines and indents kept.
+
+    Hidden characters and fence look-alikes are treated as in `fence_text`, and blank lines around it dropped. A line
+    whose first visible character is drawn like `[` or `#` begins with a backslash there. Applying it twice changes
+    nothing more. Linear in the text's length.
+    """
+    lines = [_drop_unsafe(line) for line in _LINE_END.split(text)]
+    kept = _BLANK_LINES.sub("", _defuse("\n".join(lines)))
+    return "\n".join(_escape_line(line) for line in kept.split("\n"))
+
+
+def count_dropped_of_document(text: str) -> int:
+    """Return how many characters `fence_document` drops besides line ends and the blank lines around."""
+    return sum(len(line) - len(_drop_unsafe(line)) for line in _LINE_END.split(text))
+
+
 def find_fence_marks(text: str) -> list[tuple[int, int]]:
     """Return start and end of each bracket that stands around what reads like one of our tags, in order."""
     if not _MAY_OPEN.search(text):
@@ -114,6 +138,21 @@ def find_fence_marks(text: str) -> list[tuple[int, int]]:
     starts = [0, *accumulate(len(unit) for unit in units)]
     marked = sorted({owners[position] for position, _ in _tag_brackets(shapes)})
     return [(starts[owner], starts[owner + 1]) for owner in marked]
+
+
+def _drop_unsafe(line: str) -> str:
+    """Return a line of a document without what is dropped everywhere; tabs indent and part columns, so they stay."""
+    return "\t".join(_DROPPED.sub("", part) for part in line.split("\t"))
+
+
+def _escape_line(line: str) -> str:
+    """Return a line of a document with a backslash before what looks like the beginning of a line of ours."""
+    for place, char in enumerate(line):
+        if char.isspace() or char in _BLANK_LETTERS or unicodedata.category(char) in _UNSEEN:
+            continue
+        is_ours = char in _LINE_MARKS or unicodedata.normalize("NFKC", char)[0] in _LINE_MARKS
+        return f"{line[:place]}\\{line[place:]}" if is_ours else line
+    return line
 
 
 def _defuse(text: str) -> str:

@@ -13,7 +13,7 @@ from tests.kit.tables import table
 
 OPENING = "<＜﹤≮˂ᐸ⟨〈〈❮❬‹«≪≺⋖⋘❰⟪⦑⧼⩹⪝⪡《︽︿ᚲ\U0001d236"
 SHARP = str.maketrans(dict.fromkeys(OPENING, "<"))
-TAG = re.compile(r"<[\s/]*(?:memory[-_\s]*context|personalization|learnings|methodologies)")
+TAG = re.compile(r"<[\s/]*(?:memory[-_\s]*context|personalization|learnings|methodologies|user[-_\s]*document)")
 
 
 def as_read(text):
@@ -139,8 +139,9 @@ def test_a_label_cannot_end_its_brackets():
 
 
 def test_fence_lines():
-    opened = ["<memory-context>", "<personalization>", "<learnings>", "<methodologies>"]
+    opened = ["<memory-context>", "<personalization>", "<learnings>", "<methodologies>", "<user-document>"]
     assert [open_fence(tag) for tag in FENCE_TAGS] == opened
+    assert open_fence("user-document", "USER.md") == '<user-document name="USER.md">'
     assert close_fence("learnings") == "</learnings>"
 
 

@@ -1,0 +1,87 @@
+"""The tables `documents` and `documents_revisions`: the text in force, what waits beside it, and every version."""
+
+from typing import Any, ClassVar
+
+from django.db import models
+from django.db.models import Q
+
+from minara_site.kernel.guard.masking import mask
+from minara_site.kernel.ownership import OwnedQuerySet, owner_key
+from profile_app.documents.core import DocumentKind, Origin
+
+
+class Document(models.Model):
+    """One text of an owner, by kind and name; `content` is in force at `version`, 0 before the first.
+
+    `held_content` waits for a decision beside it, `discarded_content` is what was discarded last, until its purge.
+    `draft` is what its owner is writing on a page; no prompt carries it. `folder_sha256` is the hash of the bytes that
+    the folder was last known to hold under this name, empty where it holds none, `folder_stamp` their time and size.
+    """
+
+    owner = owner_key()
+    kind = models.CharField(max_length=16)
+    name = models.CharField(max_length=60)
+    content = models.TextField(blank=True)
+    version = models.PositiveIntegerField(default=0)
+    actor = models.CharField(max_length=80, blank=True)
+    updated_at = models.DateTimeField()
+    held_content = models.TextField(blank=True)
+    held_at = models.DateTimeField(null=True)
+    discarded_content = models.TextField(blank=True)
+    draft = models.TextField(blank=True)
+    draft_at = models.DateTimeField(null=True)
+    rules_version = models.CharField(max_length=16, blank=True)
+    folder_sha256 = models.CharField(max_length=64, blank=True)
+    folder_stamp = models.CharField(max_length=60, blank=True)
+    is_demo = models.BooleanField(default=False)
+
+    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
+
+    class Meta:
+        db_table = "documents"
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["owner", "kind", "name"], name="one_document_per_name"),
+            models.CheckConstraint(condition=Q(kind__in=list(DocumentKind)), name="document_kind_known"),
+            models.CheckConstraint(
+                condition=Q(held_at__isnull=False) | Q(held_content=""), name="document_held_text_is_dated"
+            ),
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["rules_version", "id"], name="documents_rescan"),
+            models.Index(fields=["is_demo"], condition=Q(is_demo=True), name="documents_demo"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def guarded_text(self) -> str:
+        """What the guard judges: the text that waits, or else the one in force."""
+        return self.held_content if self.held_at else self.content
+
+    def mask(self) -> None:
+        """Mask the secrets of this copy for another reader than its owner."""
+        self.content, self.held_content = mask(self.content), mask(self.held_content)
+        self.draft = self.discarded_content = ""
+
+
+class DocumentRevision(models.Model):
+    """One version of a document as it came into force; numbers grow by one and are never used twice.
+
+    `replaced` is the version that was in force until then, 0 without one.
+    """
+
+    document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="revisions", db_index=False)
+    number = models.PositiveIntegerField()
+    replaced = models.PositiveIntegerField()
+    content = models.TextField(blank=True)
+    origin = models.CharField(max_length=8)
+    actor = models.CharField(max_length=80)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "documents_revisions"
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["document", "number"], name="one_document_version"),
+            models.CheckConstraint(condition=Q(origin__in=list(Origin)), name="document_origin_known"),
+        ]

@@ -1,0 +1,60 @@
+"""Reads of documents: those in force, one with its versions, what waits."""
+
+from collections.abc import Collection
+from typing import Any
+
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from minara_site.kernel.errors import NotFound
+from minara_site.kernel.guard.models import Hold
+from minara_site.kernel.guard.selectors import find_open_holds, find_refused
+from minara_site.kernel.ownership import Owner
+from profile_app.documents.models import Document, DocumentRevision
+
+MAX_VERSIONS_SHOWN = 50
+
+
+def find_document(*, owner: Owner, kind: str, name: str) -> Document | None:
+    """Return a document, None where there never was one."""
+    found: Document | None = Document.objects.for_owner(owner).filter(kind=kind, name=name).first()
+    return found
+
+
+def list_documents(*, owner: Owner, kind: str) -> "QuerySet[Document]":
+    """Return the documents of a kind by name, those that say nothing too."""
+    documents: QuerySet[Document] = Document.objects.for_owner(owner).filter(kind=kind).order_by("name")
+    return documents
+
+
+def load_texts_in_force(*, owner: Owner, kind: str, names: Collection[str]) -> dict[str, str]:
+    """Return the texts that prompts may carry, by name: in force, not empty, accepted by today's guard."""
+    rows = list_documents(owner=owner, kind=kind).filter(name__in=names).exclude(content="")
+    found = list(rows.defer("held_content", "discarded_content", "draft"))
+    refused = find_refused(kind, found, text=lambda row: row.content)
+    return {row.name: row.content for row in found if row.pk not in refused}
+
+
+def list_revisions(document: Document) -> "QuerySet[DocumentRevision]":
+    """Return the versions of a document, the newest first."""
+    revisions: QuerySet[DocumentRevision] = DocumentRevision.objects.filter(document=document)
+    return revisions.order_by("-number")
+
+
+def get_revision(document: Document, number: int) -> DocumentRevision:
+    """Return one version. Raises NotFound."""
+    revision: DocumentRevision | None = list_revisions(document).filter(number=number).first()
+    if revision is None:
+        raise NotFound(_("There is no such version."))
+    return revision
+
+
+def find_hold(document: Document) -> Hold | None:
+    """Return why a text waits beside the document, None when none does."""
+    return find_open_holds(document.kind, [document.pk]).get(document.pk) if document.held_at else None
+
+
+def document_record(document: Document, *, is_full: bool = True) -> dict[str, Any]:
+    """Return a document as the API answers it."""
+    said = {"content": document.content} if is_full else {}
+    return {"name": document.name, "version": document.version, **said, "updated_at": document.updated_at}

@@ -1,0 +1,1 @@
+"""Five questions that fill tags and memories. Source: S3 (onboarding)."""

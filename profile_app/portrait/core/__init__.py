@@ -1,0 +1,1 @@
+"""The pure parts of the portrait: the ten dimensions and their values, addresses of wallets."""
