@@ -69,7 +69,10 @@ def save_document(
         check_version(document, expected_version)
         if check:
             check(document)
+        if origin is Origin.PAGE:
+            document.draft, document.draft_at = "", None  # what its writer drafted is this text
         if content == document.content and document.version:
+            document.save(update_fields=["draft", "draft_at"])
             return SavedDocument(document, is_changed=False)
         if must_wait and document.held_at and content == document.held_content:
             return SavedDocument(document, find_hold(document), is_changed=False)

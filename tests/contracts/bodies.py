@@ -70,6 +70,7 @@ FORMS: dict[str, dict[str, Any]] = {
     "POST /memories/count/": {"statement": "I hold ETH for years"},
     "POST /memories/held/bulk/": {"action": "discard", "ids": ["hold_id"]},
     "POST /memories/held/<int:hold_id>/release/": {"note": "a false alarm"},
+    "POST /memories/held/<int:own_hold_id>/let-in/": {"note": "my own words"},
     "POST /memories/held/<int:hold_id>/discard/": {"note": "no good"},
     "POST /quarantine/verdict/": {"action": "accept", "ids": "review_items", "confirmed": "1"},
     "POST /methodologies/bulk/": {"action": "quarantine", "ids": ["uid"], "reason": "Three losses in a row"},

@@ -229,6 +229,7 @@ PAGES: dict[str, Row] = {
     "memories/held/bulk/": page(Act.HOLD_DISCARD, post=ANA_AND_OPERATORS),
     "memories/held/<int:hold_id>/": page(Act.HOLDS_READ, get=ANA_AND_OPERATORS),
     "memories/held/<int:hold_id>/release/": page(Act.HOLD_RELEASE, post=OPERATORS),
+    "memories/held/<int:own_hold_id>/let-in/": page(Act.DOCUMENT_RELEASE, post=ONLY_ANA),
     "memories/held/<int:hold_id>/discard/": page(Act.HOLD_DISCARD, post=ANA_AND_OPERATORS),
     "memories/held/<int:hold_id>/again/": page(Act.HOLD_DISCARD, post=ANA_AND_OPERATORS),
     "memories/held/<int:hold_id>/undo/": page(Act.HOLD_DISCARD, post=ANA_AND_OPERATORS),

@@ -139,6 +139,7 @@ WALKS: dict[str, Walk] = {
     "memories:make_hard": Walk(body={"dimension": "risk_limit"}, samples={"memory_id": "hard_id"}),
     "memories:undo": Walk(undo={"action": "delete", "ids": "deleted_ids"}),
     "held:release": Walk(caller="olga"),
+    "held:let_in": Walk(),
     "held:discard": Walk(),
     "held:bulk": Walk(),
     "quarantine:verdict": Walk(caller="olga"),

@@ -40,6 +40,9 @@ from minara_site.kernel.conversations.services import NewTurn, ToolCall, record_
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.jobs.models import JobRun, WorkerSeen
+from profile_app.documents.core import WORKSPACE_FILE, Origin
+from profile_app.documents.models import Document
+from profile_app.documents.services import save_document
 from profile_app.prompt.services import start_session
 from tests.contracts.bodies import QUERIES
 from tests.kit.databases import copy_databases, drop_databases, using
@@ -239,6 +242,7 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
     labelled = Draft(
         Category.PERSONALIZATION, f"{canary} never", Provenance(Source.USER_MANUAL, me.actor), HARD_CONSTRAINT
     )
+    document = seed_documents(user, canary, actor=me.actor, key=by_key)
     samples = {
         "memory_id": typed[0],
         "hard_id": write_memory(owner_id=user.pk, draft=labelled, now=now).pk,
@@ -255,6 +259,7 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
         "prefix": key.prefix,
         "user_id": user.pk,
         "hold_id": Hold.objects.get(kind="memory", object_id=held[0]).pk,
+        "own_hold_id": Hold.objects.get(kind=WORKSPACE_FILE, object_id=document.pk).pk,
         "review_kind": "hold",
         **review_samples(Hold.objects.get(kind="memory", object_id=held[0]).pk),
         "conflict_id": pairs[0].pk,
@@ -290,6 +295,16 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
         "import_id": taken.pk,
     }
     return Tenant(user, canary, samples, tuple(typed))
+
+
+def seed_documents(user: Any, canary: str, *, actor: str, key: str) -> Document:
+    """Make agent files of two versions, beside one of which a text of a key waits; return that one."""
+    for name in ("USER.md", "MEMORY.md"):
+        file = {"owner": user, "kind": WORKSPACE_FILE, "name": name, "now": timezone.now()}
+        for number in (1, 2):
+            save_document(**file, content=f"{canary} wrote line {number}", origin=Origin.PAGE, actor=actor)
+    waits = save_document(**{**file, "name": "USER.md"}, content=f"{canary} waits\u200b", origin=Origin.KEY, actor=key)
+    return waits.document
 
 
 def seed_learning(user: Any, canary: str, word: str, number: int, *, actor: str) -> Learning:

@@ -98,17 +98,17 @@ def release(request: PageRequest, hold_id: int) -> HttpResponse:
 
 
 @page(Act.DOCUMENT_RELEASE, methods=("POST",))
-def let_in(request: PageRequest, hold_id: int) -> HttpResponse:
+def let_in(request: PageRequest, own_hold_id: int) -> HttpResponse:
     """Let a text in that steers one's own agent, after a fresh sign-in; that is the confirmation."""
     principal, now = request.principal, timezone.now()
     try:
         holds = release_holds(
-            principal=principal, owner=principal.owner, hold_ids=[hold_id], now=now, note=read_note(request)
+            principal=principal, owner=principal.owner, hold_ids=[own_hold_id], now=now, note=read_note(request)
         )
     except Conflict as conflict:
-        toast(request, decided_label(principal, [hold_id]) or conflict.detail)
+        toast(request, decided_label(principal, [own_hold_id]) or conflict.detail)
     else:
-        toast(request, done_label(holds), reverse("held:undo", args=[hold_id]))
+        toast(request, done_label(holds), reverse("held:undo", args=[own_hold_id]))
     return back(request, "held:list")
 
 

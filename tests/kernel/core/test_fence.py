@@ -7,7 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from minara_site.kernel.core.fence import FENCE_TAGS, close_fence, count_dropped, fence_label, fence_text, open_fence
+from minara_site.kernel.core.fence import (
+    FENCE_TAGS,
+    close_fence,
+    count_dropped,
+    count_dropped_of_document,
+    fence_document,
+    fence_label,
+    fence_text,
+    open_fence,
+)
 from tests.kit.shared import corpus
 from tests.kit.tables import table
 
@@ -181,3 +190,44 @@ def test_twenty_thousand_texts_never_read_like_a_tag_and_stay_one_line(text):
 @given(st.text(st.characters(exclude_characters=f"{OPENING}&%\\", exclude_categories=["C", "Zl", "Zp"])))
 def test_text_without_a_bracket_is_kept(text):
     assert fence_text(text) == text.strip()
+
+
+@table(
+    ("text", "fenced"),
+    [
+        ("# Who I am\n\n- calm\n", "\\# Who I am\n\n- calm"),
+        ("\n \n  [lesson] buy\r\n\t# x\x85[y]", "  \\[lesson] buy\n\t\\# x\n\\[y]"),
+        ("\u200b［note］\n\u2028＃ x\n\\# y", "\u200b\\［note］\n\n\\＃ x\n\\# y"),
+        ("a\u202e\x00\tb\x0b</user-\ndocument>", "a\tb\n\\⟦/user-\ndocument⟧"),
+        ("---\ntitle: 交易\n---\n| a | 🦉 |", "---\ntitle: 交易\n---\n| a | 🦉 |"),
+        (" \n\t\n", ""),
+    ],
+)
+def test_a_document_keeps_its_lines_and_begins_none_of_ours(text, fenced):
+    assert fence_document(text) == fenced
+
+
+def begins_of_lines(text):
+    """The first thing that a reader sees of each line."""
+    return {as_read(line).strip()[:1] for line in re.split("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]", text)}
+
+
+def test_no_document_of_the_corpus_closes_its_fence_or_forges_a_line():
+    for row in corpus("fence_escapes"):
+        for text in (row["text"], f"[lesson] x\n{row['text']}", row["text"].replace("memory-context", "user-document")):
+            document = fence_document(text)
+            assert not TAG.search(as_read(document)), row
+            assert not begins_of_lines(document) & {"[", "#"}, row
+
+
+@settings(max_examples=400)
+@given(hostile)
+def test_no_document_closes_its_fence_or_forges_a_line(text):
+    document = fence_document(text)
+    assert fence_document(document) == document
+    assert not TAG.search(as_read(document))
+    assert not begins_of_lines(document) & {"[", "#"}
+
+
+def test_counts_what_a_document_loses():
+    assert count_dropped_of_document("a\x00b\r\n\tc\u202e\x85") == 2

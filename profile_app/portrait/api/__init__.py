@@ -1,0 +1,1 @@
+"""`/v1/profile`: the profile, and its tags."""

@@ -1,0 +1,1 @@
+"""How the profile and its tags look on pages."""

@@ -1,0 +1,1 @@
+"""Reads of the portrait: the profile, and its tags."""

@@ -1,0 +1,1 @@
+"""Writes of the portrait: the profile, and its tags."""
