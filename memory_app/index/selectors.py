@@ -67,7 +67,9 @@ def limited(query: str | None, *, using: str = DEFAULT_DB_ALIAS) -> AbstractCont
     return time_limit(using) if query else nullcontext()
 
 
-def read_query(text: str, *, category: Category | None = None, source: Source | None = None) -> Query:
+def read_query(
+    text: str, *, category: Category | None = None, source: Source | None = None, is_personal: bool = False
+) -> Query:
     """Return the parsed query with the filters of the door added; what is too long is cut. Raises Invalid."""
     problem = storable_problem(text)
     if problem is not None:
@@ -75,7 +77,7 @@ def read_query(text: str, *, category: Category | None = None, source: Source | 
     parsed = parse_query(text[:MAX_QUERY_CHARS])
     if len(text) > MAX_QUERY_CHARS:
         parsed = replace(parsed, notes=(Note(NoteCode.CUT, str(len(text))), *parsed.notes))
-    filters = parsed.filters
+    filters = replace(parsed.filters, is_personal=is_personal)
     if category is not None:
         filters = replace(filters, categories=frozenset({category.value}))
     if source is not None:
@@ -105,6 +107,8 @@ def kept_by(filters: Filters) -> Q:
         kept &= Q(source__in=filters.sources)
     if filters.not_sources:
         kept &= Q(source__isnull=True) | ~Q(source__in=filters.not_sources)
+    if filters.is_personal:
+        kept &= Q(category=Category.PERSONALIZATION) | Q(fact_state="settled")
     return kept & within(filters, "updated_at")
 
 

@@ -87,6 +87,7 @@ def search_memories(
     limit: int = 10,
     category: Category | None = None,
     source: Source | None = None,
+    is_personal: bool = False,
     sort: Sort = Sort.RELEVANCE,
     fusion: Fusion = Fusion.DEFAULT,
     as_of: datetime | None = None,
@@ -97,10 +98,11 @@ def search_memories(
 
     Without vectors, provider or answer of the provider, and where the vectors take too long to read, the words alone
     find, exactly as with the fusion `text` (trust R-44); so they do across all owners, with operators, and in the order
-    of time. `as_of` finds what was live then. Where a phrase in quotes keeps everything out, its words find.
+    of time. `as_of` finds what was live then. `is_personal` keeps personalization memories and
+    settled facts, of now alone. Where a phrase in quotes keeps everything out, its words find.
     Raises Invalid for a query that is no text, and SearchTooSlow.
     """
-    parsed = read_query(query, category=category, source=source)
+    parsed = read_query(query, category=category, source=source, is_personal=is_personal)
     if parsed.is_empty:
         return SearchResult(parsed, (), parsed.notes)
 

@@ -90,4 +90,6 @@ def actor_label(actor: str, names: Mapping[str, str], reader: User | None = None
             return _("the job %(name)s") % {"name": name}
         case "command":
             return _("the command line")
+        case "rollback":
+            return _("the roll-back of a writer")
     return actor

@@ -37,6 +37,11 @@ class DocumentTextKind(StoredKind):
         """Return the page of a document."""
         return ""
 
+    def url(self, object_id: int) -> str:
+        """Return the page of a document by its id, empty when it is gone. One query."""
+        document = Document.objects.filter(pk=object_id).first()
+        return self.url_of(document) if document else ""
+
     def load_texts(self, holds: Mapping[int, Hold]) -> dict[int, HeldText]:
         """Return the held texts."""
         documents = Document.objects.filter(pk__in=holds).select_related("owner")

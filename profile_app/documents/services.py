@@ -175,6 +175,7 @@ def record_write(
         tool_call=f"{document.kind}_written",
         owner_id=document.owner_id,
         details={
+            "id": document.pk,
             "name": document.name,
             "version": document.version,
             "origin": origin,

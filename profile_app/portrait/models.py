@@ -92,7 +92,8 @@ class UserTag(models.Model):
 class UserTagEvent(models.Model):
     """What happened to a dimension; also what was inferred while a stronger source said otherwise (`outranked`).
 
-    `value` and `source` are those of the event, `value_before` and `source_before` what counted until then.
+    `value` and `source` are those of the event, `value_before` and `source_before` what counted until then. After
+    `cleared` and `withdrawn`, the first a person's act, they are what came back, empty where nothing did.
     """
 
     owner = owner_key()
@@ -114,7 +115,8 @@ class UserTagEvent(models.Model):
         constraints: ClassVar = [
             models.CheckConstraint(condition=Q(name__in=list(SCHEMA)), name="user_tag_event_name_known"),
             models.CheckConstraint(
-                condition=Q(kind__in=("set", "cleared", "outranked", "confirmed")), name="user_tag_event_kind_known"
+                condition=Q(kind__in=("set", "cleared", "withdrawn", "outranked", "confirmed")),
+                name="user_tag_event_kind_known",
             ),
         ]
         indexes: ClassVar = [

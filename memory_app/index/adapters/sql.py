@@ -15,6 +15,7 @@ from minara_site.kernel.errors import Unavailable
 TIME_LIMIT_SECONDS = 2
 MAX_COUNTED = 100_000
 NEWEST = "m.updated_at DESC, m.id DESC"
+PERSONAL = "(m.category = 'personalization' OR m.fact_state = 'settled')"
 
 Sql = tuple[str, list[Any]]
 
@@ -66,6 +67,8 @@ def conditions(connection: BaseDatabaseWrapper, request: SearchRequest) -> Sql:
         if unwanted:
             clauses.append(f"(m.{column} IS NULL OR m.{column} NOT IN ({places(unwanted)}))")
             values += sorted(unwanted)
+    if filters.is_personal:
+        clauses.append(PERSONAL)
     for day, comparison in ((filters.after, ">="), (filters.before, "<")):
         if day is not None:
             clauses.append(f"m.updated_at {comparison} %s")

@@ -83,7 +83,10 @@ class Note:
 
 @dataclass(frozen=True)
 class Filters:
-    """What narrows beside the words; empty sets and None do not. Days are of `updated_at`, `before` itself excluded."""
+    """What narrows beside the words; empty sets and None do not. Days are of `updated_at`, `before` itself excluded.
+
+    `is_personal` keeps what a prompt says of its user: personalization memories and settled facts.
+    """
 
     categories: frozenset[str] = frozenset()
     not_categories: frozenset[str] = frozenset()
@@ -91,6 +94,7 @@ class Filters:
     not_sources: frozenset[str] = frozenset()
     after: date | None = None
     before: date | None = None
+    is_personal: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,107 @@
-"""Reads of the financial profile: its row, and the whole portrait as data. Source: S3."""
+"""Reads of the financial profile: its row, and the whole portrait as data. Sources: S3, contract (GET /v1/profile)."""
 
+from datetime import datetime
+from typing import Any
+
+from memory_app.memories.models import Memory
+from memory_app.memories.selectors import read_memories
+from minara_site.access.models import User
+from minara_site.kernel.core.vocabulary import Category
+from minara_site.kernel.guard.masking import mask, masked_for
+from minara_site.kernel.jobs.models import JobRun
+from profile_app.documents.core import CUSTOM_PROMPT, PROFILE_SUMMARY
+from profile_app.documents.selectors import load_texts_in_force
+from profile_app.portrait.core.profile import (
+    INCLUDE_MEMORIES,
+    INCLUDE_SUMMARY,
+    INCLUDE_TAGS,
+    MAX_MEMORIES,
+    REFRESH,
+    SETTINGS,
+    SUMMARIES,
+)
+from profile_app.portrait.core.wallets import Wallet, parse_wallets
 from profile_app.portrait.models import FinancialProfile
+from profile_app.portrait.selectors.tags import list_tags, tag_record
 
 
 def load_profile(owner_id: int) -> FinancialProfile:
     """Return an owner's row, one that is not stored, with the usual settings, where there is none. One query."""
     stored: FinancialProfile | None = FinancialProfile.objects.filter(pk=owner_id).first()
     return stored or FinancialProfile(owner_id=owner_id)
+
+
+def load_wallets(owner: User, *, reader: User) -> tuple[Wallet, ...]:
+    """Return the reference wallets; secrets in the labels of another owner are masked."""
+    wallets = parse_wallets(load_profile(owner.pk).reference_wallets_json)
+    return wallets if owner.pk == reader.pk else tuple(Wallet(each.address, mask(each.label)) for each in wallets)
+
+
+def load_custom_prompt(owner: User) -> str:
+    """Return the custom prompt that prompts carry, empty without one."""
+    return load_texts_in_force(owner=owner, kind=CUSTOM_PROMPT, names=[CUSTOM_PROMPT]).get(CUSTOM_PROMPT, "")
+
+
+def load_summaries(owner: User) -> dict[str, str]:
+    """Return both trading summaries that prompts carry, each empty without one."""
+    found = load_texts_in_force(owner=owner, kind=PROFILE_SUMMARY, names=SUMMARIES)
+    return {name: found.get(name, "") for name in SUMMARIES}
+
+
+def load_newest_memories(owner: User) -> list[Memory]:
+    """Return the newest personalization memories that the guard lets in."""
+    return read_memories(owner=owner, category=Category.PERSONALIZATION, limit=MAX_MEMORIES)
+
+
+def find_last_refresh(owner_id: int) -> datetime | None:
+    """Return when a refresh of this owner's portrait was last asked for."""
+    runs = JobRun.objects.filter(job=REFRESH, arguments__owner_id=owner_id)
+    return runs.order_by("-created_at").values_list("created_at", flat=True).first()
+
+
+def settings_record(profile: FinancialProfile) -> dict[str, bool]:
+    """Return the visibility flags."""
+    return {name: bool(getattr(profile, name)) for name in SETTINGS}
+
+
+def wallet_records(wallets: tuple[Wallet, ...]) -> list[dict[str, Any]]:
+    """Return wallets as the API answers them."""
+    return [{"address": each.address, "label": each.label or None} for each in wallets]
+
+
+def profile_record(owner: User, *, reader: User) -> dict[str, Any]:
+    """Return the portrait as the API answers it; secrets of another owner are masked."""
+    is_own = owner.pk == reader.pk
+    shown = str if is_own else mask
+    memories = [masked_for(reader, memory) for memory in load_newest_memories(owner)]
+    return {
+        "trading_summary": {name: shown(text) for name, text in load_summaries(owner).items()},
+        "memories": [memory_record(memory) for memory in memories],
+        "tags": [tag_record(tag) for tag in list_tags(owner=owner)],
+        "custom_prompt": shown(load_custom_prompt(owner)),
+        "settings": settings_record(load_profile(owner.pk)),
+        "reference_wallets": wallet_records(load_wallets(owner, reader=reader)),
+    }
+
+
+def agent_record(owner: User, *, reader: User) -> dict[str, Any]:
+    """Return the portrait as an agent reads it: without what its owner keeps out of prompts."""
+    record = profile_record(owner, reader=reader)
+    settings = record["settings"]
+    if not settings[INCLUDE_MEMORIES]:
+        record["memories"] = []
+    if not settings[INCLUDE_SUMMARY]:
+        record["trading_summary"] = dict.fromkeys(SUMMARIES, "")
+    if not settings[INCLUDE_TAGS]:
+        record["tags"] = []
+    return record
+
+
+def memory_record(memory: Memory) -> dict[str, Any]:
+    """Return a memory of the portrait as the API answers it."""
+    return {
+        "id": memory.pk,
+        "statement": memory.content,
+        "subcategory": memory.fact_type or None,
+        "created_at": memory.created_at,
+    }

@@ -1,0 +1,239 @@
+"""`/v1/profile`: the portrait, and what its owner's agents may change of it. Shapes: the contract."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from ninja import Query, Router, Schema, Status
+from pydantic import Field, StrictBool
+
+from minara_site.access.access_log import log_access
+from minara_site.access.api_auth import allow
+from minara_site.access.models import User
+from minara_site.access.policy import Act
+from minara_site.kernel.errors import NotFound
+from minara_site.kernel.guard.selectors import hold_record
+from minara_site.shell.pages import PageRequest
+from minara_site.web.schemas import Data, HeldOut, OwnerQuery, Strict
+from profile_app.documents.core import Origin
+from profile_app.documents.services import SavedDocument
+from profile_app.portrait.core.tags import TagSource
+from profile_app.portrait.core.wallets import Wallet
+from profile_app.portrait.selectors.profile import profile_record, settings_record, wallet_records
+from profile_app.portrait.services.profile import (
+    change_settings,
+    request_refresh,
+    save_custom_prompt,
+    set_reference_wallets,
+)
+
+router = Router(tags=["profile"])
+
+
+class SummaryOut(Schema):
+    """What is known of the owner's trades, each text empty while nothing is."""
+
+    platform_wallet_summary: str
+    reference_wallets_summary: str
+
+
+class MemoryOut(Schema):
+    """A personalization memory; `subcategory` is its fact_type."""
+
+    id: int
+    statement: str
+    subcategory: str | None
+    created_at: datetime
+
+
+class TagOut(Schema):
+    """The value of one dimension; `markets` has a list."""
+
+    name: str
+    value: str | list[str]
+    source: TagSource
+    updated_at: datetime
+
+
+class SettingsOut(Schema):
+    """What the prompt carries."""
+
+    include_memories: bool
+    include_trading_summary: bool
+    include_tags: bool
+
+
+class WalletOut(Schema):
+    """A wallet that the owner follows."""
+
+    address: str
+    label: str | None
+
+
+class ProfileOut(Schema):
+    """The portrait: the newest 20 personalization memories, the tags in force, and the owner's own words."""
+
+    trading_summary: SummaryOut
+    memories: list[MemoryOut]
+    tags: list[TagOut]
+    custom_prompt: str
+    settings: SettingsOut
+    reference_wallets: list[WalletOut]
+
+
+class NewSettings(Strict):
+    """Any of the three."""
+
+    include_memories: StrictBool = True
+    include_trading_summary: StrictBool = True
+    include_tags: StrictBool = True
+
+
+class NewPrompt(Strict):
+    """The owner's own instructions, up to 4 000 characters; an empty text removes them."""
+
+    custom_prompt: str
+
+
+class PromptOut(Schema):
+    """The custom prompt in force and its version."""
+
+    custom_prompt: str
+    version: int
+    updated_at: datetime
+
+
+class PromptHeld(Schema):
+    """The text waits for its owner; `data` is the one in force meanwhile."""
+
+    ok: Literal[True] = True
+    data: PromptOut
+    held: HeldOut
+
+
+class Removed(Schema):
+    """The text is removed; its versions stay."""
+
+    ok: Literal[True] = True
+    deleted: Literal[True] = True
+
+
+class WalletIn(Strict):
+    """An EVM or Solana address, and what its owner calls it: one line of up to 60 characters."""
+
+    address: Annotated[str, Field(max_length=200)]
+    label: str | None = None
+
+
+class NewWallets(Strict):
+    """All wallets that the owner follows, at most 10, in their order."""
+
+    wallets: Annotated[list[WalletIn], Field(max_length=100)]
+
+
+class WalletsOut(Schema):
+    """The wallets as they are stored, EVM addresses with their checksum."""
+
+    reference_wallets: list[WalletOut]
+
+
+class RefreshRun(Schema):
+    """The run of the job."""
+
+    run_id: int
+
+
+@router.get("/profile", summary="Read the portrait", auth=allow(Act.PROFILE_READ), response=Data[ProfileOut])
+def read(request: PageRequest, query: Query[OwnerQuery]) -> dict[str, Any]:
+    """Read who the owner is, as prompts may say it; texts that wait for a decision are left out."""
+    owner = request.principal.reads(Act.PROFILE_READ, query.owner)
+    if not isinstance(owner, User):
+        raise NotFound(_("Name one owner: a profile belongs to one person."))
+    log_access(principal=request.principal, owner_ids=[owner.pk], kind="profile", now=timezone.now())
+    return {"data": profile_record(owner, reader=request.principal.owner)}
+
+
+@router.put(
+    "/profile/settings",
+    summary="Choose what prompts carry",
+    auth=allow(Act.PROFILE_WRITE),
+    response=Data[SettingsOut],
+)
+def put_settings(request: PageRequest, payload: NewSettings) -> dict[str, Any]:
+    """Switch memories, trading summary or tags on or off, from the next session on."""
+    principal = request.principal
+    profile = change_settings(
+        owner=principal.owner,
+        settings=payload.dict(exclude_unset=True),
+        actor=principal.actor,
+        now=timezone.now(),
+    )
+    return {"data": settings_record(profile)}
+
+
+@router.put(
+    "/profile/prompt",
+    summary="Set the custom prompt",
+    auth=allow(Act.PROFILE_WRITE),
+    response={200: Data[PromptOut], 202: PromptHeld},
+)
+def put_prompt(request: PageRequest, payload: NewPrompt) -> Status[dict[str, Any]]:
+    """Set the owner's own instructions; 202 says that the guard refuses the text and that it waits for its owner."""
+    saved = write_prompt(request, payload.custom_prompt)
+    answer: dict[str, Any] = {"data": prompt_record(saved)}
+    return Status(202, {**answer, "held": hold_record(saved.hold)}) if saved.hold else Status(200, answer)
+
+
+@router.delete(
+    "/profile/prompt", summary="Remove the custom prompt", auth=allow(Act.PROFILE_WRITE), response=Removed
+)
+def delete_prompt(request: PageRequest) -> dict[str, Any]:
+    """Remove the owner's own instructions; the versions stay, and a text that waits goes on waiting."""
+    write_prompt(request, "")
+    return {}
+
+
+@router.put(
+    "/profile/reference-wallets",
+    summary="Set the reference wallets",
+    auth=allow(Act.PROFILE_WRITE),
+    response=Data[WalletsOut],
+)
+def put_wallets(request: PageRequest, payload: NewWallets) -> dict[str, Any]:
+    """Replace the wallets that the owner follows; one wrong address changes nothing."""
+    principal = request.principal
+    stored = set_reference_wallets(
+        owner=principal.owner,
+        wallets=[Wallet(each.address, each.label or "") for each in payload.wallets],
+        actor=principal.actor,
+        now=timezone.now(),
+    )
+    return {"data": {"reference_wallets": wallet_records(stored)}}
+
+
+@router.post(
+    "/profile/refresh",
+    summary="Refresh the portrait",
+    auth=allow(Act.PROFILE_WRITE),
+    response={202: Data[RefreshRun]},
+)
+def refresh(request: PageRequest) -> Status[dict[str, Any]]:
+    """Ask for a refresh, once a minute; more is 429."""
+    principal = request.principal
+    run = request_refresh(owner=principal.owner, actor=principal.actor, now=timezone.now())
+    return Status(202, {"data": {"run_id": run.pk}})
+
+
+def write_prompt(request: PageRequest, content: str) -> SavedDocument:
+    """Write the custom prompt of who asks."""
+    principal = request.principal
+    return save_custom_prompt(
+        owner=principal.owner, content=content, origin=Origin.KEY, actor=principal.actor, now=timezone.now()
+    )
+
+
+def prompt_record(saved: SavedDocument) -> dict[str, Any]:
+    """Return the custom prompt in force as the API answers it."""
+    document = saved.document
+    return {"custom_prompt": document.content, "version": document.version, "updated_at": document.updated_at}

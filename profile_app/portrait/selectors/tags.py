@@ -1,0 +1,104 @@
+"""Reads of tags: what counts, what each source says, the history. Sources: S3, contract (`GET /v1/profile`)."""
+
+from typing import Any, NamedTuple
+
+from django.db.models import F, Q, Window
+from django.db.models.functions import RowNumber
+from django.utils.translation import gettext as _
+
+from minara_site.access.models import User
+from minara_site.kernel.errors import NotFound
+from minara_site.kernel.ownership import Owner
+from profile_app.portrait.core.tags import SCHEMA, TagSource, labels_of, parse_stored_tag_value
+from profile_app.portrait.models import UserTag, UserTagEvent
+
+SAYS, ENDS = ("set", "outranked", "confirmed"), ("cleared", "withdrawn")
+"""The kinds of events in which a source says a value, and those after which what it said counts no more."""
+MAX_EVENTS = 50
+_PLACE = {name: place for place, name in enumerate(SCHEMA)}
+
+
+class PromptTag(NamedTuple):
+    """A tag as prompts carry it: its dimension, the source's English labels, who says so, the value as stored."""
+
+    name: str
+    labels: str
+    source: TagSource
+    value: str
+
+    @property
+    def is_declared(self) -> bool:
+        """Whether its owner says so, and nobody inferred it."""
+        return self.source is TagSource.USER
+
+
+def list_tags(*, owner: Owner) -> list[UserTag]:
+    """Return the tags that count, in the order of the schema. One query."""
+    return sorted(UserTag.objects.for_owner(owner), key=lambda tag: _PLACE[tag.name])
+
+
+def find_tag(*, owner: Owner, name: str) -> UserTag | None:
+    """Return what counts of a dimension."""
+    tag: UserTag | None = UserTag.objects.for_owner(owner).filter(name=name).first()
+    return tag
+
+
+def get_tag(*, owner: Owner, name: str) -> UserTag:
+    """Return what counts of a dimension. Raises NotFound, also for what is no dimension."""
+    check_name(name)
+    tag = find_tag(owner=owner, name=name)
+    if tag is None:
+        raise NotFound(_("There is no tag of this dimension."))
+    return tag
+
+
+def check_name(name: str) -> None:
+    """Raise NotFound for what is no dimension."""
+    if name not in SCHEMA:
+        raise NotFound(_("There is no such dimension."))
+
+
+def find_claim(*, owner: User, name: str, source: TagSource) -> UserTagEvent | None:
+    """Return the event in which a source said last what it still says, whether that counts or not. One query."""
+    last = find_last(owner=owner, name=name, source=source)
+    return last if last and last.kind in SAYS else None
+
+
+def find_last(*, owner: User, name: str, source: TagSource) -> UserTagEvent | None:
+    """Return the last event in which a source said something of a dimension, or after which it counts no more."""
+    about = Q(kind__in=SAYS, source=source) | Q(kind__in=ENDS, source_before=source)
+    last: UserTagEvent | None = list_events(owner=owner).filter(about, name=name).order_by("-pk").first()
+    return last
+
+
+def list_events(*, owner: Owner) -> Any:
+    """Return what happened to the tags of an owner, unordered."""
+    return UserTagEvent.objects.for_owner(owner)
+
+
+def load_history(*, owner: Owner) -> dict[str, list[UserTagEvent]]:
+    """Return the newest 50 events of each dimension, the newest first. One query."""
+    place = Window(RowNumber(), partition_by=F("name"), order_by=F("pk").desc())
+    newest = list_events(owner=owner).annotate(place=place).filter(place__lte=MAX_EVENTS).order_by("-pk")
+    history: dict[str, list[UserTagEvent]] = {}
+    for event in newest:
+        history.setdefault(event.name, []).append(event)
+    return history
+
+
+def prompt_tags(owner_id: int) -> list[PromptTag]:
+    """Return what a prompt says of an owner: declared tags first, each group in the order of the schema. One query."""
+    rows = UserTag.objects.filter(owner_id=owner_id).values_list("name", "value", "source")
+    tags = [PromptTag(name, labels_of(name, value), TagSource(source), value) for name, value, source in rows]
+    return sorted(tags, key=lambda tag: (not tag.is_declared, _PLACE[tag.name]))
+
+
+def tag_record(tag: UserTag) -> dict[str, Any]:
+    """Return a tag as API and tools answer it (contract); `markets` has a list."""
+    value = parse_stored_tag_value(tag.name, tag.value)
+    return {
+        "name": tag.name,
+        "value": value if isinstance(value, str) else list(value),
+        "source": tag.source,
+        "updated_at": tag.updated_at,
+    }

@@ -1,0 +1,55 @@
+"""What becomes of a file that the folder and the database both have. Pure; the table of the two-way copy.
+
+Hashes are SHA-256 of the bytes, empty for no file and for an empty one.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from enum import StrEnum
+from hashlib import sha256
+
+
+class Step(StrEnum):
+    """What to do with one file."""
+
+    NOTHING = "nothing"  # both say the same
+    WRITE = "write"  # the database's text goes to the folder
+    READ = "read"  # the folder's text becomes a version
+    READ_OVER = "read_over"  # so too, over a version that the folder's editor did not know
+    WAIT = "wait"  # what the folder says waits for its owner; the file stays as it is
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What the database knows of a file: its text in force, what the folder was last known to hold, what waits.
+
+    `discarded` is the text that its owner refused last; `former` are texts that were in force before.
+    """
+
+    content: str = ""
+    folder: str = ""
+    waiting: str = ""
+    discarded: str = ""
+    former: Collection[str] = ()
+
+
+def digest(data: bytes) -> str:
+    """Return the hash by which texts are compared."""
+    return sha256(data).hexdigest() if data else ""
+
+
+def decide_step(disk: str, stored: Stored) -> Step:
+    """Return what to do with a file of which the folder holds this.
+
+    A text that waits is never written over. A folder that holds a former text of ours was written by us, by a process
+    that ended before it could say so, when the database has gone on meanwhile.
+    """
+    if disk == stored.content:
+        return Step.NOTHING
+    if disk and disk == stored.waiting:
+        return Step.WAIT
+    if disk == stored.folder or (disk and disk == stored.discarded):
+        return Step.WRITE
+    if stored.content == stored.folder:
+        return Step.READ
+    return Step.WRITE if disk and disk in stored.former else Step.READ_OVER
