@@ -374,6 +374,11 @@ class Config(BaseSettings):
         default="",
         description="Address of on-chain figures as JSON, with {asset}, {since} and {until} in it. Read by roles.",
     )
+    chat_intent_gating_enabled: bool = Field(
+        default=False,
+        description="true or false: prompts keep a core of the tags, a model adds those a message needs. "
+        "Read by prompt.",
+    )
     minara_limit_model_actions_per_hour: int = Field(
         default=60,
         ge=0,

@@ -4,4 +4,7 @@ from django.utils.translation import gettext_lazy as _
 
 from minara_site.access.access_log import AccessSubject
 
-ACCESS_SUBJECTS = (AccessSubject("prompt", _("what the agent reads"), "prompt:page", parameter="session"),)
+ACCESS_SUBJECTS = (
+    AccessSubject("prompt", _("what the agent reads"), "prompt:page", parameter="session"),
+    AccessSubject("profile", _("the profile"), "profile:page"),
+)

@@ -5,13 +5,27 @@ from datetime import timedelta
 from django.utils.translation import gettext_lazy as _
 
 from minara_site.kernel.jobs.table import Job
+from profile_app.portrait import tasks as portrait
+from profile_app.portrait.core.profile import REFRESH
 from profile_app.prompt.services import retire_idle_snapshots
+from profile_app.workspace.services import sync_all
 
 JOBS = (
+    Job(
+        REFRESH,
+        portrait.refresh,
+        summary=_("Reads the folder of an owner again and brings their tags in step with their preferences."),
+    ),
     Job(
         "prompt.retire_idle_snapshots",
         retire_idle_snapshots,
         every=timedelta(minutes=10),
         summary=_("Ends sessions that were idle for 24 hours and wipes the text that their agent read."),
+    ),
+    Job(
+        "workspace.sync",
+        sync_all,
+        every=timedelta(minutes=1),
+        summary=_("Takes in what an editor changed in the folders of agent files, and writes out what changed here."),
     ),
 )

@@ -5,4 +5,7 @@ from django.utils.translation import gettext_lazy as _
 from minara_site.access.policy import Act
 from minara_site.shell.nav import NavEntry, NavPage
 
-NAVIGATION = (NavPage("prompt", _("What the agent sees"), "prompt:page", Act.PROMPT_READ, NavEntry.PROMPT, 1, "p"),)
+NAVIGATION = (
+    NavPage("prompt", _("What the agent sees"), "prompt:page", Act.PROMPT_READ, NavEntry.PROMPT, 1, "p"),
+    NavPage("profile", _("Summary"), "profile:page", Act.PROFILE_READ, NavEntry.PROFILE, 1),
+)

@@ -2,4 +2,8 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-urlpatterns: list[URLPattern | URLResolver] = [path("prompt/", include("profile_app.prompt.urls"))]
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("onboarding/", include("profile_app.onboarding.urls")),
+    path("profile/", include("profile_app.portrait.urls")),
+    path("prompt/", include("profile_app.prompt.urls")),
+]

@@ -3,12 +3,13 @@
 from collections.abc import Iterable
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Case, Q, When
 from django.utils.translation import gettext as _
 
 from learning_app.preferences.core import ACTIVATED, ENDED, PREFERENCE_KIND, PREFERENCE_ORIGIN
 from learning_app.preferences.core.mining import TURN_ORIGIN
 from learning_app.preferences.models import Preference, PreferenceQuerySet
+from learning_app.vocabulary import PreferenceKind
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.conversations.models import Turn
 from minara_site.kernel.core.vocabulary import Source
@@ -59,6 +60,13 @@ def list_preferences(*, owner: Owner) -> PreferenceQuerySet:
 def list_active_constraints(*, owner_id: int) -> list[Preference]:
     """Return the hard constraints in force, by dimension; today's guard accepts them. One query."""
     return accepted(Preference.objects.filter(owner_id=owner_id).active().hard().order_by("dimension", "pk"))
+
+
+def list_active(*, owner_id: int, limit: int) -> list[Preference]:
+    """Return preferences in force that today's guard accepts, hard constraints first, then the newest. One query."""
+    active = Preference.objects.filter(owner_id=owner_id).active()
+    hard_first = Case(When(kind=PreferenceKind.HARD_CONSTRAINT, then=0), default=1)
+    return accepted(active.order_by(hard_first, "-decided_at", "-pk")[:limit])
 
 
 def current_limits(row: Preference) -> list[Preference]:

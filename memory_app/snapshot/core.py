@@ -39,6 +39,7 @@ class SectionName(StrEnum):
     SUMMARY = "summary"
     TAGS = "tags"
     PERSONALIZATION = "personalization"
+    PREFERENCES = "preferences"
     CUSTOM_PROMPT = "custom_prompt"
     USER_FILE = "user_file"
     USER_PROFILE = "user_profile"

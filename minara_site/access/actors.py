@@ -88,6 +88,8 @@ def actor_label(actor: str, names: Mapping[str, str], reader: User | None = None
             return f"{names[actor]}, {words}" if actor in names else words
         case "job":
             return _("the job %(name)s") % {"name": name}
+        case "folder":
+            return _("an editor, in the folder")
         case "command":
             return _("the command line")
         case "rollback":

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any, ClassVar
 
+from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from minara_site.access.actors import is_owner
@@ -133,6 +134,9 @@ class CustomPromptKind(OwnDocumentKind):
     def title_of(self, document: Document) -> str:
         return str(self.label)
 
+    def url_of(self, document: Document) -> str:
+        return reverse("profile:page")
+
 
 class ProfileSummaryKind(DocumentTextKind):
     """What a rebuild wrote about a user's trades."""
@@ -141,3 +145,6 @@ class ProfileSummaryKind(DocumentTextKind):
 
     def title_of(self, document: Document) -> str:
         return str(self.label)
+
+    def url_of(self, document: Document) -> str:
+        return reverse("profile:page")

@@ -211,7 +211,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='usertagevent',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ('set', 'cleared', 'outranked', 'confirmed'))), name='user_tag_event_kind_known'),
+            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ('set', 'cleared', 'withdrawn', 'outranked', 'confirmed'))), name='user_tag_event_kind_known'),
         ),
         migrations.AddConstraint(
             model_name='usertagv1',

@@ -1,22 +1,20 @@
-"""The five questions of the onboarding, what an answer says in words, and how answers are stored. Sources: S3, decisions. Pure.
+"""The five questions of the onboarding, what an answer says in words, how answers are stored. Source: S3. Pure.
 
 Answers bear the API's names, as the user sent them. `capital` becomes a memory and nothing else: never a tag, never a
 metric.
 """
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, Self
+from typing import Self
 
-from pydantic import JsonValue
+from pydantic import BaseModel, JsonValue
 
 from profile_app.portrait.core.tags import allowed_values
 
 ORIGIN = "onboarding:"
 MAX_CAPITAL_CHARS = 200
-DRAFT, PUT_ASIDE, LAST = "draft", "put_aside", "last"
+SENTENCE_ENDS = tuple(".!?\u3002\uff01\uff1f")
 
 
 class Question(StrEnum):
@@ -33,19 +31,12 @@ class Question(StrEnum):
         """The name of its answer in the API and in the stored answers."""
         return "financeKnowledge" if self is Question.FINANCE_KNOWLEDGE else self.value
 
-    @property
-    def origin(self) -> str:
-        """The origin of its memory."""
-        return ORIGIN + self.value
-
-    @property
-    def is_tag(self) -> bool:
-        """Whether its answer is a tag."""
-        return self is not Question.CAPITAL
-
 
 QUESTIONS = {question.field: question for question in Question}
-SAID: dict[Question, dict[str, str]] = {
+TAGGED = tuple(question for question in Question if question is not Question.CAPITAL)
+ORIGINS = {ORIGIN + question: question for question in Question}
+"""The origins of the memories that answers become."""
+WORDS: dict[Question, dict[str, str]] = {
     Question.FINANCE_KNOWLEDGE: {
         "level_1": "My finance knowledge: Beginner.",
         "level_2": "My finance knowledge: Intermediate.",
@@ -63,110 +54,73 @@ SAID: dict[Question, dict[str, str]] = {
         "balanced": "My risk appetite: balanced.",
         "aggressive": "My risk appetite: aggressive.",
     },
+    Question.MARKETS: {
+        "crypto_majors": "crypto majors",
+        "crypto_alts": "crypto alts",
+        "memes": "memes",
+        "stocks": "stocks",
+        "commodities": "commodities",
+        "pre_ipo": "pre-IPO",
+    },
 }
-MARKET_WORDS = {
-    "crypto_majors": "crypto majors",
-    "crypto_alts": "crypto alts",
-    "memes": "memes",
-    "stocks": "stocks",
-    "commodities": "commodities",
-    "pre_ipo": "pre-IPO",
-}
-
-
-def capital_text(answer: JsonValue) -> str:
-    """Return the capital as its user states it: their words trimmed, or their number."""
-    return str(answer).strip()
 
 
 def statement_of(question: Question, answer: JsonValue) -> str:
     """Return what a valid answer says, in the first person and in English whatever the locale."""
     if question is Question.CAPITAL:
-        return f"My investing capital, as I state it: {capital_text(answer)}."
-    if question is Question.MARKETS and isinstance(answer, list):
-        chosen = [MARKET_WORDS[name] for name in allowed_values(question) if name in answer]
-        return f"I follow: {', '.join(chosen)}."
-    return SAID[question][str(answer)]
+        text = str(answer)
+        return f"My investing capital, as I state it: {text}{'' if text.endswith(SENTENCE_ENDS) else '.'}"
+    words = WORDS[question]
+    if isinstance(answer, list):
+        return f"I follow: {', '.join(words[name] for name in allowed_values(question) if name in answer)}."
+    return words[str(answer)]
 
 
-@dataclass(frozen=True, slots=True)
-class Completion:
-    """What the last completion that changed something did, for its undo.
+class Completion(BaseModel):
+    """What a completion changed, for its undo: the answers `before` and those `given`, the ids of the tags' events.
 
-    `before` are the answers until then, `given` those of this completion. `events` are those of the tags, `written` and
-    `edited` the memories by id: with the version that they have since, and of edited ones the one that they had.
+    `memories` has by id the version since then, and the one before: 0 where the completion wrote the memory.
     """
 
     before: dict[str, JsonValue]
     given: dict[str, JsonValue]
     was_completed: bool
-    events: tuple[int, ...] = ()
-    written: dict[int, int] = field(default_factory=dict)
-    edited: dict[int, tuple[int, int]] = field(default_factory=dict)
-
-    def as_json(self) -> dict[str, Any]:
-        """Return it as it is stored."""
-        return {
-            "before": self.before,
-            "given": self.given,
-            "was_completed": self.was_completed,
-            "events": list(self.events),
-            "written": self.written,
-            "edited": {pk: list(versions) for pk, versions in self.edited.items()},
-        }
-
-    @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> Self:
-        """Return what is stored."""
-        edited = {int(pk): (after, before) for pk, (after, before) in stored["edited"].items()}
-        written = {int(pk): version for pk, version in stored["written"].items()}
-        return cls(
-            stored["before"], stored["given"], stored["was_completed"], tuple(stored["events"]), written, edited
-        )
+    events: list[int] = []
+    memories: dict[int, tuple[int, int]] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """What is stored of a user: the answers that count, and beside them those of a run that is not finished.
+class Answers(BaseModel):
+    """What is stored of a user: the answers that count, those of a run that is not finished, the last completion.
 
-    `draft` has None for a question that was skipped. `put_aside` is a draft that its writer discarded.
+    `draft` has None for a question that was skipped.
     """
 
-    given: dict[str, JsonValue] = field(default_factory=dict)
-    draft: dict[str, JsonValue] = field(default_factory=dict)
-    put_aside: dict[str, JsonValue] = field(default_factory=dict)
+    given: dict[str, JsonValue] = {}
+    draft: dict[str, JsonValue] = {}
     last: Completion | None = None
 
     @classmethod
     def parse(cls, stored: str) -> Self:
-        """Return what a column holds."""
-        found = json.loads(stored or "{}")
-        given = {name: found[name] for name in QUESTIONS if name in found}
-        last = Completion.from_json(found[LAST]) if LAST in found else None
-        return cls(given, found.get(DRAFT, {}), found.get(PUT_ASIDE, {}), last)
+        """Return what a column holds: the raw answers by their names, and the rest beside them."""
+        found = json.loads(stored)
+        return cls(given={name: found.pop(name) for name in QUESTIONS if name in found}, **found)
 
     def dump(self) -> str:
-        """Return the column: the raw answers by their names, the rest under names of its own."""
-        rest: dict[str, Any] = {DRAFT: self.draft, PUT_ASIDE: self.put_aside}
-        rest |= {LAST: self.last.as_json()} if self.last else {}
-        return json.dumps({**self.given, **{name: value for name, value in rest.items() if value}}, ensure_ascii=False)
+        """Return the column."""
+        rest = self.model_dump(mode="json", exclude={"given"}, exclude_defaults=True)
+        return json.dumps(self.given | rest, ensure_ascii=False)
 
     @property
     def drafted(self) -> dict[str, JsonValue]:
         """The answers of the run that is not finished, without what was skipped."""
-        return {name: value for name, value in self.draft.items() if value is not None}
+        return {name: answer for name, answer in self.draft.items() if answer is not None}
 
     @property
-    def shown(self) -> dict[str, JsonValue]:
-        """The newest answers, whether they count yet or not."""
-        return self.given | self.drafted
+    def seen(self) -> set[str]:
+        """The questions that were answered or skipped."""
+        return {*self.given, *self.draft}
 
     @property
     def next_question(self) -> Question | None:
         """The first question that was neither answered nor skipped, None when there is none."""
-        seen = self.given.keys() | self.draft.keys()
-        return next((question for question in Question if question.field not in seen), None)
-
-    def with_draft(self, question: Question, answer: JsonValue) -> Self:
-        """Return the answers with one more of the run; None skips the question."""
-        return replace(self, draft={**self.draft, question.field: answer}, put_aside={})
+        return next((question for question in Question if question.field not in self.seen), None)

@@ -1,4 +1,4 @@
-"""The tools `personalization_snapshot` and `search_conversation_memory`. Source: S3 (on-demand personalization recall)."""
+"""The tools `personalization_snapshot` and `search_conversation_memory`. Source: S3 (on-demand recall)."""
 
 from typing import Annotated, Any
 
@@ -11,7 +11,6 @@ from memory_app.memories.hidden import hides_memories
 from memory_app.search.answers import hit_records
 from memory_app.search.log import log_search
 from memory_app.search.selectors import search_memories
-from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.web.schemas import Strict
 from profile_app.portrait.selectors.profile import agent_record

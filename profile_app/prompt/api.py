@@ -50,16 +50,27 @@ class TurnIn(Strict):
     completed: StrictBool
 
 
+class FolderWarning(Schema):
+    """What was wrong with a file of the agent's folder, or with the folder; the session began without it."""
+
+    name: str
+    code: str
+    detail: str
+
+
 class SessionStarted(Schema):
     """A session has begun and its prompt is frozen."""
 
     id: str
     created_at: datetime
+    warnings: list[FolderWarning]
 
 
-class SessionOut(SessionStarted):
+class SessionOut(Schema):
     """A session; `tokens` and `sha256` are those of its prompt, also after it was wiped."""
 
+    id: str
+    created_at: datetime
     title: str
     last_active_at: datetime
     ended_at: datetime | None
@@ -99,7 +110,10 @@ def start(request: PageRequest, payload: Body[NewSession | None] = None) -> Stat
         actor=principal.actor,
         now=timezone.now(),
     )
-    return Status(201, {"data": snapshot.session})
+    session = snapshot.session
+    return Status(
+        201, {"data": {"id": session.pk, "created_at": session.created_at, "warnings": list(snapshot.warnings)}}
+    )
 
 
 @router.get("/sessions", summary="List sessions", auth=allow(Act.PROMPT_READ), response=Data[Items[SessionOut]])

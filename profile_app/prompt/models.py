@@ -1,5 +1,6 @@
 """The `session_snapshots` table: a session's prompt, frozen at its start and wiped after its end."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 from django.db import models
@@ -23,7 +24,10 @@ class SessionSnapshotQuerySet(models.QuerySet[Any]):
 
 
 class SessionSnapshot(models.Model):
-    """The exact bytes that a session's agent was given. Wiping empties the three texts and keeps all else."""
+    """The exact bytes that a session's agent was given. Wiping empties the three texts and keeps all else.
+
+    `warnings` says what was wrong with the folder when the session began; it is not stored.
+    """
 
     session = models.OneToOneField(Session, on_delete=models.CASCADE, primary_key=True, related_name="snapshot")
     prefix = models.TextField(blank=True)
@@ -38,6 +42,8 @@ class SessionSnapshot(models.Model):
     tokens = models.PositiveIntegerField()
     frozen_at = models.DateTimeField()
     wiped_at = models.DateTimeField(null=True)
+
+    warnings: Sequence[Mapping[str, str]] = ()
 
     objects: ClassVar[Any] = SessionSnapshotQuerySet.as_manager()
 

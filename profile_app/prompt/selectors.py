@@ -1,41 +1,138 @@
 """Reads of prompts: what a session was given, and what one would be given now."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
+from django.conf import settings
 from django.db.models import F, QuerySet
 from django.utils.translation import gettext as _
 
+from learning_app.preferences.selectors import list_active
 from memory_app.memories.prompt_rows import load_personalization_rows
 from memory_app.snapshot.core import LeftOut
 from memory_app.snapshot.selectors import count_left_out, load_memory_block
+from minara_site.access.models import User
 from minara_site.kernel.conversations.models import Session
 from minara_site.kernel.errors import Gone, NotFound
 from minara_site.kernel.ownership import Owner
 from minara_site.kernel.plain_text import storable_problem
-from profile_app.prompt.core import Prompt, assemble_prompt, render_personalization
+from profile_app.portrait.core.tags import parse_stored_tag_value
+from profile_app.portrait.models import FinancialProfile
+from profile_app.portrait.selectors.profile import load_custom_prompt, load_profile, load_summaries, settings_record
+from profile_app.portrait.selectors.tags import PromptTag, prompt_tags
+from profile_app.prompt.core import Prompt, assemble_prompt
+from profile_app.prompt.core.blocks import (
+    CORE_TAGS,
+    Costs,
+    Portrait,
+    PreferenceRow,
+    Switches,
+    TagRow,
+    costs_of,
+    memory_documents,
+    only_tags,
+    render_personalization,
+    render_prefix,
+)
 from profile_app.prompt.models import TEXTS, SessionSnapshot
+from profile_app.workspace.selectors import PromptFiles, load_prompt_files, today_of
+
+MAX_PREFERENCES = 50
 
 
 @dataclass(frozen=True)
 class Assembled:
-    """A prompt and what it leaves out."""
+    """A prompt, what it leaves out, by which switches, and what each of them costs when it is on."""
 
     prompt: Prompt
     left_out: tuple[LeftOut, ...]
+    switches: Switches
+    costs: Costs
 
 
-def load_next_prompt(*, owner: Owner, now: datetime) -> Prompt:
-    """Return what a session of this owner that begins now would read. Six queries."""
-    rows = load_personalization_rows(owner=owner)
-    memory = load_memory_block(owner=owner, without=[row.id for row in rows], as_of=now)
-    return assemble_prompt(personalization=render_personalization(rows), memory=memory)
+def load_next_prompt(*, owner: User, now: datetime) -> Prompt:
+    """Return what a session of this owner that begins now would read. At most 14 queries."""
+    profile = load_profile(owner.pk)
+    return assemble(load_texts(owner, profile, now=now), switches_of(profile), now=now)
 
 
-def load_prompt(*, owner: Owner, now: datetime) -> Assembled:
-    """Return the prompt of a session that begins now, and what it leaves out."""
-    prompt = load_next_prompt(owner=owner, now=now)
-    return Assembled(prompt, count_left_out(owner=owner, carried=len(prompt.memory_ids), now=now))
+def load_prompt(
+    *, owner: User, now: datetime, switches: Switches | None = None, with_bootstrap: bool = True
+) -> Assembled:
+    """Return the prompt of a session that begins now, and what it leaves out; `switches` instead of the owner's own."""
+    profile = load_profile(owner.pk)
+    texts = load_texts(owner, profile, now=now)
+    used = switches or switches_of(profile)
+    if not with_bootstrap:
+        texts = replace(texts, files=replace(texts.files, bootstrap=""))
+    prompt = assemble(texts, used, now=now)
+    is_hidden = not used.include_memories
+    left_out = count_left_out(owner=owner, carried=len(prompt.memory_ids), is_hidden=is_hidden, now=now)
+    return Assembled(prompt, left_out, used, costs_of(texts.portrait))
+
+
+def switches_of(profile: FinancialProfile) -> Switches:
+    """Return what an owner lets their agents read."""
+    return Switches(**settings_record(profile))
+
+
+@dataclass(frozen=True)
+class PromptTexts:
+    """What a prompt may carry of its owner, the memory block apart."""
+
+    owner: User
+    files: PromptFiles
+    portrait: Portrait
+
+
+def load_texts(owner: User, profile: FinancialProfile, *, now: datetime) -> PromptTexts:
+    """Read what the owner wrote or is known by. With intent gating the core of it alone (S3)."""
+    is_gated = settings.MINARA.chat_intent_gating_enabled
+    files = load_prompt_files(owner=owner, today=today_of(owner, now))
+    tags = load_tags(owner.pk)
+    portrait = Portrait(
+        summaries=load_summaries(owner),
+        tags=only_tags(tags, CORE_TAGS) if is_gated else tags,
+        memories=load_personalization_rows(owner=owner, is_hidden=False),
+        preferences=load_preferences(owner.pk) if is_gated else (),
+        custom_prompt=load_custom_prompt(owner),
+        user_file=files.user,
+    )
+    return PromptTexts(owner, files, portrait)
+
+
+def load_tags(owner_id: int) -> list[TagRow]:
+    """Return the tags of an owner, those that they declared first. One query."""
+    return [TagRow(tag.name, tag.labels, tag.source, value_of(tag)) for tag in prompt_tags(owner_id)]
+
+
+def value_of(tag: PromptTag) -> str | list[str]:
+    """Return the value of a tag as the API gives it."""
+    value = parse_stored_tag_value(tag.name, tag.value)
+    return value if isinstance(value, str) else list(value)
+
+
+def load_preferences(owner_id: int) -> list[PreferenceRow]:
+    """Return the preferences in force, hard constraints first."""
+    rows = list_active(owner_id=owner_id, limit=MAX_PREFERENCES)
+    return [PreferenceRow(row.dimension, row.statement, row.is_hard) for row in rows]
+
+
+def assemble(texts: PromptTexts, switches: Switches, *, now: datetime) -> Prompt:
+    """Return the prompt of these texts with the memories that go with them."""
+    files, is_hidden = texts.files, not switches.include_memories
+    personalization = render_personalization(texts.portrait, switches)
+    return assemble_prompt(
+        prefix=render_prefix(soul=files.soul, agents=files.agents, bootstrap=files.bootstrap),
+        personalization=personalization,
+        memory=load_memory_block(
+            owner=texts.owner,
+            without=personalization.memory_ids if personalization else (),
+            is_hidden=is_hidden,
+            documents=memory_documents(files.memory, files.notes),
+            as_of=now,
+        ),
+    )
 
 
 def list_sessions(*, owner: Owner) -> "QuerySet[Session]":

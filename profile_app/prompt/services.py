@@ -13,15 +13,24 @@ from minara_site.kernel.conversations.services import idle_after
 from minara_site.kernel.ownership import Owner
 from profile_app.prompt.models import TEXTS, SessionSnapshot
 from profile_app.prompt.selectors import load_prompt
+from profile_app.workspace.services.bootstrap import claim_bootstrap
+from profile_app.workspace.services.sync import sync_workspace
 
 RETIRED_PER_RUN = 1_000
 
 
 def start_session(*, owner: User, title: str, actor: str, now: datetime, max_tier: int = USUAL_TIER) -> SessionSnapshot:
-    """Begin a session and freeze its prompt: whatever is written later waits for the next. Raises Invalid."""
+    """Begin a session and freeze its prompt: whatever is written later waits for the next. Raises Invalid.
+
+    What an editor changed in the owner's folder is read first; what is wrong with it stops nothing. One session alone
+    carries BOOTSTRAP.md: the one whose transaction claims it.
+    """
+    warnings = sync_workspace(owner=owner, now=now)
     assembled = load_prompt(owner=owner, now=now)
-    prompt = assembled.prompt
     with transaction.atomic():
+        if assembled.prompt.has_bootstrap and not claim_bootstrap(owner=owner, now=now):
+            assembled = load_prompt(owner=owner, now=now, with_bootstrap=False)
+        prompt = assembled.prompt
         session = conversations.start_session(owner_id=owner.pk, title=title, actor=actor, now=now, max_tier=max_tier)
         snapshot: SessionSnapshot = SessionSnapshot.objects.create(
             session=session,
@@ -38,6 +47,7 @@ def start_session(*, owner: User, title: str, actor: str, now: datetime, max_tie
             frozen_at=now,
         )
         record_carried(session_id=session.pk, memory_ids=prompt.memory_ids, now=now)
+    snapshot.warnings = warnings
     return snapshot
 
 

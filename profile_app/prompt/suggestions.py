@@ -1,12 +1,15 @@
-"""What a session is suggested for a message: learnings, and methods for the assets that it names. Source: S2.
+"""What a session is suggested for a message: learnings, methods for the assets that it names, tags that it needs.
 
-Suggestions allow nothing: what is above the session's tier is marked. No model is asked.
+Suggestions allow nothing: what is above the session's tier is marked. No model is asked but for the tags, when intent
+gating is on. Sources: S2, S3.
 """
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
+
+from django.conf import settings
 
 from learning_app.learnings.suggest import block_of, offer_record, offer_to
 from learning_app.methodologies.block import render_block
@@ -17,6 +20,10 @@ from minara_site.kernel.conversations.models import Session
 from minara_site.kernel.conversations.selectors import load_tool_marks
 from minara_site.kernel.core.assets import AssetClass, classify
 from minara_site.kernel.core.tickers import EntityKind, extract_finance_entities
+from profile_app.portrait.selectors.profile import load_profile
+from profile_app.prompt.core.blocks import CORE_TAGS, only_tags, render_turn_tags
+from profile_app.prompt.intent import choose_tags
+from profile_app.prompt.selectors import load_tags
 
 MAX_METHODOLOGIES = 5
 
@@ -36,12 +43,24 @@ def load_suggestions(*, session: Session, message: str, reader: User, actor: str
     recorded, for 120 seconds at most.
     """
     offers = offer_to(session, message, reader=reader, actor=actor, now=now)
+    is_own = reader.pk == session.owner_id
     learnings = Suggested(block_of(offers), [offer_record(offer) for offer in offers])
     extras = {
         "methodologies": asdict(suggest_methodologies(session=session, message=message)),
-        "personalization": asdict(Suggested()),
+        "personalization": asdict(suggest_tags(session=session, message=message) if is_own else Suggested()),
     }
     return {**asdict(learnings), "extras": extras}
+
+
+def suggest_tags(*, session: Session, message: str) -> Suggested:
+    """Return the tags beyond the core that a message needs; nothing without gating, or for whatever goes wrong."""
+    if not settings.MINARA.chat_intent_gating_enabled or session.ended_at or not message.strip():
+        return Suggested()
+    is_on = load_profile(session.owner_id).include_tags
+    tags = only_tags(load_tags(session.owner_id), CORE_TAGS, are_left_out=True) if is_on else []
+    needed = only_tags(tags, choose_tags(message, [tag.name for tag in tags], owner_id=session.owner_id))
+    items = [{"name": tag.name, "value": tag.value, "source": tag.source} for tag in needed]
+    return Suggested(render_turn_tags(needed), items)
 
 
 def suggest_methodologies(*, session: Session, message: str) -> Suggested:

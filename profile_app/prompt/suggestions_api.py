@@ -13,6 +13,7 @@ from minara_site.access.policy import Act
 from minara_site.kernel.conversations.selectors import get_session
 from minara_site.shell.pages import PageRequest
 from minara_site.web.schemas import Data, OwnerQuery
+from profile_app.portrait.core.tags import TagSource
 from profile_app.prompt.suggestions import load_suggestions
 
 router = Router(tags=["sessions"])
@@ -53,18 +54,26 @@ class MethodologyBlock(Schema):
     items: list[SuggestedMethodology]
 
 
-class SuggestionBlock(Schema):
-    """A fenced block, and the same as data; nothing fills it yet."""
+class SuggestedTag(Schema):
+    """A tag that the message needs; `markets` has a list."""
+
+    name: str
+    value: str | list[str]
+    source: TagSource
+
+
+class PersonalizationBlock(Schema):
+    """The fenced block of tags, and the same as data; empty without intent gating."""
 
     block: str
-    items: list[dict[str, Any]]
+    items: list[SuggestedTag]
 
 
 class SuggestionExtras(Schema):
     """What is suggested besides learnings."""
 
     methodologies: MethodologyBlock
-    personalization: SuggestionBlock
+    personalization: PersonalizationBlock
 
 
 class OfferedStep(Schema):

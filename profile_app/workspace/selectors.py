@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
-from django.utils.translation import gettext as _
+from django.db.models import QuerySet
 
 from minara_site.access.models import User
-from minara_site.kernel.errors import NotFound
 from minara_site.kernel.ownership import Owner
 from profile_app.documents.core import WORKSPACE_FILE
 from profile_app.documents.models import Document
@@ -19,10 +18,7 @@ from profile_app.workspace.core.names import (
     MEMORY_FOLDER,
     FileName,
     newest_notes,
-    placement_of,
-    sort_key,
 )
-from profile_app.workspace.models import Workspace
 
 PROMPT_FILES = (FileName.SOUL, FileName.AGENTS, FileName.BOOTSTRAP, FileName.USER, FileName.MEMORY)
 
@@ -60,3 +56,8 @@ def load_identity(owner: User) -> AgentIdentity:
 def today_of(owner: User, now: datetime) -> date:
     """Return the day that it is for an owner."""
     return now.astimezone(ZoneInfo(owner.time_zone)).date()
+
+
+def list_done_files(owner: Owner) -> "QuerySet[Document]":
+    """Return what sessions have carried of BOOTSTRAP.md, the newest first."""
+    return list_documents(owner=owner, kind=WORKSPACE_FILE).filter(name__startswith="BOOTSTRAP.done.").order_by("-name")

@@ -79,6 +79,8 @@ class Chat:
             owner=self.owner, title=TITLE, actor=self.principal.actor, now=timezone.now(), max_tier=self.max_tier
         )
         self.session_id, self.history = snapshot.session_id, []
+        for warning in snapshot.warnings:
+            self.show(f"[{warning['name']}] {warning['detail']}" if warning["name"] else warning["detail"])
 
     def end(self) -> None:
         """End the session and wipe its prompt. Raises NotFound when it was erased meanwhile."""

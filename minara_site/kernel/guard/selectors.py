@@ -16,9 +16,12 @@ from django.utils.translation import gettext as _
 from minara_site.kernel.audit_log.services import content_digest
 from minara_site.kernel.guard import core
 from minara_site.kernel.guard.core import Verdict
+from minara_site.kernel.guard.kinds import stored_kinds
 from minara_site.kernel.guard.models import Decision, Hold
 from minara_site.kernel.ownership import Owner
 
+OWNER_ACT = "document_release"
+"""The act of kinds whose texts only their owner lets in."""
 Cleared = Mapping[tuple[int, str], frozenset[str]]
 
 
@@ -84,12 +87,10 @@ def find_last_hold(kind: str, object_id: int) -> Hold | None:
 def hold_record(hold: Hold) -> dict[str, Any]:
     """Return why a text waits and what happens now, as API and tools answer it (contract)."""
     first = hold.findings[0]
-    return {
-        "reason": hold.reason,
-        "span": [first["start"], first["end"]],
-        "rule": hold.rule,
-        "note": _("Stored, but no prompt and no tool reads it until an operator releases it; they may discard it."),
-    }
+    note = _("Stored, but no prompt and no tool reads it until an operator releases it; they may discard it.")
+    if stored_kinds()[hold.kind].release_act == OWNER_ACT:
+        note = _("Stored, but no prompt and no tool reads it until its owner lets it in on its page.")
+    return {"reason": hold.reason, "span": [first["start"], first["end"]], "rule": hold.rule, "note": note}
 
 
 def find_held(kind: str, row: Any) -> dict[str, Any] | None:

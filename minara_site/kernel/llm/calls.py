@@ -91,11 +91,14 @@ def call(question: ModelRequest, turns: Turns, *, is_repair: bool) -> Paid:
     endpoint, model, body = require_endpoint(), model_of(question.tier), request_of(question, turns)
     reservation = reserve(question, model, worst_cost_of_body(body, model))
     try:
-        received = send(Target(endpoint.url, endpoint.key, model, question.task), body)
+        target = Target(endpoint.url, endpoint.key, model, question.task)
+        received = send(target, body, within_seconds=question.within_seconds)
         message = message_of(received)
     except ForcedToolRefused:
         end_unpaid(reservation, model)
         _unforced.add((endpoint.url, model))
+        if question.within_seconds is not None:
+            raise ModelUnavailable(_("The model takes no forced tool; it is asked otherwise next time.")) from None
         return call(question, turns, is_repair=is_repair)
     except QuestionRefused as error:
         end_unpaid(reservation, model)
@@ -106,7 +109,10 @@ def call(question: ModelRequest, turns: Turns, *, is_repair: bool) -> Paid:
             budget.release(reservation)
         else:
             settle_lost(question, reservation, is_repair=is_repair)
-        breaker.record_failure(breaker_of(model), error=error.kind, now=timezone.now())
+        if question.within_seconds is None or error.is_unpaid:
+            breaker.record_failure(breaker_of(model), error=error.kind, now=timezone.now())
+        else:  # who was in a hurry does not know whether the model would have answered
+            breaker.give_up_probe(breaker_of(model))
         raise
     except KeyboardInterrupt:
         settle_lost(question, reservation, is_repair=is_repair)

@@ -66,7 +66,7 @@ class AnswerInvalid(MinaraError):
 
 
 def ask(question: Question[T]) -> Answer[T]:
-    """Return the model's answer; one that does not fit is sent back once with what is wrong with it.
+    """Return the model's answer; one that does not fit is sent back once with what is wrong with it, in no hurry.
 
     Raises ModelNotConfigured, UnknownModelPrice, ModelUnavailable, CircuitOpen, BudgetExceededError, CapabilityOff,
     and AnswerInvalid when the second does not fit either, the model declines, or the question is refused as it is.
@@ -74,7 +74,7 @@ def ask(question: Question[T]) -> Answer[T]:
     require_no_transaction()
     asked = turns = asked_turns(question.content)
     paid: tuple[Paid, ...] = ()
-    for is_repair in (False, True):
+    for is_repair in (False, True) if question.within_seconds is None else (False,):
         try:
             paid = (*paid, call(question, turns, is_repair=is_repair))
             message = paid[-1].message

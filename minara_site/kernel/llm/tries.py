@@ -72,12 +72,18 @@ class Target:
     task: str
 
 
-def send(target: Target, body: dict[str, Any]) -> HttpAnswer:
-    """Return an answer of status 200. Raises ModelUnavailable, QuestionRefused or ForcedToolRefused."""
+def send(target: Target, body: dict[str, Any], *, within_seconds: float | None = None) -> HttpAnswer:
+    """Return an answer of status 200; with `within_seconds` it is asked once and given up after that time.
+
+    Raises ModelUnavailable, QuestionRefused or ForcedToolRefused.
+    """
+    seconds = float(settings.MINARA.minara_model_timeout_seconds)
+    if within_seconds is not None:
+        return send_once(target, body, seconds=min(seconds, within_seconds))
     began = time.monotonic()
     for tries_left in reversed(range(settings.MINARA.minara_model_retries + 1)):
         try:
-            return send_once(target, body)
+            return send_once(target, body, seconds=seconds)
         except ModelUnavailable as error:
             pause = pause_after(error, tries_left)
             is_over = time.monotonic() + pause - began > MAX_SECONDS
@@ -97,12 +103,13 @@ def strict_schema(schema: dict[str, Any]) -> dict[str, Any]:
     return strict
 
 
-def send_once(target: Target, body: dict[str, Any]) -> HttpAnswer:
-    """Ask once. Raises what `send` raises."""
-    seconds = float(settings.MINARA.minara_model_timeout_seconds)
+def send_once(target: Target, body: dict[str, Any], *, seconds: float) -> HttpAnswer:
+    """Ask once, within this time. Raises what `send` raises."""
+    ends_at = time.monotonic() + seconds
     wire = import_module(WIRE)
+    left = max(ends_at - time.monotonic(), 0.1)
     try:
-        received: HttpAnswer = wire.post(body, url=target.url, key=target.key, seconds=seconds)
+        received: HttpAnswer = wire.post(body, url=target.url, key=target.key, seconds=left)
     except HttpFailed as error:
         kind = {"kind": error}
         if error.was_sent:

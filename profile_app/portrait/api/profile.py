@@ -185,9 +185,7 @@ def put_prompt(request: PageRequest, payload: NewPrompt) -> Status[dict[str, Any
     return Status(202, {**answer, "held": hold_record(saved.hold)}) if saved.hold else Status(200, answer)
 
 
-@router.delete(
-    "/profile/prompt", summary="Remove the custom prompt", auth=allow(Act.PROFILE_WRITE), response=Removed
-)
+@router.delete("/profile/prompt", summary="Remove the custom prompt", auth=allow(Act.PROFILE_WRITE), response=Removed)
 def delete_prompt(request: PageRequest) -> dict[str, Any]:
     """Remove the owner's own instructions; the versions stay, and a text that waits goes on waiting."""
     write_prompt(request, "")
@@ -228,8 +226,9 @@ def refresh(request: PageRequest) -> Status[dict[str, Any]]:
 def write_prompt(request: PageRequest, content: str) -> SavedDocument:
     """Write the custom prompt of who asks."""
     principal = request.principal
+    origin = Origin.KEY if principal.is_key else Origin.PAGE
     return save_custom_prompt(
-        owner=principal.owner, content=content, origin=Origin.KEY, actor=principal.actor, now=timezone.now()
+        owner=principal.owner, content=content, origin=origin, actor=principal.actor, now=timezone.now()
     )
 
 

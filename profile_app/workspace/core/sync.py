@@ -41,8 +41,8 @@ def digest(data: bytes) -> str:
 def decide_step(disk: str, stored: Stored) -> Step:
     """Return what to do with a file of which the folder holds this.
 
-    A text that waits is never written over. A folder that holds a former text of ours was written by us, by a process
-    that ended before it could say so, when the database has gone on meanwhile.
+    A text that waits is never written over. Where both changed, the editor's text wins, unless the file was removed,
+    or holds a former text of ours: a process that ended before it could say so wrote that.
     """
     if disk == stored.content:
         return Step.NOTHING
@@ -52,4 +52,4 @@ def decide_step(disk: str, stored: Stored) -> Step:
         return Step.WRITE
     if stored.content == stored.folder:
         return Step.READ
-    return Step.WRITE if disk and disk in stored.former else Step.READ_OVER
+    return Step.WRITE if not disk or disk in stored.former else Step.READ_OVER

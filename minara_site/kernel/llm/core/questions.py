@@ -18,7 +18,8 @@ class Question(Generic[T]):
     """What a model is asked. `answer` is the input schema of the tool that it must call; `content` is data.
 
     `task` is `<room>.<what for>`, `subject` what it is about, `owner_id` whose data it is, None for the instance's own.
-    `system` is the same for every question of a task, so that it is cached.
+    `system` is the same for every question of a task, so that it is cached. With `within_seconds` somebody waits: it
+    is asked once, without a second try or a repair, and given up after that time.
     """
 
     category: Category
@@ -30,6 +31,7 @@ class Question(Generic[T]):
     max_tokens: int
     subject: str = ""
     owner_id: int | None = None
+    within_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,7 @@ class Conversation:
     notes: Sequence[str] = ()
     subject: str = ""
     owner_id: int | None = None
+    within_seconds: None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,16 @@
+"""Addresses under `/onboarding/`."""
+
+from django.urls import path
+
+from profile_app.onboarding import views
+
+app_name = "onboarding"
+
+urlpatterns = [
+    path("", views.overview, name="page"),
+    path("finish/", views.finish, name="finish"),
+    path("undo/", views.undo, name="undo"),
+    path("discard/", views.discard, name="discard"),
+    path("<str:step>/", views.step, name="step"),
+    path("<str:step>/preview/", views.preview, name="preview"),
+]

@@ -1,0 +1,29 @@
+"""What people do on the app's pages, and how they undo it."""
+
+from django.utils.translation import gettext_lazy as _
+
+from minara_site.web.page_acts import PageAct, UndoWhile
+
+VERSIONS = _("The text before stays among its versions; you can go back to it.")
+
+PAGE_ACTS = (
+    PageAct("profile:warn", changes_nothing=True),
+    PageAct("profile:draft", undo="profile:draft", note=_("A draft is in no prompt; you can discard it.")),
+    PageAct("profile:prompt", undo="profile:restore", note=VERSIONS),
+    PageAct("profile:restore", undo="profile:restore", note=VERSIONS),
+    PageAct("profile:settings", undo="profile:settings", note=_("You can switch it back at any time.")),
+    PageAct("profile:add_wallet", undo="profile:undo_wallets"),
+    PageAct("profile:label_wallet", undo="profile:undo_wallets"),
+    PageAct("profile:remove_wallet", undo="profile:undo_wallets"),
+    PageAct("profile:undo_wallets", undo="profile:undo_wallets", note=_("You can undo this again.")),
+    PageAct("profile:refresh", undo="jobs:cancel", lasts=UndoWhile.RUNNING),
+    PageAct("onboarding:step", undo="onboarding:step", note=_("You can answer again. It counts once you finish.")),
+    PageAct("onboarding:preview", changes_nothing=True),
+    PageAct(
+        "onboarding:finish",
+        undo="onboarding:undo",
+        note=_("You can undo it: tags are as before, new memories go to the trash. What you change later stays."),
+    ),
+    PageAct("onboarding:undo", undo="onboarding:finish", note=_("Your answers are kept; you can finish again.")),
+    PageAct("onboarding:discard", undo="onboarding:discard", note=_("You can take them up again.")),
+)

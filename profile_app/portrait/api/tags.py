@@ -1,0 +1,63 @@
+"""`/v1/profile/tags`: declare a tag and clear one. Shapes: the contract."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from django.utils import timezone
+from ninja import Router, Schema
+from pydantic import Field
+
+from minara_site.access.api_auth import allow
+from minara_site.access.policy import Act
+from minara_site.shell.pages import PageRequest
+from minara_site.web.schemas import Data, Strict
+from profile_app.portrait.core.tags import TagSource
+from profile_app.portrait.selectors.tags import get_tag, tag_record
+from profile_app.portrait.services.tags import clear_tag, set_tag
+
+router = Router(tags=["profile"])
+
+Word = Annotated[str, Field(max_length=40)]
+
+
+class TagOut(Schema):
+    """One tag; the value of `markets` is a list."""
+
+    name: str
+    value: str | list[str]
+    source: TagSource
+    updated_at: datetime
+
+
+class NewTag(Strict):
+    """A value of the dimension exactly as it is spelled; of `markets` a list of different ones."""
+
+    value: Word | Annotated[list[Word], Field(max_length=20)]
+
+
+class TagCleared(Schema):
+    """The value is cleared; what was inferred before may count again."""
+
+    ok: Literal[True] = True
+    deleted: Literal[True] = True
+
+
+@router.put(
+    "/profile/tags/{tag_name}", summary="Declare a tag", auth=allow(Act.PROFILE_WRITE), response=Data[TagOut]
+)
+def put(request: PageRequest, tag_name: str, payload: NewTag) -> dict[str, Any]:
+    """Say what the user says of a dimension, such as `risk` or `FOMO Index`. No other spelling is taken."""
+    principal = request.principal
+    by = {"source": TagSource.USER, "actor": principal.actor, "now": timezone.now()}
+    set_tag(owner=principal.owner, name=tag_name, value=payload.value, **by)
+    return {"data": tag_record(get_tag(owner=principal.owner, name=tag_name))}
+
+
+@router.delete(
+    "/profile/tags/{tag_name}", summary="Clear a tag", auth=allow(Act.PROFILE_WRITE), response=TagCleared
+)
+def delete(request: PageRequest, tag_name: str) -> dict[str, Any]:
+    """Clear what counts of a dimension; what was learned or inferred before a declaration counts again."""
+    principal = request.principal
+    clear_tag(owner=principal.owner, name=tag_name, actor=principal.actor, now=timezone.now())
+    return {}

@@ -1,0 +1,141 @@
+"""How the profile looks on its page: what prompts carry and what that costs, the summary, the wallets."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from memory_app.memories.core.prompt import memory_line
+from memory_app.memories.prompt_rows import load_personalization_rows
+from minara_site.access.models import User
+from minara_site.kernel.core.tokens import estimate_tokens
+from minara_site.kernel.guard.masking import mask, masked_for
+from minara_site.kernel.guard.preview import GuardPreview, preview_text
+from profile_app.documents.core import CUSTOM_PROMPT
+from profile_app.documents.models import Document
+from profile_app.documents.pages import shape_waiting
+from profile_app.documents.selectors import find_document
+from profile_app.portrait.core.profile import (
+    INCLUDE_MEMORIES,
+    INCLUDE_SUMMARY,
+    INCLUDE_TAGS,
+    PLATFORM_SUMMARY,
+    REFERENCE_SUMMARY,
+)
+from profile_app.portrait.core.wallets import MAX_WALLETS, Wallet, parse_wallets
+from profile_app.portrait.forms import MAX_PROMPT_CHARS
+from profile_app.portrait.models import FinancialProfile
+from profile_app.portrait.selectors.profile import find_last_refresh, load_profile, load_summaries
+from profile_app.portrait.selectors.tags import prompt_tags
+from profile_app.portrait.services.profile import refresh_wait
+
+SWITCHES: dict[str, tuple[str | Promise, str | Promise]] = {
+    INCLUDE_MEMORIES: (
+        _("Memories"),
+        _("Personalization memories and settled facts. Without them no prompt has any, also not under Observations."),
+    ),
+    INCLUDE_SUMMARY: (_("Trading summary"), _("What is known of your trades.")),
+    INCLUDE_TAGS: (_("Tags"), _("Declared and inferred tags.")),
+}
+SUMMARY_LABELS = {PLATFORM_SUMMARY: _("Your wallets"), REFERENCE_SUMMARY: _("Reference wallets")}
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchRow:
+    """One part of the prompt: whether the next one carries it, and about how many tokens that is."""
+
+    name: str
+    label: str | Promise
+    hint: str | Promise
+    is_on: bool
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryPart:
+    """A trading summary that is known."""
+
+    label: str | Promise
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class WalletRow:
+    """A wallet, and on which kind of chain its address is."""
+
+    address: str
+    label: str
+    chain: str
+
+
+def page_context(owner: User, reader: User, *, now: datetime) -> dict[str, Any]:
+    """Return what the page shows of an owner's profile; secrets of another owner are masked. Twelve queries at most."""
+    profile, is_own = load_profile(owner.pk), owner.pk == reader.pk
+    document = find_document(owner=owner, kind=CUSTOM_PROMPT, name=CUSTOM_PROMPT)
+    summaries = load_summaries(owner)
+    last = find_last_refresh(owner.pk)
+    return {
+        "is_own": is_own,
+        "owner_name": "" if is_own else owner.username,
+        "document": masked_for(reader, document) if document else None,
+        "waiting": shape_waiting(document, reader=reader) if document else None,
+        "switches": shape_switches(owner, profile, summaries),
+        "summary": shape_summary(summaries, is_own=is_own),
+        "summary_updated_at": profile.trading_summary_updated_at,
+        "summary_next_at": profile.trading_summary_next_update,
+        "wallets": shape_wallets(parse_wallets(profile.reference_wallets_json), is_own=is_own),
+        "max_wallets": MAX_WALLETS,
+        "last_refresh": last,
+        "wait_seconds": refresh_wait(last, now).total_seconds(),
+    }
+
+
+def shape_switches(owner: User, profile: FinancialProfile, summaries: dict[str, str]) -> list[SwitchRow]:
+    """Return the three parts, each with its estimated tokens whether it is on or off."""
+    memories = [memory_line(row) for row in load_personalization_rows(owner=owner, is_hidden=False)]
+    lines = {
+        INCLUDE_MEMORIES: memories,
+        INCLUDE_SUMMARY: [text for text in summaries.values() if text],
+        INCLUDE_TAGS: [f"- {tag.name}: {tag.labels}" for tag in prompt_tags(owner.pk)],
+    }
+    return [
+        SwitchRow(
+            name, label, hint, bool(getattr(profile, name)), sum(estimate_tokens(f"{each}\n") for each in lines[name])
+        )
+        for name, (label, hint) in SWITCHES.items()
+    ]
+
+
+def shape_summary(summaries: dict[str, str], *, is_own: bool) -> list[SummaryPart]:
+    """Return the summaries that say something."""
+    return [
+        SummaryPart(SUMMARY_LABELS[name], text if is_own else mask(text)) for name, text in summaries.items() if text
+    ]
+
+
+def shape_wallets(wallets: Sequence[Wallet], *, is_own: bool) -> list[WalletRow]:
+    """Return the wallets in their order."""
+    return [
+        WalletRow(
+            each.address, each.label if is_own else mask(each.label), "EVM" if each.address[1] == "x" else "Solana"
+        )
+        for each in wallets
+    ]
+
+
+def counted(text: str, document: Document | None) -> dict[str, Any]:
+    """Return how long a text for the custom prompt is, what it costs, and what the guard finds in it."""
+    return {
+        "chars": len(text),
+        "max_chars": MAX_PROMPT_CHARS,
+        "tokens": estimate_tokens(text),
+        "preview": preview_prompt(text, document),
+    }
+
+
+def preview_prompt(text: str, document: Document | None) -> GuardPreview | None:
+    """Return why the guard flags this text, None when it accepts it."""
+    return preview_text(text[:MAX_PROMPT_CHARS], kind=CUSTOM_PROMPT, object_id=document.pk if document else None)

@@ -1,0 +1,314 @@
+"""`/profile/`: the custom prompt, what prompts carry, the trading summary, reference wallets, refresh."""
+
+from dataclasses import replace
+from http import HTTPStatus
+from typing import Any
+
+from django.http import HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from minara_site.access.access_log import log_access
+from minara_site.access.models import User
+from minara_site.access.policy import Act
+from minara_site.kernel.core.diff import word_diff
+from minara_site.kernel.errors import Conflict, Invalid, NotFound, Throttled
+from minara_site.kernel.plain_text import parse_number, storable_problem
+from minara_site.shell.pages import PageRequest, page
+from minara_site.web.forms import show_refusal
+from minara_site.web.responses import form_status, render_page, see_other, toast
+from profile_app.documents.core import CUSTOM_PROMPT, Origin, kept_newlines
+from profile_app.documents.models import Document
+from profile_app.documents.pages import shape_conflict, shape_versions
+from profile_app.documents.selectors import find_document, get_revision
+from profile_app.documents.services import SavedDocument
+from profile_app.portrait.core.profile import SETTINGS
+from profile_app.portrait.core.wallets import Wallet, dump_wallets, parse_wallets
+from profile_app.portrait.forms import LabelForm, PromptForm, WalletForm
+from profile_app.portrait.pages.profile import SWITCHES, counted, page_context, preview_prompt
+from profile_app.portrait.selectors.profile import load_wallets
+from profile_app.portrait.services.profile import (
+    change_settings,
+    request_refresh,
+    restore_custom_prompt,
+    save_custom_prompt,
+    save_custom_prompt_draft,
+    set_reference_wallets,
+)
+
+FORMER_WALLETS = "former_reference_wallets"  # in the browser session, for an undo: the lists before and after
+UNREADABLE = HTTPStatus.UNPROCESSABLE_ENTITY
+NOT_STORED = gettext_lazy("Nothing is stored yet. Change the text, or confirm it below.")
+
+
+@page(Act.PROFILE_READ)
+def profile_page(request: PageRequest) -> HttpResponse:
+    """Show the profile; an operator reads that of another owner."""
+    return show_profile(request, open_owner(request))
+
+
+@page(Act.PROFILE_READ)
+def prompt_versions(request: PageRequest) -> HttpResponse:
+    """Show the versions of the custom prompt, the newest first."""
+    owner, reader = open_owner(request), request.principal.owner
+    document = find_document(owner=owner, kind=CUSTOM_PROMPT, name=CUSTOM_PROMPT)
+    if document is None:
+        raise NotFound(_("There is no version yet."))
+    below = parse_number(request.GET.get("below", ""))
+    versions = shape_versions(document, reader=reader, restore_url=restore_url_at(document), below=below)
+    oldest = versions[-1].number if versions else 0
+    whose = "" if owner == reader else f"&owner={owner.username}"
+    context = {
+        "title": _("Versions of the custom prompt"),
+        "versions": versions,
+        "may_write": owner == reader,
+        "more_url": f"?below={oldest}{whose}" if oldest > 1 else "",
+        "owner_name": "" if owner == reader else owner.username,
+    }
+    return render_page(request, "profile_app/portrait/versions.html", context)
+
+
+@page(Act.PROFILE_WRITE, methods=("POST",))
+def save_prompt(request: PageRequest) -> HttpResponse:
+    """Save the custom prompt, or preview what would change; what the guard flags asks for a confirmation."""
+    owner, form = request.principal.owner, PromptForm(request.POST)
+    has_preview = "preview" in request.POST
+    text, is_confirmed = read_prompt(request, form, find_prompt(owner))
+    if has_preview or form.errors:
+        return show_profile(request, owner, form=form, has_preview=has_preview, status=form_status(form))
+    version = form.cleaned_data["version"]
+    try:
+        saved = save_custom_prompt(
+            owner=owner,
+            content=text,
+            origin=Origin.PAGE,
+            actor=request.principal.actor,
+            now=timezone.now(),
+            expected_version=version,
+            is_confirmed=is_confirmed,
+        )
+    except Invalid as refusal:
+        show_refusal(form, refusal)
+        return show_profile(request, owner, form=form, status=UNREADABLE)
+    except Conflict:
+        return show_conflict(request, owner, text, opened=version)
+    return answer_saved(request, saved, before=version)
+
+
+def read_prompt(request: PageRequest, form: PromptForm, document: Document | None) -> tuple[str, bool]:
+    """Return the text of a form, and whether its writer confirmed what the guard flags in it; else the form says so."""
+    if not form.is_valid():
+        return "", False
+    text = kept_newlines(form.cleaned_data["custom_prompt"], document.content if document else "")
+    preview = None if storable_problem(text) else preview_prompt(text, document)
+    is_confirmed = preview is not None and request.POST.get("anyway") == preview.token
+    if preview and not is_confirmed and "preview" not in request.POST:
+        form.add_error("custom_prompt", NOT_STORED)
+    return text, is_confirmed
+
+
+@page(Act.PROFILE_WRITE, methods=("POST",))
+def restore_prompt(request: PageRequest, number: int) -> HttpResponse:
+    """Put an earlier version in force again, 0 is none. What the guard flags now is confirmed in the editor."""
+    owner, document = request.principal.owner, find_prompt(request.principal.owner)
+    if document is None:
+        raise NotFound(_("There is no such version."))
+    text = get_revision(document, number).content if number else ""
+    if preview_prompt(text, document):
+        form = PromptForm({"custom_prompt": text, "version": document.version})
+        form.add_error("custom_prompt", NOT_STORED)
+        return show_profile(request, owner, form=form, status=UNREADABLE)
+    before = parse_number(request.GET.get("version", "")) or document.version
+    saved = restore_custom_prompt(
+        owner=owner, number=number, actor=request.principal.actor, now=timezone.now(), expected_version=before
+    )
+    return answer_saved(request, saved, before=before)
+
+
+@page(Act.PROFILE_WRITE, methods=("POST",))
+def warn(request: PageRequest) -> HttpResponse:
+    """Count while somebody types, and say what the guard finds."""
+    text = request.POST.get("custom_prompt", "").replace("\r\n", "\n")
+    shown = counted("" if storable_problem(text) else text, find_prompt(request.principal.owner))
+    return render_page(request, "profile_app/documents/_guard_confirm.html", shown)
+
+
+@page(Act.PROFILE_WRITE, methods=("POST",))
+def draft(request: PageRequest) -> HttpResponse:
+    """Keep the draft of the custom prompt, or discard it when it is empty. A script saves it every two seconds."""
+    owner = request.principal.owner
+    text = request.POST.get("draft", "").replace("\r\n", "\n")
+    save_custom_prompt_draft(owner=owner, draft=text, now=timezone.now())
+    if request.headers.get("X-Draft"):
+        return HttpResponse(_("Draft saved"), content_type="text/plain; charset=utf-8")
+    toast(request, _("Draft saved. No prompt carries it.") if text else _("Draft discarded."))
+    return see_other("profile:page")
+
+
+@page(Act.PROFILE_WRITE, methods=("POST",))
+def settings(request: PageRequest) -> HttpResponse:
+    """Switch one part of the prompt on or off."""
+    name, value = request.POST.get("setting", ""), request.POST.get("value", "")
+    if name not in SETTINGS or value not in {"0", "1"}:
+        raise Invalid(_("Name one of the three settings, and 1 or 0."))
+    principal, is_on = request.principal, value == "1"
+    change_settings(owner=principal.owner, settings={name: is_on}, actor=principal.actor, now=timezone.now())
+    said = (
+        _("%(part)s: in the prompt from the next session on.")
+        if is_on
+        else _("%(part)s: left out from the next session on.")
+    )
+    toast(request, said % {"part": SWITCHES[name][0]})
+    return see_other("profile:page")
+
+
+@page(Act.PROFILE_WRITE, methods=("POST",))
+def add_wallet(request: PageRequest) -> HttpResponse:
+    """Follow one more wallet."""
+    owner, form = request.principal.owner, WalletForm(request.POST)
+    if form.is_valid():
+        wallets = load_wallets(owner, reader=owner)
+        try:
+            return put_wallets(request, wallets, (*wallets, Wallet(**form.cleaned_data)), _("Added."))
+        except Invalid as refusal:
+            show_wallet_refusal(form, refusal)
+    return show_profile(request, owner, wallet_form=form, status=UNREADABLE)
+
+
+@page(Act.PROFILE_WRITE, methods=("POST",))
+def label_wallet(request: PageRequest, address: str) -> HttpResponse:
+    """Call a wallet otherwise."""
+    owner, form = request.principal.owner, LabelForm(request.POST)
+    wallets = wallets_with(owner, address)
+    form.full_clean()
+    label = form.cleaned_data.get("label", request.POST.get("label", ""))
+    changed = tuple(replace(each, label=label) if each.address == address else each for each in wallets)
+    return put_wallets(request, wallets, changed, _("Label saved."))
+
+
+@page(Act.PROFILE_WRITE, methods=("POST",))
+def remove_wallet(request: PageRequest, address: str) -> HttpResponse:
+    """Follow a wallet no more."""
+    wallets = wallets_with(request.principal.owner, address)
+    return put_wallets(request, wallets, tuple(each for each in wallets if each.address != address), _("Removed."))
+
+
+@page(Act.PROFILE_WRITE, methods=("POST",))
+def undo_wallets(request: PageRequest) -> HttpResponse:
+    """Undo the last change of the list, also an undo. Raises NotFound, and Conflict when it was changed since."""
+    former = request.session.get(FORMER_WALLETS)
+    if former is None:
+        raise NotFound(_("There is nothing left to undo."))
+    return put_wallets(request, parse_wallets(former["after"]), parse_wallets(former["before"]), _("Undone."))
+
+
+@page(Act.PROFILE_WRITE, methods=("POST",))
+def refresh(request: PageRequest) -> HttpResponse:
+    """Ask for a refresh, once a minute."""
+    principal = request.principal
+    try:
+        request_refresh(owner=principal.owner, actor=principal.actor, now=timezone.now())
+    except Throttled as throttled:
+        toast(request, throttled.detail)
+    else:
+        toast(request, _("A refresh is requested. Load this page again in a moment."))
+    return see_other("profile:page")
+
+
+def open_owner(request: PageRequest) -> User:
+    """Return whose profile is read, and log the reading of somebody else's. Raises NotFound."""
+    owner = request.principal.reads(Act.PROFILE_READ, request.GET.get("owner"))
+    if not isinstance(owner, User):
+        raise NotFound(_("Name one owner: a profile belongs to one person."))
+    log_access(principal=request.principal, owner_ids=[owner.pk], kind="profile", now=timezone.now())
+    return owner
+
+
+def find_prompt(owner: User) -> Document | None:
+    """Return the document of the custom prompt."""
+    return find_document(owner=owner, kind=CUSTOM_PROMPT, name=CUSTOM_PROMPT)
+
+
+def show_profile(
+    request: PageRequest,
+    owner: User,
+    *,
+    form: PromptForm | None = None,
+    wallet_form: WalletForm | None = None,
+    has_preview: bool = False,
+    status: int = HTTPStatus.OK,
+    **extra: Any,
+) -> HttpResponse:
+    """Answer the page, with forms as they were sent."""
+    context = page_context(owner, request.principal.owner, now=timezone.now())
+    document: Document | None = context["document"]
+    in_force = document.content if document else ""
+    opened = (document.draft or in_force) if document else ""
+    form = form or PromptForm(initial={"custom_prompt": opened, "version": document.version if document else 0})
+    typed = str(form["custom_prompt"].value() or "").replace("\r\n", "\n")
+    text = "" if storable_problem(typed) else typed
+    changes = word_diff(in_force.replace("\r\n", "\n"), text) if has_preview or (document and document.draft) else None
+    context |= {
+        "title": _("Profile") if context["is_own"] else _("Profile of %(owner)s") % {"owner": owner.get_short_name()},
+        "form": form,
+        "wallet_form": wallet_form or WalletForm(),
+        "changes": changes,
+        **counted(text, document),
+        **extra,
+    }
+    return render_page(request, "profile_app/portrait/profile.html", context, status=status)
+
+
+def show_conflict(request: PageRequest, owner: User, text: str, *, opened: int) -> HttpResponse:
+    """Show what was stored meanwhile beside what its editor typed; saving again takes that into account."""
+    document = find_prompt(owner)
+    if document is None:
+        raise NotFound(_("There is no version yet."))
+    form = PromptForm(initial={"custom_prompt": text, "version": document.version})
+    conflict = shape_conflict(document, opened=opened, mine=text, reader=owner)
+    return show_profile(request, owner, form=form, conflict=conflict, status=HTTPStatus.CONFLICT)
+
+
+def answer_saved(request: PageRequest, saved: SavedDocument, *, before: int) -> HttpResponse:
+    """Say what became of a text, with its undo."""
+    if saved.hold:
+        toast(request, _("Stored, but held: no agent reads it until you let it in."))
+    elif saved.is_changed:
+        undo_url = f"{reverse('profile:restore', args=[before])}?version={saved.document.version}"
+        toast(request, _("Saved. It is read from the next session on."), undo_url)
+    else:
+        toast(request, _("Nothing was changed: this text is in force already."))
+    return see_other("profile:page")
+
+
+def restore_url_at(document: Document) -> Any:
+    """Return the function that names where a version is put in force again, unless another one came in between."""
+    return lambda number: f"{reverse('profile:restore', args=[number])}?version={document.version}"
+
+
+def wallets_with(owner: User, address: str) -> tuple[Wallet, ...]:
+    """Return the list with this wallet. Raises NotFound when it is not in it."""
+    wallets = load_wallets(owner, reader=owner)
+    if address not in {each.address for each in wallets}:
+        raise NotFound(_("There is no such wallet in the list."))
+    return wallets
+
+
+def put_wallets(request: PageRequest, before: tuple[Wallet, ...], after: tuple[Wallet, ...], said: str) -> HttpResponse:
+    """Replace the list and keep the one before for an undo. Raises Invalid, and Conflict when it changed meanwhile."""
+    principal = request.principal
+    stored = set_reference_wallets(
+        owner=principal.owner, wallets=after, actor=principal.actor, now=timezone.now(), expected=before
+    )
+    request.session[FORMER_WALLETS] = {"before": dump_wallets(before), "after": dump_wallets(stored)}
+    toast(request, said, reverse("profile:undo_wallets"))
+    return see_other("profile:page")
+
+
+def show_wallet_refusal(form: WalletForm, refusal: Invalid) -> None:
+    """Put what is wrong with the new wallet beside its field."""
+    for error in refusal.errors:
+        name = error.field.rpartition(".")[2]
+        form.add_error(name if name in form.fields else None, error.message)

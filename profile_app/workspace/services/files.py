@@ -1,0 +1,91 @@
+"""Writes of agent files by people and keys: what each may write, and additions to MEMORY.md. Source: issue 20."""
+
+from datetime import datetime
+
+from django.utils.translation import gettext as _
+
+from minara_site.access.models import User
+from minara_site.kernel.errors import FieldError, Invalid, NotFound, Refused
+from profile_app.documents.core import WORKSPACE_FILE, Origin
+from profile_app.documents.models import Document
+from profile_app.documents.selectors import find_document, get_revision
+from profile_app.documents.services import SavedDocument, save_document
+from profile_app.workspace.core.names import IDENTITY_FILES, FileName, is_done, note_date, placement_of
+from profile_app.workspace.core.schedule import schedule_of
+from profile_app.workspace.problems import unknown_name_label
+from profile_app.workspace.selectors import today_of
+
+
+def write_file(
+    *,
+    owner: User,
+    name: str,
+    content: str,
+    origin: Origin,
+    actor: str,
+    now: datetime,
+    expected_version: int | None = None,
+    is_confirmed: bool = False,
+) -> SavedDocument:
+    """Put the text of a file in force, or let it wait. Raises what `save_document` raises.
+
+    Invalid also for a name that no file has and for a note of a day to come. With a key (by `origin`) SOUL.md and
+    AGENTS.md always wait, and HEARTBEAT.md keeps its schedule, else Refused.
+    """
+    check_writable(owner, name, now=now)
+    is_key = origin is Origin.KEY
+    return save_document(
+        owner=owner,
+        kind=WORKSPACE_FILE,
+        name=name,
+        content=content,
+        origin=origin,
+        actor=actor,
+        now=now,
+        expected_version=expected_version,
+        is_confirmed=is_confirmed,
+        must_wait=is_key and name in IDENTITY_FILES,
+        check=(lambda stored: check_schedule(stored, content)) if is_key and name == FileName.HEARTBEAT else None,
+    )
+
+
+def restore_version(
+    *, owner: User, name: str, number: int, actor: str, now: datetime, expected_version: int | None
+) -> SavedDocument:
+    """Put an earlier text in force again, as a new version; what the guard refuses today waits. Raises NotFound."""
+    document = find_document(owner=owner, kind=WORKSPACE_FILE, name=name)
+    if document is None:
+        raise NotFound(unknown_name_label())
+    content = get_revision(document, number).content
+    return write_file(
+        owner=owner,
+        name=name,
+        content=content,
+        origin=Origin.REVERT,
+        actor=actor,
+        now=now,
+        expected_version=expected_version,
+    )
+
+
+def check_writable(owner: User, name: str, *, now: datetime) -> None:
+    """Raise Invalid for a name that no file has, that only the application writes, or of a day to come."""
+    problem = None
+    if placement_of(name) is None:
+        problem = unknown_name_label()
+    elif is_done(name):
+        problem = _("A session has carried this file; it stays as it was. Write BOOTSTRAP.md for the next one.")
+    elif (day := note_date(name)) and day > today_of(owner, now):
+        problem = _("This day is not here yet. Write a note of today or of a day before.")
+    if problem:
+        raise Invalid(problem, errors=(FieldError("name", problem),))
+
+
+def check_schedule(stored: Document, content: str) -> None:
+    """Raise Refused unless the section `## Schedule` is as it was."""
+    if schedule_of(content) != schedule_of(stored.content):
+        problem = _(
+            "Keep the section ## Schedule of HEARTBEAT.md as it is; everything else can be rewritten. Its owner changes "
+            "it on the page of the file."
+        )
+        raise Refused(problem, code="schedule_kept")

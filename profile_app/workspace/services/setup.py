@@ -1,0 +1,114 @@
+"""`minara setup`: an owner's folder, and default files where none are. Source: S3 (layout), contract (commands)."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from minara_site.access.models import User
+from minara_site.kernel.audit_log.services import record_audit
+from minara_site.kernel.core.data_files import load_toml
+from minara_site.kernel.errors import Invalid
+from profile_app.documents.core import WORKSPACE_FILE, Origin
+from profile_app.documents.models import Document
+from profile_app.documents.selectors import list_documents
+from profile_app.documents.services import save_document
+from profile_app.workspace.core.names import FileName, looks_like_note, sort_key
+from profile_app.workspace.core.problems import FileProblem
+from profile_app.workspace.folder import UNREADABLE_MARK, read_mark
+from profile_app.workspace.models import Workspace
+from profile_app.workspace.problems import detail_of
+from profile_app.workspace.selectors import list_done_files
+from profile_app.workspace.services.places import attach_folder, path_of
+from profile_app.workspace.services.sync import sync_workspace
+
+
+@dataclass(frozen=True, slots=True)
+class SetUp:
+    """What a set-up did: where the folder is, files made and read, texts that wait for their owner, problems."""
+
+    path: Path
+    made: list[str] = field(default_factory=list)
+    read: list[str] = field(default_factory=list)
+    waiting: list[str] = field(default_factory=list)
+    problems: list[dict[str, str]] = field(default_factory=list)
+
+
+def set_up(*, owner: User, path: Path | None, actor: str, now: datetime) -> SetUp:
+    """Make or mark the folder of an owner, take in what stands there, and add default files where none are.
+
+    A folder that somebody names and that holds files already is read only: nothing but the mark is written there.
+    Twice changes nothing. Raises Invalid for a folder that cannot be used.
+    """
+    workspace: Workspace | None = Workspace.objects.for_owner(owner).first()
+    is_first = workspace is None
+    before = versions_of(owner)
+    wanted = path.expanduser().resolve() if path else None
+    if wanted and Workspace.objects.filter(mark=read_mark(wanted)).exclude(owner=owner).exists():
+        raise Invalid(_("This folder holds the agent files of another user. Choose another one."))
+    if workspace is None or not is_current(workspace, owner, wanted):
+        try:
+            workspace = attach_folder(owner=owner, path=wanted, now=now)
+        except FileProblem as problem:
+            raise Invalid(detail_of(problem.code)) from problem
+        record_audit(now=now, actor=actor, tool_call="workspace_attached", owner_id=owner.pk)
+    place = path_of(workspace, owner)
+    is_theirs = bool(workspace.path) and has_files(place)
+    problems = sync_workspace(owner=owner, now=now, may_write=not is_theirs)
+    read = sorted((name for name, number in versions_of(owner).items() if before.get(name) != number), key=sort_key)
+    made = [] if is_theirs else scaffold(owner=owner, actor=actor, now=now, has_bootstrap=is_first)
+    problems = problems if is_theirs else sync_workspace(owner=owner, now=now)
+    return SetUp(place, made, read, list_waiting(owner), problems)
+
+
+def scaffold(*, owner: User, actor: str, now: datetime, has_bootstrap: bool) -> list[str]:
+    """Write the default files where an owner has no text; return their names. BOOTSTRAP.md on the first set-up only."""
+    kept = Document.objects.for_owner(owner).filter(kind=WORKSPACE_FILE).exclude(content="", held_content="")
+    names = set(FileName) - set(kept.values_list("name", flat=True))
+    if not has_bootstrap or list_done_files(owner).exists():
+        names -= {FileName.BOOTSTRAP}
+    made = sorted(names, key=sort_key)
+    with transaction.atomic():
+        for name in made:
+            text = default_text(FileName(name))
+            save_document(
+                owner=owner,
+                kind=WORKSPACE_FILE,
+                name=name,
+                content=text,
+                origin=Origin.SETUP,
+                actor=actor,
+                now=now,
+            )
+    return made
+
+
+def default_text(name: FileName) -> str:
+    """Return the default text of a file."""
+    return str(load_toml("profile_app.workspace", "defaults.toml")[name]["text"])
+
+
+def is_current(workspace: Workspace, owner: User, wanted: Path | None) -> bool:
+    """Say whether the folder is this workspace's, and where it is wanted."""
+    place = path_of(workspace, owner)
+    return (wanted is None or wanted == place) and read_mark(place) in {workspace.mark, UNREADABLE_MARK}
+
+
+def has_files(place: Path) -> bool:
+    """Say whether a folder holds agent files."""
+    notes = place / "memory"
+    has_notes = notes.is_dir() and any(looks_like_note(f"memory/{each.name}") for each in notes.iterdir())
+    return has_notes or any((place / name).exists() for name in FileName)
+
+
+def versions_of(owner: User) -> dict[str, int]:
+    """Return the version of each file."""
+    return dict(list_documents(owner=owner, kind=WORKSPACE_FILE).values_list("name", "version"))
+
+
+def list_waiting(owner: User) -> list[str]:
+    """Return the files of which a text waits for its owner."""
+    rows = list_documents(owner=owner, kind=WORKSPACE_FILE).filter(held_at__isnull=False)
+    return sorted(rows.values_list("name", flat=True), key=sort_key)
