@@ -20,6 +20,9 @@ ONBOARDING = ngettext_lazy(
     "Answered the onboarding %(number)s time", "Answered the onboarding %(number)s times", "count"
 )
 
+TAGS = ngettext_lazy("Set %(number)s tag", "Set %(number)s tags", "count")
+CLEARED_TAGS = ngettext_lazy("Cleared %(number)s tag", "Cleared %(number)s tags", "count")
+
 ACTS = (
     AuditAct(
         "profile_settings_changed",
@@ -68,4 +71,19 @@ ACTS = (
         feed=FeedLine(ONBOARDING, "t-person", "onboarding:page"),
     ),
     AuditAct("onboarding_undone", _("Onboarding undone")),
+    AuditAct(
+        "tag_set",
+        _("Tag set"),
+        undo=Undo.OPPOSITE,
+        changes_prompt=True,
+        feed=FeedLine(TAGS, "t-person", "tags:page"),
+    ),
+    AuditAct(
+        "tag_cleared",
+        _("Tag cleared"),
+        undo=Undo.OPPOSITE,
+        changes_prompt=True,
+        feed=FeedLine(CLEARED_TAGS, "t-bad", "tags:page"),
+    ),
+    AuditAct("tag_outranked", _("Tag noted while a stronger one counts")),
 )

@@ -1,5 +1,7 @@
 """The app's parts of the demo."""
 
+from profile_app.portrait.demo import FinancialProfilePart
+from profile_app.portrait.tags_demo import TagsPart
 from profile_app.prompt.demo import SessionsPart
 
-DEMO = (SessionsPart(),)
+DEMO = (FinancialProfilePart(), TagsPart(), SessionsPart())

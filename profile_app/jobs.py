@@ -4,13 +4,23 @@ from datetime import timedelta
 
 from django.utils.translation import gettext_lazy as _
 
+from learning_app.preferences.core import ACTIVATED, ENDED
 from minara_site.kernel.jobs.table import Job
 from profile_app.portrait import tasks as portrait
+from profile_app.portrait.core.bridge import BRIDGE
 from profile_app.portrait.core.profile import REFRESH
+from profile_app.portrait.services.bridge import bridge_tags
 from profile_app.prompt.services import retire_idle_snapshots
 from profile_app.workspace.services import sync_all
 
 JOBS = (
+    Job(
+        BRIDGE,
+        bridge_tags,
+        every=timedelta(hours=1),
+        topics=(ACTIVATED, ENDED),
+        summary=_("Writes the tags that active preferences speak of, and takes them back when the preferences end."),
+    ),
     Job(
         REFRESH,
         portrait.refresh,

@@ -14,7 +14,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory_app.importers.adapters import Bundle, Found
-from memory_app.importers.core.entries import Item, LeftOut, ProfileValue, Refusal, Skip
+from memory_app.importers.core.entries import Item, LeftOut, ProfileValue, Refusal, Skip, TableRow
+from memory_app.importers.tables import load_tables
 from memory_app.memories.core import is_hard_constraint
 from memory_app.memories.models import Memory
 from memory_app.memories.services import SLICE, Draft, build_memory, store_memories
@@ -67,11 +68,12 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """An entry on its way to a verdict: an unsaved row, a profile value, or why neither can be stored."""
+    """An entry on its way to a verdict: an unsaved row, a profile value, a row of another table, or why it is none."""
 
     found: Found
     row: Memory | None = None
     value: ProfileValue | None = None
+    other: TableRow | None = None
     problem: str = ""
     verdict: Verdict = Verdict.REJECTED
 
@@ -82,7 +84,7 @@ class Known:
 
     stored: Mapping[str, tuple[int, bool]] = field(default_factory=dict)  # id, and whether it lies in the trash
     profile: dict[str, str] = field(default_factory=dict)
-    seen: set[str] = field(default_factory=set)
+    seen: set[str] = field(default_factory=set)  # hashes, and the keys of rows of other tables
 
 
 def run_import(
@@ -111,7 +113,7 @@ def run_import(
             if apply:  # of two imports into one owner, neither misses what the other stores
                 take_turns(owner)
             known = look_up(prepared, owner=owner, before=known)
-            judged = [judge(one, known) for one in prepared]
+            judged = [judge(one, known, owner) for one in prepared]
             if planned is not None:
                 check_planned(judged, planned, written)
             if apply:
@@ -119,18 +121,16 @@ def run_import(
                 written += len(new)
                 details = {"from": bundle.format.value, "run": run}
                 store(new, owner=owner, now=now, actor=actor, details=details)
-                values = sum(one.value is not None for one in new)
-                note_brought_in(
-                    owner=owner, run=run, actor=actor, file=file, memories=len(new) - values, values=values, now=now
-                )
+                memories, values = sum(one.row is not None for one in new), sum(one.value is not None for one in new)
+                note_brought_in(owner=owner, run=run, actor=actor, file=file, memories=memories, values=values, now=now)
         yield from judged
 
 
 def prepare(found: Found, *, owner: User, now: datetime, actor: str) -> Prepared:
     """Build the row of an entry, every field checked."""
     item = found.item
-    if isinstance(item, Refusal):
-        return Prepared(found, problem=item.reason)
+    if isinstance(item, Refusal | TableRow):
+        return Prepared(found, other=item) if isinstance(item, TableRow) else Prepared(found, problem=item.reason)
     if isinstance(item, Skip):
         return Prepared(found, problem=str(LEFT_OUT[item.why]), verdict=Verdict.SKIPPED)
     try:
@@ -189,7 +189,7 @@ def look_up(prepared: Sequence[Prepared], *, owner: User, before: Known) -> Know
     return Known(stored, profile, before.seen)
 
 
-def judge(one: Prepared, known: Known) -> Judgement:
+def judge(one: Prepared, known: Known, owner: User) -> Judgement:
     """Return the verdict on an entry; a new one becomes known."""
     verdict, reason, kind, text = one.verdict, one.problem, "", ""
     if one.value:
@@ -202,6 +202,9 @@ def judge(one: Prepared, known: Known) -> Judgement:
         if verdict is Verdict.NEW and one.row.held_at:
             verdict, reason = Verdict.HELD, held_label()
         kind, text = f"[{one.row.category}]", one.row.content
+    elif one.other:
+        verdict, reason = judge_row(one.other, known, owner)
+        kind, text = f"{one.other.key} =", one.other.value
     item = one.found.item
     return Judgement(one.found.file, item.line, place_of(item), verdict, reason, kind, text)
 
@@ -236,11 +239,23 @@ def judge_value(item: ProfileValue, known: Known) -> tuple[Verdict, str]:
     return Verdict.NEW, ""
 
 
+def judge_row(row: TableRow, known: Known, owner: User) -> tuple[Verdict, str]:
+    """Say whether a row of another table is new; of two about the same the first counts."""
+    mark = f"{row.table}:{row.key}"
+    if mark in known.seen:
+        return Verdict.DUPLICATE, _("the same as an entry above")
+    known.seen.add(mark)
+    reason = load_tables()[row.table].find_duplicate(row, owner=owner)
+    return (Verdict.DUPLICATE if reason else Verdict.NEW), reason
+
+
 def store(new: Sequence[Prepared], *, owner: User, now: datetime, actor: str, details: Mapping[str, Any]) -> None:
     """Write the new entries of a slice; each audit row names the run, so that the run can be taken back."""
     for one in new:
         if one.value:
             set_entry(owner=owner, key=one.value.key, value=one.value.value, actor=actor, now=now, details=details)
+        if one.other:
+            load_tables()[one.other.table].store(one.other, owner=owner, now=now)
     rows = [one.row for one in new if one.row]
     if rows:
         store_memories(rows, owner_id=owner.pk, now=now, actor=actor, tool_call="memory_import", details=dict(details))

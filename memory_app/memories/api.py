@@ -1,13 +1,11 @@
 """`/v1/memory`: what an agent may do with memories. Shapes: the contract."""
 
-import re
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from ninja import Query, Router, Schema, Status
 from pydantic import Field
 
@@ -21,10 +19,10 @@ from minara_site.access.access_log import log_access
 from minara_site.access.api_auth import allow
 from minara_site.access.policy import Act
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source, WriterKind
-from minara_site.kernel.errors import Malformed
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.guard.selectors import written_record
 from minara_site.shell.answers import answer_page
+from minara_site.shell.if_match import expected_version
 from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, paginate, read_number, write_number
 from minara_site.web.schemas import Data, HeldOut, Items, OwnerQuery, PageQuery, Strict, Written, WrittenHeld
@@ -33,7 +31,6 @@ router = Router(tags=["memory"])
 
 NEWEST = Order("updated_at")
 NEWEST_DELETED = Order("deleted_at")
-ETAG = re.compile(r'(?:W/)?("?)(\d{1,9})\1', re.ASCII)
 
 
 class WriterOut(Schema):
@@ -281,18 +278,3 @@ def open_one(request: PageRequest, memory_id: int, query: OwnerQuery) -> Memory:
         now=timezone.now(),
     )
     return memory
-
-
-def expected_version(request: HttpRequest) -> int | None:
-    """Return the version of If-Match; a key may leave it out, a browser session may not. Raises Malformed."""
-    header = request.headers.get("If-Match", "").strip()
-    if header == "*":
-        return None
-    if not header:
-        if request.principal.scopes is None:  # type: ignore[attr-defined]
-            raise Malformed(_("Send If-Match with the version that you read."), code="if_match_required")
-        return None
-    found = ETAG.fullmatch(header)
-    if found is None:
-        raise Malformed(_('If-Match must be a version such as "3".'))
-    return int(found[2])

@@ -24,6 +24,7 @@ SOURCES = {
     "chat_extracted": Badge("src-inferred", "chat", _("From chat")),
     "agent_recorded": Badge("src-agent", "agent", _("Agent")),
     "imported": Badge("src-imported", "io", _("Imported")),
+    "user": Badge("src-declared", "person", _("Declared")),
     "brought_in": Badge("src-imported", "io", _("Brought in")),
 }
 OF_ANOTHER = {"user_manual": _("Owner wrote"), "user_explicit": _("Owner said")}

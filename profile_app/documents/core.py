@@ -33,8 +33,13 @@ class Origin(StrEnum):
 
 
 def kept_newlines(text: str, before: str) -> str:
-    """Return a text that a browser sent, which ends lines with CRLF, with the line ends that the stored one has."""
+    """Return a text that a browser sent, which ends lines with CRLF, with the line ends that the stored one has.
+
+    The stored one itself where they differ in nothing else, also one of mixed line ends.
+    """
     plain = text.replace("\r\n", "\n").replace("\r", "\n")
+    if plain == before.replace("\r\n", "\n").replace("\r", "\n"):
+        return before
     return plain.replace("\n", "\r\n") if "\r\n" in before else plain
 
 

@@ -125,6 +125,9 @@ class WorkspaceFileKind(OwnDocumentKind):
 
     name, label = WORKSPACE_FILE, _("Agent file")
 
+    def url_of(self, document: Document) -> str:
+        return reverse("workspace:one", args=[document.name])
+
 
 class CustomPromptKind(OwnDocumentKind):
     """The user's own instructions."""

@@ -165,9 +165,7 @@ def record_confirmation(document: Document, verdict: Verdict, *, actor: str, now
     hold.save(force_insert=True)
 
 
-def record_write(
-    document: Document, content: str, *, actor: str, origin: Origin, is_held: bool, now: datetime
-) -> None:
+def record_write(document: Document, content: str, *, actor: str, origin: Origin, is_held: bool, now: datetime) -> None:
     """Record a write by name and hash."""
     record_audit(
         now=now,

@@ -1,10 +1,10 @@
 """`/v1/profile/onboarding`: five questions, any subset of them answered. Shapes: the contract."""
 
-from typing import Annotated, Any
+from typing import Any
 
 from django.utils import timezone
 from ninja import Router, Schema
-from pydantic import Field, JsonValue, WithJsonSchema
+from pydantic import Field, JsonValue
 
 from minara_site.access.api_auth import allow
 from minara_site.access.policy import Act
@@ -18,35 +18,19 @@ from profile_app.portrait.core.tags import allowed_values
 router = Router(tags=["profile"])
 
 
-def words_of(question: Question) -> dict[str, Any]:
-    """Return the schema of one word of a dimension; the service refuses others, all wrong answers at once."""
-    return {"type": "string", "enum": list(allowed_values(question))}
-
-
-def answer(schema: dict[str, Any]) -> Any:
-    """Return the schema of an answer; null is a question that was skipped."""
-    return WithJsonSchema({"anyOf": [schema, {"type": "null"}]})
-
-
-SOME_MARKETS = {"type": "array", "items": words_of(Question.MARKETS), "minItems": 1, "uniqueItems": True}
-CAPITAL = {
-    "anyOf": [
-        {"type": "string", "minLength": 1, "maxLength": MAX_CAPITAL_CHARS},
-        {"type": "number", "minimum": 0},
-    ]
-}
+def one_of(question: Question) -> str:
+    """Return the words of a dimension. The service refuses others, so that it names all wrong answers at once."""
+    return f"one of: {', '.join(allowed_values(question))}"
 
 
 class OnboardingAnswers(Strict):
-    """Answers, at least one. `capital` is a text or a number, and becomes a memory only."""
+    """Answers, at least one; null skips a question. `capital` becomes a memory only."""
 
-    finance_knowledge: Annotated[JsonValue, answer(words_of(Question.FINANCE_KNOWLEDGE))] = Field(
-        None, alias="financeKnowledge"
-    )
-    frequency: Annotated[JsonValue, answer(words_of(Question.FREQUENCY))] = None
-    risk: Annotated[JsonValue, answer(words_of(Question.RISK))] = None
-    markets: Annotated[JsonValue, answer(SOME_MARKETS)] = None
-    capital: Annotated[JsonValue, answer(CAPITAL)] = None
+    finance_knowledge: JsonValue = Field(None, alias="financeKnowledge", description=one_of(Question.FINANCE_KNOWLEDGE))
+    frequency: JsonValue = Field(None, description=one_of(Question.FREQUENCY))
+    risk: JsonValue = Field(None, description=one_of(Question.RISK))
+    markets: JsonValue = Field(None, description=f"a list, each {one_of(Question.MARKETS)}")
+    capital: JsonValue = Field(None, description=f"a text of 1 to {MAX_CAPITAL_CHARS} characters, or a number")
 
 
 class OnboardingOut(Schema):

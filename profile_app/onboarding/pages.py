@@ -2,23 +2,25 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
+from django.utils import timezone
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from pydantic import JsonValue
 
 from memory_app.memories.core.prompt import MemoryRow, memory_line
 from memory_app.memories.models import Memory
+from minara_site.access.models import User
 from minara_site.kernel.core.tokens import estimate_tokens
 from minara_site.kernel.core.vocabulary import Category
 from minara_site.web.labels import enumeration
-from profile_app.onboarding.core import Answers, Question, capital_text
-from profile_app.onboarding.selectors import MemoryAct, MemoryStep, plan_memories
-from profile_app.portrait.core.tags import MULTIPLE, TagSource, labels_of, parse_stored_tag_value, serialize_tag_value
-from profile_app.portrait.models import FinancialProfile, UserTag
+from profile_app.onboarding.core import TAGGED, Answers, Question
+from profile_app.onboarding.selectors import MemoryAct, find_memories, plan_memories
+from profile_app.portrait.core.tags import SCHEMA, TagSource, labels_of, parse_stored_tag_value, serialize_tag_value
+from profile_app.portrait.models import FinancialProfile
+from profile_app.portrait.selectors.profile import load_profile
+from profile_app.portrait.selectors.tags import list_tags
 
 Words = str | Promise
 
@@ -108,7 +110,7 @@ class PromptLine(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What answers become: the lines of the prompt, what it costs, and what is kept as it is."""
+    """What answers become: the lines of the prompt, and why a memory stays as it is."""
 
     lines: Sequence[PromptLine]
     kept: Sequence[tuple[Words, Words]]
@@ -119,19 +121,8 @@ class Preview:
         return sum(estimate_tokens(line.text) for line in self.lines)
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A question in the progress."""
-
-    question: Question
-    name: Words
-    is_done: bool
-    is_current: bool
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerRow:
-    """An answer with what became of it: tag and memory as they are now, and why one of them differs."""
+class AnswerRow(NamedTuple):
+    """A question with its newest answer, and what became of the one that counts."""
 
     question: Question
     title: Words
@@ -142,98 +133,67 @@ class AnswerRow:
     note: Words
 
 
-def list_steps(stored: Answers, current: Question | None = None) -> list[Step]:
-    """Return the progress: done is what was answered, or skipped in this run."""
-    seen = stored.given.keys() | stored.draft.keys()
-    return [Step(each, ASKED[each].name, each.field in seen, each is current) for each in Question]
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is stored of an owner: answers, the tags that they declare, the memories that answers became."""
 
+    profile: FinancialProfile
+    stored: Answers
+    tags: Mapping[str, str]
+    memories: Mapping[Question, Memory]
 
-def neighbour(question: Question, by: int) -> Question | None:
-    """Return the question before (-1) or after (1) this one, None at the ends."""
-    questions = list(Question)
-    place = questions.index(question) + by
-    return questions[place] if 0 <= place < len(questions) else None
+    @classmethod
+    def load(cls, owner: User) -> Self:
+        """Read it. Three queries."""
+        profile = load_profile(owner.pk)
+        tags = {tag.name: tag.value for tag in list_tags(owner=owner) if tag.source == TagSource.USER}
+        return cls(profile, Answers.parse(profile.onboarding_answers_json), tags, find_memories(owner))
+
+    def progress(self, current: Question | None = None) -> list[tuple[Question, Words, bool, bool]]:
+        """Return each question with its name, and whether it was seen and is the current one."""
+        return [(each, ASKED[each].name, each.field in self.stored.seen, each is current) for each in Question]
+
+    def preview(self, answers: Mapping[str, JsonValue]) -> Preview:
+        """Return what the next prompt has of these valid answers; what its owner hides is in none."""
+        steps, lines, now = plan_memories(self.stored, answers, self.memories), list[PromptLine](), timezone.now()
+        if self.profile.include_tags:
+            for name in (Question(name) for name in SCHEMA if name in TAGGED):
+                if name.field in answers:
+                    stored = serialize_tag_value(name, answers[name.field])
+                    lines.append(PromptLine(f"- {name}: {labels_of(name, stored)}", self.tags.get(name) != stored))
+        if self.profile.include_memories:
+            for step in (step for step in steps if step.act not in KEPT):
+                row = MemoryRow(0, Category.PERSONALIZATION, step.statement, now)
+                lines.append(PromptLine(memory_line(row), step.act is not MemoryAct.NOTHING))
+        return Preview(lines, [(ASKED[step.question].name, KEPT[step.act]) for step in steps if step.act in KEPT])
+
+    def rows(self) -> list[AnswerRow]:
+        """Return every question, in order."""
+        steps = plan_memories(self.stored, self.stored.given, self.memories)
+        notes = {step.question: KEPT.get(step.act, "") for step in steps}
+        return [
+            AnswerRow(
+                each,
+                ASKED[each].title,
+                answer_label(each, (self.stored.given | self.stored.drafted).get(each.field)),
+                each.field not in self.stored.drafted,
+                tag_label(each, self.tags[each]) if each in self.tags else "",
+                self.memories.get(each),
+                notes.get(each, ""),
+            )
+            for each in Question
+        ]
 
 
 def answer_label(question: Question, answer: JsonValue) -> str:
-    """Return an answer as its user reads it."""
+    """Return an answer as its user reads it, empty for none."""
     if question is Question.CAPITAL:
-        return capital_text(answer)
+        return "" if answer is None else str(answer)
     chosen = answer if isinstance(answer, list) else [answer]
     return enumeration([str(choice.label) for choice in CHOICES[question] if choice.value in chosen])
 
 
-def tag_label(tag: UserTag) -> str:
-    """Return the value of a tag in the reader's language."""
-    value = parse_stored_tag_value(tag.name, tag.value)
-    return answer_label(Question(tag.name), list(value) if tag.name in MULTIPLE else str(value))
-
-
-def preview_lines(
-    answers: Mapping[str, JsonValue],
-    steps: Sequence[MemoryStep],
-    tags: Mapping[str, UserTag],
-    profile: FinancialProfile,
-    *,
-    now: datetime,
-) -> list[PromptLine]:
-    """Return the lines of tags, then of memories, as the next prompt has them; what its owner hides is in none."""
-    lines = []
-    if profile.include_tags:
-        for question in sorted(question for question in Question if question.is_tag and question.field in answers):
-            stored, tag = serialize_tag_value(question, answers[question.field]), tags.get(question)
-            is_there = tag is not None and tag.source == TagSource.USER and tag.value == stored
-            lines.append(PromptLine(f"- {question}: {labels_of(question, stored)}", not is_there))
-    if profile.include_memories:
-        for step in steps:
-            if step.act not in KEPT:
-                row = MemoryRow(0, Category.PERSONALIZATION, step.statement, now)
-                lines.append(PromptLine(memory_line(row), step.act is not MemoryAct.NOTHING))
-    return lines
-
-
-def preview_of(
-    stored: Answers,
-    answers: Mapping[str, JsonValue],
-    memories: Mapping[Question, Memory],
-    tags: Mapping[str, UserTag],
-    profile: FinancialProfile,
-    *,
-    now: datetime,
-) -> Preview:
-    """Return what the agent will read once these valid answers count."""
-    steps = plan_memories(stored, answers, memories)
-    kept = [(ASKED[step.question].name, KEPT[step.act]) for step in steps if step.act in KEPT]
-    return Preview(preview_lines(answers, steps, tags, profile, now=now), kept)
-
-
-def list_rows(
-    stored: Answers, memories: Mapping[Question, Memory], tags: Mapping[str, UserTag], *, is_draft: bool
-) -> list[AnswerRow]:
-    """Return every question with its newest answer and what became of it."""
-    acts = {step.question: step.act for step in plan_memories(stored, stored.given, memories)}
-    rows = []
-    for question in Question:
-        answer, tag = stored.shown.get(question.field), tags.get(question)
-        memory = memories.get(question)
-        rows.append(
-            AnswerRow(
-                question,
-                ASKED[question].title,
-                answer_label(question, answer) if answer is not None else "",
-                counts=not is_draft or question.field not in stored.drafted,
-                tag=tag_label(tag) if tag and tag.source == TagSource.USER else "",
-                memory=memory if memory and memory.deleted_at is None else None,
-                note=KEPT.get(acts.get(question, MemoryAct.NOTHING), ""),
-            )
-        )
-    return rows
-
-
-def hidden_notes(profile: FinancialProfile) -> list[str]:
-    """Return what the settings of the profile keep out of the prompt."""
-    notes = {
-        _("Your profile hides tags from the prompt."): profile.include_tags,
-        _("Your profile hides memories of this kind from the prompt."): profile.include_memories,
-    }
-    return [note for note, is_shown in notes.items() if not is_shown]
+def tag_label(question: Question, stored: str) -> str:
+    """Return what the column of a tag holds in the reader's language."""
+    value = parse_stored_tag_value(question, stored)
+    return answer_label(question, value if isinstance(value, str) else list(value))

@@ -10,7 +10,6 @@ urlpatterns = [
     path("", views.overview, name="page"),
     path("finish/", views.finish, name="finish"),
     path("undo/", views.undo, name="undo"),
-    path("discard/", views.discard, name="discard"),
     path("<str:step>/", views.step, name="step"),
     path("<str:step>/preview/", views.preview, name="preview"),
 ]

@@ -1,7 +1,7 @@
 """The one model call on a request: which tags a message needs. Sources: S3 (intent gating), decisions (model calls).
 
-It helps where it can and is missed by nobody where it cannot: without a key, over a budget, late, or with an answer that
-is none, nothing is chosen.
+It may fail, and nothing fails with it: without a key, over a budget, late, or with an answer that does not fit,
+nothing is chosen.
 """
 
 from collections.abc import Sequence

@@ -1,5 +1,6 @@
 """Reads of prompts: what a session was given, and what one would be given now."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -35,6 +36,8 @@ from profile_app.prompt.core.blocks import (
     render_prefix,
 )
 from profile_app.prompt.models import TEXTS, SessionSnapshot
+from profile_app.workspace.models import Workspace
+from profile_app.workspace.problems import described
 from profile_app.workspace.selectors import PromptFiles, load_prompt_files, today_of
 
 MAX_PREFERENCES = 50
@@ -42,11 +45,12 @@ MAX_PREFERENCES = 50
 
 @dataclass(frozen=True)
 class Assembled:
-    """A prompt, what it leaves out, by which switches, and what each of them costs when it is on."""
+    """A prompt and what it leaves out; by which switches, how its owner has them, and what each costs when on."""
 
     prompt: Prompt
     left_out: tuple[LeftOut, ...]
     switches: Switches
+    own_switches: Switches
     costs: Costs
 
 
@@ -57,18 +61,19 @@ def load_next_prompt(*, owner: User, now: datetime) -> Prompt:
 
 
 def load_prompt(
-    *, owner: User, now: datetime, switches: Switches | None = None, with_bootstrap: bool = True
+    *, owner: User, now: datetime, tried: Mapping[str, bool] | None = None, with_bootstrap: bool = True
 ) -> Assembled:
-    """Return the prompt of a session that begins now, and what it leaves out; `switches` instead of the owner's own."""
+    """Return the prompt of a session that begins now, and what it leaves out; `tried` flags instead of the owner's."""
     profile = load_profile(owner.pk)
     texts = load_texts(owner, profile, now=now)
-    used = switches or switches_of(profile)
+    own = switches_of(profile)
+    used = replace(own, **(tried or {}))
     if not with_bootstrap:
         texts = replace(texts, files=replace(texts.files, bootstrap=""))
     prompt = assemble(texts, used, now=now)
     is_hidden = not used.include_memories
     left_out = count_left_out(owner=owner, carried=len(prompt.memory_ids), is_hidden=is_hidden, now=now)
-    return Assembled(prompt, left_out, used, costs_of(texts.portrait))
+    return Assembled(prompt, left_out, used, own, costs_of(texts.portrait))
 
 
 def switches_of(profile: FinancialProfile) -> Switches:
@@ -133,6 +138,12 @@ def assemble(texts: PromptTexts, switches: Switches, *, now: datetime) -> Prompt
             as_of=now,
         ),
     )
+
+
+def load_folder_problems(owner: User) -> list[dict[str, str]]:
+    """Return what was wrong with the owner's folder when it was read last. One query."""
+    workspace = Workspace.objects.for_owner(owner).first()
+    return described(workspace.problems) if workspace else []
 
 
 def list_sessions(*, owner: Owner) -> "QuerySet[Session]":

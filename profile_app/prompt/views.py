@@ -1,10 +1,11 @@
 """`/prompt/`: what the agent sees, byte for byte."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import astuple, dataclass
 from enum import StrEnum
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils import timezone
@@ -25,17 +26,23 @@ from minara_site.web.lists import total_label
 from minara_site.web.responses import render_page
 from profile_app.prompt.core import Prompt
 from profile_app.prompt.models import SessionSnapshot
-from profile_app.prompt.pages import bar_of, compare, count_defused, left_out_rows, parts_of
+from profile_app.prompt.pages import bar_of, compare, left_out_rows
+from profile_app.prompt.pages.parts import SWITCHES, part_groups, switch_rows
+from profile_app.prompt.pages.text import count_defused, parts_of
 from profile_app.prompt.selectors import (
     find_current,
     find_previous,
     get_frozen_prompt,
     get_snapshot,
     list_newest_snapshots,
+    load_folder_problems,
     load_prompt,
 )
+from profile_app.workspace.core.identity import AgentIdentity
+from profile_app.workspace.selectors import load_identity
 
 RECENT_SESSIONS = 10
+ON = "on"
 
 
 class Show(StrEnum):
@@ -48,11 +55,16 @@ class Show(StrEnum):
 
 @dataclass(frozen=True)
 class Reading:
-    """What the URL asks for: whose prompt, of which session (None when there is none), and in which way."""
+    """What the URL asks for: whose prompt, of which session (None when there is none), in which way, which switches.
+
+    `tried` are the flags of the profile that are tried otherwise; nothing of it is stored.
+    """
 
     owner: User
     snapshot: SessionSnapshot | None
     show: Show
+    tried: Mapping[str, bool]
+    is_own: bool
 
 
 @page(Act.PROMPT_READ)
@@ -60,7 +72,7 @@ def prompt_page(request: PageRequest) -> HttpResponse:
     """Show the prompt of a session, what changed against the one before, or what a session would be given now."""
     reading = read_url(request)
     record_access(request, reading)
-    shown = now_context(reading.owner) if reading.snapshot is None else session_context(reading, reading.snapshot)
+    shown = now_context(reading) if reading.snapshot is None else session_context(reading, reading.snapshot)
     return render_page(request, "profile_app/prompt/page.html", {**frame_context(request, reading), **shown})
 
 
@@ -70,7 +82,7 @@ def prompt_text(request: PageRequest) -> HttpResponse:
     reading = read_url(request)
     record_access(request, reading)
     if reading.show is Show.NOW or reading.snapshot is None:
-        text = load_prompt(owner=reading.owner, now=timezone.now()).prompt.text
+        text = load_prompt(owner=reading.owner, now=timezone.now(), tried=reading.tried).prompt.text
     else:
         text = get_frozen_prompt(owner=reading.owner, session_id=reading.snapshot.pk).prompt.text
     return HttpResponse(text, content_type="text/plain; charset=utf-8")
@@ -85,7 +97,9 @@ def read_url(request: PageRequest) -> Reading:
     snapshot = get_snapshot(owner=owner, session_id=session_id) if session_id else find_current(owner=owner)
     asked = request.GET.get("show", Show.SESSION)
     show = Show(asked) if asked in set(Show) else Show.SESSION
-    return Reading(owner=owner, snapshot=snapshot, show=show if snapshot else Show.NOW)  # type: ignore[arg-type]
+    tried = {flag: request.GET[name] == ON for name, (flag, _label) in SWITCHES.items() if name in request.GET}
+    shown = show if snapshot else Show.NOW
+    return Reading(owner, snapshot, shown, tried, is_own=owner == request.user)  # type: ignore[arg-type]
 
 
 def record_access(request: PageRequest, reading: Reading) -> None:
@@ -102,18 +116,24 @@ def record_access(request: PageRequest, reading: Reading) -> None:
 
 def frame_context(request: PageRequest, reading: Reading) -> dict[str, Any]:
     """Return what stands around every way of showing: whose prompt, the tabs, the newest sessions."""
-    sessions, is_own = list_newest_snapshots(owner=reading.owner, limit=RECENT_SESSIONS), reading.owner == request.user
-    if not is_own:
+    sessions = list_newest_snapshots(owner=reading.owner, limit=RECENT_SESSIONS)
+    if not reading.is_own:
         for each in filter(None, (*sessions, reading.snapshot)):
             each.session.title = mask(each.session.title)  # for this page, and not to be stored
-    links = {show.value: f"?{changed_query(request.GET, show=show).removeprefix('?')}" for show in Show}
+    identity = load_identity(reading.owner)
+    untried = dict.fromkeys(SWITCHES)
+    links = {show.value: f"?{changed_query(request.GET, show=show, **untried).removeprefix('?')}" for show in Show}
     return {
         "title": _("What the agent sees"),
-        "owner_name": "" if is_own else reading.owner.username,
+        "owner_name": "" if reading.is_own else reading.owner.username,
         "show": reading.show,
         "links": links,
         "text_url": reverse("prompt:text") + changed_query(request.GET),
         "sessions": sessions,
+        "session_id": request.GET.get("session", ""),
+        "identity": identity if reading.is_own else AgentIdentity(*map(mask, astuple(identity))),
+        "problems": load_folder_problems(reading.owner),
+        "is_gated": settings.MINARA.chat_intent_gating_enabled,
     }
 
 
@@ -123,7 +143,7 @@ def session_context(reading: Reading, snapshot: SessionSnapshot) -> dict[str, An
     waiting = count_writes_since(owner_id=snapshot.session.owner_id, since=snapshot.frozen_at)
     can_compare = previous is not None and not (previous.is_wiped or snapshot.is_wiped)
     return {
-        **(now_context(reading.owner) if reading.show is Show.NOW else frozen_context(snapshot, reading.owner)),
+        **(now_context(reading) if reading.show is Show.NOW else frozen_context(reading, snapshot)),
         "snapshot": snapshot,
         "previous": previous,
         "comparison": compare(previous.prompt, snapshot.prompt) if previous and can_compare else None,
@@ -132,24 +152,29 @@ def session_context(reading: Reading, snapshot: SessionSnapshot) -> dict[str, An
     }
 
 
-def frozen_context(snapshot: SessionSnapshot, owner: User) -> dict[str, Any]:
+def frozen_context(reading: Reading, snapshot: SessionSnapshot) -> dict[str, Any]:
     """Return what a session was given; once wiped, its sizes and hash without the text."""
-    shown = prompt_context(snapshot.prompt, snapshot.what_was_left_out, owner)
+    shown = prompt_context(snapshot.prompt, snapshot.what_was_left_out, reading)
     if snapshot.is_wiped:
         shown |= {"parts": [], "sha256": snapshot.sha256, "size_bytes": snapshot.size_bytes}
     return shown
 
 
-def now_context(owner: User) -> dict[str, Any]:
-    """Return what a session would be given now."""
-    assembled = load_prompt(owner=owner, now=timezone.now())
-    return prompt_context(assembled.prompt, assembled.left_out, owner)
-
-
-def prompt_context(prompt: Prompt, left_out: Iterable[LeftOut], owner: User) -> dict[str, Any]:
-    """Return a prompt section by section, what it costs, and what it leaves out."""
+def now_context(reading: Reading) -> dict[str, Any]:
+    """Return what a session would be given now, with the switches that can be tried. It claims nothing."""
+    assembled = load_prompt(owner=reading.owner, now=timezone.now(), tried=reading.tried)
     return {
-        "parts": parts_of(prompt, find_hard_constraints(prompt.memory_ids, owner=owner)),
+        **prompt_context(assembled.prompt, assembled.left_out, reading),
+        "switches": switch_rows(assembled.switches, assembled.own_switches, assembled.costs),
+        "is_tried": assembled.switches != assembled.own_switches,
+    }
+
+
+def prompt_context(prompt: Prompt, left_out: Iterable[LeftOut], reading: Reading) -> dict[str, Any]:
+    """Return a prompt section by section, what it costs and why, and what it leaves out."""
+    return {
+        "parts": parts_of(prompt, find_hard_constraints(prompt.memory_ids, owner=reading.owner)),
+        "groups": part_groups(prompt, is_own=reading.is_own),
         "has_rows": any(section.rows for section in prompt.sections),
         "defused": count_defused(prompt),
         "dropped": prompt.dropped,

@@ -2,23 +2,39 @@
 
 from dataclasses import dataclass
 from datetime import date, datetime
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from django.db.models import QuerySet
+from django.conf import settings
+from django.db.models import Q, QuerySet
 
+from memory_app.memories.core import HARD_CONSTRAINT, FactState
+from memory_app.memories.hidden import hides_memories
+from memory_app.memories.models import Memory
+from memory_app.memories.selectors import newest_accepted
 from minara_site.access.models import User
+from minara_site.kernel.conversations.models import Session
+from minara_site.kernel.core.vocabulary import USER_WRITTEN
+from minara_site.kernel.errors import NotFound
 from minara_site.kernel.ownership import Owner
 from profile_app.documents.core import WORKSPACE_FILE
 from profile_app.documents.models import Document
-from profile_app.documents.selectors import list_documents, load_texts_in_force
+from profile_app.documents.selectors import find_document, list_documents, load_texts_in_force
 from profile_app.workspace.core.identity import AgentIdentity, parse_identity
 from profile_app.workspace.core.names import (
     MAX_NOTES,
     MAX_NOTES_IN_PROMPT,
     MEMORY_FOLDER,
     FileName,
+    full_name,
     newest_notes,
+    placement_of,
 )
+from profile_app.workspace.core.proposals import find_missing
+from profile_app.workspace.models import Workspace
+from profile_app.workspace.problems import unknown_name_label
+
+MAX_PROPOSED = 200
 
 PROMPT_FILES = (FileName.SOUL, FileName.AGENTS, FileName.BOOTSTRAP, FileName.USER, FileName.MEMORY)
 
@@ -61,3 +77,51 @@ def today_of(owner: User, now: datetime) -> date:
 def list_done_files(owner: Owner) -> "QuerySet[Document]":
     """Return what sessions have carried of BOOTSTRAP.md, the newest first."""
     return list_documents(owner=owner, kind=WORKSPACE_FILE).filter(name__startswith="BOOTSTRAP.done.").order_by("-name")
+
+
+def usual_path(owner: User) -> Path:
+    """Return where an owner's folder is unless a set-up names another place."""
+    return Path(settings.DATA_DIR) / "workspace" / ("default" if owner.is_default else f"u{owner.pk}")
+
+
+def path_of(workspace: Workspace, owner: User) -> Path:
+    """Return where a workspace's folder is."""
+    return Path(workspace.path) if workspace.path else usual_path(owner)
+
+
+def find_workspace(owner: Owner) -> Workspace | None:
+    """Return where an owner's folder is, None before the first."""
+    found: Workspace | None = Workspace.objects.for_owner(owner).first()
+    return found
+
+
+def list_present(owner: Owner) -> "QuerySet[Document]":
+    """Return the files that say something, or of which a text waits."""
+    return list_documents(owner=owner, kind=WORKSPACE_FILE).exclude(content="", held_at__isnull=True)
+
+
+def count_live_sessions(owner: Owner) -> int:
+    """Return how many sessions of an owner run."""
+    return int(Session.objects.for_owner(owner).open().count())
+
+
+def find_missing_lines(owner: User, text: str) -> list[str]:
+    """Return the settled facts and the memories in their owner's words that MEMORY.md lacks, the newest first.
+
+    None while the owner hides memories. Limits stand in prompts on their own and are left out.
+    """
+    if hides_memories(owner):
+        return []
+    rows = Memory.objects.for_owner(owner).live().exclude(fact_type=HARD_CONSTRAINT)
+    wanted = Q(fact_state=FactState.SETTLED) | Q(source__in=USER_WRITTEN, fact_state__isnull=True)
+    found = newest_accepted(rows.filter(wanted), MAX_PROPOSED)
+    return find_missing(text, [row.content for row in found])
+
+
+def get_text(*, owner: Owner, said: str) -> str:
+    """Return the text in force of a file that somebody names at a terminal, empty without one. Raises NotFound."""
+    name = full_name(said)
+    if placement_of(name) is None:
+        raise NotFound(unknown_name_label())
+    document = find_document(owner=owner, kind=WORKSPACE_FILE, name=name)
+    return document.content if document else ""

@@ -63,6 +63,8 @@ from minara_site.kernel.llm.models import BudgetWindow, LlmUsage
 from minara_site.kernel.market.moves import find_move
 from minara_site.kernel.market.outcome import Direction, Outcome, OutcomeWindow
 from minara_site.kernel.registry import load as load_list
+from profile_app.documents.core import Origin
+from profile_app.portrait.services.profile import save_custom_prompt
 from profile_app.prompt.models import SessionSnapshot
 from tests.kit.clock import NOON
 from tests.kit.page import text_of
@@ -342,7 +344,13 @@ def approve_a_preference_in_own_words(owner: Any, now: datetime) -> Any:
     return approve(preference_id=row.pk, owner=owner, statement="mine now", actor=actor, now=now)
 
 
+def write_a_custom_prompt(owner: Any, now: datetime) -> Any:
+    by_owner = {"origin": Origin.PAGE, "actor": f"user:{owner.pk}"}
+    return save_custom_prompt(owner=owner, content="mine now", now=now, **by_owner).document
+
+
 WRITTEN = {
+    "financial_profile": write_a_custom_prompt,
     "methodologies": quarantine_a_methodology,
     "trading_cases": record_a_case,
     "learnings": edit_a_learning,
@@ -373,6 +381,7 @@ def test_of_every_part_what_was_written_after_the_load_stays(default: Any, now: 
     faults.show()
     kinds = ("Memories and facts", "Profile values", "Decisions", "Sessions", "Learnings", "Preferences")
     kept = dict.fromkeys(kinds, 1)
+    kept["Texts of the profile"] = 1
     kept["Methodologies"] = 2  # the one that was quarantined, and the one at which the case hints
     assert {str(rows.label): rows.kept for rows in shown.rows if rows.kept} == kept
     assert not User.objects.filter(username__startswith="demo-").exists()

@@ -40,6 +40,12 @@ JSON: dict[str, dict[str, Any]] = {
     "POST /v1/prices": {"symbol": "BTC", "price": "61250.5", "ts": "2026-06-01T12:00:00Z"},
     "POST /v1/tools/{name}": {"limit": 5},
     "PUT /v1/user-profile/{key}": {"value": "Europe/Rome"},
+    "PUT /v1/profile/tags/{tag_name}": {"value": "aggressive"},
+    "PUT /v1/profile/settings": {"include_tags": False},
+    "PUT /v1/profile/prompt": {"custom_prompt": "Numbers first, then your view"},
+    "PUT /v1/profile/reference-wallets": {
+        "wallets": [{"address": "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359", "label": "slow fund"}]
+    },
     "POST /v1/sessions": {"title": "Morning"},
     "POST /v1/sessions/{session_id}/turns": {
         "user_message": "hello",
@@ -77,6 +83,13 @@ FORMS: dict[str, dict[str, Any]] = {
     "POST /methodologies/<str:uid>/quarantine/": {"reason": "Three losses in a row"},
     "POST /learnings/bulk/": {"action": "delete", "ids": ["learning_id"]},
     "POST /learnings/<str:learning_uid>/edit/": {"guidance": "set the stop first", "version": "2"},
+    "POST /profile/tags/<str:tag_name>/declare/": {"value": "aggressive"},
+    "POST /profile/prompt/": {"custom_prompt": "Numbers first, then your view", "version": "prompt_version"},
+    "POST /profile/prompt/warn/": {"custom_prompt": "Numbers first, then your view"},
+    "POST /profile/prompt/draft/": {"draft": "Numbers fi"},
+    "POST /profile/settings/": {"setting": "include_tags", "value": "0"},
+    "POST /profile/wallets/add/": {"address": "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359", "label": "slow fund"},
+    "POST /profile/wallets/<str:address>/label/": {"label": "slow fund"},
     "POST /profile/preferences/new/": {
         "dimension": "timeframe",
         "kind": "soft_preference",

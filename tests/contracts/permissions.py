@@ -71,6 +71,7 @@ ANAS_OWN = on_page(ana=OPEN, ben=MISSING, sam=MISSING, olga=MISSING)  # support 
 ANA_HERSELF = on_page(ana=OPEN, ben=MISSING, sam=REFUSED, olga=REFUSED)
 ANA_AND_OPERATORS = on_page(ana=OPEN, ben=MISSING, sam=REFUSED, olga=OPEN)
 SUPPORT = on_page(ana=REFUSED, ben=REFUSED, sam=OPEN, olga=REFUSED)
+WITH_TAGS = on_page(ana=OPEN, ben=OPEN, sam=REFUSED, olga=MISSING)
 ANA_AND_STAFF = on_page(ana=OPEN, ben=MISSING, sam=OPEN, olga=OPEN)
 
 
@@ -251,6 +252,18 @@ PAGES: dict[str, Row] = {
     "memories/<int:memory_id>/delete/": page(Act.MEMORY_REMOVE, get=ANA_AND_OPERATORS, post=ANA_AND_OPERATORS),
     "memories/<int:memory_id>/restore/": page(Act.MEMORY_REMOVE, get=ANA_AND_OPERATORS, post=ANA_AND_OPERATORS),
     "memories/<int:memory_id>/hard-constraint/": page(Act.PREFERENCE_PROPOSE, post=ONLY_ANA),
+    "profile/": page(Act.PROFILE_READ, get=OWNERS),
+    "profile/prompt/": page(Act.PROFILE_WRITE, post=OWNERS),
+    "profile/prompt/warn/": page(Act.PROFILE_WRITE, post=OWNERS),
+    "profile/prompt/draft/": page(Act.PROFILE_WRITE, post=OWNERS),
+    "profile/prompt/versions/": page(Act.PROFILE_READ, get=WITH_TAGS),  # olga has no custom prompt
+    "profile/prompt/versions/<int:number>/restore/": page(Act.PROFILE_WRITE, post=WITH_TAGS),
+    "profile/settings/": page(Act.PROFILE_WRITE, post=OWNERS),
+    "profile/wallets/add/": page(Act.PROFILE_WRITE, post=OWNERS),
+    "profile/wallets/undo/": page(Act.PROFILE_WRITE, post=NO_OWNER),  # nobody here has changed anything
+    "profile/wallets/<str:address>/label/": page(Act.PROFILE_WRITE, post=WITH_TAGS),
+    "profile/wallets/<str:address>/remove/": page(Act.PROFILE_WRITE, post=WITH_TAGS),
+    "profile/refresh/": page(Act.PROFILE_WRITE, post=OWNERS),
     "profile/preferences/": page(Act.PREFERENCES_READ, get=OWNERS),
     "profile/preferences/new/": page(Act.PREFERENCE_PROPOSE, get=OWNERS, post=OWNERS),
     "profile/preferences/count/": page(Act.PREFERENCE_PROPOSE, post=OWNERS),
@@ -266,6 +279,11 @@ PAGES: dict[str, Row] = {
     "profile/preferences/<int:preference_id>/archive-constraint/": page(
         Act.PREFERENCE_ACTIVATE, get=ONLY_ANA, post=ONLY_ANA
     ),
+    "profile/tags/": page(Act.PROFILE_READ, get=OWNERS),
+    "profile/tags/undo/<int:tag_event_id>/": page(Act.PROFILE_WRITE, post=ONLY_ANA),
+    "profile/tags/<str:tag_name>/declare/": page(Act.PROFILE_WRITE, post=OWNERS),
+    "profile/tags/<str:tag_name>/clear/": page(Act.PROFILE_WRITE, post=WITH_TAGS),
+    "profile/tags/<str:tag_name>/confirm/": page(Act.PROFILE_WRITE, post=WITH_TAGS),
     "facts/": page(Act.FACTS_READ, get=OWNERS),
     "facts/conflicts/": page(Act.FACTS_READ, get=OWNERS),
     "facts/conflicts/<int:conflict_id>/<str:kind>/": page(Act.FACTS_CHANGE, post=ANA_AND_OPERATORS),
@@ -379,6 +397,17 @@ OPERATIONS: dict[str, tuple[Act, Audience]] = {
     "GET /v1/user-profile": (Act.USER_PROFILE_READ, by_key(Scope.MEMORY_READ)),
     "PUT /v1/user-profile/{key}": (Act.USER_PROFILE_WRITE, {**TYPED, "ben": OPEN, "olga": OPEN, "key_operator": OPEN}),
     "DELETE /v1/user-profile/{key}": (Act.USER_PROFILE_WRITE, TYPED),
+    "GET /v1/profile": (Act.PROFILE_READ, by_key(Scope.PROFILE_READ)),
+    "PUT /v1/profile/settings": (Act.PROFILE_WRITE, by_key(Scope.PROFILE_WRITE)),
+    "PUT /v1/profile/prompt": (Act.PROFILE_WRITE, by_key(Scope.PROFILE_WRITE)),
+    "DELETE /v1/profile/prompt": (Act.PROFILE_WRITE, by_key(Scope.PROFILE_WRITE)),
+    "PUT /v1/profile/reference-wallets": (Act.PROFILE_WRITE, by_key(Scope.PROFILE_WRITE)),
+    "POST /v1/profile/refresh": (Act.PROFILE_WRITE, by_key(Scope.PROFILE_WRITE)),
+    "PUT /v1/profile/tags/{tag_name}": (Act.PROFILE_WRITE, by_key(Scope.PROFILE_WRITE)),
+    "DELETE /v1/profile/tags/{tag_name}": (
+        Act.PROFILE_WRITE,
+        {**by_key(Scope.PROFILE_WRITE), "olga": MISSING, "key_operator": MISSING},  # who has no tag
+    ),
     "GET /v1/sessions": (Act.PROMPT_READ, by_key(Scope.MEMORY_READ)),
     "POST /v1/sessions": (Act.PROMPT_READ, by_key(Scope.MEMORY_READ)),
     "GET /v1/sessions/{session_id}/prompt": (Act.PROMPT_READ, by_key(Scope.MEMORY_READ, object_of_ana=True)),
@@ -399,4 +428,6 @@ TOOLS: dict[str, tuple[Act, Audience]] = {
     "memory_learn": (Act.LEARNING_WRITE, by_key(Scope.LEARNING_WRITE)),
     "skill_learn": (Act.LEARNING_WRITE, by_key(Scope.LEARNING_WRITE)),
     "record_case": (Act.CASE_WRITE, by_key(Scope.LEARNING_WRITE)),
+    "personalization_snapshot": (Act.PROFILE_READ, by_key(Scope.PROFILE_READ)),
+    "search_conversation_memory": (Act.MEMORY_READ, by_key(Scope.MEMORY_READ)),
 }

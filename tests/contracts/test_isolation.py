@@ -44,6 +44,7 @@ OWNED = {
     "case_id",
     "preference_id",
     "event_id",
+    "tag_event_id",
     "export_id",
     "import_id",
 }
@@ -69,6 +70,7 @@ MISSING = {
     "case_id": MISSING_ID,
     "preference_id": MISSING_ID,
     "event_id": MISSING_ID,
+    "tag_event_id": MISSING_ID,
     "export_id": MISSING_ID,
     "import_id": MISSING_ID,
     "entry_stamp": "2026-06-12T12:00:00+00:00",

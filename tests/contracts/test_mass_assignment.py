@@ -108,6 +108,8 @@ ARGUMENTS = {
     "record_decision": {"role_id": "analysis.thesis.review", "inputs": {}, "decision": "The thesis holds"},
     "memory_learn": LEARNING,
     "skill_learn": LEARNING,
+    "personalization_snapshot": {},
+    "search_conversation_memory": {"query": "common"},
     "record_case": {"asset": "BTC", "decision": "Buy", "direction": "bullish", "horizon_hours": 24},
 }
 

@@ -40,6 +40,7 @@ TOASTS = {
     "methodologies:undo",
     "facts:undo_correction",
     "user_profile:undo",
+    "tags:undo",
 }  # only a toast offers these
 SIGNING_IN = {"account_login", "account_logout", "access:password"}  # tests of access and of the browser do these
 BOOKKEEPING = {
@@ -65,6 +66,7 @@ RECORDS = LOGS | {  # what is only ever added to
     "memory_revisions",
     "methodology_lifecycle_events",
     "user_profile_revisions",
+    "user_tag_events",
     "write_rollbacks",
     "django_session",
 }
@@ -72,6 +74,7 @@ RENEWED = {  # made anew, with another key
     "first_steps": ("user_id", "step"),
     "invitations": ("user_id",),
     "memory_edges": ("src_table", "src_id", "edge_type", "dst_entity_kind", "dst_entity_key"),
+    "user_tags": ("owner_id", "name", "value", "source", "actor", "origin"),
     "user_profile": ("owner_id", "key", "value", "actor"),
 }
 MARKS = ("decided_at", "deleted_at", "retired_at", "held_at", "reviewed_at")  # whether, not when
@@ -123,6 +126,7 @@ MADE = {  # the sample that a new row of a table stands for, and its column
     "run_id": ("job_runs", "id"),
     "prefix": ("api_keys", "prefix"),
     "export_id": ("bundle_transfers", "id"),
+    "tag_event_id": ("user_tag_events", "id"),
     "event_id": ("memory_consolidation_events", "id"),
     "preference_id": ("learned_preferences", "id"),
     "lifecycle_event_id": ("methodology_lifecycle_events", "id"),
@@ -187,6 +191,10 @@ WALKS: dict[str, Walk] = {
     "user_profile:edit": Walk(),
     "user_profile:remove": Walk(),
     "user_profile:undo": Walk(first=("user_profile:remove",)),
+    "tags:declare": Walk(),
+    "tags:clear": Walk(),
+    "tags:confirm": Walk(samples={"tag_name": "inferred_tag"}),
+    "tags:undo": Walk(first=("tags:declare",)),
     "bundle:exports": Walk(),
     "access:key_new": Walk(undo={"word": "revoke"}),
     "console:settings": Walk(undo=PREFERENCES),

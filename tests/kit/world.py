@@ -43,6 +43,10 @@ from minara_site.kernel.jobs.models import JobRun, WorkerSeen
 from profile_app.documents.core import WORKSPACE_FILE, Origin
 from profile_app.documents.models import Document
 from profile_app.documents.services import save_document
+from profile_app.portrait.core.tags import TagSource
+from profile_app.portrait.core.wallets import Wallet
+from profile_app.portrait.services.profile import save_custom_prompt, set_reference_wallets
+from profile_app.portrait.services.tags import set_tag
 from profile_app.prompt.services import start_session
 from tests.contracts.bodies import QUERIES
 from tests.kit.databases import copy_databases, drop_databases, using
@@ -53,6 +57,7 @@ from tests.learning_app.rows import make_case, make_methodology, make_preference
 
 ANAS, BENS = "quokkaana", "wombatben"  # words that stand nowhere else
 ANAS_WORD, BENS_WORD = "bilbyana", "numbatben"  # stand beside them, to be searched for
+WALLET = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
 MANY = 5  # rows of each kind: a query that is asked as often is one for each row
 ROLE = "analysis.thesis.review"  # one whose outcomes people mark
 READ_SCOPES = frozenset(scope for scope in Scope if scope.endswith(":read"))
@@ -243,6 +248,7 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
         Category.PERSONALIZATION, f"{canary} never", Provenance(Source.USER_MANUAL, me.actor), HARD_CONSTRAINT
     )
     document = seed_documents(user, canary, actor=me.actor, key=by_key)
+    seed_profile(user, canary, actor=me.actor)
     samples = {
         "memory_id": typed[0],
         "hard_id": write_memory(owner_id=user.pk, draft=labelled, now=now).pk,
@@ -260,6 +266,12 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
         "user_id": user.pk,
         "hold_id": Hold.objects.get(kind="memory", object_id=held[0]).pk,
         "own_hold_id": Hold.objects.get(kind=WORKSPACE_FILE, object_id=document.pk).pk,
+        "tag_name": "risk",
+        "address": WALLET,
+        "number": 1,
+        "prompt_version": MANY,
+        "inferred_tag": "style",
+        "tag_event_id": seed_tags(user, actor=me.actor),
         "review_kind": "hold",
         **review_samples(Hold.objects.get(kind="memory", object_id=held[0]).pk),
         "conflict_id": pairs[0].pk,
@@ -305,6 +317,25 @@ def seed_documents(user: Any, canary: str, *, actor: str, key: str) -> Document:
             save_document(**file, content=f"{canary} wrote line {number}", origin=Origin.PAGE, actor=actor)
     waits = save_document(**{**file, "name": "USER.md"}, content=f"{canary} waits\u200b", origin=Origin.KEY, actor=key)
     return waits.document
+
+
+def seed_profile(user: Any, canary: str, *, actor: str) -> None:
+    """Give the profile a custom prompt of several versions, and wallets."""
+    now = timezone.now()
+    for number in range(MANY):
+        text = f"{canary} wants numbers first, look {number}"
+        save_custom_prompt(owner=user, content=text, origin=Origin.PAGE, actor=actor, now=now)
+    wallets = [Wallet(WALLET, f"{canary} fund"), Wallet("7EqQdEULxWcraVx3mXKFjc84LhCkMGZCkRvDpvcMwJeK", canary)]
+    set_reference_wallets(owner=user, wallets=wallets, actor=actor, now=now)
+
+
+def seed_tags(user: Any, *, actor: str) -> int:
+    """Make tags that are declared and inferred; return the event of the one that the samples name."""
+    said = {"owner": user, "now": timezone.now()}
+    for name, value in (("style", "technical"), ("FOMO Index", "Low")):
+        set_tag(**said, name=name, value=value, source=TagSource.INFERRED, actor="job:test")
+    set_tag(**said, name="frequency", value="weekly", source=TagSource.USER, actor=actor)
+    return set_tag(**said, name="risk", value="conservative", source=TagSource.USER, actor=actor).event_id
 
 
 def seed_learning(user: Any, canary: str, word: str, number: int, *, actor: str) -> Learning:

@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 from memory_app.importers.adapters.found import MIB, Found, parse_records, too_large, unreadable
 from memory_app.importers.core import minara
 from memory_app.importers.core.entries import Item, Record, Refusal
+from memory_app.importers.tables import load_tables
 from minara_site.kernel.errors import Invalid, MinaraError
 from minara_site.web.json_body import read_json
 
@@ -34,14 +35,27 @@ PRAGMAS = (
     "mmap_size = 0",
 )
 ALLOWED = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ}
-READERS: Mapping[str, Callable[[Record], Iterator[Any]]] = {
+OWN: Mapping[str, Callable[[Record], Iterator[Any]]] = {
     minara.MEMORIES: minara.read_memory,
     minara.USER_PROFILE: minara.read_profile_value,
 }
 
 
+def find_readers() -> dict[str, Callable[[Record], Iterator[Any]]]:
+    """Return how the rows of each table are read, memories first."""
+    return {**OWN, **{name: table.read for name, table in load_tables().items()}}
+
+
+def find_wanted(table: str) -> tuple[tuple[str, ...], frozenset[str]]:
+    """Return the columns of a table that are read, and those that it must have."""
+    if table in OWN:
+        return minara.COLUMNS[table], minara.NEEDED[table]
+    declared = load_tables()[table]
+    return declared.columns, declared.needed
+
+
 def read_database(path: Path, name: str) -> Iterator[Found]:
-    """Read memories, then the user profile. A file that is no such database is one refusal."""
+    """Read memories, the user profile, then what other apps bring in. A file that is no database is one refusal."""
     try:
         check_file(path)
         with closing(open_database(path)) as connection:
@@ -96,7 +110,7 @@ def open_database(path: Path) -> sqlite3.Connection:
 
 def find_tables(connection: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
     """Return our columns of the tables that are there, memories first. Raises Invalid, also for a damaged one."""
-    columns = {table: find_columns(connection, table) for table in READERS}
+    columns = {table: find_columns(connection, table) for table in find_readers()}
     if not columns[minara.MEMORIES]:
         raise Invalid(_("it has no table memories"))
     tables = {table: names for table, names in columns.items() if names}
@@ -119,8 +133,8 @@ class Deadline:
 
 
 def only_reads(action: int, table: str | None, *_rest: object) -> int:
-    """Allow reading our two tables and nothing else: no function, no pragma, no write."""
-    is_ours = action == sqlite3.SQLITE_SELECT or table in READERS
+    """Allow reading our tables and nothing else: no function, no pragma, no write."""
+    is_ours = action == sqlite3.SQLITE_SELECT or table in find_readers()
     return sqlite3.SQLITE_OK if action in ALLOWED and is_ours else sqlite3.SQLITE_DENY
 
 
@@ -136,10 +150,11 @@ def find_columns(connection: sqlite3.Connection, table: str) -> tuple[str, ...]:
     is_computed = any(column[6] for column in columns)
     if not columns or is_computed or "rowid" in map(str.lower, names):
         raise Invalid(_("%(table)s is no plain table") % {"table": table})
-    if not names >= minara.NEEDED[table]:
-        missing = ", ".join(sorted(minara.NEEDED[table] - names))
+    wanted, needed = find_wanted(table)
+    if not names >= needed:
+        missing = ", ".join(sorted(needed - names))
         raise Invalid(_("%(table)s has no column %(missing)s") % {"table": table, "missing": missing})
-    return tuple(column for column in minara.COLUMNS[table] if column in names)
+    return tuple(column for column in wanted if column in names)
 
 
 def read_row(
@@ -158,4 +173,4 @@ def read_row(
     except (sqlite3.Error, ValueError) as error:
         yield Refusal(place, _("this row cannot be read: %(cause)s") % {"cause": error}, mark)
     else:
-        yield from parse_records([Record(place, value, mark)], READERS[table])
+        yield from parse_records([Record(place, value, mark)], find_readers()[table])

@@ -49,6 +49,19 @@ class ProfileValue:
 
 
 @dataclass(frozen=True, slots=True)
+class TableRow:
+    """A row of another table of the sources' database (`tables.py`). `changed_at` is None when it does not say."""
+
+    line: int
+    table: str
+    key: str
+    value: str
+    source: str = ""
+    changed_at: datetime | None = None
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Refusal:
     """Something that cannot be imported, and why. Line 0 without id is the file itself."""
 
@@ -74,7 +87,7 @@ class Skip:
     id: str = ""
 
 
-Item = Entry | ProfileValue | Refusal | Skip
+Item = Entry | ProfileValue | TableRow | Refusal | Skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,10 +28,8 @@ def run_command(line: str, chat: Chat, terminal: Terminal) -> bool:
             prompt = chat.load_snapshot().prompt
             terminal.show(prompt.text)
             terminal.show(_("About %(tokens)d tokens.") % {"tokens": prompt.tokens})
-        case "/reflect" | "/recall" | "/budget" | "/preferences":
+        case "/reflect" | "/recall" | "/budget" | "/preferences" | "/profile" | "/workspace":
             run_shell(name.removeprefix("/"), words, chat, terminal)
-        case "/profile" | "/workspace":
-            terminal.show(_("%(name)s comes with the profile part of Minara; it is not here yet.") % {"name": name})
         case _:
             terminal.show(_("There is no command %(name)s. /help lists them.") % {"name": name})
     return True
@@ -43,6 +41,10 @@ def help_lines() -> list[tuple[str, str]]:
         ("/prompt", _("show what the agent was given at the start of this session")),
         ("/reflect [ROLE]", _("reflect on the decisions of a role; without one, list the roles")),
         ("/recall [ROLE]", _("show the newest lessons of a role; without one, list the roles")),
+        ("/profile", _("show who the agent thinks you are")),
+        ("/profile refresh", _("read your folder again and bring your tags up to date")),
+        ("/profile set SETTING on/off", _("switch include_memories, include_trading_summary or include_tags")),
+        ("/workspace FILE", _("show an agent file, such as soul, agents or user")),
         ("/budget", _("show what model calls cost, and what they may cost")),
         ("/preferences [list]", _("list the preferences")),
         ("/preferences approve ID", _("approve a proposal")),
@@ -59,7 +61,9 @@ def run_shell(name: str, words: list[str], chat: Chat, terminal: Terminal) -> No
         return
     if name == "preferences":
         words = preference_arguments(words)
-    if name in {"recall", "preferences"}:
+    if name == "profile" and not words:
+        words = ["show"]
+    if name in {"recall", "preferences", "profile", "workspace"}:
         words = [*words, "--user", chat.owner.get_username()]
     try:
         call_command(name, *words, stdout=terminal, stderr=terminal, no_color=True)

@@ -31,6 +31,13 @@ def list_first_steps(user: User, own: Own) -> list[StepView]:
         return []
     return [
         StepView(
+            _("Answer five questions"),
+            _("They become tags and memories: your agent knows from the start who it talks to. Each can be skipped."),
+            _("Continue") if own.onboarding.drafted else _("Begin"),
+            reverse("onboarding:page"),
+            own.has_onboarded,
+        ),
+        StepView(
             _("Bring in what you have"),
             _("From an OpenClaw or Hermes directory, or JSON lines; a dry run comes first. Or write one by hand."),
             _("Write one") if user.is_default else _("Import"),

@@ -6,7 +6,7 @@ from datetime import datetime, time, timedelta
 from itertools import pairwise
 from typing import Any
 
-from django.db.models import Exists, F, Q
+from django.db.models import Exists, F, Q, Subquery
 from django.utils import timezone
 
 from learning_app.preferences.models import Preference
@@ -22,6 +22,9 @@ from minara_site.kernel.jobs.models import JobRun, WorkerSeen
 from minara_site.kernel.jobs.selectors import SEEN_WITHIN, failed_runs
 from minara_site.kernel.llm.selectors import windows_to_look_at
 from minara_site.kernel.ownership import EVERYONE, Owner
+from profile_app.onboarding.core import Answers
+from profile_app.portrait.core.tags import TagSource
+from profile_app.portrait.models import FinancialProfile, UserTag
 
 DAYS = 14
 NEWEST = 6
@@ -42,6 +45,9 @@ class Own:
     has_brought_in: bool
     outcomes_due: RowCount
     proposals: RowCount
+    inferred_tags: RowCount
+    onboarding: Answers
+    has_onboarded: bool
 
 
 @dataclass(frozen=True)
@@ -108,6 +114,7 @@ def own_columns(user: User, now: datetime) -> dict[str, Any]:
     own = Memory.objects.for_owner(user).live()
     keys = ApiKey.objects.for_owner(user).filter(revoked_at=None)
     steps = FirstStep.objects.filter(user=user)
+    profile = FinancialProfile.objects.for_owner(user)
     return {
         "own_memories": CountOf(own),
         "has_memory": Exists(own.filter(is_demo=False)),
@@ -118,6 +125,9 @@ def own_columns(user: User, now: datetime) -> dict[str, Any]:
         "has_brought_in": Exists(BroughtIn.objects.for_owner(user).filter(seen_at=None)),
         "outcomes_due": CountOf(list_manual_due(owner=user, now=now)),
         "proposals": CountOf(Preference.objects.for_owner(user).proposed()),
+        "inferred_tags": CountOf(UserTag.objects.for_owner(user).filter(source=TagSource.INFERRED)),
+        "onboarding": Subquery(profile.values("onboarding_answers_json")[:1]),
+        "has_onboarded": Exists(profile.filter(onboarding_completed=1)),
     }
 
 
@@ -133,6 +143,9 @@ def read_own(row: Mapping[str, Any]) -> Own:
         has_brought_in=row["has_brought_in"],
         outcomes_due=RowCount.of(row["outcomes_due"]),
         proposals=RowCount.of(row["proposals"]),
+        inferred_tags=RowCount.of(row["inferred_tags"]),
+        onboarding=Answers.parse(row["onboarding"] or "{}"),
+        has_onboarded=row["has_onboarded"],
     )
 
 

@@ -38,6 +38,7 @@ from minara_site.web.moments import day, span_label
 from minara_site.web.responses import back, render_page, see_other
 from profile_app.prompt.pages import bar_of
 from profile_app.prompt.selectors import load_next_prompt
+from profile_app.workspace.selectors import load_identity
 
 ROLES = {
     Role.OPERATOR: gettext_lazy("Operator"),
@@ -95,6 +96,7 @@ def own_context(request: PageRequest, own: Own) -> dict[str, Any]:
         "own_total": total_label(own.memories),
         "brought_in": list_brought_in(request.user, unseen=True) if own.has_brought_in else [],
         "outcomes_due": own.outcomes_due,
+        "identity": load_identity(request.user),
     }
 
 

@@ -41,9 +41,7 @@ class Command(OwnerCommand):
             self.stdout.write("\n".join(visible(line) for line in text.split("\n")))
             return
         value = sys.stdin.read() if options["value"] is None else options["value"]
-        saved = save_custom_prompt(
-            owner=owner, content=value, origin=Origin.COMMAND, actor=ACTOR, now=timezone.now()
-        )
+        saved = save_custom_prompt(owner=owner, content=value, origin=Origin.COMMAND, actor=ACTOR, now=timezone.now())
         if saved.hold:
             self.stderr.write(
                 _("The guard refuses this text: it waits, and no agent reads it. %(name)s lets it in on Profile.")

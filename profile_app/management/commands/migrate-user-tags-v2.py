@@ -71,8 +71,7 @@ def describe(each: Migrated, owner: User) -> str:
     """Return one line about one tag; no control character of it reaches the terminal."""
     then, today = visible(f"{each.row.name}: {each.row.value}"), ""
     if each.tag is not None:
-        value = each.tag.value if isinstance(each.tag.value, str) else list(each.tag.value)
-        today = f"{each.tag.name}: {labels_of(each.tag.name, serialize_tag_value(each.tag.name, value))}"
+        today = f"{each.tag.name}: {labels_of(each.tag.name, serialize_tag_value(each.tag.name, each.tag.value))}"
     reason = str(REASONS.get(each.verdict, ""))
     parts = (f"{VERDICTS[each.verdict]!s:<9}", owner.get_username(), then, today and f"-> {today}", reason)
     return "  ".join(part for part in parts if part)

@@ -38,7 +38,7 @@ class SummaryOut(Schema):
     reference_wallets_summary: str
 
 
-class MemoryOut(Schema):
+class PortraitMemoryOut(Schema):
     """A personalization memory; `subcategory` is its fact_type."""
 
     id: int
@@ -56,7 +56,7 @@ class TagOut(Schema):
     updated_at: datetime
 
 
-class SettingsOut(Schema):
+class ProfileSettingsOut(Schema):
     """What the prompt carries."""
 
     include_memories: bool
@@ -71,18 +71,18 @@ class WalletOut(Schema):
     label: str | None
 
 
-class ProfileOut(Schema):
+class PortraitOut(Schema):
     """The portrait: the newest 20 personalization memories, the tags in force, and the owner's own words."""
 
     trading_summary: SummaryOut
-    memories: list[MemoryOut]
+    memories: list[PortraitMemoryOut]
     tags: list[TagOut]
     custom_prompt: str
-    settings: SettingsOut
+    settings: ProfileSettingsOut
     reference_wallets: list[WalletOut]
 
 
-class NewSettings(Strict):
+class NewProfileSettings(Strict):
     """Any of the three."""
 
     include_memories: StrictBool = True
@@ -90,13 +90,13 @@ class NewSettings(Strict):
     include_tags: StrictBool = True
 
 
-class NewPrompt(Strict):
+class NewCustomPrompt(Strict):
     """The owner's own instructions, up to 4 000 characters; an empty text removes them."""
 
     custom_prompt: str
 
 
-class PromptOut(Schema):
+class CustomPromptOut(Schema):
     """The custom prompt in force and its version."""
 
     custom_prompt: str
@@ -104,15 +104,15 @@ class PromptOut(Schema):
     updated_at: datetime
 
 
-class PromptHeld(Schema):
+class CustomPromptHeld(Schema):
     """The text waits for its owner; `data` is the one in force meanwhile."""
 
     ok: Literal[True] = True
-    data: PromptOut
+    data: CustomPromptOut
     held: HeldOut
 
 
-class Removed(Schema):
+class CustomPromptRemoved(Schema):
     """The text is removed; its versions stay."""
 
     ok: Literal[True] = True
@@ -144,7 +144,7 @@ class RefreshRun(Schema):
     run_id: int
 
 
-@router.get("/profile", summary="Read the portrait", auth=allow(Act.PROFILE_READ), response=Data[ProfileOut])
+@router.get("/profile", summary="Read the portrait", auth=allow(Act.PROFILE_READ), response=Data[PortraitOut])
 def read(request: PageRequest, query: Query[OwnerQuery]) -> dict[str, Any]:
     """Read who the owner is, as prompts may say it; texts that wait for a decision are left out."""
     owner = request.principal.reads(Act.PROFILE_READ, query.owner)
@@ -158,9 +158,9 @@ def read(request: PageRequest, query: Query[OwnerQuery]) -> dict[str, Any]:
     "/profile/settings",
     summary="Choose what prompts carry",
     auth=allow(Act.PROFILE_WRITE),
-    response=Data[SettingsOut],
+    response=Data[ProfileSettingsOut],
 )
-def put_settings(request: PageRequest, payload: NewSettings) -> dict[str, Any]:
+def put_settings(request: PageRequest, payload: NewProfileSettings) -> dict[str, Any]:
     """Switch memories, trading summary or tags on or off, from the next session on."""
     principal = request.principal
     profile = change_settings(
@@ -176,16 +176,18 @@ def put_settings(request: PageRequest, payload: NewSettings) -> dict[str, Any]:
     "/profile/prompt",
     summary="Set the custom prompt",
     auth=allow(Act.PROFILE_WRITE),
-    response={200: Data[PromptOut], 202: PromptHeld},
+    response={200: Data[CustomPromptOut], 202: CustomPromptHeld},
 )
-def put_prompt(request: PageRequest, payload: NewPrompt) -> Status[dict[str, Any]]:
+def put_prompt(request: PageRequest, payload: NewCustomPrompt) -> Status[dict[str, Any]]:
     """Set the owner's own instructions; 202 says that the guard refuses the text and that it waits for its owner."""
     saved = write_prompt(request, payload.custom_prompt)
     answer: dict[str, Any] = {"data": prompt_record(saved)}
     return Status(202, {**answer, "held": hold_record(saved.hold)}) if saved.hold else Status(200, answer)
 
 
-@router.delete("/profile/prompt", summary="Remove the custom prompt", auth=allow(Act.PROFILE_WRITE), response=Removed)
+@router.delete(
+    "/profile/prompt", summary="Remove the custom prompt", auth=allow(Act.PROFILE_WRITE), response=CustomPromptRemoved
+)
 def delete_prompt(request: PageRequest) -> dict[str, Any]:
     """Remove the owner's own instructions; the versions stay, and a text that waits goes on waiting."""
     write_prompt(request, "")

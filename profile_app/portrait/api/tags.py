@@ -1,6 +1,5 @@
 """`/v1/profile/tags`: declare a tag and clear one. Shapes: the contract."""
 
-from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from django.utils import timezone
@@ -11,6 +10,7 @@ from minara_site.access.api_auth import allow
 from minara_site.access.policy import Act
 from minara_site.shell.pages import PageRequest
 from minara_site.web.schemas import Data, Strict
+from profile_app.portrait.api.profile import TagOut
 from profile_app.portrait.core.tags import TagSource
 from profile_app.portrait.selectors.tags import get_tag, tag_record
 from profile_app.portrait.services.tags import clear_tag, set_tag
@@ -18,15 +18,6 @@ from profile_app.portrait.services.tags import clear_tag, set_tag
 router = Router(tags=["profile"])
 
 Word = Annotated[str, Field(max_length=40)]
-
-
-class TagOut(Schema):
-    """One tag; the value of `markets` is a list."""
-
-    name: str
-    value: str | list[str]
-    source: TagSource
-    updated_at: datetime
 
 
 class NewTag(Strict):
@@ -42,20 +33,22 @@ class TagCleared(Schema):
     deleted: Literal[True] = True
 
 
-@router.put(
-    "/profile/tags/{tag_name}", summary="Declare a tag", auth=allow(Act.PROFILE_WRITE), response=Data[TagOut]
-)
+@router.put("/profile/tags/{tag_name}", summary="Declare a tag", auth=allow(Act.PROFILE_WRITE), response=Data[TagOut])
 def put(request: PageRequest, tag_name: str, payload: NewTag) -> dict[str, Any]:
     """Say what the user says of a dimension, such as `risk` or `FOMO Index`. No other spelling is taken."""
     principal = request.principal
-    by = {"source": TagSource.USER, "actor": principal.actor, "now": timezone.now()}
-    set_tag(owner=principal.owner, name=tag_name, value=payload.value, **by)
-    return {"data": tag_record(get_tag(owner=principal.owner, name=tag_name))}
+    done = set_tag(
+        owner=principal.owner,
+        name=tag_name,
+        value=payload.value,
+        source=TagSource.USER,
+        actor=principal.actor,
+        now=timezone.now(),
+    )
+    return {"data": tag_record(get_tag(owner=principal.owner, name=done.name))}
 
 
-@router.delete(
-    "/profile/tags/{tag_name}", summary="Clear a tag", auth=allow(Act.PROFILE_WRITE), response=TagCleared
-)
+@router.delete("/profile/tags/{tag_name}", summary="Clear a tag", auth=allow(Act.PROFILE_WRITE), response=TagCleared)
 def delete(request: PageRequest, tag_name: str) -> dict[str, Any]:
     """Clear what counts of a dimension; what was learned or inferred before a declaration counts again."""
     principal = request.principal

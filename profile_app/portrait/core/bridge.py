@@ -1,4 +1,6 @@
-"""What an active preference says of a tag, read by fixed words: one value or nothing. Source: decisions (preferences, markets tag). Pure.
+"""What an active preference says of a tag, read by fixed words: one value or nothing. Pure.
+
+Source: decisions (preferences, markets tag).
 
 A statement that denies, compares, sets a condition or speaks of something else than trading says nothing: a tag that is
 missing costs less than one that is wrong.
@@ -44,7 +46,9 @@ def words(english: str, chinese: str = "") -> re.Pattern[str]:
 
 WORDS: dict[str, dict[str, re.Pattern[str]]] = {
     "risk": {
-        "conservative": words(r"conservative(?:ly)?|low[- ]risk|risk[- ]averse|preserv\w+ (?:of )?capital", "保守|低风险"),
+        "conservative": words(
+            r"conservative(?:ly)?|low[- ]risk|risk[- ]averse|preserv\w+ (?:of )?capital", "保守|低风险"
+        ),
         "balanced": words(r"balanced|moderate[- ]risk|medium[- ]risk", "均衡|中等风险"),
         "aggressive": words(r"aggressive(?:ly)?|high[- ]risk", "激进|高风险"),
     },
@@ -75,11 +79,11 @@ _DENIES = words(
     r"no|not|never|nor|neither|none|without|avoid\w*|don't|dont|cannot|can't|\w+n't|stop\w*|exclud\w+|except|less|fewer"
     r"|too|over|than|rather|instead|but|used to|hates?|dislikes?|skip\w*|ignor\w+|stay\w* (?:away|out)"
     r"|if|when\w*|unless|until|while|during",
-    r"不|没|勿|别|无|禁|非|避|少|太|比|而|如果|当|除|曾|讨厌|\?|？",
+    r"不|没|勿|别|无|禁|非|避|少|太|比|而|如果|当|除|曾|讨厌|\?|\uff1f",
 )
 _OF_ELSE: dict[str, re.Pattern[str]] = {
     "frequency": words(
-        r"charts?|candles?|bars?|time ?frames?|close[sd]?|reports?|summar\w+|digests?|alerts?|updates?|reviews?|loss\w*",
+        r"charts?|candles?|bars?|time ?frames?|close[sd]?|reports?|summar\w+|digests?|alerts?|updates?|loss\w*",
         "图|线|报告|总结|提醒",
     ),
     "style": words(

@@ -1,6 +1,7 @@
-"""The ten dimensions of a user's tags, their values, and how they are stored and written. Source: S3 (tags schema). Pure.
+"""The ten dimensions of a user's tags, their values, and how they are stored and written. Pure.
 
-The helpers bear the source's names in Python form. A value is exactly one of those printed: nothing is coerced (R-32).
+Source: S3 (tags schema). The helpers bear the source's names in Python form. A value is exactly one of those printed:
+nothing is coerced (R-32).
 """
 
 import json
@@ -38,6 +39,8 @@ SCHEMA: dict[str, dict[str, str]] = {
 
 TagValue = str | tuple[str, ...]
 """A value; of `markets` the chosen ones in the order of the schema."""
+SentValue = JsonValue | Sequence[str]
+"""What somebody sends as a value."""
 
 
 class TagSource(StrEnum):
@@ -56,7 +59,7 @@ def allowed_values(name: str) -> tuple[str, ...]:
     return tuple(SCHEMA.get(name, ()))
 
 
-def is_valid_tag_value(name: str, value: JsonValue) -> bool:
+def is_valid_tag_value(name: str, value: SentValue) -> bool:
     """Say whether this is a value of the dimension: one of its words, of `markets` a list of different ones."""
     allowed = allowed_values(name)
     if name not in MULTIPLE:
@@ -66,7 +69,7 @@ def is_valid_tag_value(name: str, value: JsonValue) -> bool:
     return all(isinstance(each, str) and each in allowed for each in value) and len(set(map(str, value))) == len(value)
 
 
-def serialize_tag_value(name: str, value: JsonValue) -> str:
+def serialize_tag_value(name: str, value: SentValue) -> str:
     """Return a valid value as its column holds it; `markets` is a JSON array in the order of the schema."""
     if name in MULTIPLE and isinstance(value, Sequence):
         return json.dumps([each for each in allowed_values(name) if each in value], separators=(",", ":"))

@@ -49,9 +49,10 @@ def migrate_tag(name: str, value: str, source: str) -> TagV2 | None:
 
 def words_of(name: str) -> dict[str, str]:
     """Return the words of a dimension with the value that each means."""
-    labels = {label: value for value, label in SCHEMA[name].items() if label}
-    spelled = {SPELLED.get(value, value.replace("_", " ").title()): value for value in SCHEMA[name]}
-    return spelled | labels | {value: value for value in SCHEMA[name]}
+    labels = {
+        label or SPELLED.get(value, value.replace("_", " ").title()): value for value, label in SCHEMA[name].items()
+    }
+    return labels | {value: value for value in SCHEMA[name]}
 
 
 def split_words(value: str) -> list[str]:

@@ -1,4 +1,6 @@
-"""The tags that stand for active preferences: written and taken back as the preferences go. Source: decisions (preferences).
+"""The tags that stand for active preferences: written and withdrawn as the preferences go.
+
+Source: decisions (preferences).
 
 The preferences decide; this only follows them, like the memories that stand for them. Of the active soft preferences of
 a dimension the one that was decided last speaks; a hard constraint is a limit and writes no tag.
@@ -50,7 +52,7 @@ def bridge_tags(*, now: datetime, ids: Sequence[int] | None = None) -> dict[str,
 
 
 def bridge_owner(*, owner: User, now: datetime) -> int:
-    """Bring every tag of an owner in step with their preferences; return how many were written or taken back."""
+    """Bring every tag of an owner in step with their preferences; return how many were written or withdrawn."""
     return sum(bool(follow(owner=owner, dimension=dimension, now=now)) for dimension in TAG_OF)
 
 
@@ -74,9 +76,16 @@ def follow(*, owner: User, dimension: PreferenceDimension, now: datetime) -> str
         row, value = wanted
         if claim is not None and claim.origin == origin_of(row) and says_so(claim, value):
             return ""
-        said: Any = value if isinstance(value, str) else list(value)
-        by = {"actor": ACTOR, "origin": origin_of(row), "is_demo": row.is_demo}
-        set_tag(owner=owner, name=name, value=said, source=LEARNED, now=now, **by)
+        set_tag(
+            owner=owner,
+            name=name,
+            value=value,
+            source=LEARNED,
+            actor=ACTOR,
+            now=now,
+            origin=origin_of(row),
+            is_demo=row.is_demo,
+        )
         return "written"
 
 

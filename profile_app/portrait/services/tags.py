@@ -1,4 +1,6 @@
-"""What changes a user's tags: set, cleared, confirmed, undone. Sources: S3 (`upsertTag`, `unionMarkets`), decisions (tags).
+"""What changes a user's tags: set, cleared, confirmed, undone.
+
+Sources: S3 (`upsertTag`, `unionMarkets`), decisions (tags).
 
 Each source says one value of a dimension at most, and the row is what the strongest of them says. What a weaker one
 says waits in the events, and comes back when the stronger one is cleared. Nothing is coerced (R-32).
@@ -11,7 +13,6 @@ from typing import Any
 
 from django.db import transaction
 from django.utils.translation import gettext as _
-from pydantic import JsonValue
 
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.services import record_audit
@@ -21,6 +22,7 @@ from profile_app.portrait.core.tags import (
     MARKETS,
     MULTIPLE,
     STRENGTH,
+    SentValue,
     TagSource,
     allowed_values,
     is_valid_tag_value,
@@ -51,7 +53,7 @@ def set_tag(
     *,
     owner: User,
     name: str,
-    value: JsonValue,
+    value: SentValue,
     source: TagSource,
     actor: str,
     now: datetime,
@@ -69,7 +71,7 @@ def set_tag(
 def set_tags(
     *,
     owner: User,
-    values: Mapping[str, JsonValue],
+    values: Mapping[str, SentValue],
     source: TagSource,
     actor: str,
     now: datetime,
@@ -133,7 +135,7 @@ def confirm_tag(*, owner: User, name: str, actor: str, now: datetime) -> TagChan
 def union_markets(
     *, owner: User, values: Collection[str], actor: str, now: datetime, origin: str = "", is_demo: bool = False
 ) -> TagChange:
-    """Add markets to the tag (S3, `unionMarkets`): none is removed, and the row keeps its source; a new one is inferred.
+    """Add markets to the tag (S3, `unionMarkets`): none is removed, the row keeps its source; a new one is inferred.
 
     Raises Invalid for what is no market.
     """
@@ -154,7 +156,7 @@ def union_markets(
 
 
 def undo_change(*, owner: User, event_id: int, actor: str, now: datetime) -> TagChange:
-    """Give a dimension back what counted before its last change. Raises NotFound, and Conflict when it changed since."""
+    """Give a dimension back what counted before its last change. Raises NotFound, Conflict when it changed since."""
     with transaction.atomic():
         lock_owner(owner.pk)
         event = list_events(owner=owner).filter(pk=event_id, kind__in=UNDONE_KINDS).first()
@@ -193,7 +195,11 @@ class Said:
             said = tag
         elif tag and STRENGTH[TagSource(tag.source)] > STRENGTH[self.source]:
             said, kind = find_claim(owner=self.owner, name=name, source=self.source), OUTRANKED
-        if said and said.value == stored and (self.source is not TagSource.LEARNED_PREFERENCE or said.origin == self.origin):
+        if (
+            said
+            and said.value == stored
+            and (self.source is not TagSource.LEARNED_PREFERENCE or said.origin == self.origin)
+        ):
             return TagChange(name, UNCHANGED, tag)
         event = self.add_event(name, kind, stored, tag)
         if kind != OUTRANKED:
@@ -249,9 +255,11 @@ def record(changes: Collection[TagChange], *, owner: User, actor: str, now: date
         record_audit(now=now, actor=actor, tool_call=act_name, owner_id=owner.pk, details=details)
 
 
-def value_problem(name: str, value: JsonValue) -> str:
+def value_problem(name: str, value: SentValue) -> str:
     """Return what to do about a value that its dimension does not have, empty for one that it has."""
     if is_valid_tag_value(name, value):
         return ""
     words = {"words": ", ".join(allowed_values(name))}
-    return (_("Send a list of one or more of: %(words)s.") if name in MULTIPLE else _("Choose one of: %(words)s.")) % words
+    return (
+        _("Send a list of one or more of: %(words)s.") if name in MULTIPLE else _("Choose one of: %(words)s.")
+    ) % words

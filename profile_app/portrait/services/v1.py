@@ -1,6 +1,6 @@
 """The one-off that brings tags of the first version into today's schema. Source: S3 (`migrate:user-tags-v2`)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -38,7 +38,7 @@ class Migrated:
 
 
 def migrate_tags(*, owner: User, apply: bool, now: datetime) -> list[Migrated]:
-    """Bring the owner's tags of the first version over, all of them or none; without `apply` say what would become of them.
+    """Bring the owner's tags of the first version over, all or none; without `apply` say what would become of them.
 
     A tag that stands gives way to no weaker one and to no older one of the same source. What was read is marked, so
     that the next run passes over it; what nobody knows stays as it is.
@@ -54,7 +54,7 @@ def migrate_tags(*, owner: User, apply: bool, now: datetime) -> list[Migrated]:
     return done
 
 
-def best_first(rows: Sequence[UserTagV1]) -> "list[tuple[UserTagV1, TagV2 | None]]":
+def best_first(rows: Iterable[UserTagV1]) -> "list[tuple[UserTagV1, TagV2 | None]]":
     """Return rows with what they say, the strongest and newest first: of two about one dimension that one counts."""
     read = [(row, migrate_tag(row.name, row.value, row.source)) for row in rows]
 
@@ -71,7 +71,7 @@ def migrate(
     """Bring one row over; `tags` are those that stand, and gain what comes."""
     if said is None:
         return Migrated(row, Verdict.DROPPED if is_retired(row.name) else Verdict.UNKNOWN)
-    stored = serialize_tag_value(said.name, said.value if isinstance(said.value, str) else list(said.value))
+    stored = serialize_tag_value(said.name, said.value)
     tag = tags.get(said.name)
     if tag is not None and tag.source == said.source and (tag.value == stored or tag.updated_at >= row.updated_at):
         return Migrated(row, Verdict.STANDS, said)
@@ -80,9 +80,9 @@ def migrate(
         if not is_weaker:
             tags[said.name] = UserTag(name=said.name, value=stored, source=said.source, updated_at=now)
         return Migrated(row, Verdict.NOTED if is_weaker else Verdict.MIGRATED, said)
-    value: Any = said.value if isinstance(said.value, str) else list(said.value)
-    by = {"source": said.source, "actor": ACTOR, "origin": ORIGIN}
-    change = set_tag(owner=owner, name=said.name, value=value, now=now, **by)
+    change = set_tag(
+        owner=owner, name=said.name, value=said.value, source=said.source, actor=ACTOR, now=now, origin=ORIGIN
+    )
     if change.tag is not None:
         tags[said.name] = change.tag
     verdict = {OUTRANKED: Verdict.NOTED, UNCHANGED: Verdict.STANDS}.get(change.kind, Verdict.MIGRATED)

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterable
 
 HEADING = "## Added from memories"
-_MARKS = re.compile(r"^[\s>*+-]+|[\s.!。！]+$")
+_MARKS = re.compile(r"^[\s>*+-]+|[\s.!\u3002]+$")
 
 
 def find_missing(text: str, statements: Iterable[str]) -> list[str]:

@@ -1,15 +1,17 @@
 """Writes of agent files by people and keys: what each may write, and additions to MEMORY.md. Source: issue 20."""
 
+from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime
 
 from django.utils.translation import gettext as _
 
 from minara_site.access.models import User
-from minara_site.kernel.errors import FieldError, Invalid, NotFound, Refused
+from minara_site.kernel.errors import Conflict, FieldError, Invalid, NotFound, Refused
 from profile_app.documents.core import WORKSPACE_FILE, Origin
 from profile_app.documents.models import Document
 from profile_app.documents.selectors import find_document, get_revision
-from profile_app.documents.services import SavedDocument, save_document
+from profile_app.documents.services import SavedDocument, save_document, save_draft
 from profile_app.workspace.core.names import IDENTITY_FILES, FileName, is_done, note_date, placement_of
 from profile_app.workspace.core.schedule import schedule_of
 from profile_app.workspace.problems import unknown_name_label
@@ -52,11 +54,14 @@ def write_file(
 def restore_version(
     *, owner: User, name: str, number: int, actor: str, now: datetime, expected_version: int | None
 ) -> SavedDocument:
-    """Put an earlier text in force again, as a new version; what the guard refuses today waits. Raises NotFound."""
+    """Put an earlier text in force again, as a new version; 0 is no text. Raises NotFound.
+
+    What the guard refuses today waits.
+    """
     document = find_document(owner=owner, kind=WORKSPACE_FILE, name=name)
     if document is None:
         raise NotFound(unknown_name_label())
-    content = get_revision(document, number).content
+    content = get_revision(document, number).content if number else ""
     return write_file(
         owner=owner,
         name=name,
@@ -85,7 +90,31 @@ def check_schedule(stored: Document, content: str) -> None:
     """Raise Refused unless the section `## Schedule` is as it was."""
     if schedule_of(content) != schedule_of(stored.content):
         problem = _(
-            "Keep the section ## Schedule of HEARTBEAT.md as it is; everything else can be rewritten. Its owner changes "
-            "it on the page of the file."
+            "Keep the section ## Schedule of HEARTBEAT.md as it is; everything else can be rewritten. Its owner "
+            "changes it on the page of the file."
         )
         raise Refused(problem, code="schedule_kept")
+
+
+def draft_file(*, owner: User, name: str, draft: str, now: datetime) -> Document:
+    """Keep what an owner is writing of a file; no prompt carries it. Raises Invalid."""
+    check_writable(owner, name, now=now)
+    return save_draft(owner=owner, kind=WORKSPACE_FILE, name=name, draft=draft, now=now)
+
+
+def remove_made(*, owner: User, made: Mapping[str, int], actor: str, now: datetime) -> int:
+    """Empty the default files that still have the version that a set-up gave them; return how many."""
+    removed = 0
+    for name, version in made.items():
+        with suppress(Conflict):
+            write_file(
+                owner=owner,
+                name=name,
+                content="",
+                origin=Origin.REVERT,
+                actor=actor,
+                now=now,
+                expected_version=version,
+            )
+            removed += 1
+    return removed

@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
 
-from django.conf import settings
 from django.db import transaction
 from django.utils.dateparse import parse_datetime
 
@@ -16,20 +15,11 @@ from profile_app.documents.selectors import list_documents
 from profile_app.workspace.core.problems import ProblemCode
 from profile_app.workspace.folder import make_folder, read_mark
 from profile_app.workspace.models import Workspace
+from profile_app.workspace.selectors import path_of, usual_path
 
 NOTICE_DAYS = 7
 """How long a page says that the folder's text took the place of another."""
 READ_EVERY = timedelta(minutes=1)
-
-
-def usual_path(owner: User) -> Path:
-    """Return where an owner's folder is unless a set-up names another place."""
-    return Path(settings.DATA_DIR) / "workspace" / ("default" if owner.is_default else f"u{owner.pk}")
-
-
-def path_of(workspace: Workspace, owner: User) -> Path:
-    """Return where a workspace's folder is."""
-    return Path(workspace.path) if workspace.path else usual_path(owner)
 
 
 def attach_folder(*, owner: User, path: Path | None, now: datetime) -> Workspace:

@@ -20,8 +20,8 @@ from profile_app.workspace.core.problems import FileProblem
 from profile_app.workspace.folder import UNREADABLE_MARK, read_mark
 from profile_app.workspace.models import Workspace
 from profile_app.workspace.problems import detail_of
-from profile_app.workspace.selectors import list_done_files
-from profile_app.workspace.services.places import attach_folder, path_of
+from profile_app.workspace.selectors import list_done_files, path_of
+from profile_app.workspace.services.places import attach_folder
 from profile_app.workspace.services.sync import sync_workspace
 
 
@@ -69,7 +69,7 @@ def scaffold(*, owner: User, actor: str, now: datetime, has_bootstrap: bool) -> 
     names = set(FileName) - set(kept.values_list("name", flat=True))
     if not has_bootstrap or list_done_files(owner).exists():
         names -= {FileName.BOOTSTRAP}
-    made = sorted(names, key=sort_key)
+    made: list[str] = sorted(names, key=sort_key)
     with transaction.atomic():
         for name in made:
             text = default_text(FileName(name))

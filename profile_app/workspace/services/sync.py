@@ -25,8 +25,8 @@ from profile_app.workspace.core.sync import Step, Stored, decide_step, digest
 from profile_app.workspace.folder import NO_FILE, Folder, NotHere, open_folder
 from profile_app.workspace.models import Workspace
 from profile_app.workspace.problems import described
-from profile_app.workspace.selectors import list_done_files, today_of
-from profile_app.workspace.services.places import find_or_attach, path_of, problem_record, store_problems
+from profile_app.workspace.selectors import list_done_files, path_of, today_of
+from profile_app.workspace.services.places import find_or_attach, problem_record, store_problems
 
 FOLDER_ACTOR = "folder:workspace"
 FORMER_VERSIONS = 10

@@ -35,7 +35,8 @@ def test_starting_answers_201_with_id_and_time(agent):
     answer = agent.post("/v1/sessions", {"title": "Morning"})
     assert answer.status_code == 201
     data = answer.json()["data"]
-    assert set(data) == {"id", "created_at"}
+    assert set(data) == {"id", "created_at", "warnings"}
+    assert data["warnings"] == []
     assert data["id"].startswith("sess_")
     read_time(data["created_at"])
     assert Session.objects.get().title == "Morning"

@@ -1,6 +1,8 @@
 """A session's prompt: frozen, the same bytes everywhere, wiped without a trace (trust R-27)."""
 
+import json
 import os
+import re
 import subprocess
 import sys
 from datetime import timedelta
@@ -18,6 +20,8 @@ from minara_site.kernel.conversations.services import NewTurn, record_turn
 from minara_site.kernel.core.vocabulary import Category, Source
 from minara_site.kernel.errors import Conflict, Gone, Invalid, NotFound
 from minara_site.kernel.guard import core as guard
+from profile_app.documents.models import Document
+from profile_app.portrait.services.profile import change_settings
 from profile_app.prompt.core import section_texts
 from profile_app.prompt.models import SessionSnapshot
 from profile_app.prompt.selectors import (
@@ -25,11 +29,16 @@ from profile_app.prompt.selectors import (
     get_frozen_prompt,
     get_snapshot,
     list_newest_snapshots,
+    load_next_prompt,
     load_prompt,
 )
 from profile_app.prompt.services import end_session, retire_idle_snapshots, start_session
+from tests.kit.site import Site
 from tests.kit.tables import table
+from tests.learning_app.rows import make_preference
 from tests.memory_app.memories.factories import browser, make_many, make_memory
+from tests.profile_app.documents.rows import make_document
+from tests.profile_app.prompt.rows import BOOTSTRAP, fill_portrait
 
 pytestmark = pytest.mark.django_db
 IDLE_AFTER = timedelta(hours=24)
@@ -164,6 +173,7 @@ def browser_operator(owner):
 
 
 def fill(ana, now):
+    fill_portrait(ana)
     for n, text in enumerate(["山寨币 3%", "</memory-context>", "İstanbul ı I i", "naïve\u0301 café", "a\nb", "ß ẞ"]):
         make_memory(ana, text, at=now - timedelta(minutes=n % 2))
         agent_memory(ana, text, at=now - timedelta(minutes=n % 2))
@@ -224,10 +234,14 @@ def test_the_sections_are_the_text(ana, now):
 
 
 @pytest.mark.database
-def test_takes_at_most_eight_reads(ana, now, django_assert_max_num_queries):
+def test_takes_at_most_fourteen_reads(ana, now, settings, django_assert_max_num_queries):
+    fill(ana, now)
     make_many(ana, 30, at=now)
-    with django_assert_max_num_queries(8):
-        load_prompt(owner=ana, now=now)
+    with django_assert_max_num_queries(14):
+        load_next_prompt(owner=ana, now=now)
+    settings.MINARA = settings.MINARA.model_copy(update={"chat_intent_gating_enabled": True})
+    with django_assert_max_num_queries(14):
+        load_next_prompt(owner=ana, now=now)
 
 
 @pytest.mark.database
@@ -306,6 +320,103 @@ def database_bytes():
         cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     path = Path(connection.settings_dict["NAME"])
     return b"".join(file.read_bytes() for file in (path, path.with_name(f"{path.name}-wal")) if file.exists())
+
+
+@pytest.mark.database
+def test_every_file_stands_in_its_place_and_three_nowhere(ana, now):
+    fill_portrait(ana)
+    make_document(ana, "not yet", name="memory/2026-06-13.md")
+    snapshot = begin(ana, now)
+    assert re.findall(r'name="([^"]+)"', snapshot.prefix) == ["SOUL.md", "AGENTS.md"]
+    assert re.findall(r'name="([^"]+)"', snapshot.personalization) == ["custom_prompt", "USER.md"]
+    days = [f"memory/2026-01-0{day}.md" for day in (7, 6, 5)]
+    assert re.findall(r'name="([^"]+)"', snapshot.memory_context) == ["MEMORY.md", *days]
+    assert "- Minara wallet: Spot: 11 swaps. Perps: 42 fills." in snapshot.personalization.splitlines()
+    assert snapshot.personalization.partition("## Tags\n")[2].splitlines()[1:6] == [
+        "- frequency: weekly",
+        "- markets: memes, stocks",
+        "- finance_knowledge: Advanced (inferred)",
+        "- style: news_event (learned)",
+        "- FOMO Index: Very Low (inferred)",
+    ]
+    assert not any(word in snapshot.prompt.text for word in ("canary", "Ada", "not yet"))
+    assert snapshot.prompt.text == "".join(text for _record, text in section_texts(snapshot.prompt))
+
+
+@pytest.mark.database
+def test_a_note_counts_by_the_day_of_its_owner(ana, now):
+    make_document(ana, "tomorrow here, today there", name="memory/2026-06-13.md")
+    assert "tomorrow" not in load_prompt(owner=ana, now=now).prompt.text
+    ana.time_zone = "Pacific/Kiritimati"  # 14 hours ahead
+    assert "tomorrow" in load_prompt(owner=ana, now=now).prompt.text
+
+
+@pytest.mark.database
+def test_what_its_owner_switches_off_stands_nowhere(ana, now):
+    fill_portrait(ana)
+    make_many(ana, 30, at=now)
+    agent_memory(ana, "settled", category=Category.FACT, fact_state=FactState.SETTLED, at=now)
+    agent_memory(ana, "pending", category=Category.FACT, at=now)
+    flags = dict.fromkeys(("include_memories", "include_trading_summary", "include_tags"), False)
+    tried = load_prompt(owner=ana, now=now, tried=flags)
+    assert load_prompt(owner=ana, now=now).prompt.text.count("\n[personalization]") == 30
+    change_settings(owner=ana, settings=flags, actor="user:1", now=now)
+    snapshot = begin(ana, now)
+    assert snapshot.prompt.text == tried.prompt.text
+    headings = [line for line in snapshot.personalization.splitlines() if line.startswith("##")]
+    assert headings == ["## Custom prompt", "## About the user"]
+    rows = [line for line in snapshot.prompt.text.splitlines() if line.startswith("[") and "System note" not in line]
+    assert rows == ["[fact] pending"]
+    assert snapshot.left_out == [["hidden", 31]]
+    assert load_prompt(owner=ana, now=now, tried={"include_tags": True}).prompt.text.count("## Tags") == 1
+
+
+@pytest.mark.database
+def test_what_is_edited_later_waits_for_the_next_session(ana, now):
+    fill_portrait(ana)
+    first = begin(ana, now)
+    frozen = first.prompt.text
+    Document.objects.filter(owner=ana, name="SOUL.md").update(content="You are loud.")
+    assert get_frozen_prompt(owner=ana, session_id=first.pk).prompt.text == frozen
+    assert "You are loud." in begin(ana, now).prefix
+
+
+@pytest.mark.database
+def test_one_session_alone_carries_bootstrap(ana, now):
+    fill_portrait(ana, **{"BOOTSTRAP.md": BOOTSTRAP})
+    assert BOOTSTRAP in load_next_prompt(owner=ana, now=now).prefix
+    with pytest.raises(Invalid):
+        begin(ana, now, title="x" * 201)
+    assert [BOOTSTRAP in begin(ana, now).prefix for _ in range(3)] == [True, False, False]
+    assert BOOTSTRAP not in load_next_prompt(owner=ana, now=now).prefix
+
+
+@pytest.mark.database
+@pytest.mark.processes
+def test_of_sessions_that_begin_together_one_carries_bootstrap(site: Site):
+    carried = json.loads(site.call("tests.profile_app.prompt.racers:first_sessions", 4).splitlines()[-1])
+    assert sorted(carried) == [False, False, False, True]
+
+
+@pytest.mark.database
+def test_gated_the_prompt_keeps_the_core(ana, now, settings):
+    fill_portrait(ana)
+    make_memory(ana, "wants numbers first", at=now)
+    make_preference(ana, "at most 5x", dimension="risk_limit", kind="hard_constraint", state="active")
+    make_preference(ana, "only a proposal")
+    full = load_next_prompt(owner=ana, now=now)
+    assert "## Active preferences" not in full.text
+    settings.MINARA = settings.MINARA.model_copy(update={"chat_intent_gating_enabled": True})
+    gated = load_next_prompt(owner=ana, now=now)
+    lines = gated.personalization.splitlines()
+    assert [line for line in lines if line.startswith("- ")] == [
+        "- Minara wallet: Spot: 11 swaps. Perps: 42 fills.",
+        "- finance_knowledge: Advanced (inferred)",
+        "- risk_limit (hard constraint): at most 5x",
+    ]
+    assert "[personalization] wants numbers first" in lines
+    assert re.findall(r'name="([^"]+)"', gated.personalization) == ["custom_prompt", "USER.md"]
+    assert (gated.prefix, gated.memory_context) == (full.prefix, full.memory_context)
 
 
 class TestLessons:

@@ -1,0 +1,87 @@
+"""`/profile/tags/`: the ten dimensions; each is declared, cleared or confirmed here."""
+
+from http import HTTPStatus
+
+from django.http import HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+
+from minara_site.access.access_log import log_access
+from minara_site.access.models import User
+from minara_site.access.policy import Act
+from minara_site.kernel.errors import Invalid, NotFound
+from minara_site.shell.pages import PageRequest, page
+from minara_site.web.responses import render_page, see_other, toast
+from profile_app.portrait.core.tags import MULTIPLE, TagSource
+from profile_app.portrait.pages.tags import NAMES, anchor_of, page_context, value_label
+from profile_app.portrait.services.tags import TagChange, clear_tag, confirm_tag, set_tag, undo_change
+
+PAGE = "profile_app/portrait/tags.html"
+
+
+@page(Act.PROFILE_READ)
+def tags_page(request: PageRequest) -> HttpResponse:
+    """Show the tags; an operator reads those of another owner."""
+    owner = request.principal.reads(Act.PROFILE_READ, request.GET.get("owner"))
+    if not isinstance(owner, User):
+        raise NotFound(_("Name one owner: a profile belongs to one person."))
+    log_access(principal=request.principal, owner_ids=[owner.pk], kind="tags", now=timezone.now())
+    return render_page(request, PAGE, {"title": _("Tags"), **page_context(owner, request.principal.owner)})
+
+
+@page(Act.PROFILE_WRITE, methods=("POST",))
+def declare(request: PageRequest, tag_name: str) -> HttpResponse:
+    """Declare a value; of markets several."""
+    principal, sent = request.principal, request.POST.getlist("value")
+    value = sent if tag_name in MULTIPLE or len(sent) != 1 else sent[0]
+    try:
+        change = set_tag(
+            owner=principal.owner,
+            name=tag_name,
+            value=value,
+            source=TagSource.USER,
+            actor=principal.actor,
+            now=timezone.now(),
+        )
+    except Invalid:
+        problem = _("Choose at least one.") if tag_name in MULTIPLE else _("Choose one.")
+        shown = page_context(principal.owner, principal.owner, {tag_name: problem})
+        return render_page(request, PAGE, {"title": _("Tags"), **shown}, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+    return answer(request, change, _("Declared. Prompts say so from the next session on."))
+
+
+@page(Act.PROFILE_WRITE, methods=("POST",))
+def clear(request: PageRequest, tag_name: str) -> HttpResponse:
+    """Clear what counts; what was inferred before counts again."""
+    principal = request.principal
+    change = clear_tag(owner=principal.owner, name=tag_name, actor=principal.actor, now=timezone.now())
+    comes = value_label(change.name, change.tag.value) if change.tag else ""
+    return answer(request, change, _("Cleared. %(value)s counts again.") % {"value": comes} if comes else _("Cleared."))
+
+
+@page(Act.PROFILE_WRITE, methods=("POST",))
+def confirm(request: PageRequest, tag_name: str) -> HttpResponse:
+    """Make an inferred or learned value one's own word."""
+    principal = request.principal
+    change = confirm_tag(owner=principal.owner, name=tag_name, actor=principal.actor, now=timezone.now())
+    return answer(request, change, _("Confirmed. It is your own word now."))
+
+
+@page(Act.PROFILE_WRITE, methods=("POST",))
+def undo(request: PageRequest, tag_event_id: int) -> HttpResponse:
+    """Give a dimension back what counted before its last change."""
+    principal = request.principal
+    change = undo_change(owner=principal.owner, event_id=tag_event_id, actor=principal.actor, now=timezone.now())
+    toast(request, _("%(name)s is as it was.") % {"name": NAMES[change.name]})
+    return see_other(f"{reverse('tags:page')}#{anchor_of(change.name)}")
+
+
+def answer(request: PageRequest, change: TagChange, said: str | Promise) -> HttpResponse:
+    """Say what was done, with its undo, and go to the dimension."""
+    if change.event_id:
+        toast(request, said, reverse("tags:undo", args=[change.event_id]))
+    else:
+        toast(request, _("It says so already. Nothing was changed."))
+    return see_other(f"{reverse('tags:page')}#{anchor_of(change.name)}")

@@ -1,0 +1,171 @@
+"""`/v1/workspace`: the files that steer an agent, and what its keys may write of them. Shapes: the contract."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from django.http import HttpResponse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from ninja import Query, Router, Schema, Status
+
+from minara_site.access.access_log import log_access
+from minara_site.access.api_auth import allow
+from minara_site.access.models import User
+from minara_site.access.policy import Act
+from minara_site.access.principal import Principal
+from minara_site.kernel.core.tokens import estimate_tokens
+from minara_site.kernel.errors import NotFound
+from minara_site.kernel.guard.masking import masked_for
+from minara_site.kernel.guard.selectors import find_refused, hold_record
+from minara_site.shell.if_match import expected_version
+from minara_site.shell.pages import PageRequest
+from minara_site.web.keyset import Order, paginate
+from minara_site.web.schemas import Data, HeldOut, OwnerQuery, PageQuery, Strict
+from profile_app.documents.core import WORKSPACE_FILE, Origin
+from profile_app.documents.models import Document
+from profile_app.documents.selectors import document_record, find_document, find_hold
+from profile_app.workspace.core.names import IDENTITY_FILES, Placement, placement_of
+from profile_app.workspace.problems import described, unknown_name_label
+from profile_app.workspace.selectors import find_workspace, list_present
+from profile_app.workspace.services.files import write_file
+
+router = Router(tags=["workspace"])
+BY_NAME = Order("name", descending=False)
+
+
+class FileRow(Schema):
+    """A file that is there. `waits` says that another text of it waits for its owner."""
+
+    name: str
+    placement: Placement
+    version: int
+    chars: int
+    tokens: int
+    updated_at: datetime
+    waits: bool
+
+
+class ProblemOut(Schema):
+    """What is wrong with a file of the folder, or with the folder where `name` is empty."""
+
+    name: str
+    code: str
+    detail: str
+
+
+class FileList(Schema):
+    """A page of the list, and what was wrong at the last reading of the folder."""
+
+    items: list[FileRow]
+    next_cursor: str | None
+    problems: list[ProblemOut]
+
+
+class FileOut(Schema):
+    """The text in force; `version` is the ETag of the next edit."""
+
+    name: str
+    content: str
+    version: int
+    updated_at: datetime
+    held: HeldOut | None = None
+
+
+class NewText(Strict):
+    """The whole text of a file, up to 32 000 characters; an empty one removes it."""
+
+    content: str
+
+
+class FileHeld(Schema):
+    """The text waits for its owner; `data` is the one in force meanwhile."""
+
+    ok: Literal[True] = True
+    data: FileOut
+    held: HeldOut
+
+
+@router.get("/workspace", summary="List agent files", auth=allow(Act.WORKSPACE_READ), response=Data[FileList])
+def list_(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
+    """List the files by name, daily notes too."""
+    owner = one_owner(request.principal, query)
+    page = paginate(list_present(owner), BY_NAME, cursor=query.cursor, limit=query.limit, scope="v1/workspace")
+    workspace = find_workspace(owner)
+    return {
+        "data": {
+            "items": [row_record(row) for row in page.items],
+            "next_cursor": page.next_cursor,
+            "problems": described(workspace.problems) if workspace else [],
+        }
+    }
+
+
+@router.get(
+    "/workspace/{path:file_name}",
+    summary="Read an agent file",
+    auth=allow(Act.WORKSPACE_READ),
+    response=Data[FileOut],
+    exclude_none=True,
+)
+def read(request: PageRequest, response: HttpResponse, file_name: str, query: Query[OwnerQuery]) -> dict[str, Any]:
+    """Read one file; `held` is there while another text of it waits for its owner."""
+    owner = one_owner(request.principal, query, name=file_name)
+    document = find_document(owner=owner, kind=WORKSPACE_FILE, name=file_name) if placement_of(file_name) else None
+    if document is None or not (document.version or document.held_at):
+        raise NotFound(unknown_name_label())
+    response["ETag"] = f'"{document.version}"'
+    record = document_record(masked_for(request.principal.owner, document))
+    if find_refused(WORKSPACE_FILE, [document], text=lambda row: row.content):
+        record["content"] = ""  # the guard's job will hold it
+    hold = find_hold(document)
+    return {"data": {**record, "held": hold_record(hold) if hold else None}}
+
+
+@router.put(
+    "/workspace/{path:file_name}",
+    summary="Write an agent file",
+    auth=allow(Act.WORKSPACE_WRITE),
+    response={200: Data[FileOut], 202: FileHeld},
+    exclude_none=True,
+)
+def put(request: PageRequest, response: HttpResponse, file_name: str, payload: NewText) -> Status[dict[str, Any]]:
+    """Replace the text of a file; 202 says that it waits for its owner, as SOUL.md and AGENTS.md always do.
+
+    With `If-Match` a stale version is 409 and changes nothing. The section ## Schedule of HEARTBEAT.md is kept.
+    """
+    principal = request.principal
+    if not principal.is_key and file_name in IDENTITY_FILES:
+        principal.require(Act.IDENTITY_WRITE)
+    saved = write_file(
+        owner=principal.owner,
+        name=file_name,
+        content=payload.content,
+        origin=Origin.KEY if principal.is_key else Origin.PAGE,
+        actor=principal.actor,
+        now=timezone.now(),
+        expected_version=expected_version(request),
+    )
+    response["ETag"] = f'"{saved.document.version}"'
+    answer: dict[str, Any] = {"data": document_record(saved.document)}
+    return Status(202, {**answer, "held": hold_record(saved.hold)}) if saved.hold else Status(200, answer)
+
+
+def row_record(document: Document) -> dict[str, Any]:
+    """Return a file as the list answers it."""
+    return {
+        **document_record(document, is_full=False),
+        "placement": placement_of(document.name),
+        "chars": len(document.content),
+        "tokens": estimate_tokens(document.content),
+        "waits": document.held_at is not None,
+    }
+
+
+def one_owner(principal: Principal, query: OwnerQuery, *, name: str = "") -> User:
+    """Return whose files are read, and log the reading of somebody else's. Raises NotFound."""
+    owner = principal.reads(Act.WORKSPACE_READ, query.owner)
+    if not isinstance(owner, User):
+        raise NotFound(_("Name one owner: agent files belong to one person."))
+    object_id = name if placement_of(name) else ""
+    log_access(principal=principal, owner_ids=[owner.pk], kind="workspace", object_id=object_id, now=timezone.now())
+    return owner

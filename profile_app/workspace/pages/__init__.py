@@ -1,0 +1,1 @@
+"""How agent files look on pages: what each is for, where it lands, what it costs, what is wrong with the folder."""

@@ -1,0 +1,1 @@
+"""`/workspace/`: the list of agent files, and the page of one."""

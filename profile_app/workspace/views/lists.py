@@ -1,0 +1,97 @@
+"""`/workspace/`: the files with what each costs, the folder, a new note, the default files."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from minara_site.access.access_log import log_access
+from minara_site.access.models import User
+from minara_site.access.policy import Act
+from minara_site.kernel.errors import NotFound
+from minara_site.shell.pages import PageRequest, page
+from minara_site.web.responses import form_status, render_page, see_other, toast
+from profile_app.documents.core import WORKSPACE_FILE
+from profile_app.documents.selectors import list_documents
+from profile_app.workspace.core.names import note_name
+from profile_app.workspace.forms import NoteForm
+from profile_app.workspace.pages.files import list_context
+from profile_app.workspace.selectors import today_of
+from profile_app.workspace.services.files import remove_made
+from profile_app.workspace.services.setup import set_up
+
+MADE = "made_agent_files"  # in the browser session, for one undo: names and versions
+
+
+@page(Act.WORKSPACE_READ)
+def file_list(request: PageRequest) -> HttpResponse:
+    """List the files; an operator reads those of another owner."""
+    owner = open_owner(request)
+    return show_list(request, owner, NoteForm(initial={"day": today_of(owner, timezone.now())}))
+
+
+@page(Act.WORKSPACE_WRITE)
+def new_note(request: PageRequest) -> HttpResponse:
+    """Open the note of a day, which may be there already."""
+    owner, form = request.principal.owner, NoteForm(request.GET)
+    if form.is_valid() and form.cleaned_data["day"] > today_of(owner, timezone.now()):
+        form.add_error("day", _("This day is not here yet."))
+    if form.is_valid():
+        return see_other("workspace:one", note_name(form.cleaned_data["day"]))
+    return show_list(request, owner, form)
+
+
+@page(Act.IDENTITY_WRITE, methods=("POST",))
+def scaffold(request: PageRequest) -> HttpResponse:
+    """Write the default files where there is no text yet."""
+    principal = request.principal
+    done = set_up(owner=principal.owner, path=None, actor=principal.actor, now=timezone.now())
+    if not done.made:
+        toast(request, _("Every file has a text already. Nothing was changed."))
+        return see_other("workspace:page")
+    rows = list_documents(owner=principal.owner, kind=WORKSPACE_FILE).filter(name__in=done.made)
+    request.session[MADE] = dict(rows.values_list("name", "version"))
+    count = len(done.made)
+    said = ngettext("Wrote %(count)d default file.", "Wrote %(count)d default files.", count) % {"count": count}
+    toast(request, said, reverse("workspace:unscaffold"))
+    return see_other("workspace:page")
+
+
+@page(Act.IDENTITY_WRITE, methods=("POST",))
+def unscaffold(request: PageRequest) -> HttpResponse:
+    """Empty the default files that nobody has changed since. Raises NotFound."""
+    made = request.session.pop(MADE, None)
+    if made is None:
+        raise NotFound(_("There is nothing left to undo."))
+    principal = request.principal
+    count = remove_made(owner=principal.owner, made=made, actor=principal.actor, now=timezone.now())
+    said = ngettext("Emptied %(count)d default file.", "Emptied %(count)d default files.", count) % {"count": count}
+    toast(request, said)
+    return see_other("workspace:page")
+
+
+def open_owner(request: PageRequest, *, name: str = "") -> User:
+    """Return whose files are read, and log the reading of somebody else's. Raises NotFound."""
+    owner = request.principal.reads(Act.WORKSPACE_READ, request.GET.get("owner"))
+    if not isinstance(owner, User):
+        raise NotFound(_("Name one owner: agent files belong to one person."))
+    log_access(principal=request.principal, owner_ids=[owner.pk], kind="workspace", object_id=name, now=timezone.now())
+    return owner
+
+
+def show_list(request: PageRequest, owner: User, form: NoteForm) -> HttpResponse:
+    """Answer the list."""
+    reader = request.principal.owner
+    is_own = owner == reader
+    context: dict[str, Any] = {
+        "title": _("Agent files") if is_own else _("Agent files of %(owner)s") % {"owner": owner.get_short_name()},
+        "is_own": is_own,
+        "owner_name": "" if is_own else owner.username,
+        "form": form,
+        **list_context(owner, reader, now=timezone.now()),
+    }
+    status = form_status(form) if form.is_bound else None
+    return render_page(request, "profile_app/workspace/list.html", context, status=status or 200)
