@@ -37,6 +37,8 @@ ACTS = (
         undo=Undo.OPPOSITE,
         feed=FeedLine(WALLETS, "t-person", PROFILE),
     ),
+    AuditAct("personalization_snapshot", _("Profile read by an agent"), is_write=False),
+    AuditAct("search_conversation_memory", _("Memories of the user searched by an agent"), is_write=False),
     AuditAct("profile_refresh_requested", _("Refresh of the profile requested")),
     AuditAct(
         "custom_prompt_written",

@@ -142,9 +142,7 @@ def documents_section(
     """Return documents, each between fences of its own; those that say nothing are left out, the section with them."""
     filled = [(each, text) for each in documents if (text := fence_document(each.content))]
     head = [*([f"## {heading}"] if heading else []), *([note] if note else [])]
-    fenced = [
-        f"{open_fence(USER_DOCUMENT, each.name)}\n{text}\n{close_fence(USER_DOCUMENT)}" for each, text in filled
-    ]
+    fenced = [f"{open_fence(USER_DOCUMENT, each.name)}\n{text}\n{close_fence(USER_DOCUMENT)}" for each, text in filled]
     text = "".join(f"{part}\n" for part in (*head, *fenced)) if filled else ""
     return Section(name, text, len(filled), sum(count_dropped_of_document(each.content) for each, _text in filled))
 

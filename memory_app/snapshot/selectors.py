@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from django.db.models import QuerySet, Value
+from django.db.models import Count, QuerySet, Value
 from django.db.models.functions import Concat
 
 from memory_app.memories.core.prompt import LeftOutReason
@@ -38,16 +38,21 @@ def load_memory_block(
 
 
 def count_left_out(*, owner: Owner, carried: int, is_hidden: bool, now: datetime) -> tuple[LeftOut, ...]:
-    """Return what is stored and not carried, by reason; reasons without rows are left out."""
+    """Return what is stored and not carried, by reason; reasons without rows are left out. One query."""
     mine = Memory.objects.for_owner(owner)
-    hidden = mine.live().filter(HIDEABLE).count() if is_hidden else 0
-    counts = (
-        LeftOut(LeftOutReason.OLDER, mine.live().count() - carried - hidden),
-        LeftOut(LeftOutReason.HIDDEN, hidden),
-        LeftOut(LeftOutReason.RETIRED, mine.retired().count()),
-        LeftOut(LeftOutReason.DELETED, mine.deleted().kept(retention_cutoff(now)).count()),
+    rows = {
+        LeftOutReason.OLDER: mine.live(),
+        LeftOutReason.HIDDEN: mine.live().filter(HIDEABLE) if is_hidden else mine.none(),
+        LeftOutReason.RETIRED: mine.retired(),
+        LeftOutReason.DELETED: mine.deleted().kept(retention_cutoff(now)),
+    }
+    first, *others = (
+        part.order_by().annotate(reason=Value(reason.value)).values("reason").annotate(number=Count("pk"))
+        for reason, part in rows.items()
     )
-    return tuple(each for each in counts if each.count > 0)
+    found = {row["reason"]: row["number"] for row in first.union(*others, all=True)}
+    found[LeftOutReason.OLDER] -= carried + found.get(LeftOutReason.HIDDEN, 0)
+    return tuple(LeftOut(reason, found[reason]) for reason in rows if found.get(reason, 0) > 0)
 
 
 def count_writes_since(*, owner_id: int, since: datetime) -> RowCount:

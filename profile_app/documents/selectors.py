@@ -35,6 +35,15 @@ def load_texts_in_force(*, owner: Owner, kind: str, names: Collection[str]) -> d
     return {row.name: row.content for row in found if row.pk not in refused}
 
 
+def load_all_in_force(*, owner: Owner, kinds: Collection[str]) -> dict[str, str]:
+    """Return all texts of some kinds that prompts may carry, by name; the names of these kinds differ. One query."""
+    rows = Document.objects.for_owner(owner).filter(kind__in=kinds).exclude(content="").order_by("pk")
+    found = list(rows.defer("held_content", "discarded_content", "draft"))
+    of_kinds = {kind: [row for row in found if row.kind == kind] for kind in kinds}
+    refused = {pk for kind, rows in of_kinds.items() for pk in find_refused(kind, rows, text=lambda row: row.content)}
+    return {row.name: row.content for row in found if row.pk not in refused}
+
+
 def list_revisions(document: Document) -> "QuerySet[DocumentRevision]":
     """Return the versions of a document, the newest first."""
     revisions: QuerySet[DocumentRevision] = DocumentRevision.objects.filter(document=document)

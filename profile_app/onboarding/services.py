@@ -125,7 +125,7 @@ def complete_onboarding(*, principal: Principal, answers: Mapping[str, JsonValue
             memories=dict(write_step(step, principal=principal, now=now) for step in reversed(steps) if is_write(step)),
         )
         if done.events or done.memories or not done.was_completed:
-            details = {"tags": len(done.events), "memories": len(done.memories)}
+            details = {"tags_set": len(done.events), "memories_written": len(done.memories)}
             record_audit(
                 now=now, actor=principal.actor, tool_call="onboarding_completed", owner_id=owner.pk, details=details
             )

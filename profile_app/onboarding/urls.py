@@ -10,6 +10,6 @@ urlpatterns = [
     path("", views.overview, name="page"),
     path("finish/", views.finish, name="finish"),
     path("undo/", views.undo, name="undo"),
-    path("<str:step>/", views.step, name="step"),
-    path("<str:step>/preview/", views.preview, name="preview"),
+    path("<str:question>/", views.step, name="step"),
+    path("<str:question>/preview/", views.preview, name="preview"),
 ]

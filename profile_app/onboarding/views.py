@@ -27,30 +27,30 @@ def overview(request: PageRequest) -> HttpResponse:
 
 
 @page(Act.PROFILE_WRITE, methods=("GET", "POST"))
-def step(request: PageRequest, step: str) -> HttpResponse:
+def step(request: PageRequest, question: str) -> HttpResponse:
     """Ask one question; the answer is kept, and counts once the run is finished."""
-    question = find_question(step)
+    asked = find_question(question)
     if request.method != "POST":
-        return show_step(request, question)
-    answer = None if "skip" in request.POST else read_answer(question, request.POST)
+        return show_step(request, asked)
+    answer = None if "skip" in request.POST else read_answer(asked, request.POST)
     try:
-        stored = save_answer(owner=request.user, question=question, answer=answer, now=timezone.now())
+        stored = save_answer(owner=request.user, question=asked, answer=answer, now=timezone.now())
     except Invalid as refusal:
-        return show_step(request, question, sent=answer, error=refusal.detail)
+        return show_step(request, asked, sent=answer, error=refusal.detail)
     following = None if stored.given else stored.next_question
     return see_other("onboarding:step", following) if following else see_other("onboarding:page")
 
 
 @page(Act.PROFILE_WRITE, methods=("POST",))
-def preview(request: PageRequest, step: str) -> HttpResponse:
+def preview(request: PageRequest, question: str) -> HttpResponse:
     """Show while somebody chooses what the agent will read of it."""
-    question, known = find_question(step), Known.load(request.user)
-    answers = {**known.stored.drafted, question.field: read_answer(question, request.POST)}
+    asked, known = find_question(question), Known.load(request.user)
+    others = {name: answer for name, answer in known.stored.drafted.items() if name != asked.field}
     try:
-        checked = check_answers(answers)
+        answers = others | check_answers({asked.field: read_answer(asked, request.POST)})
     except Invalid:
-        checked = {name: answer for name, answer in known.stored.drafted.items() if name != question.field}
-    return render_page(request, "profile_app/onboarding/_preview.html", {"preview": known.preview(checked)})
+        answers = others
+    return render_page(request, "profile_app/onboarding/_preview.html", {"preview": known.preview(answers)})
 
 
 @page(Act.PROFILE_WRITE, methods=("POST",))

@@ -17,9 +17,11 @@ from minara_site.kernel.conversations.models import Session
 from minara_site.kernel.errors import Gone, NotFound
 from minara_site.kernel.ownership import Owner
 from minara_site.kernel.plain_text import storable_problem
+from profile_app.documents.core import CUSTOM_PROMPT, PROFILE_SUMMARY
+from profile_app.documents.selectors import load_all_in_force
 from profile_app.portrait.core.tags import parse_stored_tag_value
 from profile_app.portrait.models import FinancialProfile
-from profile_app.portrait.selectors.profile import load_custom_prompt, load_profile, load_summaries, settings_record
+from profile_app.portrait.selectors.profile import load_profile, settings_record
 from profile_app.portrait.selectors.tags import PromptTag, prompt_tags
 from profile_app.prompt.core import Prompt, assemble_prompt
 from profile_app.prompt.core.blocks import (
@@ -94,13 +96,13 @@ def load_texts(owner: User, profile: FinancialProfile, *, now: datetime) -> Prom
     """Read what the owner wrote or is known by. With intent gating the core of it alone (S3)."""
     is_gated = settings.MINARA.chat_intent_gating_enabled
     files = load_prompt_files(owner=owner, today=today_of(owner, now))
-    tags = load_tags(owner.pk)
+    tags, said = load_tags(owner.pk), load_all_in_force(owner=owner, kinds=(CUSTOM_PROMPT, PROFILE_SUMMARY))
     portrait = Portrait(
-        summaries=load_summaries(owner),
+        summaries=said,
         tags=only_tags(tags, CORE_TAGS) if is_gated else tags,
         memories=load_personalization_rows(owner=owner, is_hidden=False),
         preferences=load_preferences(owner.pk) if is_gated else (),
-        custom_prompt=load_custom_prompt(owner),
+        custom_prompt=said.get(CUSTOM_PROMPT, ""),
         user_file=files.user,
     )
     return PromptTexts(owner, files, portrait)

@@ -42,7 +42,7 @@ from profile_app.workspace.core.identity import AgentIdentity
 from profile_app.workspace.selectors import load_identity
 
 RECENT_SESSIONS = 10
-ON = "on"
+WORDS = {"on": True, "off": False}
 
 
 class Show(StrEnum):
@@ -97,7 +97,8 @@ def read_url(request: PageRequest) -> Reading:
     snapshot = get_snapshot(owner=owner, session_id=session_id) if session_id else find_current(owner=owner)
     asked = request.GET.get("show", Show.SESSION)
     show = Show(asked) if asked in set(Show) else Show.SESSION
-    tried = {flag: request.GET[name] == ON for name, (flag, _label) in SWITCHES.items() if name in request.GET}
+    said = {flag: request.GET.get(name, "") for name, (flag, _label) in SWITCHES.items()}
+    tried = {flag: WORDS[word] for flag, word in said.items() if word in WORDS}
     shown = show if snapshot else Show.NOW
     return Reading(owner, snapshot, shown, tried, is_own=owner == request.user)  # type: ignore[arg-type]
 

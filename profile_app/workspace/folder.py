@@ -102,6 +102,12 @@ class Folder:
         except OSError as error:
             raise FileProblem(ProblemCode.NOT_WRITTEN) from error
 
+    def remove(self, name: str) -> None:
+        """Remove a file."""
+        base, directory = self._place(name)
+        if directory is not None:
+            os.unlink(base, dir_fd=directory)
+
     def _place(self, name: str, *, is_made: bool = False) -> tuple[str, int | None]:
         """Return what a file is called in its directory, and that directory."""
         if not name.startswith(f"{MEMORY_FOLDER}/"):

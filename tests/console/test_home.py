@@ -22,6 +22,10 @@ from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.counts import MAX_COUNTED, RowCount
 from minara_site.kernel.jobs.models import JobRun, RunState, WorkerSeen
+from profile_app.documents.core import WORKSPACE_FILE
+from profile_app.documents.models import Document
+from profile_app.portrait.core.tags import TagSource
+from profile_app.portrait.services.tags import set_tag
 from tests.kit.page import text_of
 from tests.memory_app.writes.core.test_anomalies import minja
 
@@ -111,20 +115,47 @@ def test_shows_what_the_agent_reads_next(client: Client, ana: Any) -> None:
 
 def test_first_steps_follow_the_facts(client: Client, ana: Any) -> None:
     now = timezone.now()
-    assert "0 of 4 done" in html(client, ana)
+    assert "0 of 5 done" in html(client, ana)
     write_memory(owner_id=ana.pk, draft=draft("from the demo", is_demo=True), now=now)
-    assert "0 of 4 done" in html(client, ana)
+    assert "0 of 5 done" in html(client, ana)
     write_memory(owner_id=ana.pk, draft=draft("mine"), now=now)
-    assert "1 of 4 done" in html(client, ana)
+    assert "1 of 5 done" in html(client, ana)
     create_key(user=ana, scopes=["memory:read"], now=now, actor="user:1")
-    assert "2 of 4 done" in html(client, ana)
+    assert "2 of 5 done" in html(client, ana)
     ApiKey.objects.update(last_used_at=now)
-    assert "3 of 4 done" in html(client, ana)
+    assert "3 of 5 done" in html(client, ana)
     answer = client.post("/first-steps/prompt_seen/")
     assert (answer.status_code, answer["Location"]) == (303, "/prompt/")
-    assert "4 of 4 done" in html(client, ana)
+    assert "4 of 5 done" in html(client, ana)
     ApiKey.objects.update(revoked_at=now)
-    assert "2 of 4 done" in html(client, ana)
+    assert "2 of 5 done" in html(client, ana)
+
+
+def test_the_first_step_is_the_onboarding_and_a_run_of_it_can_be_continued(page: Client, ana: Any) -> None:
+    assert re.search(r'href="/onboarding/"[^>]*>Begin', text_of(page.get("/")))
+    page.post("/onboarding/risk/", {"answer": "balanced"})
+    begun = text_of(page.get("/"))
+    assert "Your answers do not count yet" in begun
+    assert re.search(r'href="/onboarding/"[^>]*>Continue', begun)
+    page.post("/onboarding/finish/")
+    done = text_of(page.get("/"))
+    assert "Your answers do not count yet" not in done
+    assert "1 of 5 done" in done  # its memories are nothing that was brought in
+
+
+def test_says_who_the_agent_is_and_which_tags_want_a_person(page: Client, ana: Any) -> None:
+    said = {"owner": ana, "actor": "job:x", "now": timezone.now()}
+    set_tag(name="risk", value="balanced", source=TagSource.INFERRED, **said)
+    set_tag(name="style", value="technical", source=TagSource.LEARNED_PREFERENCE, **said)
+    identity = "- **Name:** Fox <b>\n- **Emoji:** \U0001f98a\n- **Vibe:** calm"
+    Document.objects.create(
+        owner=ana, kind=WORKSPACE_FILE, name="IDENTITY.md", content=identity, version=1, updated_at=timezone.now()
+    )
+    shown = text_of(page.get("/"))
+    assert "1 inferred tag to confirm" in shown
+    assert "Fox &lt;b&gt;" in shown
+    assert "\U0001f98a" in shown
+    assert "calm" in shown
 
 
 @pytest.mark.database
@@ -134,7 +165,7 @@ def test_first_steps_can_be_put_away_and_brought_back(page: Client) -> None:
     assert "First steps" not in text_of(page.get("/"))
     assert "Show the first steps again" in text_of(page.get("/settings/"))
     assert page.post("/first-steps/again/").status_code == 303
-    assert "0 of 4 done" in text_of(page.get("/"))
+    assert "0 of 5 done" in text_of(page.get("/"))
     assert page.post("/first-steps/dance/").status_code == 404
 
 

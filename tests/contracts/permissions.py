@@ -252,6 +252,11 @@ PAGES: dict[str, Row] = {
     "memories/<int:memory_id>/delete/": page(Act.MEMORY_REMOVE, get=ANA_AND_OPERATORS, post=ANA_AND_OPERATORS),
     "memories/<int:memory_id>/restore/": page(Act.MEMORY_REMOVE, get=ANA_AND_OPERATORS, post=ANA_AND_OPERATORS),
     "memories/<int:memory_id>/hard-constraint/": page(Act.PREFERENCE_PROPOSE, post=ONLY_ANA),
+    "onboarding/": page(Act.PROFILE_READ, get=OWNERS),
+    "onboarding/finish/": page(Act.PROFILE_WRITE, post=OWNERS),
+    "onboarding/undo/": page(Act.PROFILE_WRITE, post=NO_OWNER),  # nobody here has finished
+    "onboarding/<str:question>/": page(Act.PROFILE_WRITE, get=OWNERS, post=OWNERS),
+    "onboarding/<str:question>/preview/": page(Act.PROFILE_WRITE, post=OWNERS),
     "profile/": page(Act.PROFILE_READ, get=OWNERS),
     "profile/prompt/": page(Act.PROFILE_WRITE, post=OWNERS),
     "profile/prompt/warn/": page(Act.PROFILE_WRITE, post=OWNERS),
@@ -403,6 +408,8 @@ OPERATIONS: dict[str, tuple[Act, Audience]] = {
     "DELETE /v1/profile/prompt": (Act.PROFILE_WRITE, by_key(Scope.PROFILE_WRITE)),
     "PUT /v1/profile/reference-wallets": (Act.PROFILE_WRITE, by_key(Scope.PROFILE_WRITE)),
     "POST /v1/profile/refresh": (Act.PROFILE_WRITE, by_key(Scope.PROFILE_WRITE)),
+    "GET /v1/profile/onboarding": (Act.PROFILE_READ, by_key(Scope.PROFILE_READ)),
+    "POST /v1/profile/onboarding": (Act.PROFILE_WRITE, by_key(Scope.PROFILE_WRITE)),
     "PUT /v1/profile/tags/{tag_name}": (Act.PROFILE_WRITE, by_key(Scope.PROFILE_WRITE)),
     "DELETE /v1/profile/tags/{tag_name}": (
         Act.PROFILE_WRITE,

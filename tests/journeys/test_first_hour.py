@@ -57,7 +57,7 @@ def test_a_stranger_becomes_operator_and_their_agent_remembers(tmp_path: Path) -
         "Begin", username="ana", display_name="Ana", password=PASSWORD, password_again=PASSWORD
     )
     assert person.path == "/"
-    assert "0 of 4 done" in person.text
+    assert "0 of 5 done" in person.text
     assert User.objects.get(is_default=True).username == "ana"
 
     # brings a workspace and a conversation
@@ -69,7 +69,7 @@ def test_a_stranger_becomes_operator_and_their_agent_remembers(tmp_path: Path) -
     export = tmp_path / "conversation.jsonl"
     export.write_text("\n".join(map(json.dumps, turns)))
     assert bring(export, "jsonl").startswith("Stored ")
-    assert "1 of 4 done" in person.open("/").text
+    assert "1 of 5 done" in person.open("/").text
 
     # browses and searches, in two languages
     assert "Always set slippage to 0.5%" in person.open("/memories/?category=preference").text
@@ -110,7 +110,7 @@ def test_a_stranger_becomes_operator_and_their_agent_remembers(tmp_path: Path) -
     assert "- timezone: Europe/Lisbon" in prompt["memory_context"]
 
     # home knows all of it
-    assert "4 of 4 done" in person.open("/").text
+    assert "4 of 5 done" in person.open("/").text
     assert re.search(r"Wrote 1 memory ?, by laptop, API key", person.text)
     assert "Wants limit orders above $2,000" in person.open("/memories/").text
 

@@ -43,6 +43,8 @@ from minara_site.kernel.jobs.models import JobRun, WorkerSeen
 from profile_app.documents.core import WORKSPACE_FILE, Origin
 from profile_app.documents.models import Document
 from profile_app.documents.services import save_document
+from profile_app.onboarding.core import Question
+from profile_app.onboarding.services import save_answer
 from profile_app.portrait.core.tags import TagSource
 from profile_app.portrait.core.wallets import Wallet
 from profile_app.portrait.services.profile import save_custom_prompt, set_reference_wallets
@@ -282,6 +284,7 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
         "factor_id": app.pk,
         "sign_in_id": places[0].pk,
         "step": "hidden",
+        "question": "frequency",
         "run_id": run.pk,
         "fix_run_id": fix_run.pk,
         "audit_entry_id": record_audit(now=now, actor=me.actor, tool_call="probe", owner_id=user.pk).pk,
@@ -327,6 +330,13 @@ def seed_profile(user: Any, canary: str, *, actor: str) -> None:
         save_custom_prompt(owner=user, content=text, origin=Origin.PAGE, actor=actor, now=now)
     wallets = [Wallet(WALLET, f"{canary} fund"), Wallet("7EqQdEULxWcraVx3mXKFjc84LhCkMGZCkRvDpvcMwJeK", canary)]
     set_reference_wallets(owner=user, wallets=wallets, actor=actor, now=now)
+    seed_onboarding(user, canary)
+
+
+def seed_onboarding(user: Any, canary: str) -> None:
+    """Begin the onboarding and do not finish it."""
+    for question, answer in {Question.FREQUENCY: "daily", Question.CAPITAL: f"{canary} coins"}.items():
+        save_answer(owner=user, question=question, answer=answer, now=timezone.now())
 
 
 def seed_tags(user: Any, *, actor: str) -> int:

@@ -22,7 +22,7 @@ from minara_site.kernel.jobs.models import JobRun, WorkerSeen
 from minara_site.kernel.jobs.selectors import SEEN_WITHIN, failed_runs
 from minara_site.kernel.llm.selectors import windows_to_look_at
 from minara_site.kernel.ownership import EVERYONE, Owner
-from profile_app.onboarding.core import Answers
+from profile_app.onboarding.core import ORIGINS, Answers
 from profile_app.portrait.core.tags import TagSource
 from profile_app.portrait.models import FinancialProfile, UserTag
 
@@ -117,7 +117,7 @@ def own_columns(user: User, now: datetime) -> dict[str, Any]:
     profile = FinancialProfile.objects.for_owner(user)
     return {
         "own_memories": CountOf(own),
-        "has_memory": Exists(own.filter(is_demo=False)),
+        "has_memory": Exists(own.filter(is_demo=False).exclude(origin__in=list(ORIGINS))),
         "has_key": Exists(keys),
         "has_used_key": Exists(keys.filter(last_used_at__isnull=False)),
         "has_seen_prompt": Exists(steps.filter(step=Step.PROMPT_SEEN)),

@@ -70,7 +70,7 @@ WORDS: dict[str, dict[str, re.Pattern[str]]] = {
         "crypto_alts": words(r"alt[- ]?coins?|crypto alts|alts", "山寨币"),
         "memes": words(r"meme[- ]?coins?|memes", "模因币|迷因币"),
         "stocks": words(r"stocks?|equities", "股票|美股|港股"),
-        "commodities": words(r"commodit(?:y|ies)", "大宗商品"),
+        "commodities": words(r"commodit(?:y|ies)|gold|silver|(?:crude )?oil", "大宗商品"),
     },
 }
 """The words of each value; `pre_ipo` is only declared."""

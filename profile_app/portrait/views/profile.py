@@ -264,10 +264,8 @@ def show_profile(
 def show_conflict(request: PageRequest, owner: User, text: str, *, opened: int) -> HttpResponse:
     """Show what was stored meanwhile beside what its editor typed; saving again takes that into account."""
     document = find_prompt(owner)
-    if document is None:
-        raise NotFound(_("There is no version yet."))
-    form = PromptForm(initial={"custom_prompt": text, "version": document.version})
-    conflict = shape_conflict(document, opened=opened, mine=text, reader=owner)
+    form = PromptForm(initial={"custom_prompt": text, "version": document.version if document else 0})
+    conflict = shape_conflict(document, opened=opened, mine=text, reader=owner) if document else None
     return show_profile(request, owner, form=form, conflict=conflict, status=HTTPStatus.CONFLICT)
 
 

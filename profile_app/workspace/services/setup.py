@@ -104,8 +104,9 @@ def has_files(place: Path) -> bool:
 
 
 def versions_of(owner: User) -> dict[str, int]:
-    """Return the version of each file."""
-    return dict(list_documents(owner=owner, kind=WORKSPACE_FILE).values_list("name", "version"))
+    """Return the version of each file that has had a text in force."""
+    rows = list_documents(owner=owner, kind=WORKSPACE_FILE).filter(version__gt=0)
+    return dict(rows.values_list("name", "version"))
 
 
 def list_waiting(owner: User) -> list[str]:

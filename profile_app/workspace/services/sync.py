@@ -5,6 +5,7 @@ Nothing here raises for what is wrong with a file: the problem is kept, and the 
 """
 
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 
@@ -25,7 +26,7 @@ from profile_app.workspace.core.sync import Step, Stored, decide_step, digest
 from profile_app.workspace.folder import NO_FILE, Folder, NotHere, open_folder
 from profile_app.workspace.models import Workspace
 from profile_app.workspace.problems import described
-from profile_app.workspace.selectors import list_done_files, path_of, today_of
+from profile_app.workspace.selectors import find_workspace, list_done_files, path_of, today_of
 from profile_app.workspace.services.places import find_or_attach, problem_record, store_problems
 
 FOLDER_ACTOR = "folder:workspace"
@@ -39,7 +40,7 @@ def sync_workspace(*, owner: User, now: datetime, may_write: bool = True) -> lis
     Nothing is done where this machine has no folder of this owner. `may_write` False only reads the folder. A dozen
     looks at files while nothing changed. Call it outside of a transaction.
     """
-    workspace: Workspace | None = Workspace.objects.for_owner(owner).first()
+    workspace = find_workspace(owner)
     if workspace is None:
         return []
     try:
@@ -211,3 +212,19 @@ def hash_of(text: str) -> str:
 def rename_on_disk(owner_id: int) -> None:
     """Give the folder's BOOTSTRAP.md the name that it has here."""
     sync_workspace(owner=User.objects.get(pk=owner_id), now=timezone.now())
+
+
+def remove_copy_later(document: Document) -> None:
+    """Remove the copy of a document that is deleted for good, after the commit, unless an editor changed it."""
+    owner, name, content = document.owner, document.name, document.content
+    transaction.on_commit(partial(remove_copy, owner, name, hash_of(content)), robust=True)
+
+
+def remove_copy(owner: User, name: str, copied: str) -> None:
+    """Remove a file from the folder while it says this."""
+    workspace = find_workspace(owner)
+    if workspace is None:
+        return
+    with suppress(NotHere, FileProblem, OSError), open_folder(path_of(workspace, owner), workspace.mark) as folder:
+        if digest(folder.read(name)) == copied:
+            folder.remove(name)

@@ -2,6 +2,7 @@
 
 import threading
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,8 +17,12 @@ from minara_site.kernel.conversations.models import Session, Turn
 from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.governance.services import switch
 from minara_site.kernel.llm.models import BudgetReservation, LlmUsage
+from profile_app.portrait.core.tags import TagSource
+from profile_app.portrait.services.tags import set_tags
 from profile_app.prompt.models import SessionSnapshot
+from profile_app.workspace.services.setup import set_up
 from tests.agent.chat.talk import calling, interrupt_main, talk
+from tests.kit.clock import NOON
 from tests.kit.messages_api import MessagesApi, Reply, error, hung_up, said
 from tests.learning_app.rows import make_methodology
 
@@ -88,6 +93,28 @@ def test_the_model_is_told_that_stored_text_is_data_and_gets_suggestions_for_one
     assert btc["tool_choice"] == {"type": "auto"}
     words = {word for tool in btc["tools"] for word in tool["name"].split("_")}
     assert not words & {"transfer", "withdraw", "approve", "order", "send", "buy", "sell", "swap"}
+
+
+def test_with_intent_gating_a_message_brings_its_tags(models: MessagesApi, ana: Any, settings: Any) -> None:
+    configure(settings, chat_intent_gating_enabled=True)
+    values = {"risk": "balanced", "style": "technical"}
+    set_tags(owner=ana, values=values, source=TagSource.USER, actor="test", now=NOON)
+    models.answers = [{"names": ["style"]}, said("Here is a chart."), {"names": []}, said("100.")]
+    talk("Is BTC a buy?", "The price?")
+    intent, first, _second_intent, second = models.asked
+    assert intent.model != first.model
+    assert "- risk: balanced" in first.system
+    assert "- style: technical" in first.system
+    assert "- style: technical" not in second.system
+
+
+def test_what_is_wrong_with_the_folder_is_said_when_a_session_begins(
+    models: MessagesApi, ana: Any, tmp_path: Path
+) -> None:
+    set_up(owner=ana, path=tmp_path, actor="test", now=timezone.now())
+    (tmp_path / "USER.md").write_bytes("I live in Köln.".encode("utf-16"))
+    printed = talk("/quit")
+    assert printed.splitlines()[0] == "[USER.md] Save the file as UTF-8. The version stored here is used."
 
 
 def test_a_good_turn_is_suggested_to_the_next_session(models: MessagesApi, ana: Any) -> None:

@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import threading
 import tracemalloc
 from decimal import Decimal
 from typing import Any, Literal
@@ -245,6 +246,30 @@ def test_two_answers_that_do_not_fit_are_invalid(models: MessagesApi, reply: Any
     assert refusal.value.usage_ids == tuple(LlmUsage.objects.order_by("pk").values_list("pk", flat=True))
     assert refusal.value.cost_usd == sum(LlmUsage.objects.values_list("cost_usd", flat=True)) > 0
     assert not BudgetReservation.objects.exists()
+
+
+class TestInAHurry:
+    """A question that somebody waits for is asked once."""
+
+    @table("reply", [said("Good."), error(529, **NOW), error(500), hung_up(), error(400, "tool_choice: not supported")])
+    def test_it_is_neither_repaired_nor_tried_again(self, models: MessagesApi, reply: Any) -> None:
+        answer_with(models, reply)
+        with pytest.raises((AnswerInvalid, ModelUnavailable)):
+            ask(question(within_seconds=5.0))
+        assert models.calls == 1
+        assert not BudgetReservation.objects.exists()
+
+    def test_it_is_given_up_after_its_time_and_the_model_is_not_called_broken(self, models: MessagesApi) -> None:
+        name = breaker_of("claude-haiku-5-5")
+        CircuitBreaker.objects.create(name=name, failures=5, trips=1, open_until=timezone.now())
+        models.answer, models.gate = GOOD, threading.Event()
+        with pytest.raises(ModelUnavailable) as late:
+            ask(question(within_seconds=0.1))
+        assert late.value.kind == "lost: timeout"
+        assert LlmUsage.objects.get().is_lost
+        models.gate.set()
+        ask(question())  # the probe was given back
+        assert CircuitBreaker.objects.get(pk=name).failures == 0
 
 
 def test_prose_beside_the_call_is_passed_over(models: MessagesApi) -> None:

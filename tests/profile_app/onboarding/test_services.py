@@ -196,7 +196,8 @@ def test_answers_of_a_run_count_only_when_it_is_finished(ana: Any) -> None:
     save_answer(owner=ana, question=Question.CAPITAL, answer=None, now=NOON)
     with pytest.raises(Invalid):
         save_answer(owner=ana, question=Question.MARKETS, answer=["gold"], now=NOON)
-    assert tags_of(ana) == {} and not Memory.objects.for_owner(ana).exists()
+    assert tags_of(ana) == {}
+    assert not Memory.objects.for_owner(ana).exists()
     assert get_onboarding_status(owner=ana) == {"hasCompleted": False, "tagsSet": 0, "memoriesWritten": 0}
     assert not AuditEntry.objects.filter(owner=ana).exists()
     complete(ana, risk="aggressive")

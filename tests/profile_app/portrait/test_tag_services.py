@@ -1,9 +1,9 @@
 """Tags: who may say what, what is kept, what comes back (R-32, R-34)."""
 
-import json
 from datetime import timedelta
 
 import pytest
+from django.db import IntegrityError, transaction
 
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.errors import Conflict, Invalid, NotFound
@@ -20,7 +20,6 @@ from profile_app.portrait.services.tags import (
     withdraw_tag,
 )
 from tests.kit.clock import NOON
-from tests.kit.site import Site
 from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
@@ -202,17 +201,12 @@ def test_the_history_is_the_newest_fifty_of_each_dimension(ana):
 
 @pytest.mark.database
 def test_the_tables_refuse_unknown_words_and_a_second_row(ana):
-    from django.db import IntegrityError, transaction  # noqa: PLC0415
-
     row = {"owner": ana, "value": "x", "actor": "test", "updated_at": NOON}
     UserTag.objects.create(**row, name="risk", source="user")
-    for wrong in ({"name": "Risk", "source": "user"}, {"name": "style", "source": "x"}, {"name": "risk", "source": "user"}):
+    for wrong in (
+        {"name": "Risk", "source": "user"},
+        {"name": "style", "source": "x"},
+        {"name": "risk", "source": "user"},
+    ):
         with pytest.raises(IntegrityError), transaction.atomic():
             UserTag.objects.create(**row, **wrong)
-
-
-@pytest.mark.processes
-@pytest.mark.database
-def test_of_many_that_say_something_at_once_one_row_stands_and_every_word_is_kept(site: Site) -> None:
-    ended = json.loads(site.call("tests.profile_app.portrait.racers:many_at_once", 8, 10).splitlines()[-1])
-    assert ended == {"rows": 1, "sources": ["user"], "failed": 0, "kept": ["inferred", "learned_preference", "user"]}

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from minara_site.kernel.guard.core import RULES
 from profile_app.documents.core import CUSTOM_PROMPT, PROFILE_SUMMARY
 from profile_app.portrait.core.tags import TagSource
 from profile_app.portrait.services.tags import set_tags
@@ -28,7 +29,7 @@ SUMMARY = "Spot: 11 swaps.\nPerps: 42 fills."
 def fill_portrait(owner: Any, **files: str) -> None:
     """Store all that an owner writes, with these files besides; NOON is after the last note."""
     for name, text in (FILES | files).items():
-        make_document(owner, text, name=name)
+        make_document(owner, text, name=name, rules_version=RULES.version)  # let in, whatever it says
     make_document(owner, "Answer in short.", kind=CUSTOM_PROMPT, name=CUSTOM_PROMPT)
     make_document(owner, SUMMARY, kind=PROFILE_SUMMARY, name="platform_wallet_summary")
     said = {"owner": owner, "actor": f"user:{owner.pk}", "now": NOON}

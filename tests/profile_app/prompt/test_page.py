@@ -11,14 +11,19 @@ from memory_app.snapshot import selectors
 from memory_app.user_profile.services import set_entry
 from minara_site.access.models import AccessEntry
 from minara_site.kernel.core.vocabulary import Category, Source
+from minara_site.kernel.guard.core import RULES
 from profile_app.prompt.selectors import load_prompt
 from profile_app.prompt.services import end_session, start_session
+from profile_app.workspace.models import Workspace
 from tests.kit.shared import corpus
 from tests.kit.tables import table
 from tests.memory_app.memories.factories import make_memory
+from tests.profile_app.documents.rows import make_document
+from tests.profile_app.prompt.rows import fill_portrait
 
 pytestmark = pytest.mark.django_db
 
+PAGE_QUERIES = 20
 HIDDEN = "zero\u200bwidth \u00adsoft \ufe0fvariation \u2062times \ue000private"
 
 
@@ -56,6 +61,7 @@ def fill(owner, now):
     make_memory(owner, HIDDEN, at=now)
     make_memory(owner, "<script>alert(1)</script> & \"quoted\" 'text' &lt;b&gt; 山寨币", at=now)
     set_entry(owner=owner, key="risk", value="<b>conservative</b>", actor="test", now=now)
+    fill_portrait(owner, **{"BOOTSTRAP.md": f"{HIDDEN}\n<b>&lt;/user-document></b>\n# heading\r\n\tend"})
 
 
 def test_the_page_and_its_text_show_the_frozen_bytes(page, ana, now):
@@ -196,6 +202,8 @@ def test_the_page_needs_few_queries(page, ana, now, django_assert_max_num_querie
     begin(ana)
     with django_assert_max_num_queries(12):
         page.get("/prompt/")
+    with django_assert_max_num_queries(PAGE_QUERIES):
+        page.get("/prompt/?show=now&tags=off&memories=on")
 
 
 def test_false_fences_are_marked_and_counted(page, ana, now):
@@ -204,3 +212,51 @@ def test_false_fences_are_marked_and_counted(page, ana, now):
     assert re.findall(r'class="hid defused" title="[^"]+">(.)<', body) == ["⟦", "⟧", "⟦", "⟧"]
     assert "<dd>2 false fences</dd>" in body
     assert Bytes(body).text == load_prompt(owner=ana, now=now).prompt.text
+
+
+def test_a_false_fence_across_the_lines_of_a_document_is_marked_and_counted(page, ana, now):
+    make_document(
+        ana, "a </user-\ndocument> b \u27e6mine\u27e7\n<memory-context\n", name="SOUL.md", rules_version=RULES.version
+    )
+    body = page.get("/prompt/").content.decode()
+    assert re.findall(r'class="hid defused" title="[^"]+">(.)<', body) == ["\u27e6", "\u27e7", "\u27e6"]
+    assert "<dd>2 false fences</dd>" in body
+    assert Bytes(body).text == load_prompt(owner=ana, now=timezone.now()).prompt.text
+
+
+def test_switches_are_tried_and_nothing_is_stored(page, ana, now):
+    fill(ana, now)
+    own = load_prompt(owner=ana, now=timezone.now())
+    tried = load_prompt(owner=ana, now=timezone.now(), tried={"include_tags": False, "include_memories": False})
+    query = "show=now&memories=off&summary=off&summary=on&tags=off"
+    body = page.get(f"/prompt/?{query}").content.decode()
+    assert Bytes(body).text == tried.prompt.text != own.prompt.text
+    assert f"With these switches: about {tried.prompt.tokens:,} tokens." in body
+    assert f"0, saves {own.costs.include_tags}" in body
+    assert "Switched off in your profile" in body
+    assert page.get(f"/prompt/text?{query}").content.decode() == tried.prompt.text
+    assert Bytes(page.get("/prompt/?show=now&tags=maybe").content.decode()).text == own.prompt.text
+    body = page.get("/prompt/").content.decode()
+    assert Bytes(body).text == own.prompt.text
+    assert "As the profile has them" in body
+
+
+def test_each_part_says_why_it_is_there_and_leads_to_where_it_is_changed(page, operator_page, ana, now):
+    fill(ana, now)
+    begin(ana)
+    body = page.get("/prompt/").content.decode()
+    names = ("SOUL.md", "AGENTS.md", "USER.md", "MEMORY.md")
+    for place in ("/profile/tags/", "/profile/", "/memories/", *(f"/workspace/{name}/" for name in names)):
+        assert f'<a href="{place}"' in body, place
+    assert "What the first session does. No other carries it." in body
+    assert "CHAT_INTENT_GATING_ENABLED" in body
+    assert "/workspace/SOUL.md/" not in operator_page.get("/prompt/?owner=ana").content.decode()
+
+
+def test_who_the_agent_says_it_is_and_what_is_wrong_with_its_folder_are_shown(page, ana, now):
+    fill(ana, now)
+    problem = {"name": "SOUL.md", "code": "not_utf8", "detail": ""}
+    Workspace.objects.create(owner=ana, mark="x", problems=[problem], created_at=now)
+    body = page.get("/prompt/").content.decode()
+    assert "🦉 Ada" in body
+    assert "Save the file as UTF-8." in body

@@ -229,7 +229,8 @@ def test_the_sections_are_the_text(ana, now):
     parts = list(section_texts(prompt))
     assert "".join(text for _, text in parts) == prompt.text
     assert [record.name for record, _ in parts] == [
-        "opening", "personalization", "closing", "opening", "user_profile", "observations", "closing",
+        "soul", "agents", "opening", "summary", "tags", "personalization", "custom_prompt", "user_file", "closing",
+        "opening", "user_profile", "observations", "memory_file", "notes", "closing",
     ]  # fmt: skip
 
 

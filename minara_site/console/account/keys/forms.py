@@ -15,6 +15,8 @@ from minara_site.access.policy import SCOPES_IN_USE, Role, Scope
 SCOPE_WORDS = {
     Scope.MEMORY_READ: _("read and search memories, start sessions, read the prompt"),
     Scope.MEMORY_WRITE: _("write, correct, delete and restore memories"),
+    Scope.PROFILE_READ: _("read the profile, tags and agent files"),
+    Scope.PROFILE_WRITE: _("write the profile, tags and agent files; what the guard refuses waits for you"),
     Scope.LEARNING_READ: _("read roles, their decisions and lessons"),
     Scope.LEARNING_WRITE: _("record sessions, decisions of roles and their outcomes"),
     Scope.TRADING_WRITE: _("post prices"),
