@@ -33,7 +33,7 @@ class Choice(NamedTuple):
     text: Words
 
 
-class Asked(NamedTuple):
+class QuestionText(NamedTuple):
     """A question as a person reads it: its name in the progress, the question, why it is asked."""
 
     name: Words
@@ -41,28 +41,28 @@ class Asked(NamedTuple):
     text: Words
 
 
-ASKED: dict[Question, Asked] = {
-    Question.FINANCE_KNOWLEDGE: Asked(
+TEXTS: dict[Question, QuestionText] = {
+    Question.FINANCE_KNOWLEDGE: QuestionText(
         gettext_lazy("Knowledge"),
         gettext_lazy("How well do you know finance?"),
         gettext_lazy("The agent explains as much as you need, and no more."),
     ),
-    Question.FREQUENCY: Asked(
+    Question.FREQUENCY: QuestionText(
         gettext_lazy("Frequency"),
         gettext_lazy("How often do you trade?"),
         gettext_lazy("The agent looks at the time frames that fit."),
     ),
-    Question.RISK: Asked(
+    Question.RISK: QuestionText(
         gettext_lazy("Risk"),
         gettext_lazy("How much risk do you take?"),
         gettext_lazy("There is no right answer. The agent weighs it when it suggests sizes."),
     ),
-    Question.MARKETS: Asked(
+    Question.MARKETS: QuestionText(
         gettext_lazy("Markets"),
         gettext_lazy("Which markets do you follow?"),
         gettext_lazy("Choose as many as you like."),
     ),
-    Question.CAPITAL: Asked(
+    Question.CAPITAL: QuestionText(
         gettext_lazy("Capital"),
         gettext_lazy("How much do you invest?"),
         gettext_lazy("In your own words. It becomes a memory only: never a tag, and no figure is computed from it."),
@@ -151,7 +151,7 @@ class Known:
 
     def progress(self, current: Question | None = None) -> list[tuple[Question, Words, bool, bool]]:
         """Return each question with its name, and whether it was seen and is the current one."""
-        return [(each, ASKED[each].name, each.field in self.stored.seen, each is current) for each in Question]
+        return [(each, TEXTS[each].name, each.field in self.stored.seen, each is current) for each in Question]
 
     def preview(self, answers: Mapping[str, JsonValue]) -> Preview:
         """Return what the next prompt has of these valid answers; what its owner hides is in none."""
@@ -165,7 +165,7 @@ class Known:
             for step in (step for step in steps if step.act not in KEPT):
                 row = MemoryRow(0, Category.PERSONALIZATION, step.statement, now)
                 lines.append(PromptLine(memory_line(row), step.act is not MemoryAct.NOTHING))
-        return Preview(lines, [(ASKED[step.question].name, KEPT[step.act]) for step in steps if step.act in KEPT])
+        return Preview(lines, [(TEXTS[step.question].name, KEPT[step.act]) for step in steps if step.act in KEPT])
 
     def rows(self) -> list[AnswerRow]:
         """Return every question, in order."""
@@ -174,7 +174,7 @@ class Known:
         return [
             AnswerRow(
                 each,
-                ASKED[each].title,
+                TEXTS[each].title,
                 answer_label(each, (self.stored.given | self.stored.drafted).get(each.field)),
                 each.field not in self.stored.drafted,
                 tag_label(each, self.tags[each]) if each in self.tags else "",

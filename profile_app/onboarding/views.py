@@ -14,7 +14,7 @@ from minara_site.shell.pages import PageRequest, page
 from minara_site.web.labels import sentences
 from minara_site.web.responses import render_page, see_other, toast
 from profile_app.onboarding.core import MAX_CAPITAL_CHARS, Answers, Question
-from profile_app.onboarding.pages import ASKED, CHOICES, Known
+from profile_app.onboarding.pages import CHOICES, TEXTS, Known
 from profile_app.onboarding.services import check_answers, complete_onboarding, save_answer, undo_completion
 from profile_app.portrait.core.tags import MULTIPLE
 from profile_app.portrait.selectors.profile import load_profile
@@ -99,8 +99,8 @@ def show_step(request: PageRequest, question: Question, *, sent: JsonValue = Non
     answer = sent if error else (stored.given | stored.drafted).get(question.field)
     is_new = not error and answer is not None
     context = {
-        "title": ASKED[question].title,
-        "asked": ASKED[question],
+        "title": TEXTS[question].title,
+        "asked": TEXTS[question],
         "question": question,
         "number": place + 1,
         "progress": known.progress(question),

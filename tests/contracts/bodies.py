@@ -47,6 +47,7 @@ JSON: dict[str, dict[str, Any]] = {
     "PUT /v1/profile/reference-wallets": {
         "wallets": [{"address": "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359", "label": "slow fund"}]
     },
+    "PUT /v1/workspace/{path:file_name}": {"content": "Weekly charts, then your view"},
     "POST /v1/sessions": {"title": "Morning"},
     "POST /v1/sessions/{session_id}/turns": {
         "user_message": "hello",
@@ -93,6 +94,10 @@ FORMS: dict[str, dict[str, Any]] = {
     "POST /profile/settings/": {"setting": "include_tags", "value": "0"},
     "POST /profile/wallets/add/": {"address": "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359", "label": "slow fund"},
     "POST /profile/wallets/<str:address>/label/": {"label": "slow fund"},
+    "POST /workspace/MEMORY.md/additions/": {"lines": ["missing_line"], "version": "file_now"},
+    "POST /workspace/<path:file_name>/save/": {"content": "Weekly charts, then your view", "version": "file_now"},
+    "POST /workspace/<path:file_name>/warn/": {"content": "Weekly charts, then your view"},
+    "POST /workspace/<path:file_name>/draft/": {"draft": "Weekly ch"},
     "POST /profile/preferences/new/": {
         "dimension": "timeframe",
         "kind": "soft_preference",

@@ -343,6 +343,17 @@ PAGES: dict[str, Row] = {
     "user-profile/<str:key>/edit/": page(Act.USER_PROFILE_WRITE, get=ONLY_ANA, post=ONLY_ANA),
     "user-profile/<str:key>/remove/": page(Act.USER_PROFILE_WRITE, post=ONLY_ANA),
     "prompt/": page(Act.PROMPT_READ, get=OWNERS),
+    "workspace/": page(Act.WORKSPACE_READ, get=OWNERS),
+    "workspace/note/": page(Act.WORKSPACE_WRITE, get=OWNERS),
+    "workspace/default-files/": page(Act.IDENTITY_WRITE, post=OWNERS),
+    "workspace/default-files/undo/": page(Act.IDENTITY_WRITE, post=NO_OWNER),  # nobody here has made any
+    "workspace/MEMORY.md/additions/": page(Act.WORKSPACE_WRITE, get=OWNERS, post=OWNERS),
+    "workspace/<path:file_name>/": page(Act.WORKSPACE_READ, get=OWNERS),
+    "workspace/<path:file_name>/save/": page(Act.WORKSPACE_WRITE, post=OWNERS),
+    "workspace/<path:file_name>/warn/": page(Act.WORKSPACE_WRITE, post=OWNERS),
+    "workspace/<path:file_name>/draft/": page(Act.WORKSPACE_WRITE, post=OWNERS),
+    "workspace/<path:file_name>/edit/": page(Act.IDENTITY_WRITE, get=OWNERS),
+    "workspace/<path:file_name>/versions/<int:file_version>/restore/": page(Act.WORKSPACE_WRITE, post=WITH_TAGS),
     "prompt/text": page(Act.PROMPT_READ, get=OWNERS),
 }
 
@@ -415,6 +426,12 @@ OPERATIONS: dict[str, tuple[Act, Audience]] = {
         Act.PROFILE_WRITE,
         {**by_key(Scope.PROFILE_WRITE), "olga": MISSING, "key_operator": MISSING},  # who has no tag
     ),
+    "GET /v1/workspace": (Act.WORKSPACE_READ, by_key(Scope.PROFILE_READ)),
+    "GET /v1/workspace/{path:file_name}": (
+        Act.WORKSPACE_READ,
+        {**by_key(Scope.PROFILE_READ), "olga": MISSING, "key_operator": MISSING},  # who has no file
+    ),
+    "PUT /v1/workspace/{path:file_name}": (Act.WORKSPACE_WRITE, by_key(Scope.PROFILE_WRITE)),
     "GET /v1/sessions": (Act.PROMPT_READ, by_key(Scope.MEMORY_READ)),
     "POST /v1/sessions": (Act.PROMPT_READ, by_key(Scope.MEMORY_READ)),
     "GET /v1/sessions/{session_id}/prompt": (Act.PROMPT_READ, by_key(Scope.MEMORY_READ, object_of_ana=True)),

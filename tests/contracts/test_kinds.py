@@ -48,6 +48,7 @@ CANARY = "7EqQdEULxWcraVx3mXKFjc84LhCkMGZCkRvDpvcMwJeK"  # also the form of an a
 KEPT = f"The password is {CANARY} for BTC"
 OWN_TABLES = {
     "conversation_turns",
+    "documents",
     "memories",
     "learned_preferences",
     "learnings",
@@ -59,6 +60,7 @@ OWN_TABLES = {
 }
 LATER, LATEST = NOON + timedelta(hours=1), NOON + timedelta(hours=2)
 
+COPIES = {"custom_prompt": {"financial_profile"}}  # the text in force stands there too, as the source has it
 Store = Callable[[Any, str], Any]
 STORE: dict[str, Store] = {
     "memory": lambda owner, text: make_memory(owner, text, rules_version="older"),
@@ -148,7 +150,7 @@ class TestKinds:
                 hold = list_holds(owner=EVERYONE).get(kind=name, object_id=row.pk)
                 assert tables_with_canary() <= own
                 release_hold(principal=releaser(name, ana, olga), hold_id=hold.pk, now=NOON)
-                assert tables_with_canary() - own == derived
+                assert tables_with_canary() - own == derived | COPIES.get(name, set())
         faults.show()
 
     def test_each_is_discarded_by_its_owner_alone_and_leaves_its_audit_entries(self, ana, ben, olga):

@@ -31,6 +31,7 @@ ELSEWHERE = {  # acts whose objects need a browser, a worker or a plan; tests of
     *(name for name in ROUTES if name.startswith(("account_", "access:", "mfa_")) and name != "access:key_new"),
     *("users:end_sessions", "governance:close", "writes:apply", "writes:undo"),
     *("brought_in:seen", "brought_in:roll_back", "brought_in:undo", "console:demo_load", "facts:undo_correction"),
+    "onboarding:undo",  # what is finished again are other rows
     *("bundle:imports", "bundle:import_remove", "bundle:export_remove", "bundle:apply"),
 }
 TOASTS = {
@@ -41,6 +42,7 @@ TOASTS = {
     "facts:undo_correction",
     "user_profile:undo",
     "tags:undo",
+    "workspace:unscaffold",
 }  # only a toast offers these
 SIGNING_IN = {"account_login", "account_logout", "access:password"}  # tests of access and of the browser do these
 BOOKKEEPING = {
@@ -53,6 +55,8 @@ BOOKKEEPING = {
     "last_login",
     "embedding_state",
     "rules_version",
+    "folder_sha256",
+    "folder_stamp",
     "compared_at",
     "fact_key",
     "enqueued_at",
@@ -83,6 +87,7 @@ NOTHING_TO_DO = {
     "bundle.export",
     "roles.start_due",
     "memories.bridge_preferences",
+    "portrait.bridge_tags",
 }  # runs that find what they were asked for undone
 ENDS = {  # how a row that an act made looks once it is undone
     "memories": lambda row: row["deleted_at"] is not None,
@@ -92,6 +97,7 @@ ENDS = {  # how a row that an act made looks once it is undone
     "job_runs": lambda row: row["state"] == "cancelled" or row["job"] in NOTHING_TO_DO,
     "memory_edges": lambda _row: True,  # of a memory in the trash
     "search_document": lambda _row: True,
+    "documents": lambda row: not (row["content"] or row["held_content"]),
     "access_user": lambda row: row["password"].startswith("!"),  # nobody can sign in
     "capability_switches": lambda row: row["mode"] == "on",
     "budget_windows": lambda row: row["cap_usd"] is None,
@@ -194,7 +200,6 @@ WALKS: dict[str, Walk] = {
     "user_profile:undo": Walk(first=("user_profile:remove",)),
     "onboarding:step": Walk(undo={"answer": "daily"}),
     "onboarding:finish": Walk(),
-    "onboarding:undo": Walk(first=("onboarding:finish",)),
     "profile:draft": Walk(undo={"draft": ""}),
     "profile:prompt": Walk(),
     "profile:restore": Walk(),
@@ -204,10 +209,16 @@ WALKS: dict[str, Walk] = {
     "profile:remove_wallet": Walk(),
     "profile:undo_wallets": Walk(first=("profile:add_wallet",)),
     "profile:refresh": Walk(caller="olga"),
+    "workspace:scaffold": Walk(),
+    "workspace:unscaffold": Walk(first=("workspace:scaffold",)),
+    "workspace:save": Walk(),
+    "workspace:restore": Walk(),
+    "workspace:additions": Walk(),
+    "workspace:draft": Walk(undo={"draft": ""}),
     "tags:declare": Walk(),
     "tags:clear": Walk(),
     "tags:confirm": Walk(samples={"tag_name": "inferred_tag"}),
-    "tags:undo": Walk(first=("tags:declare",)),
+    "tags:undo": Walk(first=("tags:declare",), undo={"value": "aggressive"}),
     "bundle:exports": Walk(),
     "access:key_new": Walk(undo={"word": "revoke"}),
     "console:settings": Walk(undo=PREFERENCES),

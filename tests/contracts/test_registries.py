@@ -27,6 +27,7 @@ from minara_site.kernel.jobs.table import load_jobs
 from minara_site.kernel.rollback import list_effects, rollback_kinds, written_acts
 from minara_site.shell.nav import SIDE_BAR, find_place, load_entries
 from minara_site.shell.review import review_kinds
+from profile_app.documents.core import DocumentKind
 from tests.contracts.doors import pages
 from tests.contracts.judges import LOGS
 from tests.hostile.knock import pages_for_get
@@ -117,6 +118,7 @@ def acts_recorded() -> tuple[set[str], str]:
     modules = [path for app in APPS for path in (ROOT / app).rglob("*.py") if path.name != "acts.py"]
     source = "\n".join(path.read_text() for path in modules if path.parent.name != "migrations")
     together = {f"{kind}_{decision}" for kind in stored_kinds() for decision in ("held", "released", "discarded")}
+    together |= {f"{kind}_written" for kind in DocumentKind}
     together |= {f"memory_import.{channel}" for channel in Channel} | {f"doctor.fix.{fix}" for fix in FixName}
     together |= {name for name, tool in load_tools().items() if tool.is_read_only}
     together |= {*decide.AUDIT_WORDS.values(), *undo.AUDIT_WORDS.values()}

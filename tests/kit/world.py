@@ -41,7 +41,6 @@ from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.jobs.models import JobRun, WorkerSeen
 from profile_app.documents.core import WORKSPACE_FILE, Origin
-from profile_app.documents.models import Document
 from profile_app.documents.services import save_document
 from profile_app.onboarding.core import Question
 from profile_app.onboarding.services import save_answer
@@ -249,8 +248,6 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
     labelled = Draft(
         Category.PERSONALIZATION, f"{canary} never", Provenance(Source.USER_MANUAL, me.actor), HARD_CONSTRAINT
     )
-    document = seed_documents(user, canary, actor=me.actor, key=by_key)
-    seed_profile(user, canary, actor=me.actor)
     samples = {
         "memory_id": typed[0],
         "hard_id": write_memory(owner_id=user.pk, draft=labelled, now=now).pk,
@@ -267,11 +264,15 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
         "prefix": key.prefix,
         "user_id": user.pk,
         "hold_id": Hold.objects.get(kind="memory", object_id=held[0]).pk,
-        "own_hold_id": Hold.objects.get(kind=WORKSPACE_FILE, object_id=document.pk).pk,
+        "own_hold_id": seed_documents(user, canary, actor=me.actor, key=by_key),
         "tag_name": "risk",
         "address": WALLET,
         "number": 1,
-        "prompt_version": MANY,
+        "prompt_version": seed_profile(user, canary, actor=me.actor),
+        "file_name": "MEMORY.md",
+        "file_version": 1,
+        "file_now": 2,
+        "missing_line": Memory.objects.get(pk=typed[0]).content,
         "inferred_tag": "style",
         "tag_event_id": seed_tags(user, actor=me.actor),
         "review_kind": "hold",
@@ -312,25 +313,26 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
     return Tenant(user, canary, samples, tuple(typed))
 
 
-def seed_documents(user: Any, canary: str, *, actor: str, key: str) -> Document:
+def seed_documents(user: Any, canary: str, *, actor: str, key: str) -> int:
     """Make agent files of two versions, beside one of which a text of a key waits; return that one."""
     for name in ("USER.md", "MEMORY.md"):
         file = {"owner": user, "kind": WORKSPACE_FILE, "name": name, "now": timezone.now()}
         for number in (1, 2):
             save_document(**file, content=f"{canary} wrote line {number}", origin=Origin.PAGE, actor=actor)
     waits = save_document(**{**file, "name": "USER.md"}, content=f"{canary} waits\u200b", origin=Origin.KEY, actor=key)
-    return waits.document
+    return int(Hold.objects.get(kind=WORKSPACE_FILE, object_id=waits.document.pk).pk)
 
 
-def seed_profile(user: Any, canary: str, *, actor: str) -> None:
-    """Give the profile a custom prompt of several versions, and wallets."""
+def seed_profile(user: Any, canary: str, *, actor: str) -> int:
+    """Give the profile a custom prompt of several versions, and wallets; return the version in force."""
     now = timezone.now()
     for number in range(MANY):
         text = f"{canary} wants numbers first, look {number}"
         save_custom_prompt(owner=user, content=text, origin=Origin.PAGE, actor=actor, now=now)
-    wallets = [Wallet(WALLET, f"{canary} fund"), Wallet("7EqQdEULxWcraVx3mXKFjc84LhCkMGZCkRvDpvcMwJeK", canary)]
+    wallets = [Wallet(WALLET, f"{canary} fund"), Wallet("So11111111111111111111111111111111111111112", canary)]
     set_reference_wallets(owner=user, wallets=wallets, actor=actor, now=now)
     seed_onboarding(user, canary)
+    return MANY
 
 
 def seed_onboarding(user: Any, canary: str) -> None:

@@ -46,7 +46,7 @@ def find_readers() -> dict[str, Callable[[Record], Iterator[Any]]]:
     return {**OWN, **{name: table.read for name, table in load_tables().items()}}
 
 
-def find_wanted(table: str) -> tuple[tuple[str, ...], frozenset[str]]:
+def columns_of(table: str) -> tuple[tuple[str, ...], frozenset[str]]:
     """Return the columns of a table that are read, and those that it must have."""
     if table in OWN:
         return minara.COLUMNS[table], minara.NEEDED[table]
@@ -150,7 +150,7 @@ def find_columns(connection: sqlite3.Connection, table: str) -> tuple[str, ...]:
     is_computed = any(column[6] for column in columns)
     if not columns or is_computed or "rowid" in map(str.lower, names):
         raise Invalid(_("%(table)s is no plain table") % {"table": table})
-    wanted, needed = find_wanted(table)
+    wanted, needed = columns_of(table)
     if not names >= needed:
         missing = ", ".join(sorted(needed - names))
         raise Invalid(_("%(table)s has no column %(missing)s") % {"table": table, "missing": missing})

@@ -28,7 +28,7 @@ _UNSAFE = f"\x00-\x1f\x7f-\x9f\ud800-\udfff{BIDI}{TAGS}"
 _LINE_BREAK = re.compile(f"\r\n|[{_BREAKS}]")
 _DROPPED = re.compile(f"[{_UNSAFE}]")
 _LINE_END = re.compile("\r\n|[\n\x0b-\r\x1c-\x1e\x85\u2028\u2029]")
-_BLANK_LINES = re.compile(r"\A(?:[^\S\n]*\n)+|\s+\Z")
+_BLANK_LINES = re.compile(r"(?:[^\S\n]*\n)+")
 
 # Angle brackets and quotation marks, single and double, and signs that are drawn like one (Unicode's confusables).
 _LESS = (
@@ -117,7 +117,9 @@ def fence_document(text: str) -> str:
     nothing more. Linear in the text's length.
     """
     lines = [_drop_unsafe(line) for line in _LINE_END.split(text)]
-    kept = _BLANK_LINES.sub("", _defuse("\n".join(lines)))
+    kept = _defuse("\n".join(lines)).rstrip()
+    if blank := _BLANK_LINES.match(kept):
+        kept = kept[blank.end() :]
     return "\n".join(_escape_line(line) for line in kept.split("\n"))
 
 
@@ -128,12 +130,7 @@ def count_dropped_of_document(text: str) -> int:
 
 def find_fence_marks(text: str) -> list[tuple[int, int]]:
     """Return start and end of each bracket that stands around what reads like one of our tags, in order."""
-    if not _MAY_OPEN.search(text):
-        return []
-    units = _UNIT.findall(text)
-    shape_of = {unit: _shapes_of(unit) for unit in frozenset(units)}
-    if not _TAG_NAMES.search("".join([shape_of[unit] for unit in units])):
-        return []
+    units = _units_with_tags(text)
     shapes, owners = _skeleton(units)
     starts = [0, *accumulate(len(unit) for unit in units)]
     marked = sorted({owners[position] for position, _ in _tag_brackets(shapes)})
@@ -157,13 +154,22 @@ def _escape_line(line: str) -> str:
 
 def _defuse(text: str) -> str:
     """Replace the angle brackets around everything that reads like one of our tags."""
-    if not _MAY_OPEN.search(text):
+    units = _units_with_tags(text)
+    if not units:
         return text
-    units = _UNIT.findall(text)
     shapes, owners = _skeleton(units)
     for position, bracket in _tag_brackets(shapes):
         units[owners[position]] = bracket
     return "".join(units)
+
+
+def _units_with_tags(text: str) -> list[str]:
+    """Return the characters and escapes of a text, none when nothing in it reads like one of our tags."""
+    if not _MAY_OPEN.search(text):
+        return []
+    units = _UNIT.findall(text)
+    shape_of = {unit: _shapes_of(unit) for unit in frozenset(units)}
+    return units if _TAG_NAMES.search("".join([shape_of[unit] for unit in units])) else []
 
 
 def _skeleton(units: list[str]) -> tuple[str, list[int]]:

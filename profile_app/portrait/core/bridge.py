@@ -39,54 +39,54 @@ MARKET_OF = {
 """The market of a class of assets; stablecoins and forex have none."""
 
 
-def words(english: str, chinese: str = "") -> re.Pattern[str]:
+def any_of(english: str, chinese: str = "") -> re.Pattern[str]:
     """Return a pattern for whole English words and for Chinese ones anywhere."""
     return re.compile(rf"\b(?:{english})\b" + (f"|{chinese}" if chinese else ""), re.IGNORECASE)
 
 
 WORDS: dict[str, dict[str, re.Pattern[str]]] = {
     "risk": {
-        "conservative": words(
+        "conservative": any_of(
             r"conservative(?:ly)?|low[- ]risk|risk[- ]averse|preserv\w+ (?:of )?capital", "保守|低风险"
         ),
-        "balanced": words(r"balanced|moderate[- ]risk|medium[- ]risk", "均衡|中等风险"),
-        "aggressive": words(r"aggressive(?:ly)?|high[- ]risk", "激进|高风险"),
+        "balanced": any_of(r"balanced|moderate[- ]risk|medium[- ]risk", "均衡|中等风险"),
+        "aggressive": any_of(r"aggressive(?:ly)?|high[- ]risk", "激进|高风险"),
     },
     "frequency": {
-        "passive": words(r"passive(?:ly)?|buy[- ]and[- ]hold", "长期持有"),
-        "weekly": words(r"weekly|every week|once a week", "每周"),
-        "daily": words(r"daily|every day|once a day", "每天|每日"),
-        "active": words(r"actively|active trad\w+|(?:several|many) times a day|scalp(?:s|ing)?", "频繁交易"),
+        "passive": any_of(r"passive(?:ly)?|buy[- ]and[- ]hold", "长期持有"),
+        "weekly": any_of(r"weekly|every week|once a week", "每周"),
+        "daily": any_of(r"daily|every day|once a day", "每天|每日"),
+        "active": any_of(r"actively|active trad\w+|(?:several|many) times a day|scalp(?:s|ing)?", "频繁交易"),
     },
     "style": {
-        "fundamentals": words(r"fundamentals?|fundamental(?:ly)? analysis", "基本面"),
-        "technical": words(r"technicals?|technically", "技术面|技术分析"),
-        "narrative": words(r"narratives?", "叙事"),
-        "news_event": words(r"news|event[- ]driven|events", "新闻|消息面"),
-        "community": words(r"community|communities", "社区"),
+        "fundamentals": any_of(r"fundamentals?|fundamental(?:ly)? analysis", "基本面"),
+        "technical": any_of(r"technicals?|technically", "技术面|技术分析"),
+        "narrative": any_of(r"narratives?", "叙事"),
+        "news_event": any_of(r"news|event[- ]driven|events", "新闻|消息面"),
+        "community": any_of(r"community|communities", "社区"),
     },
     MARKETS: {
-        "crypto_majors": words(r"crypto majors|major (?:coins|crypto\w*)", "主流币"),
-        "crypto_alts": words(r"alt[- ]?coins?|crypto alts|alts", "山寨币"),
-        "memes": words(r"meme[- ]?coins?|memes", "模因币|迷因币"),
-        "stocks": words(r"stocks?|equities", "股票|美股|港股"),
-        "commodities": words(r"commodit(?:y|ies)|gold|silver|(?:crude )?oil", "大宗商品"),
+        "crypto_majors": any_of(r"crypto majors|major (?:coins|crypto\w*)", "主流币"),
+        "crypto_alts": any_of(r"alt[- ]?coins?|crypto alts|alts", "山寨币"),
+        "memes": any_of(r"meme[- ]?coins?|memes", "模因币|迷因币"),
+        "stocks": any_of(r"stocks?|equities", "股票|美股|港股"),
+        "commodities": any_of(r"commodit(?:y|ies)|gold|silver|(?:crude )?oil", "大宗商品"),
     },
 }
 """The words of each value; `pre_ipo` is only declared."""
 
-_DENIES = words(
+_DENIES = any_of(
     r"no|not|never|nor|neither|none|without|avoid\w*|don't|dont|cannot|can't|\w+n't|stop\w*|exclud\w+|except|less|fewer"
     r"|too|over|than|rather|instead|but|used to|hates?|dislikes?|skip\w*|ignor\w+|stay\w* (?:away|out)"
     r"|if|when\w*|unless|until|while|during",
     r"不|没|勿|别|无|禁|非|避|少|太|比|而|如果|当|除|曾|讨厌|\?|\uff1f",
 )
 _OF_ELSE: dict[str, re.Pattern[str]] = {
-    "frequency": words(
+    "frequency": any_of(
         r"charts?|candles?|bars?|time ?frames?|close[sd]?|reports?|summar\w+|digests?|alerts?|updates?|loss\w*",
         "图|线|报告|总结|提醒",
     ),
-    "style": words(
+    "style": any_of(
         r"answers?|repl\w+|respon\w+|languages?|jargon|terms?|tone|writ\w+|explain\w*|explanations?|wording|brief",
         "回答|回复|语言|术语|解释|简短|语气",
     ),

@@ -38,8 +38,8 @@ def migrate_tag(name: str, value: str, source: str) -> TagV2 | None:
     today = RENAMED.get(name, name)
     if today not in SCHEMA:
         return None
-    known = words_of(today)
-    found = [known.get(word) for word in split_words(value)] if today in MULTIPLE else [known.get(value)]
+    known = spellings_of(today)
+    found = [known.get(word) for word in read_values(value)] if today in MULTIPLE else [known.get(value)]
     chosen = [each for each in found if each is not None]
     if not chosen or len(chosen) < len(found) or len(set(chosen)) < len(chosen):
         return None
@@ -47,7 +47,7 @@ def migrate_tag(name: str, value: str, source: str) -> TagV2 | None:
     return TagV2(today, said, TagSource.USER if source in DECLARED else TagSource.INFERRED)
 
 
-def words_of(name: str) -> dict[str, str]:
+def spellings_of(name: str) -> dict[str, str]:
     """Return the words of a dimension with the value that each means."""
     labels = {
         label or SPELLED.get(value, value.replace("_", " ").title()): value for value, label in SCHEMA[name].items()
@@ -55,7 +55,7 @@ def words_of(name: str) -> dict[str, str]:
     return labels | {value: value for value in SCHEMA[name]}
 
 
-def split_words(value: str) -> list[str]:
+def read_values(value: str) -> list[str]:
     """Return the words of a JSON array of text, or of a list with commas; of another JSON value none that is known."""
     if value.lstrip().startswith("["):
         try:

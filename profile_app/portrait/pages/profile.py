@@ -24,13 +24,13 @@ from profile_app.portrait.core.profile import (
     INCLUDE_TAGS,
     PLATFORM_SUMMARY,
     REFERENCE_SUMMARY,
+    refresh_wait,
 )
 from profile_app.portrait.core.wallets import MAX_WALLETS, Wallet, parse_wallets
 from profile_app.portrait.forms import MAX_PROMPT_CHARS
 from profile_app.portrait.models import FinancialProfile
 from profile_app.portrait.selectors.profile import find_last_refresh, load_profile, load_summaries
 from profile_app.portrait.selectors.tags import prompt_tags
-from profile_app.portrait.services.profile import refresh_wait
 
 SWITCHES: dict[str, tuple[str | Promise, str | Promise]] = {
     INCLUDE_MEMORIES: (

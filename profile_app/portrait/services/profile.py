@@ -4,7 +4,7 @@ The custom prompt and the summaries are documents: they keep the versions, and w
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from math import ceil
 
 from django.db import transaction
@@ -24,7 +24,7 @@ from profile_app.documents.core import CUSTOM_PROMPT, PROFILE_SUMMARY, Origin
 from profile_app.documents.models import Document
 from profile_app.documents.selectors import find_document, get_revision
 from profile_app.documents.services import SavedDocument, save_document, save_draft
-from profile_app.portrait.core.profile import REFRESH, REFRESH_EVERY, SETTINGS, SUMMARIES
+from profile_app.portrait.core.profile import REFRESH, SETTINGS, SUMMARIES, refresh_wait
 from profile_app.portrait.core.wallets import (
     MAX_LABEL_CHARS,
     MAX_WALLETS,
@@ -235,8 +235,3 @@ def request_refresh(*, owner: User, actor: str, now: datetime) -> JobRun:
         details = {"run": run.pk}
         record_audit(now=now, actor=actor, tool_call="profile_refresh_requested", owner_id=owner.pk, details=details)
     return run
-
-
-def refresh_wait(last: datetime | None, now: datetime) -> timedelta:
-    """Return how long to wait until a refresh is possible again, zero when it is possible now."""
-    return max(last + REFRESH_EVERY - now, timedelta(0)) if last else timedelta(0)

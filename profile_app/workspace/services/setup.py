@@ -19,7 +19,7 @@ from profile_app.workspace.core.names import FileName, looks_like_note, sort_key
 from profile_app.workspace.core.problems import FileProblem
 from profile_app.workspace.folder import UNREADABLE_MARK, read_mark
 from profile_app.workspace.models import Workspace
-from profile_app.workspace.problems import detail_of
+from profile_app.workspace.problems import described, detail_of
 from profile_app.workspace.selectors import list_done_files, path_of
 from profile_app.workspace.services.places import attach_folder
 from profile_app.workspace.services.sync import sync_workspace
@@ -56,11 +56,11 @@ def set_up(*, owner: User, path: Path | None, actor: str, now: datetime) -> SetU
         record_audit(now=now, actor=actor, tool_call="workspace_attached", owner_id=owner.pk)
     place = path_of(workspace, owner)
     is_theirs = bool(workspace.path) and has_files(place)
-    problems = sync_workspace(owner=owner, now=now, may_write=not is_theirs)
+    sync_workspace(owner=owner, now=now, may_write=not is_theirs)
     read = sorted((name for name, number in versions_of(owner).items() if before.get(name) != number), key=sort_key)
     made = [] if is_theirs else scaffold(owner=owner, actor=actor, now=now, has_bootstrap=is_first)
-    problems = problems if is_theirs else sync_workspace(owner=owner, now=now)
-    return SetUp(place, made, read, list_waiting(owner), problems)
+    workspace.refresh_from_db()
+    return SetUp(place, made, read, list_waiting(owner), described(workspace.problems))
 
 
 def scaffold(*, owner: User, actor: str, now: datetime, has_bootstrap: bool) -> list[str]:

@@ -245,8 +245,10 @@ def show_file(
 def show_conflict(request: PageRequest, owner: User, name: str, text: str, *, opened: int) -> HttpResponse:
     """Show what was stored meanwhile beside what its editor typed; saving again takes that into account."""
     document = find_file(owner, name)
-    if document is None:
-        raise NotFound(_("There is no version yet."))
+    if document is None:  # its writer saw a version of a file that is gone
+        form = FileForm(name, {"content": text, "version": 0})
+        form.add_error(None, _("This changed since you opened it. Save to store yours."))
+        return show_file(request, owner, name, None, form=form, status=HTTPStatus.CONFLICT)
     form = FileForm(name, initial={"content": text, "version": document.version})
     conflict = shape_conflict(document, opened=opened, mine=text, reader=owner)
     return show_file(request, owner, name, document, form=form, conflict=conflict, status=HTTPStatus.CONFLICT)

@@ -36,7 +36,7 @@ def say(owner: Any, source: TagSource, value: Any, *, name: str = "risk", **more
 def section(client: Client, name: str, query: str = "") -> str:
     """Return the text of one dimension on the page."""
     page = client.get(PAGE + query).content.decode()
-    parts = re.split(r'<div id="(tag-[a-z0-9_-]+)">', page)
+    parts = re.split(r'<div class="tag" id="(tag-[a-z0-9_-]+)">', page)
     return " ".join(re.sub(r"<[^>]+>", " ", dict(zip(parts[1::2], parts[2::2], strict=True))[anchor_of(name)]).split())
 
 

@@ -253,7 +253,7 @@ class TestSetUp:
     def test_writes_every_default_once(self, ana: Any, tmp_path: Path) -> None:
         place = tmp_path / "new" / "folder"
         done = self.run(ana, place)
-        assert done.waiting == done.problems == done.read == []
+        assert done.waiting == done.problems == done.read == sync(ana) == []
         assert set(bytes_in(place)) == set(done.made) == set(texts_of(ana))
         assert len(done.made) == 8
         assert "## Schedule" in texts_of(ana)["HEARTBEAT.md"]
