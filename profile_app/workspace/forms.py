@@ -7,12 +7,20 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 
+class FileText(forms.CharField):
+    """The text of a file; it may be empty, and blanks at its ends are not trimmed."""
+
+    def validate(self, value: str) -> None:
+        """Accept an empty text too."""
+
+
 class FileForm(forms.Form):
     """The text of a file, kept to the byte, with the version that its editor opened."""
 
-    content = forms.CharField(
+    use_required_attribute = False
+
+    content = FileText(
         label=_("Text"),
-        required=False,
         strip=False,
         widget=forms.Textarea({"rows": 18, "spellcheck": "true", "class": "mono", "data-draft-text": ""}),
     )

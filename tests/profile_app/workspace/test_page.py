@@ -167,7 +167,7 @@ class TestList:
         words = words_of(shown)
         for part in ("Juno", "In the cached beginning of every prompt", "about 3 tokens", "waits", "three newer notes"):
             assert part in words
-        assert shown.count('<li class="in-prompt">') == 4
+        assert words.count("in the prompt") == 5  # the four, and the heading of the notes
 
     def test_default_files_are_created_and_emptied_again(self, browser: Client, ana: Any) -> None:
         assert "minara setup" in words_of(browser.get("/workspace/").content.decode())
