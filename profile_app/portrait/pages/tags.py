@@ -78,7 +78,7 @@ VALUES: dict[str, dict[str, Words]] = {
     "style": {
         "fundamentals": gettext_lazy("Fundamentals"),
         "technical": gettext_lazy("Technical"),
-        "narrative": gettext_lazy("Narrative"),
+        "narrative": pgettext_lazy("decision style", "Narrative"),
         "news_event": gettext_lazy("News and events"),
         "community": gettext_lazy("Community"),
     },
@@ -193,7 +193,7 @@ def shape_event(event: UserTagEvent, names: Mapping[str, str]) -> TagEventRow:
     if event.source_before:
         before = claim_label(event.name, event.source_before, event.value_before)
     if event.kind in ENDED:
-        line = f"{ENDED[event.kind]}: {before}"
+        line = _("%(what)s: %(value)s") % {"what": ENDED[event.kind], "value": before}
         note = _("%(what)s counts again") % {"what": said} if event.value else ""
     elif event.kind == "outranked":
         line, note = said, _("noted only: %(what)s counts") % {"what": before}
@@ -207,7 +207,9 @@ def shape_event(event: UserTagEvent, names: Mapping[str, str]) -> TagEventRow:
 
 def claim_label(name: str, source: str, value: str) -> str:
     """Return who says what, such as `Inferred: Low`."""
-    return f"{SAYS[TagSource(source)]}: {value_label(name, value)}" if source else ""
+    if not source:
+        return ""
+    return _("%(what)s: %(value)s") % {"what": SAYS[TagSource(source)], "value": value_label(name, value)}
 
 
 def value_label(name: str, stored: str) -> str:
