@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from profile_app.portrait.views import profile
+from profile_app.portrait.views import profile, wallets
 
 app_name = "profile"
 
@@ -14,9 +14,9 @@ urlpatterns = [
     path("prompt/versions/", profile.prompt_versions, name="versions"),
     path("prompt/versions/<int:number>/restore/", profile.restore_prompt, name="restore"),
     path("settings/", profile.settings, name="settings"),
-    path("wallets/add/", profile.add_wallet, name="add_wallet"),
-    path("wallets/undo/", profile.undo_wallets, name="undo_wallets"),
-    path("wallets/<str:address>/label/", profile.label_wallet, name="label_wallet"),
-    path("wallets/<str:address>/remove/", profile.remove_wallet, name="remove_wallet"),
+    path("wallets/add/", wallets.add_wallet, name="add_wallet"),
+    path("wallets/undo/", wallets.undo_wallets, name="undo_wallets"),
+    path("wallets/<str:address>/label/", wallets.label_wallet, name="label_wallet"),
+    path("wallets/<str:address>/remove/", wallets.remove_wallet, name="remove_wallet"),
     path("refresh/", profile.refresh, name="refresh"),
 ]

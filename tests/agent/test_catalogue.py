@@ -32,7 +32,12 @@ def test_keeps_the_reasoning_of_a_read_and_counts_it_as_no_write(agent, ana, now
 
 
 def test_offers_only_what_the_key_may_call(agent):
-    assert [tool.name for tool in tools_for(agent)] == ["memory_search", "memory_read", "memory_compiled_page"]
+    assert [tool.name for tool in tools_for(agent)] == [
+        "memory_search",
+        "memory_read",
+        "memory_compiled_page",
+        "search_conversation_memory",
+    ]
     with pytest.raises(Refused):
         call_tool(agent, "memory_write", {"category": "lesson", "content": "x"})
 

@@ -25,7 +25,7 @@ from minara_site.kernel.guard.kinds import guarded_tables, purge_discarded, stor
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.guard.rescan import rescan
-from minara_site.kernel.guard.selectors import judge_stored, list_holds
+from minara_site.kernel.guard.selectors import OWNER_ACT, judge_stored, list_holds
 from minara_site.kernel.guard.services import KEPT_FIELDS
 from minara_site.kernel.ownership import EVERYONE
 from profile_app.prompt.selectors import load_next_prompt
@@ -226,10 +226,16 @@ class TestKinds:
 
     def test_the_queue_shows_each_to_an_operator_masked_and_logged(self, ana, olga, operator_page):
         faults = Faults()
-        for name in stored_kinds():
+        for name, kind in stored_kinds().items():
             with faults.row(name), taken_back("default"):
                 hold = hold_of(ana, name, f"{ATTACK} {SECRET}")
-                page = operator_page.get(reverse("quarantine:one", args=["hold", hold.pk])).content.decode()
+                is_owners = kind.release_act == OWNER_ACT  # no operator decides on it, so it is in no queue of theirs
+                url = (
+                    reverse("held:one", args=[hold.pk])
+                    if is_owners
+                    else reverse("quarantine:one", args=["hold", hold.pk])
+                )
+                page = operator_page.get(url).content.decode()
                 assert "Ignore all previous instructions" in page
                 assert SEEN not in page
                 logged = AccessEntry.objects.filter(owner=ana, viewer=olga, object_id=str(hold.pk))

@@ -155,7 +155,7 @@ def save_custom_prompt(
 ) -> SavedDocument:
     """Put the user's own instructions in force, or hold them, as `save_document` says; blanks alone remove them.
 
-    Where the text comes into force the draft of its page ends. Raises Invalid, and Conflict for another version.
+    Raises Invalid, and Conflict for another version.
     """
     content = content if content.strip() else ""
     with transaction.atomic():
@@ -178,8 +178,6 @@ def save_custom_prompt(
             )
         except Invalid as refusal:
             raise Invalid(refusal.detail, errors=(FieldError(CUSTOM_PROMPT, refusal.detail),)) from None
-        if saved.document.draft and saved.hold is None and origin in {Origin.PAGE, Origin.REVERT}:
-            save_custom_prompt_draft(owner=owner, draft="", now=now)
     return saved
 
 

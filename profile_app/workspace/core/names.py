@@ -79,7 +79,7 @@ def note_name(day: date) -> str:
     return f"{MEMORY_FOLDER}/{day.isoformat()}.md"
 
 
-def looks_like_note(name: str) -> bool:
+def is_spelled_as_note(name: str) -> bool:
     """Say whether a name is spelled as a note's, whatever its day."""
     return _NOTE.fullmatch(name) is not None
 

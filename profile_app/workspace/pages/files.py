@@ -68,7 +68,7 @@ class EditCost:
 
 def list_context(owner: User, reader: User, *, now: datetime) -> dict[str, Any]:
     """Return what the list shows: files, notes, what sessions carried, the folder with its problems. Five queries."""
-    whose = whose_query(owner, reader)
+    whose = owner_query(owner, reader)
     rows = list_documents(owner=owner, kind=WORKSPACE_FILE).annotate(chars=Length("content"))
     light = rows.defer("content", "held_content", "discarded_content", "draft")
     files = {row.name: row for row in rows.exclude(name__startswith=f"{MEMORY_FOLDER}/").defer("discarded_content")}
@@ -121,7 +121,7 @@ def file_context(
     name: str, document: Document | None, owner: User, reader: User, *, below: int | None, now: datetime
 ) -> dict[str, Any]:
     """Return what the page of one file shows, without its form. Nine queries at most."""
-    is_own, whose = owner.pk == reader.pk, whose_query(owner, reader)
+    is_own, whose = owner.pk == reader.pk, owner_query(owner, reader)
     placement = placement_of(name) or Placement.NEVER
     versions = (
         shape_versions(document, reader=reader, restore_url=restore_url_at(document), below=below) if document else []
@@ -192,6 +192,6 @@ def restore_url(document: Document, number: int) -> str:
     return f"{reverse('workspace:restore', args=[document.name, number])}?version={document.version}"
 
 
-def whose_query(owner: User, reader: User) -> str:
+def owner_query(owner: User, reader: User) -> str:
     """Return what names the owner in an address, empty for one's own."""
     return "" if owner.pk == reader.pk else f"?{urlencode({'owner': owner.username})}"

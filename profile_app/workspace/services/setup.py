@@ -15,7 +15,7 @@ from profile_app.documents.core import WORKSPACE_FILE, Origin
 from profile_app.documents.models import Document
 from profile_app.documents.selectors import list_documents
 from profile_app.documents.services import save_document
-from profile_app.workspace.core.names import FileName, looks_like_note, sort_key
+from profile_app.workspace.core.names import FileName, is_spelled_as_note, sort_key
 from profile_app.workspace.core.problems import FileProblem
 from profile_app.workspace.folder import UNREADABLE_MARK, read_mark
 from profile_app.workspace.models import Workspace
@@ -99,7 +99,7 @@ def is_current(workspace: Workspace, owner: User, wanted: Path | None) -> bool:
 def has_files(place: Path) -> bool:
     """Say whether a folder holds agent files."""
     notes = place / "memory"
-    has_notes = notes.is_dir() and any(looks_like_note(f"memory/{each.name}") for each in notes.iterdir())
+    has_notes = notes.is_dir() and any(is_spelled_as_note(f"memory/{each.name}") for each in notes.iterdir())
     return has_notes or any((place / name).exists() for name in FileName)
 
 

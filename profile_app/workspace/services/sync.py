@@ -20,7 +20,7 @@ from profile_app.documents.core import MAX_CHARS, WORKSPACE_FILE, Origin
 from profile_app.documents.models import Document
 from profile_app.documents.selectors import find_document, list_documents, list_revisions
 from profile_app.documents.services import save_document
-from profile_app.workspace.core.names import MAX_NOTES, FileName, looks_like_note, newest_notes, note_date
+from profile_app.workspace.core.names import MAX_NOTES, FileName, is_spelled_as_note, newest_notes, note_date
 from profile_app.workspace.core.problems import FileProblem, ProblemCode, decode_text
 from profile_app.workspace.core.sync import Step, Stored, decide_step, digest
 from profile_app.workspace.folder import NO_FILE, Folder, NotHere, open_folder
@@ -116,7 +116,7 @@ class FolderSync:
             self.report("memory/", code)
             return []
         today = today_of(self.owner, self.now)
-        spelled = [name for name in found if looks_like_note(name)]
+        spelled = [name for name in found if is_spelled_as_note(name)]
         for name in sorted(spelled)[-MAX_NOTES:]:
             day = note_date(name)
             if day is None:
