@@ -6,12 +6,18 @@ from itertools import repeat
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from minara_site.access.models import ApiKey, User
 from minara_site.access.policy import Role
 from minara_site.kernel.core.vocabulary import IMPORT_ORIGIN, WriterKind, writer_kind
 from minara_site.kernel.guard import core as guard
 
+OTHERS = {
+    "folder": gettext_lazy("an editor, in the folder"),
+    "command": gettext_lazy("the command line"),
+    "rollback": gettext_lazy("the roll-back of a writer"),
+}
 CHAT_PREFIX = "chat"  # of `minara chat`, which has no key, with the number of its owner
 
 
@@ -88,10 +94,4 @@ def actor_label(actor: str, names: Mapping[str, str], reader: User | None = None
             return f"{names[actor]}, {words}" if actor in names else words
         case "job":
             return _("the job %(name)s") % {"name": name}
-        case "folder":
-            return _("an editor, in the folder")
-        case "command":
-            return _("the command line")
-        case "rollback":
-            return _("the roll-back of a writer")
-    return actor
+    return str(OTHERS.get(kind, actor))

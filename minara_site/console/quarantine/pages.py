@@ -271,9 +271,7 @@ def view_holds(holds: Sequence[Hold], *, principal: Principal, queue: str, query
             undoer=names[hold.undone_by],
             is_own=hold.owner_id == principal.owner.pk,
             may_undo=principal.may(
-                Act(stored_kinds()[hold.kind].release_act)
-                if hold.decision == Decision.RELEASED
-                else Act.HOLD_DISCARD
+                Act(stored_kinds()[hold.kind].release_act) if hold.decision == Decision.RELEASED else Act.HOLD_DISCARD
             ),
             queue=queue,
             query=query,

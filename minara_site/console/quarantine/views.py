@@ -148,7 +148,7 @@ def decide_chosen(request: PageRequest, hold_ids: Sequence[int]) -> HttpResponse
         if left := len(holds) - len(hold_ids):
             words = ngettext(
                 "%(number)s text gives instructions, holds a secret or is its owner's to decide: open it by itself.",
-                "%(number)s texts give instructions, hold a secret or are their owner's to decide: open them one by one.",
+                "%(number)s texts give instructions, hold a secret or are their owner's to decide: open each by itself.",
                 left,
             )
             toast(request, words % {"number": number_label(left)})
