@@ -147,8 +147,8 @@ def decide_chosen(request: PageRequest, hold_ids: Sequence[int]) -> HttpResponse
         hold_ids = [hold.pk for hold in holds if not question_of(hold) and hold.kind not in for_owners]
         if left := len(holds) - len(hold_ids):
             words = ngettext(
-                "%(number)s text gives instructions, holds a secret or is its owner's to decide: open it by itself.",
-                "%(number)s texts give instructions, hold a secret or are their owner's to decide: open each by itself.",
+                "%(number)s text gives instructions, holds a secret or is its owner's: open it by itself.",
+                "%(number)s texts give instructions, hold a secret or are their owner's: open each by itself.",
                 left,
             )
             toast(request, words % {"number": number_label(left)})
