@@ -40,15 +40,21 @@ class PromptUse:
             return self.note_inside(memory)
         if not self.is_known or memory.deleted_at:
             return ""
+        if reason := self.reason_to_leave_out(memory):
+            return reason
+        if self.since and (memory.updated_at > self.since or len(self.ids) < MAX_OBSERVATIONS):
+            return _("since the session began")  # a prompt with places left would have carried it: it came later
+        return _("left out: older than the newest 50")
+
+    def reason_to_leave_out(self, memory: Memory) -> str:
+        """Return why no prompt carries this memory, however new it is; empty where nothing forbids it."""
         if memory.held_at:
             return _("left out: held by the guard")
         if memory.retired_at:
             return _("left out: retired")
         if self.is_hidden and is_hideable(memory):
             return _("left out: memories about you are switched off in your profile")
-        if self.since and (memory.updated_at > self.since or len(self.ids) < MAX_OBSERVATIONS):
-            return _("since the session began")  # a prompt with places left would have carried it: it came later
-        return _("left out: older than the newest 50")
+        return ""
 
     def note_inside(self, memory: Memory) -> str:
         """Return what holds for a memory that stands in the prompt."""

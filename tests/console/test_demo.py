@@ -64,8 +64,11 @@ from minara_site.kernel.market.moves import find_move
 from minara_site.kernel.market.outcome import Direction, Outcome, OutcomeWindow
 from minara_site.kernel.registry import load as load_list
 from profile_app.documents.core import Origin
+from profile_app.portrait.core.tags import TagSource
 from profile_app.portrait.services.profile import save_custom_prompt
+from profile_app.portrait.services.tags import set_tag
 from profile_app.prompt.models import SessionSnapshot
+from profile_app.workspace.services.files import write_file
 from tests.kit.clock import NOON
 from tests.kit.page import text_of
 from tests.kit.rows import Rows, all_rows, changed_tables, difference
@@ -349,7 +352,19 @@ def write_a_custom_prompt(owner: Any, now: datetime) -> Any:
     return save_custom_prompt(owner=owner, content="mine now", now=now, **by_owner).document
 
 
+def write_an_agent_file(owner: Any, now: datetime) -> Any:
+    by_owner = {"origin": Origin.PAGE, "actor": f"user:{owner.pk}"}
+    return write_file(owner=owner, name="USER.md", content="mine now", now=now, **by_owner).document
+
+
+def declare_a_tag(owner: Any, now: datetime) -> Any:
+    actor = f"user:{owner.pk}"
+    return set_tag(owner=owner, name="risk", value="aggressive", source=TagSource.USER, actor=actor, now=now).tag
+
+
 WRITTEN = {
+    "user_tags": declare_a_tag,
+    "workspace": write_an_agent_file,
     "financial_profile": write_a_custom_prompt,
     "methodologies": quarantine_a_methodology,
     "trading_cases": record_a_case,
@@ -381,7 +396,7 @@ def test_of_every_part_what_was_written_after_the_load_stays(default: Any, now: 
     faults.show()
     kinds = ("Memories and facts", "Profile values", "Decisions", "Sessions", "Learnings", "Preferences")
     kept = dict.fromkeys(kinds, 1)
-    kept["Texts of the profile"] = 1
+    kept |= dict.fromkeys(("Texts of the profile", "Agent files", "Tags"), 1)
     kept["Methodologies"] = 2  # the one that was quarantined, and the one at which the case hints
     assert {str(rows.label): rows.kept for rows in shown.rows if rows.kept} == kept
     assert not User.objects.filter(username__startswith="demo-").exists()

@@ -67,7 +67,7 @@ def fields_of(name):
     """Return the names that an operation's schema takes."""
     document = api.get_openapi_schema()
     method, path = name.split(" ", 1)
-    path = path.replace("{int:", "{")
+    path = path.replace("{int:", "{").replace("{path:", "{")
     body = document["paths"][path][method.lower()]["requestBody"]["content"]["application/json"]["schema"]
     names = set()
     for part in (body, *body.get("anyOf", ())):

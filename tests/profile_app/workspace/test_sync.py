@@ -13,7 +13,7 @@ from profile_app.documents.models import Document, DocumentRevision
 from profile_app.workspace.folder import LOCK_SECONDS, open_folder
 from profile_app.workspace.models import Workspace
 from profile_app.workspace.selectors import load_prompt_files
-from profile_app.workspace.services import claim_bootstrap, sync_all, sync_workspace
+from profile_app.workspace.services import claim_bootstrap, remove_copy_later, sync_all, sync_workspace
 from profile_app.workspace.services.setup import set_up
 from tests.kit.clock import NOON
 from tests.kit.tables import table
@@ -215,6 +215,17 @@ def test_permissions_of_a_file_stay(folder: Path, ana: Any) -> None:
     write(ana, "USER.md", "whole")
     sync(ana)
     assert (folder / "USER.md").stat().st_mode & 0o777 == 0o644
+
+
+def test_a_copy_goes_with_its_document_unless_an_editor_changed_it(
+    folder: Path, ana: Any, django_capture_on_commit_callbacks: Any
+) -> None:
+    (folder / "SOUL.md").write_text("changed meanwhile")
+    with django_capture_on_commit_callbacks(execute=True):
+        for name in ("USER.md", "SOUL.md"):
+            remove_copy_later(document(ana, name))
+    assert not (folder / "USER.md").exists()
+    assert (folder / "SOUL.md").read_text() == "changed meanwhile"
 
 
 class TestBootstrap:
