@@ -34,7 +34,7 @@ class OnboardingAnswers(Strict):
 
 
 class OnboardingOut(Schema):
-    """Whether the onboarding is completed. After a POST the counts are of what it changed, else of what there is."""
+    """Whether the onboarding is completed; how many tags say what was answered, how many memories a POST wrote."""
 
     hasCompleted: bool  # noqa: N815 - the contract's name
     tagsSet: int  # noqa: N815

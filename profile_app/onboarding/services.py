@@ -43,9 +43,10 @@ REASON = "onboarding"
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """How many tags a completion changed, and how many memories it wrote or changed."""
+    """How many tags say what was answered, how many of them changed, and how many memories were written or changed."""
 
     tags_set: int
+    tags_changed: int
     memories_written: int
 
 
@@ -134,7 +135,7 @@ def complete_onboarding(*, principal: Principal, answers: Mapping[str, JsonValue
         stored.draft = draft if any(answer is not None for answer in draft.values()) else {}
         stored.given = stored.given | given
         store_answers(profile, stored, now=now, is_completed=True)
-    return Completed(len(done.events), len(done.memories))
+    return Completed(len(values), len(done.events), len(done.memories))
 
 
 def is_write(step: MemoryStep) -> bool:

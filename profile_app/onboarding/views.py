@@ -64,7 +64,7 @@ def finish(request: PageRequest) -> HttpResponse:
         done = complete_onboarding(principal=request.principal, answers=answers, now=timezone.now())
     except Invalid as refusal:
         return show_overview(request, error=refusal.detail)
-    if done.tags_set or done.memories_written:
+    if done.tags_changed or done.memories_written:
         toast(request, _("Finished. Your agent reads it from the next session on."), reverse("onboarding:undo"))
     else:
         toast(request, _("Finished. Nothing has changed."))

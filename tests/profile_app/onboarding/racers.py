@@ -41,5 +41,5 @@ def answer_each(rounds: int) -> tuple[int, int]:
     for _round in range(rounds):
         meet()
         done = complete_onboarding(principal=Principal(owner, Role.USER), answers=ANSWERS, now=NOON)
-        tags, memories = tags + done.tags_set, memories + done.memories_written
+        tags, memories = tags + done.tags_changed, memories + done.memories_written
     return tags, memories

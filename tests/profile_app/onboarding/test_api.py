@@ -26,7 +26,7 @@ def test_counts_what_a_call_changed_and_what_there_is(ana: Any) -> None:
     assert answer.status_code == 200
     assert answer.json() == {"ok": True, "data": {"hasCompleted": True, "tagsSet": 4, "memoriesWritten": 5}}
     assert agent.get(PATH).json()["data"] == answer.json()["data"]
-    assert agent.post(PATH, ALL).json()["data"] == {"hasCompleted": True, "tagsSet": 0, "memoriesWritten": 0}
+    assert agent.post(PATH, ALL).json()["data"] == {"hasCompleted": True, "tagsSet": 4, "memoriesWritten": 0}
     assert agent.post(PATH, {"capital": 25000}).json()["data"]["memoriesWritten"] == 1
 
 

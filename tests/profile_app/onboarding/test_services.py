@@ -44,7 +44,7 @@ STATEMENTS = [
 
 def complete(user: Any, now=NOON, **answers: Any) -> tuple[int, int]:
     done = complete_onboarding(principal=browser(user), answers=answers, now=now)
-    return done.tags_set, done.memories_written
+    return done.tags_changed, done.memories_written
 
 
 def tags_of(user: Any) -> dict[str, tuple[str, str]]:
