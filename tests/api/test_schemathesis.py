@@ -40,6 +40,8 @@ NEEDS_LUCK = {
     "POST /v1/preferences/{preference_id}/archive",  # none of hers is active
     "POST /v1/prices",  # names of assets
     "POST /v1/role-memory",  # names of roles
+    "POST /v1/profile/onboarding",  # values of dimensions, like the next one
+    "PUT /v1/profile/tags/{tag_name}",
     "POST /v1/tools/{name}",
     "POST /v1/trading-cases",  # names of assets
 }  # ids, names and arguments that the document cannot tell

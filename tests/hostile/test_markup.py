@@ -123,11 +123,12 @@ def stored(world: World, texts: tuple[str, ...], change: Change) -> Iterator[dic
 def read_pages(world: World, caller: Knocker, samples: dict[str, Any], each: int = 1) -> dict[str, Markup]:
     """Return every page, and the pages of one memory for every `each`-th memory.
 
-    The trail of one that the guard has held says so, as that of a harmless text does not.
+    The trail of one that the guard has held says so, as that of a harmless text does not; and which additions are
+    proposed depends on what memories say.
     """
     pages = {}
     for route in pages_for_get():
-        if route.startswith(("v1/", "healthz", "readyz", "metrics", "prompt/text", "login")):
+        if route.startswith(("v1/", "healthz", "readyz", "metrics", "prompt/text", "login", "workspace/MEMORY.md/add")):
             continue
         many = samples["ids"][::each] if "memory_id" in parameters(route) else [samples["memory_id"]]
         for number, memory_id in enumerate(many):

@@ -41,7 +41,7 @@ class TestNav:
             "search": ["search", "compare_rankings"],
             "assets": ["assets", "links"],
             "prompt": ["prompt"],
-            "profile": ["preferences"],
+            "profile": ["profile", "tags", "preferences", "workspace"],
             "learning": ["decisions", "learnings", "decision_roles", "methodologies"],
             "trading": ["cases"],
             "settings": ["settings", "security", "keys", "privacy", "your_data"],
@@ -53,7 +53,7 @@ class TestNav:
             "search": ["search", "compare_rankings"],
             "assets": ["assets", "links"],
             "prompt": ["prompt"],
-            "profile": ["preferences"],
+            "profile": ["profile", "tags", "preferences", "workspace"],
             "learning": ["operators.methodologies", "operators.learnings", "decisions", "decision_roles"],
             "trading": ["cases"],
             "system": [

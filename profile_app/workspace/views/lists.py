@@ -36,6 +36,8 @@ def file_list(request: PageRequest) -> HttpResponse:
 @page(Act.WORKSPACE_WRITE)
 def new_note(request: PageRequest) -> HttpResponse:
     """Open the note of a day, which may be there already."""
+    if "day" not in request.GET:
+        return see_other("workspace:page")
     owner, form = request.principal.owner, NoteForm(request.GET)
     if form.is_valid() and form.cleaned_data["day"] > today_of(owner, timezone.now()):
         form.add_error("day", _("This day is not here yet."))

@@ -61,7 +61,10 @@ class TestMaking:
 
     def test_offers_only_what_something_asks_for(self, page):
         offered = [value for value, _label in page.get(LIST + "new/").context["form"].fields["scopes"].choices]
-        assert offered == ["memory:read", "memory:write", "learning:read", "learning:write", "trading:write"]
+        assert offered == [
+            *("memory:read", "memory:write", "profile:read", "profile:write"),
+            *("learning:read", "learning:write", "trading:write"),
+        ]
 
     @table(
         "wrong",

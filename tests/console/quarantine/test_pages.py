@@ -178,7 +178,7 @@ class TestDecision:
         ids = [hold.pk for hold in (*holds[:2], orders)]
         response = operator_page.post(path("bulk"), {"action": "release", "ids": ids}, follow=True)
         left, done = toasts_of(response)
-        assert left == "1 text gives instructions or holds a secret: release it by itself."
+        assert left == "1 text gives instructions, holds a secret or is its owner's: open it by itself."
         assert done == "Released 2 texts. The next session can read it."
         assert Hold.objects.get(pk=orders.pk).decision is None
         operator_page.post(undo_of(response))

@@ -159,6 +159,7 @@ def test_the_hash_covers_every_step_and_unchanged_row_of_every_kind() -> None:
         "learning": 0,
         "learning_guidance": 0,
         "preference": 0,
+        "document": 0,
         "created": 1,
         "edited": 0,
         "deleted": 0,

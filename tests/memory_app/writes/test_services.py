@@ -210,6 +210,7 @@ class TestWhatOthersDid:
             "learning": 0,
             "learning_guidance": 0,
             "preference": 0,
+            "document": 0,
             "created": 1,
             "edited": 0,
             "deleted": 0,
@@ -342,6 +343,7 @@ class TestTraces:
             "methodologies": [],
             "learnings": [],
             "preferences": [],
+            "documents": [],
             "count": 4,
         }
         unroll(olga, rollback, now)

@@ -249,7 +249,7 @@ def test_each_part_says_why_it_is_there_and_leads_to_where_it_is_changed(page, o
     for place in ("/profile/tags/", "/profile/", "/memories/", *(f"/workspace/{name}/" for name in names)):
         assert f'<a href="{place}"' in body, place
     assert "What the first session does. No other carries it." in body
-    assert "CHAT_INTENT_GATING_ENABLED" in body
+    assert "None: all tags are in the stable text." in body
     assert "/workspace/SOUL.md/" not in operator_page.get("/prompt/?owner=ana").content.decode()
 
 
