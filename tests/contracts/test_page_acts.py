@@ -61,6 +61,7 @@ BOOKKEEPING = {
     "fact_key",
     "enqueued_at",
     "mark_effective_at",
+    "read_at",  # of a folder
 }
 RECORDS = LOGS | {  # what is only ever added to
     "audit_log",
