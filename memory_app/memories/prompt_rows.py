@@ -100,9 +100,9 @@ def read_union(ranks: Sequence[tuple[Rank, MemoryQuerySet]], limit: int) -> "Raw
     return Memory.objects.raw(" UNION ALL ".join(selects), values)
 
 
-def load_prompt_ids(*, owner: Owner) -> frozenset[int]:
-    """Return the ids of the memories that a session beginning now would carry."""
-    is_hidden = hides_memories(owner)
+def load_prompt_ids(*, owner: Owner, is_hidden: bool | None = None) -> frozenset[int]:
+    """Return the ids of the memories that a session beginning now would carry; None asks whether some are hidden."""
+    is_hidden = hides_memories(owner) if is_hidden is None else is_hidden
     personalization = {row.id for row in load_personalization_rows(owner=owner, is_hidden=is_hidden)}
     observations = load_observation_rows(owner=owner, without=personalization, is_hidden=is_hidden)
     return frozenset(personalization | {row.id for row in observations})

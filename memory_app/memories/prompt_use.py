@@ -81,7 +81,8 @@ def load_prompt_use(owner: Owner) -> PromptUse:
     columns = ("snapshot__memory_ids", "snapshot__left_out", "created_at")
     newest = running.order_by("-created_at", "-id").values_list(*columns).first()
     if newest is None:
-        return PromptUse(load_prompt_ids(owner=owner), is_known=True, is_hidden=hides_memories(owner))
+        is_hidden = hides_memories(owner)
+        return PromptUse(load_prompt_ids(owner=owner, is_hidden=is_hidden), is_known=True, is_hidden=is_hidden)
     ids, left_out, since = newest
     is_hidden = any(reason == LeftOutReason.HIDDEN for reason, _count in left_out)
     return PromptUse(frozenset(ids), since, is_known=True, is_hidden=is_hidden)

@@ -201,7 +201,8 @@ def lock_documents(ids: Collection[int]) -> dict[int, Document]:
     owner_ids = Document.objects.filter(pk__in=ids).values_list("owner_id", flat=True)
     for owner_id in sorted(set(owner_ids)):
         lock_owner(owner_id)
-    return {row.pk: row for row in Document.objects.filter(pk__in=ids).select_related("owner")}
+    rows = Document.objects.filter(pk__in=ids).order_by("pk").select_related("owner")
+    return {row.pk: row for row in rows}
 
 
 def release_text(document: Document, *, actor: str, now: datetime) -> None:
