@@ -25,6 +25,7 @@ from minara_site.kernel.ownership import Owner
 
 HIDEABLE = Q(category=Category.PERSONALIZATION) | Q(fact_state=FactState.SETTLED)
 """What an owner can hide: personalization memories and settled facts (decisions: hidden rows)."""
+MAX_CARRIED = MAX_PERSONALIZATION + MAX_OBSERVATIONS
 COLUMNS = ("id", "category", "content", "updated_at", "rules_version")
 
 
@@ -62,7 +63,17 @@ def load_observation_rows(*, owner: Owner, without: Collection[int], is_hidden: 
     return choose_observations(reserved, newest)
 
 
-def newest_by_rank(ranks: Sequence[tuple[Rank, MemoryQuerySet]], limit: int) -> list[list[MemoryRow]]:
+def newest_of_both(owner: Owner, *, is_hidden: bool, limit: int) -> tuple[list[list[MemoryRow]], list[list[MemoryRow]]]:
+    """Return the newest rows of the personalization block and of the memory block, by rank. One query."""
+    first = [] if is_hidden else personalization_ranks(owner)
+    second = [(rank + len(Rank), rows) for rank, rows in ranks_of(readable(owner, is_hidden=is_hidden), owner)]
+    found = newest_by_rank([*first, *second], limit, count=2 * len(Rank))
+    return found[: len(Rank)], found[len(Rank) :]
+
+
+def newest_by_rank(
+    ranks: Sequence[tuple[int, MemoryQuerySet]], limit: int, *, count: int = len(Rank)
+) -> list[list[MemoryRow]]:
     """Return the newest rows that the owner wrote by hand, that a key states for them, that a key claims, and of all.
 
     One query, unless one of the rows is refused by today's rules. Each part of it walks an index from its newest row
@@ -71,7 +82,7 @@ def newest_by_rank(ranks: Sequence[tuple[Rank, MemoryQuerySet]], limit: int) -> 
     found = [(row.rank, row) for row in read_union(ranks, limit)]
     if find_refused(row for _rank, row in found):
         found = [(rank, row) for rank, part in ranks for row in newest_accepted(part, limit)]
-    by_rank: list[list[MemoryRow]] = [[] for _rank in Rank]
+    by_rank: list[list[MemoryRow]] = [[] for _rank in range(count)]
     for rank, row in found:
         by_rank[rank].append(MemoryRow(row.pk, row.category, row.content, row.updated_at))
     return by_rank
@@ -89,7 +100,7 @@ def ranks_of(rows: MemoryQuerySet, owner: Owner) -> list[tuple[Rank, MemoryQuery
     ]
 
 
-def read_union(ranks: Sequence[tuple[Rank, MemoryQuerySet]], limit: int) -> "RawQuerySet[Any]":
+def read_union(ranks: Sequence[tuple[int, MemoryQuerySet]], limit: int) -> "RawQuerySet[Any]":
     """Return the newest rows of each rank, which they carry, in one query; Django's union takes no limits on SQLite."""
     selects, values = [], []
     for rank, rows in ranks:
@@ -103,9 +114,8 @@ def read_union(ranks: Sequence[tuple[Rank, MemoryQuerySet]], limit: int) -> "Raw
 def load_prompt_ids(*, owner: Owner, is_hidden: bool | None = None) -> frozenset[int]:
     """Return the ids of the memories that a session beginning now would carry; None asks whether some are hidden."""
     is_hidden = hides_memories(owner) if is_hidden is None else is_hidden
-    personalization = {row.id for row in load_personalization_rows(owner=owner, is_hidden=is_hidden)}
-    observations = load_observation_rows(owner=owner, without=personalization, is_hidden=is_hidden)
-    return frozenset(personalization | {row.id for row in observations})
+    personalization, observations = newest_of_both(owner, is_hidden=is_hidden, limit=MAX_CARRIED)
+    return frozenset(choose_rows(personalization, observations, without=frozenset()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +127,9 @@ class PromptChange:
 
 
 def find_prompt_change(*, owner: Owner, memory_id: int) -> PromptChange | None:
-    """Return what would change in the next prompt without this memory, None when it is not in it. Three queries."""
-    most, is_hidden = MAX_PERSONALIZATION + MAX_OBSERVATIONS, hides_memories(owner)
-    personalization = [] if is_hidden else newest_by_rank(personalization_ranks(owner), MAX_PERSONALIZATION + 1)
-    observations = newest_by_rank(ranks_of(readable(owner, is_hidden=is_hidden), owner), most + 1)
+    """Return what would change in the next prompt without this memory, None when it is not in it. Two queries."""
+    is_hidden = hides_memories(owner)
+    personalization, observations = newest_of_both(owner, is_hidden=is_hidden, limit=MAX_CARRIED + 1)
     now = choose_rows(personalization, observations, without=frozenset())
     if memory_id not in now:
         return None

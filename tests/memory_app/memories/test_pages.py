@@ -910,7 +910,7 @@ class TestSlowSearch:
 
 
 class TestCost:
-    """At most thirteen queries for a page, however many rows there are (screens U-35): one asks what is hidden."""
+    """At most twelve queries for a page, however many rows there are (screens U-35)."""
 
     pytestmark = pytest.mark.database
 
@@ -926,7 +926,7 @@ class TestCost:
         for memory in make_many(ana, 60):
             delete_memories(principal=browser(ana), owner=ana, ids=[memory.pk], now=NOON)
         for query in ("", "?category=lesson&after=2026-01-01", "?state=deleted", "?q=memory"):
-            assert self.count(page, path("list") + query) <= 13, query
+            assert self.count(page, path("list") + query) <= 12, query
         assert self.count(page, path("trash")) <= 12
         assert self.count(console, path("list") + "?owner=all") <= 12
 
