@@ -23,6 +23,7 @@ NAMES = (
     "write",
     "facts",
     "compiled",
+    "prompt",
     "pages",
     "http",
     "slow",
