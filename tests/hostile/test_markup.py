@@ -123,12 +123,11 @@ def stored(world: World, texts: tuple[str, ...], change: Change) -> Iterator[dic
 def read_pages(world: World, caller: Knocker, samples: dict[str, Any], each: int = 1) -> dict[str, Markup]:
     """Return every page, and the pages of one memory for every `each`-th memory.
 
-    The trail of one that the guard has held says so, as that of a harmless text does not; and which additions are
-    proposed depends on what memories say.
+    The trail of one that the guard has held says so, as that of a harmless text does not.
     """
     pages = {}
     for route in pages_for_get():
-        if route.startswith(("v1/", "healthz", "readyz", "metrics", "prompt/text", "login", "workspace/MEMORY.md/add")):
+        if route.startswith(("v1/", "healthz", "readyz", "metrics", "prompt/text", "login")):
             continue
         many = samples["ids"][::each] if "memory_id" in parameters(route) else [samples["memory_id"]]
         for number, memory_id in enumerate(many):
@@ -147,9 +146,16 @@ def batches(share: int) -> list[tuple[str, ...]]:
 
 
 def differences(expected: dict[str, Markup], found: dict[str, Markup]) -> list[str]:
-    """Name the pages whose elements differ, with the first element that does."""
+    """Name the pages whose elements differ, with the first element that does.
+
+    How many additions are proposed depends on what memories say: that page may have more or fewer of its elements.
+    """
     different = []
     for name, page in found.items():
+        if name.startswith("workspace/MEMORY.md/additions/"):
+            new = set(page.shape) - set(expected[name].shape)
+            different += [f"{name}: {new}"] if new else []
+            continue
         pairs = zip(expected[name].shape, page.shape, strict=False)
         first = next((f"{one} became {other}" for one, other in pairs if one != other), "")
         if first or len(expected[name].shape) != len(page.shape):
