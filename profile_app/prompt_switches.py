@@ -1,6 +1,7 @@
 """What an owner hides from the prompts of their agents, by the settings of their profile. Source: S3 (flags)."""
 
-from profile_app.portrait.selectors.profile import load_profile
+from profile_app.portrait.core.profile import INCLUDE_MEMORIES
+from profile_app.portrait.selectors.profile import load_settings
 
 
 class ProfileSwitch:
@@ -10,7 +11,7 @@ class ProfileSwitch:
 
     def hides_memories(self, owner_id: int) -> bool:
         """Say whether the owner switched personalization memories off."""
-        return not load_profile(owner_id).include_memories
+        return not load_settings(owner_id)[INCLUDE_MEMORIES]
 
 
 PROMPT_SWITCHES = (ProfileSwitch(),)

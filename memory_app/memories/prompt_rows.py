@@ -1,12 +1,12 @@
 """Which memories a prompt carries, in few queries."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
+from datetime import datetime
 from enum import IntEnum
-from typing import Any
+from typing import NamedTuple
 
-from django.db.models import Q
-from django.db.models.query import RawQuerySet
+from django.db.models import CharField, Q, Value
 
 from memory_app.memories.core import BRIDGE_ACTOR, HARD_CONSTRAINT, FactState
 from memory_app.memories.core.prompt import (
@@ -21,12 +21,11 @@ from memory_app.memories.models import Memory, MemoryQuerySet
 from memory_app.memories.selectors import find_refused, newest_accepted
 from minara_site.access.models import User
 from minara_site.kernel.core.vocabulary import IMPORT_ACTOR, USER_WRITTEN, Category, Source
-from minara_site.kernel.ownership import Owner
+from minara_site.kernel.prepared import OWNER_ID, Parameter, Prepared
 
 HIDEABLE = Q(category=Category.PERSONALIZATION) | Q(fact_state=FactState.SETTLED)
 """What an owner can hide: personalization memories and settled facts (decisions: hidden rows)."""
 MAX_CARRIED = MAX_PERSONALIZATION + MAX_OBSERVATIONS
-COLUMNS = ("id", "category", "content", "updated_at", "rules_version")
 
 
 class Rank(IntEnum):
@@ -39,83 +38,42 @@ class Rank(IntEnum):
     ANY = 4
 
 
-def load_personalization_rows(*, owner: Owner, is_hidden: bool) -> list[MemoryRow]:
-    """Return at most 20 personalization memories and settled facts, newest first; none where they are hidden.
+class RankedRow(NamedTuple):
+    """A memory with the block and the rank for which it was found."""
 
-    What the owner wrote comes before what agents did (decisions: sources and categories).
+    pk: int
+    category: str
+    content: str
+    updated_at: datetime
+    rules_version: str
+    block: int
+    rank: int
+
+
+Ranks = list[list[MemoryRow]]
+"""Of each rank the newest rows, of which one may stand in several."""
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedRows:
+    """The rows of the personalization block, which are there also while their owner hides them, and of the other."""
+
+    personalization: list[MemoryRow]
+    observations: tuple[MemoryRow, ...]
+
+
+def load_carried_rows(*, owner: User, is_hidden: bool) -> CarriedRows:
+    """Return at most 20 personalization memories and settled facts, and at most 50 others, both newest first.
+
+    What the owner wrote comes before what agents did (decisions: sources and categories). One query.
     """
-    if is_hidden:
-        return []
-    return prefer(newest_by_rank(personalization_ranks(owner), MAX_PERSONALIZATION), MAX_PERSONALIZATION)
+    return choose_rows(*load_ranks(owner, is_hidden=is_hidden))
 
 
-def personalization_ranks(owner: Owner) -> list[tuple[Rank, MemoryQuerySet]]:
-    """Return the rows of the personalization block by rank: personalization memories and settled facts."""
-    rows = readable(owner, is_hidden=False)
-    kinds = (rows.filter(category=Category.PERSONALIZATION), rows.filter(fact_state=FactState.SETTLED))
-    return [part for rows in kinds for part in ranks_of(rows, owner)]
-
-
-def load_observation_rows(*, owner: Owner, without: Collection[int], is_hidden: bool) -> tuple[MemoryRow, ...]:
-    """Return the rows of the memory block; `without` are the ids that the personalization block carries."""
-    ranks = ranks_of(readable(owner, is_hidden=is_hidden).exclude(pk__in=without), owner)
-    *reserved, newest = newest_by_rank(ranks, MAX_OBSERVATIONS)
-    return choose_observations(reserved, newest)
-
-
-def newest_of_both(owner: Owner, *, is_hidden: bool, limit: int) -> tuple[list[list[MemoryRow]], list[list[MemoryRow]]]:
-    """Return the newest rows of the personalization block and of the memory block, by rank. One query."""
-    first = [] if is_hidden else personalization_ranks(owner)
-    second = [(rank + len(Rank), rows) for rank, rows in ranks_of(readable(owner, is_hidden=is_hidden), owner)]
-    found = newest_by_rank([*first, *second], limit, count=2 * len(Rank))
-    return found[: len(Rank)], found[len(Rank) :]
-
-
-def newest_by_rank(
-    ranks: Sequence[tuple[int, MemoryQuerySet]], limit: int, *, count: int = len(Rank)
-) -> list[list[MemoryRow]]:
-    """Return the newest rows that the owner wrote by hand, that a key states for them, that a key claims, and of all.
-
-    One query, unless one of the rows is refused by today's rules. Each part of it walks an index from its newest row
-    and stops, however many rows agents wrote.
-    """
-    found = [(row.rank, row) for row in read_union(ranks, limit)]
-    if find_refused(row for _rank, row in found):
-        found = [(rank, row) for rank, part in ranks for row in newest_accepted(part, limit)]
-    by_rank: list[list[MemoryRow]] = [[] for _rank in range(count)]
-    for rank, row in found:
-        by_rank[rank].append(MemoryRow(row.pk, row.category, row.content, row.updated_at))
-    return by_rank
-
-
-def ranks_of(rows: MemoryQuerySet, owner: Owner) -> list[tuple[Rank, MemoryQuerySet]]:
-    """Return the rows of each rank; a row may stand in several."""
-    by_hand = [f"user:{owner.pk}"] if isinstance(owner, User) else []
-    return [
-        (Rank.CONSTRAINT, rows.filter(actor=BRIDGE_ACTOR, fact_type=HARD_CONSTRAINT)),
-        *((Rank.BY_HAND, rows.filter(actor=actor, source__in=USER_WRITTEN)) for actor in [*by_hand, IMPORT_ACTOR]),
-        (Rank.STATED, rows.filter(source=Source.USER_MANUAL)),
-        (Rank.CLAIMED, rows.filter(source=Source.USER_EXPLICIT)),
-        (Rank.ANY, rows),
-    ]
-
-
-def read_union(ranks: Sequence[tuple[int, MemoryQuerySet]], limit: int) -> "RawQuerySet[Any]":
-    """Return the newest rows of each rank, which they carry, in one query; Django's union takes no limits on SQLite."""
-    selects, values = [], []
-    for rank, rows in ranks:
-        part = rows.order_by("-updated_at", "-id")[:limit].values(*COLUMNS)
-        sql, params = part.query.get_compiler(part.db).as_sql()
-        selects.append(f"SELECT part.*, {rank:d} AS rank FROM ({sql}) part")  # noqa: S608 - values are parameters
-        values += params
-    return Memory.objects.raw(" UNION ALL ".join(selects), values)
-
-
-def load_prompt_ids(*, owner: Owner, is_hidden: bool | None = None) -> frozenset[int]:
+def load_prompt_ids(*, owner: User, is_hidden: bool | None = None) -> frozenset[int]:
     """Return the ids of the memories that a session beginning now would carry; None asks whether some are hidden."""
     is_hidden = hides_memories(owner) if is_hidden is None else is_hidden
-    personalization, observations = newest_of_both(owner, is_hidden=is_hidden, limit=MAX_CARRIED)
-    return frozenset(choose_rows(personalization, observations, without=frozenset()))
+    return frozenset(carried_by_id(load_carried_rows(owner=owner, is_hidden=is_hidden), is_hidden=is_hidden))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,35 +84,101 @@ class PromptChange:
     moves_up: tuple[MemoryRow, ...]
 
 
-def find_prompt_change(*, owner: Owner, memory_id: int) -> PromptChange | None:
+def find_prompt_change(*, owner: User, memory_id: int) -> PromptChange | None:
     """Return what would change in the next prompt without this memory, None when it is not in it. Two queries."""
     is_hidden = hides_memories(owner)
-    personalization, observations = newest_of_both(owner, is_hidden=is_hidden, limit=MAX_CARRIED + 1)
-    now = choose_rows(personalization, observations, without=frozenset())
+    personalization, observations = load_ranks(owner, is_hidden=is_hidden)
+    now = carried_by_id(choose_rows(personalization, observations), is_hidden=is_hidden)
     if memory_id not in now:
         return None
-    then = choose_rows(personalization, observations, without=frozenset({memory_id}))
+    without = (leave_out(ranks, {memory_id}) for ranks in (personalization, observations))
+    then = carried_by_id(choose_rows(*without), is_hidden=is_hidden)
     return PromptChange(now[memory_id], tuple(row for pk, row in then.items() if pk not in now))
 
 
-def choose_rows(
-    personalization: Sequence[Sequence[MemoryRow]],
-    observations: Sequence[Sequence[MemoryRow]],
-    *,
-    without: frozenset[int],
-) -> dict[int, MemoryRow]:
-    """Return the rows of both blocks by id, in their order; each sequence holds enough of the newest of its rank."""
-    first = prefer(leave_out(personalization, without), MAX_PERSONALIZATION)
-    *reserved, newest = leave_out(observations, without | {row.id for row in first})
-    return {row.id: row for row in (*first, *choose_observations(reserved, newest))}
+def carried_by_id(rows: CarriedRows, *, is_hidden: bool) -> dict[int, MemoryRow]:
+    """Return what a prompt carries by id, in the order of both blocks."""
+    return {row.id: row for row in (*(() if is_hidden else rows.personalization), *rows.observations)}
 
 
-def leave_out(ranks: Iterable[Sequence[MemoryRow]], ids: Collection[int]) -> list[list[MemoryRow]]:
+def choose_rows(personalization: Ranks, observations: Ranks) -> CarriedRows:
+    """Return the rows of both blocks; no row stands in both."""
+    first = prefer(personalization, MAX_PERSONALIZATION)
+    *reserved, newest = leave_out(observations, {row.id for row in first})
+    return CarriedRows(first, choose_observations(reserved, newest))
+
+
+def leave_out(ranks: Ranks, ids: Collection[int]) -> Ranks:
     """Return the rows of each rank without these."""
     return [[row for row in rank if row.id not in ids] for rank in ranks]
 
 
-def readable(owner: Owner, *, is_hidden: bool) -> MemoryQuerySet:
-    """Return the memories that a prompt may carry: the live ones, without those that are hidden."""
-    rows: MemoryQuerySet = Memory.objects.for_owner(owner).live()
-    return rows.exclude(HIDEABLE) if is_hidden else rows
+def load_ranks(owner: User, *, is_hidden: bool) -> tuple[Ranks, Ranks]:
+    """Return the newest rows of the personalization block and of the memory block, one more than they carry.
+
+    One query, unless one of the rows is refused by today's rules. Each part of it walks an index from its newest row
+    and stops, however many rows agents wrote.
+    """
+    actor = f"user:{owner.pk}"
+    found = NEWEST[is_hidden].ask(owner_id=owner.pk, actor=actor)
+    if find_refused(found):
+        found = [
+            RankedRow(row.pk, row.category, row.content, row.updated_at, row.rules_version, part.block, part.rank)
+            for part in ranked_parts(owner.pk, actor, is_hidden=is_hidden)
+            for row in newest_accepted(part.rows, part.most)
+        ]
+    blocks: tuple[Ranks, Ranks] = [[] for _rank in Rank], [[] for _rank in Rank]
+    for row in found:
+        blocks[row.block][row.rank].append(MemoryRow(row.pk, row.category, row.content, row.updated_at))
+    return blocks
+
+
+class RankedPart(NamedTuple):
+    """The rows of one rank of a block, of which the newest are read."""
+
+    block: int
+    rank: Rank
+    rows: MemoryQuerySet
+    most: int
+
+
+def ranked_parts(owner_id: int | Parameter, actor: str | Parameter, *, is_hidden: bool) -> list[RankedPart]:
+    """Return what both blocks are chosen from: personalization memories and settled facts; all that may be read."""
+    readable: MemoryQuerySet = Memory.objects.filter(owner_id=owner_id).live()
+    hideable = [readable.filter(category=Category.PERSONALIZATION), readable.filter(fact_state=FactState.SETTLED)]
+    shown = readable.exclude(HIDEABLE) if is_hidden else readable
+    return [
+        RankedPart(block, rank, chosen, most + 1)
+        for block, kinds, most in ((0, hideable, MAX_PERSONALIZATION), (1, [shown], MAX_CARRIED))
+        for rows in kinds
+        for rank, chosen in ranks_of(rows, actor)
+    ]
+
+
+def ranks_of(rows: MemoryQuerySet, actor: str | Parameter) -> list[tuple[Rank, MemoryQuerySet]]:
+    """Return the rows of each rank; a row may stand in several. `actor` is the owner."""
+    return [
+        (Rank.CONSTRAINT, rows.filter(actor=BRIDGE_ACTOR, fact_type=HARD_CONSTRAINT)),
+        (Rank.BY_HAND, rows.filter(actor=actor, source__in=USER_WRITTEN)),
+        (Rank.BY_HAND, rows.filter(actor=IMPORT_ACTOR, source__in=USER_WRITTEN)),
+        (Rank.STATED, rows.filter(source=Source.USER_MANUAL)),
+        (Rank.CLAIMED, rows.filter(source=Source.USER_EXPLICIT)),
+        (Rank.ANY, rows),
+    ]
+
+
+def prepare_newest(*, is_hidden: bool) -> Prepared[RankedRow]:
+    """Return the query of the newest rows of every rank."""
+    actor = Parameter("actor", CharField())
+    return Prepared(
+        RankedRow,
+        lambda: [
+            part.rows.order_by("-updated_at", "-id")
+            .annotate(block=Value(part.block), rank=Value(int(part.rank)))
+            .values_list(*RankedRow._fields)[: part.most]
+            for part in ranked_parts(OWNER_ID, actor, is_hidden=is_hidden)
+        ],
+    )
+
+
+NEWEST = {is_hidden: prepare_newest(is_hidden=is_hidden) for is_hidden in (False, True)}

@@ -145,7 +145,7 @@ def newest_accepted(rows: MemoryQuerySet, limit: int) -> list[Memory]:
     return accepted[:limit]
 
 
-def find_refused(rows: Iterable[Memory]) -> set[int]:
+def find_refused(rows: Iterable[Any]) -> set[int]:
     """Return the ids of rows that today's rules refuse; no query while all verdicts are by those rules (P-04)."""
     stale = {row.pk for row in rows if row.rules_version != guard.RULES.version}
     return find_refused_of(stale) if stale else set()

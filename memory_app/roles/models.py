@@ -235,12 +235,22 @@ class RoleMemory(models.Model):
     @property
     def guarded_text(self) -> str:
         """Everything of the decision that a prompt or an agent may read, as the guard judges it."""
-        return "\n".join([self.decision, *leaves(self.inputs)])
+        return guarded_decision(self.decision, self.inputs)
 
     @property
     def guarded_lesson(self) -> str:
         """Everything of the reflection that a prompt or an agent may read, as the guard judges it."""
-        return "\n".join(part for part in (self.lesson, self.narrative) if part)
+        return guarded_reflection(self.lesson, self.narrative)
+
+
+def guarded_decision(decision: str, inputs: Any) -> str:
+    """Return a decision as the guard judges it."""
+    return "\n".join([decision, *leaves(inputs)])
+
+
+def guarded_reflection(lesson: str, narrative: str) -> str:
+    """Return a reflection as the guard judges it."""
+    return "\n".join(part for part in (lesson, narrative) if part)
 
 
 class RoleState(models.Model):

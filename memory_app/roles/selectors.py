@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db.models import Count, Q
 from django.utils.translation import gettext as _
@@ -115,7 +116,7 @@ def newest_accepted(rows: RoleMemoryQuerySet, column: str, most: int) -> list[Ro
     return accepted[:most]
 
 
-def find_refused(entries: Iterable[RoleMemory]) -> set[int]:
+def find_refused(entries: Iterable[Any]) -> set[int]:
     """Return the ids of entries that today's rules refuse; no query while all verdicts are by those rules (P-04)."""
     stale = [entry for entry in entries if entry.rules_version != guard.RULES.version]
     decisions = judge_stored(DECISION_KIND, {entry.pk: entry.guarded_text for entry in stale})

@@ -1,19 +1,20 @@
 """The memory block of a session, what it leaves out, and what was written since."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from django.db.models import Count, QuerySet, Value
 from django.db.models.functions import Concat
 
-from memory_app.memories.core.prompt import LeftOutReason
+from memory_app.memories.core.prompt import LeftOutReason, MemoryRow
 from memory_app.memories.models import Memory
-from memory_app.memories.prompt_rows import HIDEABLE, load_observation_rows
+from memory_app.memories.prompt_rows import HIDEABLE
 from memory_app.memories.selectors import retention_cutoff
 from memory_app.roles.prompt_lessons import load_lesson_rows
 from memory_app.snapshot.core import Block, LeftOut, ProfileEntry, Section, render_memory_block
-from memory_app.user_profile.selectors import read_entries
+from memory_app.user_profile.selectors import load_profile_entries
+from minara_site.access.models import User
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.audit_log.table import load_acts
 from minara_site.kernel.conversations.models import Session
@@ -24,16 +25,10 @@ MAX_WRITES = 10_000  # audit rows that are read to count what waits
 
 
 def load_memory_block(
-    *,
-    owner: Owner,
-    without: Collection[int],
-    is_hidden: bool,
-    documents: Iterable[Section],
-    as_of: datetime,
+    *, owner: User, observations: Sequence[MemoryRow], documents: Iterable[Section], as_of: datetime
 ) -> Block:
-    """Return the memory block of a session that begins now; `documents` are its last sections."""
-    profile = [ProfileEntry(entry.key, entry.value) for entry in read_entries(owner=owner)]
-    observations = load_observation_rows(owner=owner, without=without, is_hidden=is_hidden)
+    """Return the memory block of a session that begins now; `documents` are its last sections. Two queries."""
+    profile = [ProfileEntry(row.key, row.value) for row in load_profile_entries(owner.pk)]
     return render_memory_block(profile, observations, load_lesson_rows(owner=owner, as_of=as_of), documents)
 
 

@@ -1,6 +1,7 @@
 """Reads of the user profile."""
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
@@ -11,6 +12,7 @@ from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard import selectors as guard
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.ownership import Owner
+from minara_site.kernel.prepared import OWNER_ID, Prepared
 
 
 def list_entries(*, owner: Owner) -> "QuerySet[UserProfileEntry]":
@@ -51,7 +53,29 @@ def read_entries(*, owner: Owner) -> "list[UserProfileEntry]":
     return [entry for entry in entries if entry.pk not in refused]
 
 
-def find_refused(entries: "Iterable[UserProfileEntry]") -> set[int]:
+class ProfileRow(NamedTuple):
+    """An entry as a prompt needs it."""
+
+    pk: int
+    key: str
+    value: str
+    rules_version: str
+
+
+def load_profile_entries(owner_id: int) -> list[ProfileRow]:
+    """Return what a prompt carries of the entries that `read_entries` names. One query."""
+    rows = STANDING.ask(owner_id=owner_id)
+    refused = find_refused(rows)
+    return [row for row in rows if row.pk not in refused]
+
+
+STANDING = Prepared(
+    ProfileRow,
+    lambda: [UserProfileEntry.objects.filter(owner_id=OWNER_ID).exclude(value="").values_list(*ProfileRow._fields)],
+)
+
+
+def find_refused(entries: "Iterable[UserProfileEntry | ProfileRow]") -> set[int]:
     """Return the ids of entries whose value in force today's rules refuse."""
     return guard.find_refused(PROFILE_KIND, entries, text=lambda entry: guarded_text(entry.key, entry.value))
 

@@ -1,7 +1,7 @@
 """Reads of documents: those in force, one with its versions, what waits."""
 
 from collections.abc import Collection
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
@@ -30,18 +30,22 @@ def list_documents(*, owner: Owner, kind: str) -> "QuerySet[Document]":
 def load_texts_in_force(*, owner: Owner, kind: str, names: Collection[str]) -> dict[str, str]:
     """Return the texts that prompts may carry, by name: in force, not empty, accepted by today's guard."""
     rows = list_documents(owner=owner, kind=kind).filter(name__in=names).exclude(content="")
-    found = list(rows.defer("held_content", "discarded_content", "draft"))
-    refused = find_refused(kind, found, text=lambda row: row.content)
-    return {row.name: row.content for row in found if row.pk not in refused}
+    return accepted_texts(kind, [DocumentText(*row) for row in rows.values_list(*DocumentText._fields)])
 
 
-def load_all_in_force(*, owner: Owner, kinds: Collection[str]) -> dict[str, str]:
-    """Return all texts of some kinds that prompts may carry, by name; the names of these kinds differ. One query."""
-    rows = Document.objects.for_owner(owner).filter(kind__in=kinds).exclude(content="").order_by("pk")
-    found = list(rows.defer("held_content", "discarded_content", "draft"))
-    of_kinds = {kind: [row for row in found if row.kind == kind] for kind in kinds}
-    refused = {pk for kind, rows in of_kinds.items() for pk in find_refused(kind, rows, text=lambda row: row.content)}
-    return {row.name: row.content for row in found if row.pk not in refused}
+class DocumentText(NamedTuple):
+    """A text in force, as prompts need it."""
+
+    pk: int
+    name: str
+    content: str
+    rules_version: str
+
+
+def accepted_texts(kind: str, rows: Collection[DocumentText]) -> dict[str, str]:
+    """Return the texts by name, without those that today's guard refuses."""
+    refused = find_refused(kind, rows, text=lambda row: row.content)
+    return {row.name: row.content for row in rows if row.pk not in refused}
 
 
 def list_revisions(document: Document) -> "QuerySet[DocumentRevision]":

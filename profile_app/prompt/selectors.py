@@ -1,6 +1,6 @@
 """Reads of prompts: what a session was given, and what one would be given now."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -9,7 +9,8 @@ from django.db.models import F, QuerySet
 from django.utils.translation import gettext as _
 
 from learning_app.preferences.selectors import list_active
-from memory_app.memories.prompt_rows import load_personalization_rows
+from memory_app.memories.core.prompt import MemoryRow
+from memory_app.memories.prompt_rows import load_carried_rows
 from memory_app.snapshot.core import LeftOut
 from memory_app.snapshot.selectors import count_left_out, load_memory_block
 from minara_site.access.models import User
@@ -17,11 +18,12 @@ from minara_site.kernel.conversations.models import Session
 from minara_site.kernel.errors import Gone, NotFound
 from minara_site.kernel.ownership import Owner
 from minara_site.kernel.plain_text import storable_problem
+from minara_site.kernel.prepared import OWNER_ID, Prepared
 from profile_app.documents.core import CUSTOM_PROMPT, PROFILE_SUMMARY
-from profile_app.documents.selectors import load_all_in_force
+from profile_app.documents.models import Document
+from profile_app.documents.selectors import DocumentText, accepted_texts
 from profile_app.portrait.core.tags import parse_stored_tag_value
-from profile_app.portrait.models import FinancialProfile
-from profile_app.portrait.selectors.profile import load_profile, settings_record
+from profile_app.portrait.selectors.profile import load_settings
 from profile_app.portrait.selectors.tags import PromptTag, prompt_tags
 from profile_app.prompt.core import Prompt, assemble_prompt
 from profile_app.prompt.core.blocks import (
@@ -58,18 +60,17 @@ class Assembled:
 
 def load_next_prompt(*, owner: User, now: datetime) -> Prompt:
     """Return what a session of this owner that begins now would read. At most 14 queries."""
-    profile = load_profile(owner.pk)
-    return assemble(load_texts(owner, profile, now=now), switches_of(profile), now=now)
+    switches = Switches(**load_settings(owner.pk))
+    return assemble(load_texts(owner, switches, now=now), switches, now=now)
 
 
 def load_prompt(
     *, owner: User, now: datetime, tried: Mapping[str, bool] | None = None, with_bootstrap: bool = True
 ) -> Assembled:
     """Return the prompt of a session that begins now, and what it leaves out; `tried` flags instead of the owner's."""
-    profile = load_profile(owner.pk)
-    texts = load_texts(owner, profile, now=now)
-    own = switches_of(profile)
+    own = Switches(**load_settings(owner.pk))
     used = replace(own, **(tried or {}))
+    texts = load_texts(owner, used, now=now)
     if not with_bootstrap:
         texts = replace(texts, files=replace(texts.files, bootstrap=""))
     prompt = assemble(texts, used, now=now)
@@ -78,34 +79,49 @@ def load_prompt(
     return Assembled(prompt, left_out, used, own, costs_of(texts.portrait))
 
 
-def switches_of(profile: FinancialProfile) -> Switches:
-    """Return what an owner lets their agents read."""
-    return Switches(**settings_record(profile))
-
-
 @dataclass(frozen=True)
 class PromptTexts:
-    """What a prompt may carry of its owner, the memory block apart."""
+    """What a prompt may carry of its owner."""
 
     owner: User
     files: PromptFiles
     portrait: Portrait
+    observations: Sequence[MemoryRow]
 
 
-def load_texts(owner: User, profile: FinancialProfile, *, now: datetime) -> PromptTexts:
+def load_texts(owner: User, switches: Switches, *, now: datetime) -> PromptTexts:
     """Read what the owner wrote or is known by. With intent gating the core of it alone (S3)."""
     is_gated = settings.MINARA.chat_intent_gating_enabled
     files = load_prompt_files(owner=owner, today=today_of(owner, now))
-    tags, said = load_tags(owner.pk), load_all_in_force(owner=owner, kinds=(CUSTOM_PROMPT, PROFILE_SUMMARY))
+    tags, said = load_tags(owner.pk), load_said(owner.pk)
+    memories = load_carried_rows(owner=owner, is_hidden=not switches.include_memories)
     portrait = Portrait(
         summaries=said,
         tags=only_tags(tags, CORE_TAGS) if is_gated else tags,
-        memories=load_personalization_rows(owner=owner, is_hidden=False),
+        memories=memories.personalization,
         preferences=load_preferences(owner.pk) if is_gated else (),
         custom_prompt=said.get(CUSTOM_PROMPT, ""),
         user_file=files.user,
     )
-    return PromptTexts(owner, files, portrait)
+    return PromptTexts(owner, files, portrait, memories.observations)
+
+
+def load_said(owner_id: int) -> dict[str, str]:
+    """Return the custom prompt and the summaries that the guard accepts, by name; their names differ. One query."""
+    rows = SAID.ask(owner_id=owner_id)
+    by_kind = [(kind, [row for of_kind, row in rows if of_kind == kind]) for kind in SAID_KINDS]
+    return {name: text for kind, texts in by_kind for name, text in accepted_texts(kind, texts).items()}
+
+
+SAID_KINDS = (CUSTOM_PROMPT, PROFILE_SUMMARY)
+SAID = Prepared(
+    lambda kind, *row: (kind, DocumentText(*row)),
+    lambda: [
+        Document.objects.filter(owner_id=OWNER_ID, kind__in=SAID_KINDS)
+        .exclude(content="")
+        .values_list("kind", *DocumentText._fields)
+    ],
+)
 
 
 def load_tags(owner_id: int) -> list[TagRow]:
@@ -127,15 +143,13 @@ def load_preferences(owner_id: int) -> list[PreferenceRow]:
 
 def assemble(texts: PromptTexts, switches: Switches, *, now: datetime) -> Prompt:
     """Return the prompt of these texts with the memories that go with them."""
-    files, is_hidden = texts.files, not switches.include_memories
-    personalization = render_personalization(texts.portrait, switches)
+    files = texts.files
     return assemble_prompt(
         prefix=render_prefix(soul=files.soul, agents=files.agents, bootstrap=files.bootstrap),
-        personalization=personalization,
+        personalization=render_personalization(texts.portrait, switches),
         memory=load_memory_block(
             owner=texts.owner,
-            without=personalization.memory_ids if personalization else (),
-            is_hidden=is_hidden,
+            observations=texts.observations,
             documents=memory_documents(files.memory, files.notes),
             as_of=now,
         ),

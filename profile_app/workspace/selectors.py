@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
-from django.db.models import Q, QuerySet
+from django.db.models import CharField, Q, QuerySet
 
 from memory_app.memories.core import HARD_CONSTRAINT, FactState
 from memory_app.memories.hidden import hides_memories
@@ -17,17 +18,23 @@ from minara_site.kernel.conversations.models import Session
 from minara_site.kernel.core.vocabulary import USER_WRITTEN
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.ownership import Owner
+from minara_site.kernel.prepared import OWNER_ID, Parameter, Prepared
 from profile_app.documents.core import WORKSPACE_FILE
 from profile_app.documents.models import Document
-from profile_app.documents.selectors import find_document, list_documents, load_texts_in_force
+from profile_app.documents.selectors import (
+    DocumentText,
+    accepted_texts,
+    find_document,
+    list_documents,
+    load_texts_in_force,
+)
 from profile_app.workspace.core.identity import AgentIdentity, parse_identity
 from profile_app.workspace.core.names import (
-    MAX_NOTES,
     MAX_NOTES_IN_PROMPT,
     MEMORY_FOLDER,
     FileName,
     full_name,
-    newest_notes,
+    note_name,
     placement_of,
 )
 from profile_app.workspace.core.proposals import find_missing
@@ -52,15 +59,21 @@ class PromptFiles:
 
 
 def load_prompt_files(*, owner: User, today: date) -> PromptFiles:
-    """Return the texts in force that the guard accepts, with the newest notes of no later day. Two queries."""
-    filled = list_documents(owner=owner, kind=WORKSPACE_FILE).filter(name__startswith=f"{MEMORY_FOLDER}/")
-    names = filled.exclude(content="").order_by("-name").values_list("name", flat=True)
-    notes = newest_notes(names[:MAX_NOTES], limit=MAX_NOTES_IN_PROMPT, today=today)
-    texts = load_texts_in_force(owner=owner, kind=WORKSPACE_FILE, names=[*PROMPT_FILES, *notes])
-    soul, agents, bootstrap, user, memory = (texts.get(name, "") for name in PROMPT_FILES)
-    return PromptFiles(
-        soul, agents, bootstrap, user, memory, tuple((name, texts[name]) for name in notes if name in texts)
-    )
+    """Return the texts in force that the guard accepts, with the newest notes of no later day. One query."""
+    texts = accepted_texts(WORKSPACE_FILE, FILES_AND_NOTES.ask(owner_id=owner.pk, newest_note=note_name(today)))
+    soul, agents, bootstrap, user, memory = (texts.pop(name, "") for name in PROMPT_FILES)
+    return PromptFiles(soul, agents, bootstrap, user, memory, notes=tuple(sorted(texts.items(), reverse=True)))
+
+
+def files_and_notes() -> "list[QuerySet[Any, Any]]":
+    """Return the files that prompts carry, and the newest notes until a day."""
+    filled = Document.objects.filter(owner_id=OWNER_ID, kind=WORKSPACE_FILE).exclude(content="")
+    rows = filled.values_list(*DocumentText._fields)
+    notes = rows.filter(name__startswith=f"{MEMORY_FOLDER}/", name__lte=Parameter("newest_note", CharField()))
+    return [rows.filter(name__in=PROMPT_FILES), notes.order_by("-name")[:MAX_NOTES_IN_PROMPT]]
+
+
+FILES_AND_NOTES = Prepared(DocumentText, files_and_notes)
 
 
 def load_identity(owner: User) -> AgentIdentity:

@@ -9,6 +9,7 @@ from minara_site.access.models import User
 from minara_site.kernel.core.vocabulary import Category
 from minara_site.kernel.guard.masking import mask, masked_for
 from minara_site.kernel.jobs.models import JobRun
+from minara_site.kernel.prepared import OWNER_ID, Prepared
 from profile_app.documents.core import CUSTOM_PROMPT, PROFILE_SUMMARY
 from profile_app.documents.selectors import load_texts_in_force
 from profile_app.portrait.core.profile import (
@@ -29,6 +30,18 @@ def load_profile(owner_id: int) -> FinancialProfile:
     """Return an owner's row, one that is not stored, with the usual settings, where there is none. One query."""
     stored: FinancialProfile | None = FinancialProfile.objects.filter(pk=owner_id).first()
     return stored or FinancialProfile(owner_id=owner_id)
+
+
+def load_settings(owner_id: int) -> dict[str, bool]:
+    """Return the visibility flags of an owner, the usual ones where nothing is stored. One query."""
+    stored = STORED_SETTINGS.ask(owner_id=owner_id)
+    return stored[0] if stored else settings_record(FinancialProfile())
+
+
+STORED_SETTINGS = Prepared(
+    lambda *flags: dict(zip(SETTINGS, map(bool, flags), strict=True)),
+    lambda: [FinancialProfile.objects.filter(pk=OWNER_ID).values_list(*SETTINGS)],
+)
 
 
 def load_wallets(owner: User, *, reader: User) -> tuple[Wallet, ...]:
@@ -79,7 +92,7 @@ def profile_record(owner: User, *, reader: User) -> dict[str, Any]:
         "memories": [memory_record(memory) for memory in memories],
         "tags": [tag_record(tag) for tag in list_tags(owner=owner)],
         "custom_prompt": shown(load_custom_prompt(owner)),
-        "settings": settings_record(load_profile(owner.pk)),
+        "settings": load_settings(owner.pk),
         "reference_wallets": wallet_records(load_wallets(owner, reader=reader)),
     }
 

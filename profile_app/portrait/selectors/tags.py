@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from minara_site.access.models import User
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.ownership import Owner
+from minara_site.kernel.prepared import OWNER_ID, Prepared
 from profile_app.portrait.core.tags import SCHEMA, TagSource, labels_of, parse_stored_tag_value
 from profile_app.portrait.models import UserTag, UserTagEvent
 
@@ -88,9 +89,13 @@ def load_history(*, owner: Owner) -> dict[str, list[UserTagEvent]]:
 
 def prompt_tags(owner_id: int) -> list[PromptTag]:
     """Return what a prompt says of an owner: declared tags first, each group in the order of the schema. One query."""
-    rows = UserTag.objects.filter(owner_id=owner_id).values_list("name", "value", "source")
-    tags = [PromptTag(name, labels_of(name, value), TagSource(source), value) for name, value, source in rows]
-    return sorted(tags, key=lambda tag: (not tag.is_declared, _PLACE[tag.name]))
+    return sorted(COUNTING.ask(owner_id=owner_id), key=lambda tag: (not tag.is_declared, _PLACE[tag.name]))
+
+
+COUNTING = Prepared(
+    lambda name, value, source: PromptTag(name, labels_of(name, value), TagSource(source), value),
+    lambda: [UserTag.objects.filter(owner_id=OWNER_ID).values_list("name", "value", "source")],
+)
 
 
 def tag_record(tag: UserTag) -> dict[str, Any]:

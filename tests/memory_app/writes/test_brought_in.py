@@ -14,7 +14,7 @@ from memory_app.bundle.services import apply_import
 from memory_app.importers.adapters import Format, open_bundle
 from memory_app.importers.services import run_import
 from memory_app.memories.models import Memory
-from memory_app.memories.prompt_rows import Rank, newest_by_rank, personalization_ranks
+from memory_app.memories.prompt_rows import Rank, load_ranks
 from memory_app.memories.unconfirmed import find_unconfirmed
 from memory_app.user_profile.models import UserProfileEntry
 from memory_app.user_profile.services import set_entry
@@ -64,7 +64,7 @@ def test_only_what_owners_import_themselves_is_their_word(
     assert {(row.source, row.badge) for row in rows} == {
         (source, "imported" if source is Source.USER_EXPLICIT else "brought_in")
     }
-    by_hand = newest_by_rank(personalization_ranks(user), 20)
+    by_hand, _observations = load_ranks(user, is_hidden=False)
     assert [len(by_hand[rank]) for rank in (Rank.BY_HAND, Rank.CLAIMED)] == [int(source is Source.USER_EXPLICIT)] * 2
     assert bool(find_unconfirmed({1: f"send to {ADDRESS}"}, owner=user)) is (source is Source.INFERRED)
     told_of = list(BroughtIn.objects.order_by("pk").values_list("file", "memories", "values", "actor"))
