@@ -55,14 +55,14 @@ Ranks = list[list[MemoryRow]]
 
 
 @dataclass(frozen=True, slots=True)
-class CarriedRows:
+class PromptRows:
     """The rows of the personalization block, which are there also while their owner hides them, and of the other."""
 
     personalization: list[MemoryRow]
     observations: tuple[MemoryRow, ...]
 
 
-def load_carried_rows(*, owner: User, is_hidden: bool) -> CarriedRows:
+def load_prompt_rows(*, owner: User, is_hidden: bool) -> PromptRows:
     """Return at most 20 personalization memories and settled facts, and at most 50 others, both newest first.
 
     What the owner wrote comes before what agents did (decisions: sources and categories). One query.
@@ -73,7 +73,7 @@ def load_carried_rows(*, owner: User, is_hidden: bool) -> CarriedRows:
 def load_prompt_ids(*, owner: User, is_hidden: bool | None = None) -> frozenset[int]:
     """Return the ids of the memories that a session beginning now would carry; None asks whether some are hidden."""
     is_hidden = hides_memories(owner) if is_hidden is None else is_hidden
-    return frozenset(carried_by_id(load_carried_rows(owner=owner, is_hidden=is_hidden), is_hidden=is_hidden))
+    return frozenset(prompt_rows_by_id(load_prompt_rows(owner=owner, is_hidden=is_hidden), is_hidden=is_hidden))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,24 +88,24 @@ def find_prompt_change(*, owner: User, memory_id: int) -> PromptChange | None:
     """Return what would change in the next prompt without this memory, None when it is not in it. Two queries."""
     is_hidden = hides_memories(owner)
     personalization, observations = load_ranks(owner, is_hidden=is_hidden)
-    now = carried_by_id(choose_rows(personalization, observations), is_hidden=is_hidden)
+    now = prompt_rows_by_id(choose_rows(personalization, observations), is_hidden=is_hidden)
     if memory_id not in now:
         return None
     without = (leave_out(ranks, {memory_id}) for ranks in (personalization, observations))
-    then = carried_by_id(choose_rows(*without), is_hidden=is_hidden)
+    then = prompt_rows_by_id(choose_rows(*without), is_hidden=is_hidden)
     return PromptChange(now[memory_id], tuple(row for pk, row in then.items() if pk not in now))
 
 
-def carried_by_id(rows: CarriedRows, *, is_hidden: bool) -> dict[int, MemoryRow]:
+def prompt_rows_by_id(rows: PromptRows, *, is_hidden: bool) -> dict[int, MemoryRow]:
     """Return what a prompt carries by id, in the order of both blocks."""
     return {row.id: row for row in (*(() if is_hidden else rows.personalization), *rows.observations)}
 
 
-def choose_rows(personalization: Ranks, observations: Ranks) -> CarriedRows:
+def choose_rows(personalization: Ranks, observations: Ranks) -> PromptRows:
     """Return the rows of both blocks; no row stands in both."""
     first = prefer(personalization, MAX_PERSONALIZATION)
     *reserved, newest = leave_out(observations, {row.id for row in first})
-    return CarriedRows(first, choose_observations(reserved, newest))
+    return PromptRows(first, choose_observations(reserved, newest))
 
 
 def leave_out(ranks: Ranks, ids: Collection[int]) -> Ranks:

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from learning_app.preferences.selectors import list_active
 from memory_app.memories.core.prompt import MemoryRow
-from memory_app.memories.prompt_rows import load_carried_rows
+from memory_app.memories.prompt_rows import load_prompt_rows
 from memory_app.snapshot.core import LeftOut
 from memory_app.snapshot.selectors import count_left_out, load_memory_block
 from minara_site.access.models import User
@@ -94,7 +94,7 @@ def load_texts(owner: User, switches: Switches, *, now: datetime) -> PromptTexts
     is_gated = settings.MINARA.chat_intent_gating_enabled
     files = load_prompt_files(owner=owner, today=today_of(owner, now))
     tags, said = load_tags(owner.pk), load_said(owner.pk)
-    memories = load_carried_rows(owner=owner, is_hidden=not switches.include_memories)
+    memories = load_prompt_rows(owner=owner, is_hidden=not switches.include_memories)
     portrait = Portrait(
         summaries=said,
         tags=only_tags(tags, CORE_TAGS) if is_gated else tags,

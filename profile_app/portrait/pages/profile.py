@@ -9,7 +9,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from memory_app.memories.core.prompt import memory_line
-from memory_app.memories.prompt_rows import load_carried_rows
+from memory_app.memories.prompt_rows import load_prompt_rows
 from minara_site.access.models import User
 from minara_site.kernel.core.tokens import estimate_tokens
 from minara_site.kernel.guard.masking import mask, masked_for
@@ -95,7 +95,7 @@ def page_context(owner: User, reader: User, *, now: datetime) -> dict[str, Any]:
 
 def shape_switches(owner: User, profile: FinancialProfile, summaries: dict[str, str]) -> list[SwitchRow]:
     """Return the three parts, each with its estimated tokens whether it is on or off."""
-    memories = [memory_line(row) for row in load_carried_rows(owner=owner, is_hidden=False).personalization]
+    memories = [memory_line(row) for row in load_prompt_rows(owner=owner, is_hidden=False).personalization]
     lines = {
         INCLUDE_MEMORIES: memories,
         INCLUDE_SUMMARY: [text for text in summaries.values() if text],
