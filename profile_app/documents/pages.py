@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import accumulate
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -28,21 +29,26 @@ ORIGINS: dict[Origin, str | Promise] = {
     Origin.SERVICE: _("written by a job"),
 }
 VERSIONS_SHOWN = 10
+MAX_COMPARED = 20_000
+"""The characters that one page compares beyond its first version."""
 
 
 @dataclass(frozen=True, slots=True)
 class VersionRow:
-    """One version: what it changed against the one that it replaced, `chars` long."""
+    """One version, `chars` long: what it changed against the one that it replaced, None where that was not compared.
+
+    `first_url` is the list that begins with it, and compares it.
+    """
 
     number: int
-    replaced: int
     author: str
     origin: str | Promise
     created_at: datetime
-    changes: Sequence[Segment]
+    changes: Sequence[Segment] | None
     chars: int
     is_current: bool
-    restore_url: str = ""
+    first_url: str
+    restore_url: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +84,7 @@ def shape_versions(
 ) -> list[VersionRow]:
     """Return the newest versions, or those below a number; secrets of another owner are masked. Four queries at most.
 
-    `restore_url` returns where a version is put in force again.
+    `restore_url` returns where a version is put in force again. The first is compared, others while they are short.
     """
     rows = list_revisions(document)
     found = list((rows if below is None else rows.filter(number__lt=below))[:limit])
@@ -87,20 +93,23 @@ def shape_versions(
     if missing:
         texts |= dict(rows.filter(number__in=missing).values_list("number", "content"))
     names = name_actors({row.actor for row in found}, reader=reader)
-    shown = str if document.owner_id == reader.pk else mask
+    is_own = document.owner_id == reader.pk
+    shown, whose = (str, "") if is_own else (mask, f"&owner={document.owner.username}")
+    pairs = [(shown(texts.get(row.replaced, "")), shown(row.content)) for row in found]
+    sizes = [0, *accumulate(len(before) + len(after) for before, after in pairs[1:])]
     return [
         VersionRow(
             number=row.number,
-            replaced=row.replaced,
             author=names[row.actor],
             origin=ORIGINS[Origin(row.origin)],
             created_at=row.created_at,
-            changes=word_diff(shown(texts.get(row.replaced, "")), shown(row.content)),
+            changes=word_diff(*pair) if size <= MAX_COMPARED else None,
             chars=len(row.content),
             is_current=row.number == document.version,
+            first_url=f"?below={row.number + 1}{whose}#versions",
             restore_url=restore_url(row.number),
         )
-        for row in found
+        for row, pair, size in zip(found, pairs, sizes, strict=True)
     ]
 
 

@@ -91,22 +91,24 @@ class DocumentRollback(RollbackKind):
 
     def apply(self, record: RollbackRecord, plan: KindPlan) -> Mapping[int, Mapping[str, Any]]:
         by_owner: defaultdict[int, list[int]] = defaultdict(list)
+        targets = load_targets(plan.steps[WRITTEN])
         for step in plan.steps[WRITTEN]:
             row = plan.rows[step.pk]
-            content, target_actor = text_of_version(step)
+            content, target_actor = targets.get(step.pk, ("", ""))
             actor = target_actor if record.undoes else mark_of(record)
             put_in_force(row, content, origin=Origin.REVERT, actor=actor, now=record.at)
             by_owner[row.owner_id].append(row.pk)
         return {owner_id: {self.audit_key: ids, "count": len(ids)} for owner_id, ids in by_owner.items()}
 
     def show_steps(self, steps: Sequence[Any], plan: KindPlan, *, reader: Any) -> Sequence[PlanRow]:
-        rows = []
+        rows, targets = [], load_targets(steps)
         for step in steps:
-            document, (target, _actor) = plan.rows[step.pk], text_of_version(step)
+            document, (target, _actor) = plan.rows[step.pk], targets.get(step.pk, ("", ""))
             texts = document.content, target
             if document.owner_id != reader.pk:
                 texts = mask(texts[0]), mask(texts[1])
-            url = stored_kinds()[document.kind].url(document.pk)
+            kind: Any = stored_kinds()[document.kind]
+            url = kind.url_of(document)
             rows.append(PlanRow(document.name, document.owner_id, url, changes=word_diff(*texts)))
         return rows
 
@@ -140,7 +142,9 @@ def load_revisions(ids: Collection[int]) -> dict[int, dict[int, DocumentRevision
     return found
 
 
-def text_of_version(step: DocumentStep) -> tuple[str, str]:
-    """Return what a document says at the version that a step leads to, and who wrote it."""
-    revision = DocumentRevision.objects.filter(document_id=step.pk, number=step.target).first()
-    return (revision.content, revision.actor) if revision else ("", "")
+def load_targets(steps: Sequence[DocumentStep]) -> dict[int, tuple[str, str]]:
+    """Return by document what it says at the version that its step leads to, and who wrote it. One query."""
+    wanted = {(step.pk, step.target) for step in steps}
+    ids, numbers = zip(*wanted, strict=True) if wanted else ((), ())
+    found = DocumentRevision.objects.filter(document_id__in=ids, number__in=numbers)
+    return {row.document_id: (row.content, row.actor) for row in found if (row.document_id, row.number) in wanted}

@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
+from minara_site.access.models import User
 from minara_site.kernel.errors import NotFound
+from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.guard.selectors import find_open_holds, find_refused
 from minara_site.kernel.ownership import Owner
 from profile_app.documents.models import Document, DocumentRevision
-
-MAX_VERSIONS_SHOWN = 50
 
 
 def find_document(*, owner: Owner, kind: str, name: str) -> Document | None:
@@ -65,6 +65,12 @@ def get_revision(document: Document, number: int) -> DocumentRevision:
 def find_hold(document: Document) -> Hold | None:
     """Return why a text waits beside the document, None when none does."""
     return find_open_holds(document.kind, [document.pk]).get(document.pk) if document.held_at else None
+
+
+def read_record(document: Document, *, reader: User) -> dict[str, Any]:
+    """Return a document as the API answers it, without a text that today's guard refuses: its job will hold it."""
+    refused = find_refused(document.kind, [document], text=lambda row: row.content)
+    return document_record(masked_for(reader, document)) | ({"content": ""} if refused else {})
 
 
 def document_record(document: Document, *, is_full: bool = True) -> dict[str, Any]:

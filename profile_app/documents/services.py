@@ -15,19 +15,21 @@ from django.utils.translation import gettext as _
 
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.services import content_digest, record_audit
-from minara_site.kernel.core.vocabulary import AGENT_ACTOR
 from minara_site.kernel.errors import Conflict, FieldError, Invalid
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.core import Verdict
 from minara_site.kernel.guard.kinds import stored_kinds
 from minara_site.kernel.guard.models import Decision, Hold
 from minara_site.kernel.guard.selectors import judge_stored
-from minara_site.kernel.guard.services import new_hold, place_hold
+from minara_site.kernel.guard.services import lift_holds, new_hold, place_hold
 from minara_site.kernel.ownership import lock_owner
 from minara_site.kernel.plain_text import storable_problem
 from profile_app.documents.core import MAX_CHARS, Origin, always_waits
 from profile_app.documents.models import Document, DocumentRevision
-from profile_app.documents.selectors import document_record, find_document, find_hold
+from profile_app.documents.selectors import find_document, find_hold, read_record
+
+ORIGINS = {"key": Origin.KEY, "user": Origin.PAGE, "command": Origin.COMMAND, "folder": Origin.FOLDER}
+"""Through what a text that waits came in, by the kind of its actor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,9 @@ def save_document(
             hold = hold_text(document, content, verdict, actor=actor, now=now)
         else:
             hold = None
+            if document.held_at and content == document.held_content and origin is Origin.PAGE:
+                document.held_content, document.held_at = "", None  # its owner wrote what waited
+                lift_holds(kind=kind, object_ids=[document.pk], actor=actor, now=now)
             put_in_force(document, content, origin=origin, actor=actor, now=now, rules_version=verdict.rules_version)
             if verdict.is_held:
                 record_confirmation(document, verdict, actor=actor, now=now)
@@ -103,7 +108,7 @@ def check_version(document: Document, expected: int | None) -> None:
     """Raise Conflict unless the document has the version that its writer saw."""
     if expected is not None and expected != document.version:
         detail = _("This changed since you opened it. Reload the page.")
-        raise Conflict(detail, code="stale", current=document_record(document))
+        raise Conflict(detail, code="stale", current=read_record(document, reader=document.owner))
 
 
 def judge_text(document: Document, content: str) -> Verdict:
@@ -120,7 +125,7 @@ def put_in_force(
     newest = DocumentRevision.objects.filter(document=document).aggregate(Max("number")) if document.pk else {}
     before, number = document.version, (newest.get("number__max") or 0) + 1
     document.content, document.version, document.actor, document.updated_at = content, number, actor, now
-    document.rules_version = rules_version or document.rules_version
+    document.rules_version = rules_version  # empty: whoever reads it next judges it
     document.save()
     DocumentRevision.objects.create(
         document=document, number=number, replaced=before, content=content, origin=origin, actor=actor, created_at=now
@@ -208,7 +213,7 @@ def lock_documents(ids: Collection[int]) -> dict[int, Document]:
 def release_text(document: Document, *, actor: str, now: datetime) -> None:
     """Put the text that waits in force, as its writer's. Needs the locked row and its hold decided."""
     content, document.held_content, document.held_at = document.held_content, "", None
-    origin = Origin.KEY if actor.startswith(AGENT_ACTOR) else Origin.FOLDER
+    origin = ORIGINS.get(actor.partition(":")[0], Origin.SERVICE)
     put_in_force(document, content, origin=origin, actor=actor, now=now)
 
 
@@ -232,6 +237,7 @@ def hold_released(document: Document, *, held_at: datetime, now: datetime) -> No
     document.held_content, document.held_at = document.content, held_at
     document.content, document.version = (before.content, before.number) if before else ("", 0)
     document.actor, document.updated_at = (before.actor, before.created_at) if before else ("", held_at)
+    document.rules_version = ""
     document.save()
     publish(document, now=now)
 
@@ -241,13 +247,14 @@ def rescan_documents(documents: Collection[Document], *, now: datetime, actor: s
     refused = []
     for document in documents:
         verdict = judge_text(document, document.content) if document.content else None
-        document.rules_version = guard.RULES.version
         if verdict and verdict.is_held:
             content, is_free = document.content, document.held_at is None
-            put_in_force(document, "", origin=Origin.SERVICE, actor=actor, now=now)
+            today = guard.RULES.version
+            put_in_force(document, "", origin=Origin.SERVICE, actor=actor, now=now, rules_version=today)
             if is_free:  # else one waits already, and the versions keep this one
                 hold_text(document, content, verdict, actor=actor, now=now)
             refused.append(document)
         else:
+            document.rules_version = guard.RULES.version
             document.save()
     return refused

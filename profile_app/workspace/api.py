@@ -15,15 +15,14 @@ from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.kernel.core.tokens import estimate_tokens
 from minara_site.kernel.errors import NotFound
-from minara_site.kernel.guard.masking import masked_for
-from minara_site.kernel.guard.selectors import find_refused, hold_record
+from minara_site.kernel.guard.selectors import hold_record
 from minara_site.shell.if_match import expected_version
 from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, paginate
 from minara_site.web.schemas import Data, HeldOut, OwnerQuery, PageQuery, Strict
 from profile_app.documents.core import WORKSPACE_FILE, Origin
 from profile_app.documents.models import Document
-from profile_app.documents.selectors import document_record, find_document, find_hold
+from profile_app.documents.selectors import document_record, find_document, find_hold, read_record
 from profile_app.workspace.core.names import IDENTITY_FILES, Placement, placement_of
 from profile_app.workspace.problems import described, unknown_name_label
 from profile_app.workspace.selectors import find_workspace, list_present
@@ -114,10 +113,8 @@ def read(request: PageRequest, response: HttpResponse, file_name: str, query: Qu
     if document is None or not (document.version or document.held_at):
         raise NotFound(unknown_name_label())
     response["ETag"] = f'"{document.version}"'
-    record = document_record(masked_for(request.principal.owner, document))
-    if find_refused(WORKSPACE_FILE, [document], text=lambda row: row.content):
-        record["content"] = ""  # the guard's job will hold it
     hold = find_hold(document)
+    record = read_record(document, reader=request.principal.owner)
     return {"data": {**record, "held": hold_record(hold) if hold else None}}
 
 
@@ -146,7 +143,7 @@ def put(request: PageRequest, response: HttpResponse, file_name: str, payload: N
         expected_version=expected_version(request),
     )
     response["ETag"] = f'"{saved.document.version}"'
-    answer: dict[str, Any] = {"data": document_record(saved.document)}
+    answer: dict[str, Any] = {"data": read_record(saved.document, reader=principal.owner)}
     return Status(202, {**answer, "held": hold_record(saved.hold)}) if saved.hold else Status(200, answer)
 
 

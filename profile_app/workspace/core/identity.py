@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 MAX_CHARS = 80
-_LINE = re.compile(r"[\s>*+-]*\**\s*(name|vibe|emoji)\s*\**\s*[:\uff1a]\s*\**\s*(.*)", re.IGNORECASE)
+_KEY = re.compile(r"(name|vibe|emoji)[\s*]*[:\uff1a]", re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"[_*(\[<].*[_*)\]>]", re.DOTALL)
 
 
@@ -27,9 +27,10 @@ def parse_identity(text: str) -> AgentIdentity:
     """
     found: dict[str, str] = {}
     for line in text.splitlines():
-        match = _LINE.fullmatch(line.strip())
-        if match and (value := clean_value(match[2])):
-            found.setdefault(match[1].lower(), value)
+        said = line.lstrip(" \t>*+-")
+        key = _KEY.match(said)
+        if key and (value := clean_value(said[key.end() :])):
+            found.setdefault(key[1].lower(), value)
     return AgentIdentity(**found)
 
 

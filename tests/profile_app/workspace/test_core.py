@@ -141,6 +141,29 @@ def test_the_schedule_is_kept_when_its_section_is(changed: str, is_kept: bool) -
     assert (schedule_of(changed) == schedule_of(BEAT)) is is_kept
 
 
+CRON = "## Schedule\n\n```cron\n# every morning\n0 8 * * * report\n```\n\n# Else\n\nx\n"
+UNDERLINED = "Schedule\n--------\n- 08:00 report\n---\n- 09:00 look\n\nElse\n----\nx\n"
+
+
+@table(
+    "stored, changed, is_kept",
+    [
+        (CRON, CRON.replace("report", "buy"), False),
+        (CRON, CRON.replace("x\n", "y\n"), True),
+        (CRON.replace("`", "~"), CRON.replace("`", "~").replace("report", "buy"), False),
+        (UNDERLINED, UNDERLINED.replace("look", "buy"), False),
+        (UNDERLINED, UNDERLINED.replace("x\n", "y\n"), True),
+    ],
+)
+def test_the_schedule_ends_at_a_heading_alone(stored: str, changed: str, is_kept: bool) -> None:
+    assert (schedule_of(changed) == schedule_of(stored)) is is_kept
+
+
+@table("line", ["## y" + " " * 31_990 + "x", "*" * 32_000, "name" + "* " * 15_990, "- " * 16_000, "#" * 32_000])
+def test_a_long_line_is_read_once(line: str) -> None:
+    assert (schedule_of(line), parse_identity(line)) == ((), AgentIdentity())
+
+
 @table(
     "text, expected",
     [
