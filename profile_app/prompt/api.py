@@ -9,13 +9,15 @@ from pydantic import Field, JsonValue, StrictBool, StrictInt
 
 from minara_site.access.access_log import log_access
 from minara_site.access.api_auth import allow
+from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.kernel.conversations.models import MAX_TIER, MIN_TIER, USUAL_TIER, Session
 from minara_site.kernel.conversations.services import MAX_TOOL_CALLS, NewTurn, ToolCall, record_turn
+from minara_site.kernel.guard.masking import mask
 from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, paginate
 from minara_site.web.schemas import Data, Items, OwnerQuery, PageQuery, Strict
-from profile_app.prompt.selectors import get_frozen_prompt, list_sessions
+from profile_app.prompt.selectors import get_frozen_prompt, list_sessions, masked_prompt
 from profile_app.prompt.services import end_session, start_session
 
 router = Router(tags=["sessions"])
@@ -119,9 +121,12 @@ def start(request: PageRequest, payload: Body[NewSession | None] = None) -> Stat
 @router.get("/sessions", summary="List sessions", auth=allow(Act.PROMPT_READ), response=Data[Items[SessionOut]])
 def list_(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
     """List sessions, newest first."""
-    owner = request.principal.reads(Act.PROMPT_READ, query.owner)
+    principal = request.principal
+    owner = principal.reads(Act.PROMPT_READ, query.owner)
     page = paginate(list_sessions(owner=owner), NEWEST, cursor=query.cursor, limit=query.limit, scope="v1/sessions")
-    return {"data": {"items": [session_record(row) for row in page.items], "next_cursor": page.next_cursor}}
+    log_access(principal=principal, owner_ids=[row.owner_id for row in page.items], kind="prompt", now=timezone.now())
+    items = [session_record(row, reader=principal.owner) for row in page.items]
+    return {"data": {"items": items, "next_cursor": page.next_cursor}}
 
 
 @router.get(
@@ -132,13 +137,11 @@ def list_(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
 )
 def read_prompt(request: PageRequest, session_id: str, query: Query[OwnerQuery]) -> dict[str, Any]:
     """Read a session's prompt: the same bytes until it ends, then 410."""
-    owner = request.principal.reads(Act.PROMPT_READ, query.owner)
-    snapshot = get_frozen_prompt(owner=owner, session_id=session_id)
-    owner_id = snapshot.session.owner_id
-    log_access(
-        principal=request.principal, owner_ids=[owner_id], kind="prompt", object_id=session_id, now=timezone.now()
-    )
-    return {"data": snapshot}
+    principal = request.principal
+    snapshot = get_frozen_prompt(owner=principal.reads(Act.PROMPT_READ, query.owner), session_id=session_id)
+    owner_id, prompt = snapshot.session.owner_id, snapshot.prompt
+    log_access(principal=principal, owner_ids=[owner_id], kind="prompt", object_id=session_id, now=timezone.now())
+    return {"data": prompt if owner_id == principal.owner.pk else masked_prompt(prompt)}
 
 
 @router.post(
@@ -172,15 +175,15 @@ def end(request: PageRequest, session_id: str) -> dict[str, Any]:
     """End a session and wipe its prompt; ids, hashes and sizes stay."""
     principal = request.principal
     session = end_session(owner=principal.owner, session_id=session_id, actor=principal.actor, now=timezone.now())
-    return {"data": session_record(session)}
+    return {"data": session_record(session, reader=principal.owner)}
 
 
-def session_record(session: Session) -> dict[str, Any]:
-    """Return a session as the API answers it."""
+def session_record(session: Session, *, reader: User) -> dict[str, Any]:
+    """Return a session as the API answers it; secrets in the title of another owner's are masked."""
     snapshot = getattr(session, "snapshot", None)
     return {
         "id": session.pk,
-        "title": session.title,
+        "title": session.title if session.owner_id == reader.pk else mask(session.title),
         "created_at": session.created_at,
         "last_active_at": session.last_active_at,
         "ended_at": session.ended_at,

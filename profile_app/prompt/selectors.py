@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from django.conf import settings
 from django.db.models import F, QuerySet
@@ -16,6 +17,7 @@ from memory_app.snapshot.selectors import count_left_out, load_memory_block
 from minara_site.access.models import User
 from minara_site.kernel.conversations.models import Session
 from minara_site.kernel.errors import Gone, NotFound
+from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.ownership import Owner
 from minara_site.kernel.plain_text import storable_problem
 from minara_site.kernel.prepared import OWNER_ID, Prepared
@@ -154,6 +156,16 @@ def assemble(texts: PromptTexts, switches: Switches, *, now: datetime) -> Prompt
             as_of=now,
         ),
     )
+
+
+def masked_prompt(prompt: Prompt) -> Prompt:
+    """Return a prompt as a reader other than its owner may see it; every character keeps its place.
+
+    Line by line too: of one text the guard finds no more than 20 secrets of a kind.
+    """
+    blocks = {name: mask(getattr(prompt, name)).splitlines(keepends=True) for name in TEXTS}
+    texts: dict[str, Any] = {name: "".join(map(mask, lines)) for name, lines in blocks.items()}
+    return replace(prompt, **texts)
 
 
 def load_folder_problems(owner: User) -> list[dict[str, str]]:

@@ -37,6 +37,7 @@ from profile_app.prompt.selectors import (
     list_newest_snapshots,
     load_folder_problems,
     load_prompt,
+    masked_prompt,
 )
 from profile_app.workspace.core.identity import AgentIdentity
 from profile_app.workspace.selectors import load_identity
@@ -66,6 +67,10 @@ class Reading:
     tried: Mapping[str, bool]
     is_own: bool
 
+    def shown(self, prompt: Prompt) -> Prompt:
+        """Return a prompt as this reader may see it."""
+        return prompt if self.is_own else masked_prompt(prompt)
+
 
 @page(Act.PROMPT_READ)
 def prompt_page(request: PageRequest) -> HttpResponse:
@@ -78,14 +83,14 @@ def prompt_page(request: PageRequest) -> HttpResponse:
 
 @page(Act.PROMPT_READ)
 def prompt_text(request: PageRequest) -> HttpResponse:
-    """Answer the prompt as plain text: exactly its bytes. A wiped one is 410."""
+    """Answer the prompt as plain text: to its owner exactly its bytes. A wiped one is 410."""
     reading = read_url(request)
     record_access(request, reading)
     if reading.show is Show.NOW or reading.snapshot is None:
-        text = load_prompt(owner=reading.owner, now=timezone.now(), tried=reading.tried).prompt.text
+        prompt = load_prompt(owner=reading.owner, now=timezone.now(), tried=reading.tried).prompt
     else:
-        text = get_frozen_prompt(owner=reading.owner, session_id=reading.snapshot.pk).prompt.text
-    return HttpResponse(text, content_type="text/plain; charset=utf-8")
+        prompt = get_frozen_prompt(owner=reading.owner, session_id=reading.snapshot.pk).prompt
+    return HttpResponse(reading.shown(prompt).text, content_type="text/plain; charset=utf-8")
 
 
 def read_url(request: PageRequest) -> Reading:
@@ -140,14 +145,14 @@ def frame_context(request: PageRequest, reading: Reading) -> dict[str, Any]:
 
 def session_context(reading: Reading, snapshot: SessionSnapshot) -> dict[str, Any]:
     """Return a session's prompt with what changed before it and what waits behind it."""
-    previous = find_previous(snapshot)
+    previous, shown = find_previous(snapshot), reading.shown
     waiting = count_writes_since(owner_id=snapshot.session.owner_id, since=snapshot.frozen_at)
     can_compare = previous is not None and not (previous.is_wiped or snapshot.is_wiped)
     return {
         **(now_context(reading) if reading.show is Show.NOW else frozen_context(reading, snapshot)),
         "snapshot": snapshot,
         "previous": previous,
-        "comparison": compare(previous.prompt, snapshot.prompt) if previous and can_compare else None,
+        "comparison": compare(shown(previous.prompt), shown(snapshot.prompt)) if previous and can_compare else None,
         "waiting": total_label(waiting),
         "waiting_count": waiting.number,
     }
@@ -174,7 +179,7 @@ def now_context(reading: Reading) -> dict[str, Any]:
 def prompt_context(prompt: Prompt, left_out: Iterable[LeftOut], reading: Reading) -> dict[str, Any]:
     """Return a prompt section by section, what it costs and why, and what it leaves out."""
     return {
-        "parts": parts_of(prompt, find_hard_constraints(prompt.memory_ids, owner=reading.owner)),
+        "parts": parts_of(reading.shown(prompt), find_hard_constraints(prompt.memory_ids, owner=reading.owner)),
         "groups": part_groups(prompt, is_own=reading.is_own),
         "has_rows": any(section.rows for section in prompt.sections),
         "defused": count_defused(prompt),

@@ -9,11 +9,13 @@ import time_machine
 from minara_site.access.models import AccessEntry
 from minara_site.kernel.conversations.models import Session, Turn
 from minara_site.kernel.conversations.services import MAX_MESSAGE_CHARS
+from minara_site.kernel.guard.core import RULES
 from profile_app.prompt.models import SessionSnapshot
 from profile_app.prompt.services import retire_idle_snapshots
 from tests.kit.api import agent_of, assert_problem, read_time, walk
 from tests.kit.clock import NOON
 from tests.kit.tables import table
+from tests.profile_app.documents.rows import make_document
 
 pytestmark = pytest.mark.django_db
 SECRET = "ghp_" + "a1B2" * 9
@@ -152,12 +154,20 @@ def test_lists_sessions_newest_first(agent):
     assert set(pages[0][0]) == {"id", "title", "created_at", "last_active_at", "ended_at", "tokens", "sha256"}
 
 
-def test_an_operators_key_reads_another_owners_prompt_and_leaves_a_trace(agent, olga, ana):
-    session = begin(agent)
+def test_an_operators_key_reads_another_owners_prompt_without_secrets_and_leaves_a_trace(agent, olga, ana):
+    make_document(ana, f"key {SECRET}", rules_version=RULES.version)
+    session = begin(agent, title=f"try {SECRET}")
+    own = agent.get(f"/v1/sessions/{session}/prompt").json()["data"]
     operator = agent_of(olga, "memory:read", "operator")
     assert_problem(operator.get(f"/v1/sessions/{session}/prompt"), 404)
-    assert operator.get(f"/v1/sessions/{session}/prompt?owner=ana").status_code == 200
-    assert list(AccessEntry.objects.values_list("viewer", "owner", "kind", "object_id")) == [
-        (olga.pk, ana.pk, "prompt", session)
+    read = operator.get(f"/v1/sessions/{session}/prompt?owner=ana").json()["data"]
+    assert SECRET in own["personalization"]
+    assert SECRET not in read["personalization"]
+    assert read == own | {"personalization": own["personalization"].replace(SECRET[3:], "•" * len(SECRET[3:]))}
+    titles = [reader.get("/v1/sessions?owner=ana").json()["data"]["items"][0]["title"] for reader in (agent, operator)]
+    assert titles == [f"try {SECRET}", f"try ghp{'•' * len(SECRET[3:])}"]
+    assert list(AccessEntry.objects.order_by("pk").values_list("viewer", "owner", "kind", "object_id")) == [
+        (olga.pk, ana.pk, "prompt", session),
+        (olga.pk, ana.pk, "prompt", ""),
     ]
     assert_problem(operator.post(f"/v1/sessions/{session}/turns", TURN), 403)

@@ -12,6 +12,7 @@ from memory_app.user_profile.services import set_entry
 from minara_site.access.models import AccessEntry
 from minara_site.kernel.core.vocabulary import Category, Source
 from minara_site.kernel.guard.core import RULES
+from profile_app.documents.models import Document
 from profile_app.prompt.selectors import load_prompt
 from profile_app.prompt.services import end_session, start_session
 from profile_app.workspace.models import Workspace
@@ -187,13 +188,26 @@ def test_an_operator_reads_another_owners_prompt_and_leaves_a_trace(operator_pag
     assert AccessEntry.objects.count() == 1
 
 
-def test_an_operator_reads_no_secret_in_the_title_of_another_owners_session(page, operator_page, ana):
-    secret = "AKIA" + "Q7ZMXW3TN5RB2KLD"
-    start_session(owner=ana, title=f"try {secret}", actor="test", now=timezone.now())
-    for reader, shown in ((operator_page, False), (page, True)):
-        body = reader.get("/prompt/?owner=ana").content.decode()
-        assert "try AKI" in body
-        assert (secret in body) is shown
+def test_an_operator_reads_no_secret_of_another_owner_and_its_size_and_hash_stay(page, operator_page, ana, now):
+    secrets = [f"AKIA{n:02}Q7ZMXW3TN5RB2K" for n in range(25)]  # more than the guard finds in one text
+    begin(ana)
+    file = make_document(ana, "\n".join(f"key {each}" for each in secrets), rules_version=RULES.version)
+    snapshot = begin(ana, title=f"try {secrets[0]}")
+    assert all(each in snapshot.personalization for each in secrets)
+    for address in ("", "?show=now", "?show=diff", "text", "text?show=now"):
+        url = f"/prompt/{address}{'&' if '?' in address else '?'}owner=ana"
+        for reader, shown in ((page, len(secrets)), (operator_page, 0)):
+            body = reader.get(url).content.decode()
+            assert "key AKI" in body
+            assert sum(each in body for each in secrets) == shown, (url, shown)
+    body = operator_page.get("/prompt/?owner=ana").content.decode()
+    assert "try AKI" in body
+    assert len(Bytes(body).text) == len(snapshot.prompt.text)
+    assert snapshot.sha256 in body
+    assert f"{snapshot.size_bytes:,} bytes" in body
+    Document.objects.filter(pk=file.pk).update(content=file.content.replace(*secrets[:2]))
+    begin(ana)
+    assert "were given the same bytes" not in operator_page.get("/prompt/?owner=ana&show=diff").content.decode()
 
 
 def test_the_page_needs_few_queries(page, ana, now, django_assert_max_num_queries):
