@@ -51,7 +51,7 @@ def count_left_out(*, owner: Owner, carried: int, is_hidden: bool, now: datetime
 
 
 def count_writes_since(*, owner_id: int, since: datetime) -> RowCount:
-    """Return how many memories and profile entries were written after this moment: they wait for the next session."""
+    """Return how many writes after this moment wait for the next session, of all that a prompt may carry."""
     writes = list_prompt_changes(since=since).filter(owner_id=owner_id)
     details = list(writes.values_list("details", flat=True)[: MAX_WRITES + 1])
     return RowCount(sum(map(count_read_rows_of, details[:MAX_WRITES])), is_exact=len(details) <= MAX_WRITES)
@@ -79,10 +79,10 @@ def list_prompt_changes(*, since: datetime) -> "QuerySet[AuditEntry]":
 
 
 def count_rows_of(details: Mapping[str, Any]) -> int:
-    """Return how many rows an audit row stands for: a bulk write counts them, a removal lists them."""
+    """Return how many rows an audit row is about: a bulk write counts them, a removal lists them."""
     return int(details.get("count", len(details.get("memories", (None,)))))
 
 
 def count_read_rows_of(details: Mapping[str, Any]) -> int:
-    """Return how many of the rows of an audit row the next prompt may carry: what was held waits for a person."""
-    return count_rows_of(details) - int(details.get("held", 0))
+    """Return how many of the rows of an audit row the next prompt may carry: no held ones, no files that none does."""
+    return count_rows_of(details) - int(details.get("held", details.get("never_carried", 0)))

@@ -170,8 +170,12 @@ def record_confirmation(document: Document, verdict: Verdict, *, actor: str, now
     hold.save(force_insert=True)
 
 
+NEVER_CARRIED = frozenset({"IDENTITY.md", "TOOLS.md", "HEARTBEAT.md"})
+"""The agent files that are in no prompt. Source: S3 (file inventory)."""
+
+
 def record_write(document: Document, content: str, *, actor: str, origin: Origin, is_held: bool, now: datetime) -> None:
-    """Record a write by name and hash."""
+    """Record a write by name and hash; one that no prompt carries says so, as one that is held does."""
     record_audit(
         now=now,
         actor=actor,
@@ -183,7 +187,7 @@ def record_write(document: Document, content: str, *, actor: str, origin: Origin
             "version": document.version,
             "origin": origin,
             "sha256": content_digest(content),
-            **({"held": 1} if is_held else {}),
+            **({"held": 1} if is_held else {"never_carried": 1} if document.name in NEVER_CARRIED else {}),
         },
     )
 

@@ -15,11 +15,13 @@ from memory_app.memories.core import FactState
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Changes, delete_memories, edit_memory, restore_memories
 from memory_app.roles.models import RoleMemory
+from memory_app.snapshot.selectors import count_writes_since
 from memory_app.user_profile.services import set_entry
 from minara_site.kernel.conversations.services import NewTurn, record_turn
 from minara_site.kernel.core.vocabulary import Category, Source
 from minara_site.kernel.errors import Conflict, Gone, Invalid, NotFound
 from minara_site.kernel.guard import core as guard
+from profile_app.documents.core import Origin
 from profile_app.documents.models import Document
 from profile_app.portrait.services.profile import change_settings
 from profile_app.prompt.core import section_texts
@@ -33,6 +35,8 @@ from profile_app.prompt.selectors import (
     load_prompt,
 )
 from profile_app.prompt.services import end_session, retire_idle_snapshots, start_session
+from profile_app.workspace.core.names import FileName
+from profile_app.workspace.services.files import write_file
 from tests.kit.site import Site
 from tests.kit.tables import table
 from tests.learning_app.rows import make_preference
@@ -375,6 +379,15 @@ def test_what_is_edited_later_waits_for_the_next_session(ana, now):
     Document.objects.filter(owner=ana, name="SOUL.md").update(content="You are loud.")
     assert get_frozen_prompt(owner=ana, session_id=first.pk).prompt.text == frozen
     assert "You are loud." in begin(ana, now).prefix
+
+
+@pytest.mark.database
+def test_of_the_files_those_wait_for_the_next_session_that_a_prompt_reads(ana, now):
+    written = {"owner": ana, "origin": Origin.PAGE, "actor": "user:1", "now": now}
+    for name in FileName:
+        write_file(name=name, content=f"Text of {name}.", **written)
+    read = [name for name in FileName if f"Text of {name}." in load_next_prompt(owner=ana, now=now).text]
+    assert len(read) == count_writes_since(owner_id=ana.pk, since=now - TICK).number == 5
 
 
 @pytest.mark.database
