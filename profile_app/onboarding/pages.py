@@ -14,11 +14,11 @@ from memory_app.memories.models import Memory
 from minara_site.access.models import User
 from minara_site.kernel.core.tokens import estimate_tokens
 from minara_site.kernel.core.vocabulary import Category
-from minara_site.web.labels import enumeration
 from profile_app.onboarding.core import TAGGED, Answers, Question
 from profile_app.onboarding.selectors import MemoryAct, find_memories, plan_memories
-from profile_app.portrait.core.tags import SCHEMA, TagSource, labels_of, parse_stored_tag_value, serialize_tag_value
+from profile_app.portrait.core.tags import SCHEMA, TagSource, labels_of, serialize_tag_value
 from profile_app.portrait.models import FinancialProfile
+from profile_app.portrait.pages.tags import VALUES, value_label
 from profile_app.portrait.selectors.profile import load_profile
 from profile_app.portrait.selectors.tags import list_tags
 
@@ -68,32 +68,36 @@ TEXTS: dict[Question, QuestionText] = {
         gettext_lazy("In your own words. It becomes a memory only: never a tag, and no figure is computed from it."),
     ),
 }
-CHOICES: dict[Question, tuple[Choice, ...]] = {
-    Question.FINANCE_KNOWLEDGE: (
-        Choice("level_1", gettext_lazy("Beginner"), gettext_lazy("I am new to this. Explain each term.")),
-        Choice("level_2", gettext_lazy("Intermediate"), gettext_lazy("I know orders, fees and leverage.")),
-        Choice("level_3", gettext_lazy("Advanced"), gettext_lazy("I read charts, funding and balance sheets.")),
-        Choice("level_4", gettext_lazy("Expert"), gettext_lazy("I do this for a living. Skip the basics.")),
-    ),
-    Question.FREQUENCY: (
-        Choice("passive", gettext_lazy("Rarely"), gettext_lazy("I buy and hold for months or years.")),
-        Choice("weekly", gettext_lazy("Weekly"), gettext_lazy("I trade once or twice a week.")),
-        Choice("daily", gettext_lazy("Daily"), gettext_lazy("I trade about once a day.")),
-        Choice("active", gettext_lazy("All the time"), gettext_lazy("I trade several times a day.")),
-    ),
-    Question.RISK: (
-        Choice("conservative", gettext_lazy("Conservative"), gettext_lazy("I keep what I have, with little leverage.")),
-        Choice("balanced", gettext_lazy("Balanced"), gettext_lazy("I accept normal swings and limit each loss.")),
-        Choice("aggressive", gettext_lazy("Aggressive"), gettext_lazy("I want high returns and bear large losses.")),
-    ),
-    Question.MARKETS: (
-        Choice("crypto_majors", gettext_lazy("Crypto majors"), gettext_lazy("BTC, ETH and the other large coins.")),
-        Choice("crypto_alts", gettext_lazy("Crypto alts"), gettext_lazy("Layer 1, layer 2, DeFi and smaller coins.")),
-        Choice("memes", gettext_lazy("Memes"), gettext_lazy("DOGE, PEPE and the like.")),
-        Choice("stocks", gettext_lazy("Stocks"), gettext_lazy("Shares, ETFs and stock indices.")),
-        Choice("commodities", gettext_lazy("Commodities"), gettext_lazy("Gold, oil, gas, grain.")),
-        Choice("pre_ipo", gettext_lazy("Pre-IPO"), gettext_lazy("Companies that are not listed yet.")),
-    ),
+HINTS: dict[Question, dict[str, Words]] = {
+    Question.FINANCE_KNOWLEDGE: {
+        "level_1": gettext_lazy("I am new to this. Explain each term."),
+        "level_2": gettext_lazy("I know orders, fees and leverage."),
+        "level_3": gettext_lazy("I read charts, funding and balance sheets."),
+        "level_4": gettext_lazy("I do this for a living. Skip the basics."),
+    },
+    Question.FREQUENCY: {
+        "passive": gettext_lazy("I buy and hold for months or years."),
+        "weekly": gettext_lazy("I trade once or twice a week."),
+        "daily": gettext_lazy("I trade about once a day."),
+        "active": gettext_lazy("I trade several times a day."),
+    },
+    Question.RISK: {
+        "conservative": gettext_lazy("I keep what I have, with little leverage."),
+        "balanced": gettext_lazy("I accept normal swings and limit each loss."),
+        "aggressive": gettext_lazy("I want high returns and bear large losses."),
+    },
+    Question.MARKETS: {
+        "crypto_majors": gettext_lazy("BTC, ETH and the other large coins."),
+        "crypto_alts": gettext_lazy("Layer 1, layer 2, DeFi and smaller coins."),
+        "memes": gettext_lazy("DOGE, PEPE and the like."),
+        "stocks": gettext_lazy("Shares, ETFs and stock indices."),
+        "commodities": gettext_lazy("Gold, oil, gas, grain."),
+        "pre_ipo": gettext_lazy("Companies that are not listed yet."),
+    },
+}
+CHOICES = {
+    question: [Choice(value, VALUES[question][value], text) for value, text in hints.items()]
+    for question, hints in HINTS.items()
 }
 KEPT: dict[MemoryAct, Words] = {
     MemoryAct.KEEP_REWRITTEN: gettext_lazy("You rewrote its memory. It stays as you left it."),
@@ -177,7 +181,7 @@ class Known:
                 TEXTS[each].title,
                 answer_label(each, (self.stored.given | self.stored.drafted).get(each.field)),
                 each.field not in self.stored.drafted,
-                tag_label(each, self.tags[each]) if each in self.tags else "",
+                value_label(each, self.tags[each]) if each in self.tags else "",
                 self.memories.get(each),
                 notes.get(each, ""),
             )
@@ -187,13 +191,6 @@ class Known:
 
 def answer_label(question: Question, answer: JsonValue) -> str:
     """Return an answer as its user reads it, empty for none."""
-    if question is Question.CAPITAL:
-        return "" if answer is None else str(answer)
-    chosen = answer if isinstance(answer, list) else [answer]
-    return enumeration([str(choice.label) for choice in CHOICES[question] if choice.value in chosen])
-
-
-def tag_label(question: Question, stored: str) -> str:
-    """Return what the column of a tag holds in the reader's language."""
-    value = parse_stored_tag_value(question, stored)
-    return answer_label(question, value if isinstance(value, str) else list(value))
+    if answer is None:
+        return ""
+    return str(answer) if question is Question.CAPITAL else value_label(question, serialize_tag_value(question, answer))
