@@ -12,7 +12,7 @@ from pydantic import BaseModel, JsonValue
 
 from profile_app.portrait.core.tags import allowed_values
 
-ORIGIN = "onboarding:"
+ORIGIN, REASON = "onboarding:", "onboarding"
 MAX_CAPITAL_CHARS = 200
 SENTENCE_ENDS = tuple(".!?\u3002\uff01\uff1f")
 
@@ -114,6 +114,10 @@ class Answers(BaseModel):
     def drafted(self) -> dict[str, JsonValue]:
         """The answers of the run that is not finished, without what was skipped."""
         return {name: answer for name, answer in self.draft.items() if answer is not None}
+
+    def says(self, question: Question, statement: str) -> bool:
+        """Say whether the answer that counts says this."""
+        return question.field in self.given and statement_of(question, self.given[question.field]) == statement
 
     @property
     def seen(self) -> set[str]:

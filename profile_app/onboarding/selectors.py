@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from pydantic import JsonValue
 
 from memory_app.memories.models import Memory, MemoryQuerySet
+from memory_app.memories.selectors import find_deletions, retention_cutoff
 from minara_site.access.models import User
 from minara_site.kernel.core.vocabulary import Category, Source
-from profile_app.onboarding.core import ORIGINS, TAGGED, Answers, Question, statement_of
+from profile_app.onboarding.core import ORIGIN, ORIGINS, REASON, TAGGED, Answers, Question, statement_of
 from profile_app.portrait.core.tags import TagSource
 from profile_app.portrait.models import UserTag
 from profile_app.portrait.selectors.profile import load_profile
@@ -52,6 +54,14 @@ def find_memories(owner: User, *, lock: bool = False) -> dict[Question, Memory]:
     return {ORIGINS[row.origin]: row for row in (rows.select_for_update(of=("self",)) if lock else rows)}
 
 
+def find_undone(owner: User, question: Question, *, now: datetime) -> Memory | None:
+    """Return the memory of a question that an undo of the onboarding put into the trash. Two queries at most."""
+    kept = Memory.objects.for_owner(owner).kept(retention_cutoff(now)).filter(deleted_at__isnull=False)
+    rows = list(kept.filter(origin=ORIGIN + question).order_by("-pk"))
+    undone = {batch for batch, deletion in find_deletions(rows).items() if deletion.reason == REASON}
+    return next((row for row in rows if row.batch in undone), None)
+
+
 def plan_memories(
     stored: Answers, given: Mapping[str, JsonValue], memories: Mapping[Question, Memory]
 ) -> list[MemoryStep]:
@@ -68,13 +78,11 @@ def decide_act(question: Question, statement: str, stored: Answers, memory: Memo
 
     One was written for each answer that counts: where it is gone, its user deleted it.
     """
-    was_answered = question.field in stored.given
     if memory is None:
-        return MemoryAct.KEEP_DELETED if was_answered else MemoryAct.WRITE
+        return MemoryAct.KEEP_DELETED if question.field in stored.given else MemoryAct.WRITE
     if memory.content == statement:
         return MemoryAct.NOTHING
-    is_as_written = was_answered and memory.content == statement_of(question, stored.given[question.field])
-    return MemoryAct.EDIT if is_as_written else MemoryAct.KEEP_REWRITTEN
+    return MemoryAct.EDIT if stored.says(question, memory.content) else MemoryAct.KEEP_REWRITTEN
 
 
 def get_onboarding_status(*, owner: User) -> dict[str, Any]:

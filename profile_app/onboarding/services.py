@@ -13,7 +13,15 @@ from django.utils.translation import gettext as _
 from pydantic import JsonValue
 
 from memory_app.memories.core import guarded_text
-from memory_app.memories.services import Changes, Draft, delete_memories, edit_memory, lock_memories, write_memory
+from memory_app.memories.services import (
+    Changes,
+    Draft,
+    delete_memories,
+    edit_memory,
+    lock_memories,
+    restore_memories,
+    write_memory,
+)
 from minara_site.access.models import User
 from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.services import record_audit
@@ -26,19 +34,18 @@ from profile_app.onboarding.core import (
     MAX_CAPITAL_CHARS,
     ORIGIN,
     QUESTIONS,
+    REASON,
     TAGGED,
     Answers,
     Completion,
     Question,
     statement_of,
 )
-from profile_app.onboarding.selectors import WRITES, MemoryAct, MemoryStep, find_memories, plan_memories
+from profile_app.onboarding.selectors import WRITES, MemoryAct, MemoryStep, find_memories, find_undone, plan_memories
 from profile_app.portrait.core.tags import TagSource
 from profile_app.portrait.models import FinancialProfile
 from profile_app.portrait.services.profile import lock_profile
 from profile_app.portrait.services.tags import set_tags, undo_change, value_problem
-
-REASON = "onboarding"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,34 +114,55 @@ def save_answer(*, owner: User, question: Question, answer: JsonValue, now: date
 def complete_onboarding(*, principal: Principal, answers: Mapping[str, JsonValue], now: datetime) -> Completed:
     """Let answers count: declared tags, and one memory for each question (S3, `completeOnboarding`).
 
-    Raises Invalid before anything is written, and Refused where a key would change what a person wrote.
+    Raises Invalid before anything is written, and Refused where a key would change what a person wrote or deleted.
     """
-    given, owner = check_answers(answers), principal.owner
+    given = check_answers(answers)
     if not given:
         raise Invalid(_("Answer at least one question."))
-    values = {question.value: given[question.field] for question in TAGGED if question.field in given}
     with transaction.atomic():
-        profile, stored = lock_answers(owner, now)
-        steps = plan_memories(stored, given, find_memories(owner, lock=True))
-        changes = set_tags(owner=owner, values=values, source=TagSource.USER, actor=principal.actor, now=now)
-        done = Completion(
-            before=stored.given,
-            given=given,
-            was_completed=bool(profile.onboarding_completed),
-            events=[change.event_id for change in changes if change.kind],
-            # the prompt has the newest first: written so, they stand in the order of the questions
-            memories=dict(write_step(step, principal=principal, now=now) for step in reversed(steps) if is_write(step)),
-        )
-        if done.events or done.memories or not done.was_completed:
-            details = {"tags_set": len(done.events), "memories_written": len(done.memories)}
-            record_audit(
-                now=now, actor=principal.actor, tool_call="onboarding_completed", owner_id=owner.pk, details=details
-            )
-            stored.last = done
-        draft = {name: answer for name, answer in stored.draft.items() if name not in given}
-        stored.draft = draft if any(answer is not None for answer in draft.values()) else {}
-        stored.given = stored.given | given
-        store_answers(profile, stored, now=now, is_completed=True)
+        return complete(principal, *lock_answers(principal.owner, now), given, now=now)
+
+
+def finish_run(*, principal: Principal, now: datetime) -> Completed | None:
+    """Let the answers of a run count, none where all questions were skipped; return None when it is finished already.
+
+    Raises Invalid while a question is left and none is answered.
+    """
+    with transaction.atomic():
+        profile, stored = lock_answers(principal.owner, now)
+        given = check_answers(stored.drafted)
+        if not given and profile.onboarding_completed:
+            return None
+        if not given and stored.next_question:
+            raise Invalid(_("Answer at least one question."))
+        return complete(principal, profile, stored, given, now=now)
+
+
+def complete(
+    principal: Principal, profile: FinancialProfile, stored: Answers, given: dict[str, JsonValue], *, now: datetime
+) -> Completed:
+    """Let checked answers count. Needs a transaction and the owner's lock."""
+    owner, actor = principal.owner, principal.actor
+    values = {question.value: given[question.field] for question in TAGGED if question.field in given}
+    steps = plan_memories(stored, given, find_memories(owner, lock=True))
+    changes = set_tags(owner=owner, values=values, source=TagSource.USER, actor=actor, now=now)
+    done = Completion(
+        before=stored.given,
+        given=given,
+        was_completed=bool(profile.onboarding_completed),
+        events=[change.event_id for change in changes if change.kind],
+        # the prompt has the newest first: written so, they stand in the order of the questions
+        memories=dict(write_step(step, principal=principal, now=now) for step in reversed(steps) if is_write(step)),
+    )
+    is_new = any(not stored.says(step.question, step.statement) for step in steps)
+    if is_new or done.events or done.memories or not done.was_completed:
+        details = {"tags_set": len(done.events), "memories_written": len(done.memories)}
+        record_audit(now=now, actor=actor, tool_call="onboarding_completed", owner_id=owner.pk, details=details)
+        stored.last = done
+    draft = {name: answer for name, answer in stored.draft.items() if name not in given}
+    stored.draft = draft if any(answer is not None for answer in draft.values()) else {}
+    stored.given = stored.given | given
+    store_answers(profile, stored, now=now, is_completed=True)
     return Completed(len(values), len(done.events), len(done.memories))
 
 
@@ -144,15 +172,18 @@ def is_write(step: MemoryStep) -> bool:
 
 
 def write_step(step: MemoryStep, *, principal: Principal, now: datetime) -> tuple[int, tuple[int, int]]:
-    """Write or change the memory of a question; return its id, its version, and the one before, 0 for none."""
-    if step.act is MemoryAct.EDIT and step.memory:
-        pk, changes = step.memory.pk, Changes(content=step.statement)
-        changed = edit_memory(principal=principal, memory_id=pk, changes=changes, now=now, reason=REASON)
-        return pk, (changed.version, step.memory.version)
+    """Write, change or restore the memory of a question; return its id, its version, and the one before, 0 for none."""
+    owner, live = principal.owner, step.memory if step.act is MemoryAct.EDIT else None
+    if memory := live or find_undone(owner, step.question, now=now):
+        if not live:
+            restore_memories(principal=principal, owner=owner, ids=[memory.pk], now=now, reason=REASON)
+        changes = Changes(content=step.statement)
+        changed = edit_memory(principal=principal, memory_id=memory.pk, changes=changes, now=now, reason=REASON)
+        return memory.pk, (changed.version, live.version if live else 0)
     written_by = Provenance(Source.USER_MANUAL, principal.actor, ORIGIN + step.question)
     fact_type = fact_type_of(step.question)
     draft = Draft(Category.PERSONALIZATION, step.statement, written_by, fact_type=fact_type)
-    memory = write_memory(owner_id=principal.owner.pk, draft=draft, now=now, reasoning=REASON)
+    memory = write_memory(owner_id=owner.pk, draft=draft, now=now, reasoning=REASON)
     return memory.pk, (memory.version, 0)
 
 

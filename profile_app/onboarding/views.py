@@ -13,11 +13,10 @@ from minara_site.kernel.errors import Invalid, NotFound
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.labels import sentences
 from minara_site.web.responses import render_page, see_other, toast
-from profile_app.onboarding.core import MAX_CAPITAL_CHARS, Answers, Question
+from profile_app.onboarding.core import MAX_CAPITAL_CHARS, Question
 from profile_app.onboarding.pages import CHOICES, TEXTS, Known
-from profile_app.onboarding.services import check_answers, complete_onboarding, save_answer, undo_completion
+from profile_app.onboarding.services import check_answers, finish_run, save_answer, undo_completion
 from profile_app.portrait.core.tags import MULTIPLE
-from profile_app.portrait.selectors.profile import load_profile
 
 
 @page(Act.PROFILE_READ)
@@ -56,17 +55,13 @@ def preview(request: PageRequest, question: str) -> HttpResponse:
 @page(Act.PROFILE_WRITE, methods=("POST",))
 def finish(request: PageRequest) -> HttpResponse:
     """Let the answers count."""
-    profile = load_profile(request.user.pk)
-    answers = Answers.parse(profile.onboarding_answers_json).drafted
-    if profile.onboarding_completed and not answers:  # a second click
-        return see_other("onboarding:page")
     try:
-        done = complete_onboarding(principal=request.principal, answers=answers, now=timezone.now())
+        done = finish_run(principal=request.principal, now=timezone.now())
     except Invalid as refusal:
         return show_overview(request, error=refusal.detail)
-    if done.tags_changed or done.memories_written:
+    if done and (done.tags_changed or done.memories_written):
         toast(request, _("Finished. Your agent reads it from the next session on."), reverse("onboarding:undo"))
-    else:
+    elif done:  # else it is a second click
         toast(request, _("Finished. Nothing has changed."))
     return see_other("onboarding:page")
 
@@ -121,14 +116,13 @@ def show_overview(request: PageRequest, *, error: str = "") -> HttpResponse:
     """Answer the page of all answers."""
     known = Known.load(request.user)
     stored = known.stored
-    is_begun = bool(stored.given or stored.drafted)
+    is_begun = bool(known.profile.onboarding_completed or stored.drafted or not stored.next_question)
     context = {
         "title": _("Your five answers") if is_begun else _("Five questions"),
         "profile": known.profile,
         "stored": stored,
         "is_begun": is_begun,
         "progress": known.progress(),
-        "first": Question.FINANCE_KNOWLEDGE,
         "rows": known.rows(),
         "preview": known.preview(stored.drafted or stored.given),
         "error": error,

@@ -6,8 +6,11 @@ import pytest
 from django.test import Client
 
 from memory_app.memories.models import Memory
+from profile_app.onboarding import services
 from profile_app.onboarding.core import Question
 from profile_app.onboarding.selectors import find_memories, load_profile
+from profile_app.onboarding.services import save_answer
+from tests.kit.clock import NOON
 from tests.kit.page import text_of, toasts_of, undo_of, words_of
 from tests.kit.visitor import visitor
 
@@ -57,6 +60,33 @@ def test_a_skipped_question_is_passed_over_and_another_device_goes_on(page: Clie
     assert 'value="level_1" checked' in text_of(other.get("/onboarding/finance_knowledge/"))
     other.post("/onboarding/finance_knowledge/", {"skip": "1"})
     assert "Begin" in text_of(other.get("/onboarding/"))
+
+
+def test_finish_counts_what_is_drafted_once_it_has_the_lock(page: Client, ana: Any, monkeypatch: Any) -> None:
+    lock = services.lock_answers
+
+    def lock_late(*args: Any) -> Any:
+        monkeypatch.undo()
+        save_answer(owner=ana, question=Question.RISK, answer="aggressive", now=NOON)  # on another device
+        return lock(*args)
+
+    page.post("/onboarding/risk/", {"answer": "balanced"})
+    monkeypatch.setattr(services, "lock_answers", lock_late)
+    page.post("/onboarding/finish/")
+    assert find_memories(ana)[Question.RISK].content == "My risk appetite: aggressive."
+
+
+def test_who_skips_all_questions_finishes_without_answers(page: Client, ana: Any) -> None:
+    for step in ANSWERS:
+        assert "/onboarding/finish/" not in text_of(page.get("/onboarding/"))
+        page.post(f"/onboarding/{step}/", {"skip": "1"})
+    assert "/onboarding/finish/" in text_of(page.get("/onboarding/"))
+    done = text_of(page.post("/onboarding/finish/", follow=True))
+    assert "Begin" not in done
+    assert "/onboarding/finish/" not in done
+    assert (load_profile(ana.pk).onboarding_completed, find_memories(ana)) == (1, {})
+    page.post("/onboarding/undo/")
+    assert load_profile(ana.pk).onboarding_completed == 0
 
 
 def test_a_wrong_answer_says_why_and_keeps_what_was_typed(page: Client, ana: Any) -> None:

@@ -220,6 +220,28 @@ def test_undo_takes_exactly_the_last_completion_back(ana: Any) -> None:
     assert said_by(ana) == STATEMENTS
 
 
+def test_finished_again_after_an_undo_a_question_has_the_row_of_before(ana: Any) -> None:
+    complete(ana, risk="balanced")
+    row = find_memories(ana)[Question.RISK].pk
+    for answer in ("aggressive", "conservative"):
+        assert undo_completion(principal=browser(ana), now=LATER)
+        assert said_by(ana) == []
+        assert complete(ana, LATER, risk=answer) == (1, 1)
+        assert list(Memory.objects.values_list("pk", "content")) == [(row, f"My risk appetite: {answer}.")]
+    undo_completion(principal=browser(ana), now=LATER)
+    with pytest.raises(Refused):
+        complete_onboarding(principal=key(ana, Scope.PROFILE_WRITE), answers={"risk": "balanced"}, now=LATER)
+
+
+def test_undo_keeps_an_answer_that_wrote_nothing(ana: Any) -> None:
+    complete(ana, capital="25k")
+    delete_memories(principal=browser(ana), owner=ana, ids=[find_memories(ana)[Question.CAPITAL].pk], now=NOON)
+    assert complete(ana, LATER, capital="30k") == (0, 0)
+    undo_completion(principal=browser(ana), now=LATER)
+    stored = Known.load(ana).stored
+    assert (stored.given, stored.draft) == ({"capital": "25k"}, {"capital": "30k"})
+
+
 def test_undo_of_the_first_one_leaves_nothing_declared(ana: Any) -> None:
     complete(ana, **ALL)
     assert undo_completion(principal=browser(ana), now=LATER)
