@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from minara_site.access.models import User
@@ -117,7 +118,7 @@ def withdraw_tag(*, owner: User, name: str, source: TagSource, actor: str, now: 
         else:
             ended = {"value_before": claim.value, "source_before": source, "origin": claim.origin}
             event = add_event(owner, name, "withdrawn", actor=actor, now=now, is_demo=claim.is_demo, **ended)
-            change = TagChange(name, OUTRANKED, tag, event.pk)
+            change = TagChange(name, "withdrawn", tag, event.pk)
         record([change], owner=owner, actor=actor, now=now)
     return change
 
@@ -163,7 +164,8 @@ def undo_change(*, owner: User, event_id: int, actor: str, now: datetime) -> Tag
         if event is None:
             raise NotFound(_("There is nothing left to undo."))
         own = list_events(owner=owner).filter(name=event.name)
-        if own.filter(pk__gt=event.pk).exclude(kind=OUTRANKED).exists():
+        ended_elsewhere = Q(kind="withdrawn") & ~Q(source_before=event.source)
+        if own.filter(pk__gt=event.pk).exclude(Q(kind=OUTRANKED) | ended_elsewhere).exists():
             raise Conflict(_("This changed since. Nothing was changed."), code="changed")
         before = TagSource(event.source_before) if event.source_before else None
         if before and (event.kind == "cleared" or event.source == before):
@@ -201,17 +203,13 @@ class Said:
             and (self.source is not TagSource.LEARNED_PREFERENCE or said.origin == self.origin)
         ):
             return TagChange(name, UNCHANGED, tag)
-        event = self.add_event(name, kind, stored, tag)
+        before = {"value_before": tag.value, "source_before": tag.source} if tag else {}
+        fields = {"value": stored, "source": self.source, "origin": self.origin, "is_demo": self.is_demo, **before}
+        event = add_event(self.owner, name, kind, actor=self.actor, now=self.now, **fields)
         if kind != OUTRANKED:
             tag = tag or UserTag(owner=self.owner, name=name)
             put(tag, event, now=self.now)
         return TagChange(name, kind, tag, event.pk)
-
-    def add_event(self, name: str, kind: str, stored: str, tag: UserTag | None) -> UserTagEvent:
-        """Store what happened."""
-        before = {"value_before": tag.value, "source_before": tag.source} if tag else {}
-        said = {"value": stored, "source": self.source, "origin": self.origin, **before}
-        return add_event(self.owner, name, kind, actor=self.actor, now=self.now, is_demo=self.is_demo, **said)
 
 
 def end_claim(owner: User, tag: UserTag, *, actor: str, now: datetime, kind: str = "cleared") -> TagChange:

@@ -117,7 +117,8 @@ def test_what_was_cleared_or_withdrawn_does_not_come_back(ana):
     assert counts(ana) is None
     say(ana, USER)
     say(ana, LEARNED)
-    assert withdraw_tag(owner=ana, name="risk", source=LEARNED, actor="job", now=NOON).kind == "outranked"
+    assert withdraw_tag(owner=ana, name="risk", source=LEARNED, actor="job", now=NOON).kind == "withdrawn"
+    assert acts(ana)[-2:] == ["tag_outranked", "tag_cleared"]
     assert counts(ana) == ("conservative", USER)
     assert find_claim(owner=ana, name="risk", source=LEARNED) is None
     assert withdraw_tag(owner=ana, name="risk", source=LEARNED, actor="job", now=NOON).kind == ""
@@ -157,6 +158,18 @@ def test_each_act_is_undone_once_and_not_after_another(ana):
     assert counts(ana) == ("conservative", USER)
     with pytest.raises(NotFound):
         undo_change(owner=ana, event_id=0, actor="test", now=NOON)
+
+
+def test_a_declaration_is_undone_also_after_what_it_outranked_was_withdrawn(ana):
+    say(ana, LEARNED)
+    declared = say(ana, USER)
+    withdraw_tag(owner=ana, name="risk", source=LEARNED, actor="job", now=NOON)
+    undo_change(owner=ana, event_id=declared.event_id, actor="test", now=NOON)
+    assert counts(ana) is None
+    learned = say(ana, LEARNED)
+    withdraw_tag(owner=ana, name="risk", source=LEARNED, actor="job", now=NOON)
+    with pytest.raises(Conflict):
+        undo_change(owner=ana, event_id=learned.event_id, actor="test", now=NOON)
 
 
 def test_a_union_of_markets_only_adds_and_keeps_the_source(ana):
