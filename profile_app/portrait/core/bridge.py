@@ -81,6 +81,8 @@ _DENIES = any_of(
     r"|if|when\w*|unless|until|while|during",
     r"不|没|勿|别|无|禁|非|避|少|太|比|而|如果|当|除|曾|讨厌|\?|\uff1f",
 )
+_HARMLESS = re.compile("比特币|以太坊|(?<![并绝])非常|当前(?!景)")
+"""Words in which a character of denial denies nothing: bitcoin, ether, very, now."""
 _OF_ELSE: dict[str, re.Pattern[str]] = {
     "frequency": any_of(
         r"charts?|candles?|bars?|time ?frames?|close[sd]?|reports?|summar\w+|digests?|alerts?|updates?|loss\w*",
@@ -98,7 +100,7 @@ def tag_of(dimension: str, statement: str) -> tuple[str, TagValue] | None:
     """Return the dimension and value of the tag that a preference speaks of, None where it says nothing for certain."""
     name = TAG_OF.get(PreferenceDimension(dimension))
     plain = statement.replace("\u2019", "'")
-    if name is None or _DENIES.search(plain) or (name in _OF_ELSE and _OF_ELSE[name].search(plain)):
+    if name is None or _DENIES.search(_HARMLESS.sub(" ", plain)) or (name in _OF_ELSE and _OF_ELSE[name].search(plain)):
         return None
     said = {value for value, pattern in WORDS[name].items() if pattern.search(plain)}
     if name in MULTIPLE:
