@@ -23,13 +23,13 @@ SOMETHING_UNKNOWN = 2
 VERDICTS = {
     Verdict.MIGRATED: gettext_lazy("migrated"),
     Verdict.NOTED: gettext_lazy("weaker"),
-    Verdict.STANDS: gettext_lazy("stands"),
+    Verdict.KEPT: gettext_lazy("kept"),
     Verdict.DROPPED: gettext_lazy("dropped"),
     Verdict.UNKNOWN: gettext_lazy("unknown"),
 }
 REASONS = {
     Verdict.NOTED: gettext_lazy("a stronger tag counts; this one is kept in the history"),
-    Verdict.STANDS: gettext_lazy("the tag that stands says the same or is newer"),
+    Verdict.KEPT: gettext_lazy("the tag in force says the same or is newer"),
     Verdict.DROPPED: gettext_lazy("this dimension was retired"),
     Verdict.UNKNOWN: gettext_lazy("these are no words of the first version: declare the tag by hand"),
 }
@@ -79,11 +79,11 @@ def describe(each: Migrated, owner: User) -> str:
 
 def summarize(counts: Counter[Verdict], *, apply: bool) -> str:
     """Return the last line."""
-    new, noted, stand, dropped, unknown = (counts[verdict] for verdict in Verdict)
+    new, noted, kept, dropped, unknown = (counts[verdict] for verdict in Verdict)
     done = (
         _("Migrated %(new)d; %(kept)d left as they are, %(dropped)d dropped, %(unknown)d unknown.")
         if apply
         else _("Would migrate %(new)d; %(kept)d left as they are, %(dropped)d dropped, %(unknown)d unknown.")
     )
-    said = done % {"new": new, "kept": noted + stand, "dropped": dropped, "unknown": unknown}
+    said = done % {"new": new, "kept": noted + kept, "dropped": dropped, "unknown": unknown}
     return said if apply or not new else sentences(said, _("Nothing was written; run again with --apply."))

@@ -60,7 +60,7 @@ def read_values(value: str) -> list[str]:
     if value.lstrip().startswith("["):
         try:
             read = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             return [value]
         return [each if isinstance(each, str) else "" for each in read]
     return [each.strip() for each in value.split(",")]

@@ -23,7 +23,7 @@ class Verdict(StrEnum):
 
     MIGRATED = "migrated"
     NOTED = "noted"  # in the history alone, because a stronger source counts
-    STANDS = "stands"  # a tag that is newer, or says the same
+    KEPT = "kept"  # a tag that is newer, or says the same
     DROPPED = "dropped"
     UNKNOWN = "unknown"
 
@@ -40,7 +40,7 @@ class Migrated:
 def migrate_tags(*, owner: User, apply: bool, now: datetime) -> list[Migrated]:
     """Bring the owner's tags of the first version over, all or none; without `apply` say what would become of them.
 
-    A tag that stands gives way to no weaker one and to no older one of the same source. What was read is marked, so
+    A tag in force gives way to no weaker one and to no older one of the same source. What was read is marked, so
     that the next run passes over it; what nobody knows stays as it is.
     """
     with transaction.atomic():
@@ -68,13 +68,13 @@ def best_first(rows: Iterable[UserTagV1]) -> "list[tuple[UserTagV1, TagV2 | None
 def migrate(
     row: UserTagV1, said: TagV2 | None, tags: dict[str, UserTag], *, owner: User, apply: bool, now: datetime
 ) -> Migrated:
-    """Bring one row over; `tags` are those that stand, and gain what comes."""
+    """Bring one row over; `tags` are those in force, and gain what comes."""
     if said is None:
         return Migrated(row, Verdict.DROPPED if is_retired(row.name) else Verdict.UNKNOWN)
     stored = serialize_tag_value(said.name, said.value)
     tag = tags.get(said.name)
     if tag is not None and tag.source == said.source and (tag.value == stored or tag.updated_at >= row.updated_at):
-        return Migrated(row, Verdict.STANDS, said)
+        return Migrated(row, Verdict.KEPT, said)
     is_weaker = tag is not None and STRENGTH[TagSource(tag.source)] > STRENGTH[said.source]
     if not apply:
         if not is_weaker:
@@ -85,5 +85,5 @@ def migrate(
     )
     if change.tag is not None:
         tags[said.name] = change.tag
-    verdict = {OUTRANKED: Verdict.NOTED, UNCHANGED: Verdict.STANDS}.get(change.kind, Verdict.MIGRATED)
+    verdict = {OUTRANKED: Verdict.NOTED, UNCHANGED: Verdict.KEPT}.get(change.kind, Verdict.MIGRATED)
     return Migrated(row, verdict, said)

@@ -114,7 +114,7 @@ def test_a_tag_that_stands_gives_way_to_no_weaker_and_no_older_one(default: Any)
     old("FOMO Index", "High", "declared")
     old("web3_knowledge_level", "level_2", "user")
     old("Web3 Knowledge Level", "Pro", "inferred")
-    migrate("--apply")
+    assert [line.split()[0] for line in migrate("--apply")[1]].count("kept") == 1
     assert tags() == {
         "risk": ("aggressive", "user"),
         "style": ("technical", "inferred"),

@@ -26,6 +26,7 @@ UNKNOWN = [
     ("Asset Preference", '["Stocks", 1]'),
     ("Asset Preference", "[]"),
     ("Asset Preference", "["),
+    ("Asset Preference", "[" * 1_000),
     ("Asset Preference", ""),
     ("FOMO Index", "very low"),
     ("Shoe Size", "43"),
