@@ -19,7 +19,7 @@ JOBS = (
         bridge_tags,
         every=timedelta(hours=1),
         topics=(ACTIVATED, ENDED),
-        summary=_("Writes the tags that active preferences speak of, and takes them back when the preferences end."),
+        summary=_("Writes the tags that active preferences speak of, and withdraws them when the preferences end."),
     ),
     Job(
         REFRESH,
