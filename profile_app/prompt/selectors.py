@@ -16,6 +16,7 @@ from memory_app.snapshot.core import LeftOut
 from memory_app.snapshot.selectors import count_left_out, load_memory_block
 from minara_site.access.models import User
 from minara_site.kernel.conversations.models import Session
+from minara_site.kernel.core.vocabulary import Category
 from minara_site.kernel.errors import Gone, NotFound
 from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.ownership import Owner
@@ -144,18 +145,23 @@ def load_preferences(owner_id: int) -> list[PreferenceRow]:
 
 
 def assemble(texts: PromptTexts, switches: Switches, *, now: datetime) -> Prompt:
-    """Return the prompt of these texts with the memories that go with them."""
-    files = texts.files
-    return assemble_prompt(
+    """Return the prompt of these texts with the memories that go with them.
+
+    A memory that says what a preference of its section says is carried by that line: no text is there twice.
+    """
+    files, stated = texts.files, {row.statement for row in texts.portrait.preferences}
+    repeated = [row for row in texts.observations if row.category == Category.PREFERENCE and row.content in stated]
+    prompt = assemble_prompt(
         prefix=render_prefix(soul=files.soul, agents=files.agents, bootstrap=files.bootstrap),
         personalization=render_personalization(texts.portrait, switches),
         memory=load_memory_block(
             owner=texts.owner,
-            observations=texts.observations,
+            observations=[row for row in texts.observations if row not in repeated],
             documents=memory_documents(files.memory, files.notes),
             as_of=now,
         ),
     )
+    return replace(prompt, memory_ids=(*prompt.memory_ids, *(row.id for row in repeated)))
 
 
 def masked_prompt(prompt: Prompt) -> Prompt:

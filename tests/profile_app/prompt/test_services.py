@@ -14,6 +14,7 @@ from django.db import connection
 from memory_app.memories.core import FactState
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Changes, delete_memories, edit_memory, restore_memories
+from memory_app.memories.services.bridge import bridge_preference
 from memory_app.roles.models import RoleMemory
 from memory_app.snapshot.selectors import count_writes_since
 from memory_app.user_profile.services import set_entry
@@ -411,8 +412,10 @@ def test_of_sessions_that_begin_together_one_carries_bootstrap(site: Site):
 def test_gated_the_prompt_keeps_the_core(ana, now, settings):
     fill_portrait(ana)
     make_memory(ana, "wants numbers first", at=now)
-    make_preference(ana, "at most 5x", dimension="risk_limit", kind="hard_constraint", state="active")
+    limit = make_preference(ana, "at most 5x", dimension="risk_limit", kind="hard_constraint", state="active")
     make_preference(ana, "only a proposal")
+    bridge_preference(limit.pk, now=now)
+    agent_memory(ana, "kept beside it")
     full = load_next_prompt(owner=ana, now=now)
     assert "## Active preferences" not in full.text
     settings.MINARA = settings.MINARA.model_copy(update={"chat_intent_gating_enabled": True})
@@ -425,7 +428,9 @@ def test_gated_the_prompt_keeps_the_core(ana, now, settings):
     ]
     assert "[personalization] wants numbers first" in lines
     assert re.findall(r'name="([^"]+)"', gated.personalization) == ["custom_prompt", "USER.md"]
-    assert (gated.prefix, gated.memory_context) == (full.prefix, full.memory_context)
+    assert gated.prefix == full.prefix
+    assert gated.memory_context == full.memory_context.replace("[preference] at most 5x\n", "") != full.memory_context
+    assert sorted(gated.memory_ids) == sorted(full.memory_ids), "its line in the other section carries it"
 
 
 class TestLessons:
