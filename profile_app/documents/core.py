@@ -8,7 +8,7 @@ WORKSPACE_FILE, CUSTOM_PROMPT, PROFILE_SUMMARY = "workspace_file", "custom_promp
 """The names of the stored kinds: holds keep them."""
 MAX_CHARS = {WORKSPACE_FILE: 32_000, CUSTOM_PROMPT: 4_000, PROFILE_SUMMARY: 4_000}
 OWNER_DECIDES = "owner_decides"
-"""The rule of a text that always waits for its owner, whatever stands in it."""
+"""The rule of a text that always waits for its owner, whatever it says."""
 
 
 class DocumentKind(StrEnum):

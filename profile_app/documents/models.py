@@ -14,8 +14,9 @@ class Document(models.Model):
     """One text of an owner, by kind and name; `content` is in force at `version`, 0 before the first.
 
     `held_content` waits for a decision beside it, `discarded_content` is what was discarded last, until its purge.
-    `draft` is what its owner is writing on a page; no prompt carries it. `folder_sha256` is the hash of the bytes that
-    the folder was last known to hold under this name, empty where it holds none, `folder_stamp` their time and size.
+    `draft` is what its owner is writing on a page, out of `draft_version`; no prompt carries it. `folder_sha256` is the
+    hash of the bytes that the folder was last known to hold under this name, empty where it holds none, `folder_stamp`
+    their time and size.
     """
 
     owner = owner_key()
@@ -30,6 +31,7 @@ class Document(models.Model):
     discarded_content = models.TextField(blank=True)
     draft = models.TextField(blank=True)
     draft_at = models.DateTimeField(null=True)
+    draft_version = models.PositiveBigIntegerField(default=0, db_default=0)
     rules_version = models.CharField(max_length=16, blank=True)
     folder_sha256 = models.CharField(max_length=64, blank=True)
     folder_stamp = models.CharField(max_length=60, blank=True)
@@ -53,6 +55,11 @@ class Document(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def opened(self) -> tuple[str, int]:
+        """What an editor opens: the draft and the version that it was written out of, else those in force."""
+        return (self.draft, self.draft_version) if self.draft else (self.content, self.version)
 
     @property
     def guarded_text(self) -> str:

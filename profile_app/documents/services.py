@@ -192,15 +192,19 @@ def record_write(document: Document, content: str, *, actor: str, origin: Origin
     )
 
 
-def save_draft(*, owner: User, kind: str, name: str, draft: str, now: datetime) -> Document:
-    """Keep what an owner is writing; no prompt carries it. An empty one ends the draft. Raises Invalid."""
+def save_draft(*, owner: User, kind: str, name: str, draft: str, version: int, now: datetime) -> Document:
+    """Keep what an owner is writing out of a version; no prompt carries it. Raises Invalid.
+
+    An empty one, or the text in force, ends the draft.
+    """
     check_storable(draft, kind=kind)
     with transaction.atomic():
         lock_owner(owner.pk)
         document = find_document(owner=owner, kind=kind, name=name)
         if document is None:
             document = Document(owner=owner, kind=kind, name=name, updated_at=now)
-        document.draft, document.draft_at = draft, now if draft else None
+        kept = "" if draft == document.content else draft
+        document.draft, document.draft_at, document.draft_version = kept, now if kept else None, version
         document.save()
     return document
 

@@ -67,15 +67,11 @@ def load_next_prompt(*, owner: User, now: datetime) -> Prompt:
     return assemble(load_texts(owner, switches, now=now), switches, now=now)
 
 
-def load_prompt(
-    *, owner: User, now: datetime, tried: Mapping[str, bool] | None = None, with_bootstrap: bool = True
-) -> Assembled:
+def load_prompt(*, owner: User, now: datetime, tried: Mapping[str, bool] | None = None) -> Assembled:
     """Return the prompt of a session that begins now, and what it leaves out; `tried` flags instead of the owner's."""
     own = Switches(**load_settings(owner.pk))
     used = replace(own, **(tried or {}))
     texts = load_texts(owner, used, now=now)
-    if not with_bootstrap:
-        texts = replace(texts, files=replace(texts.files, bootstrap=""))
     prompt = assemble(texts, used, now=now)
     is_hidden = not used.include_memories
     left_out = count_left_out(owner=owner, carried=len(prompt.memory_ids), is_hidden=is_hidden, now=now)

@@ -10,7 +10,7 @@ from minara_site.access.models import User
 from minara_site.kernel.conversations import services as conversations
 from minara_site.kernel.conversations.models import USUAL_TIER, Session
 from minara_site.kernel.conversations.services import idle_after
-from minara_site.kernel.ownership import Owner
+from minara_site.kernel.ownership import Owner, lock_owner
 from profile_app.prompt.models import TEXTS, SessionSnapshot
 from profile_app.prompt.selectors import load_prompt
 from profile_app.workspace.services.bootstrap import claim_bootstrap
@@ -23,13 +23,16 @@ def start_session(*, owner: User, title: str, actor: str, now: datetime, max_tie
     """Begin a session and freeze its prompt: whatever is written later waits for the next. Raises Invalid.
 
     What an editor changed in the owner's folder is read first; what is wrong with it stops nothing. One session alone
-    carries BOOTSTRAP.md: the one whose transaction claims it.
+    carries BOOTSTRAP.md: the one that finds it under the owner's lock.
     """
     warnings = sync_workspace(owner=owner, now=now)
     assembled = load_prompt(owner=owner, now=now)
     with transaction.atomic():
-        if assembled.prompt.has_bootstrap and not claim_bootstrap(owner=owner, now=now):
-            assembled = load_prompt(owner=owner, now=now, with_bootstrap=False)
+        if assembled.prompt.has_bootstrap:
+            lock_owner(owner.pk)
+            assembled = load_prompt(owner=owner, now=now)
+        if assembled.prompt.has_bootstrap:
+            claim_bootstrap(owner=owner, now=now)
         prompt = assembled.prompt
         session = conversations.start_session(owner_id=owner.pk, title=title, actor=actor, now=now, max_tier=max_tier)
         snapshot: SessionSnapshot = SessionSnapshot.objects.create(

@@ -20,7 +20,7 @@ DETAILS = {
     ProblemCode.NOT_A_FILE: gettext_lazy("Put a plain file in its place."),
     ProblemCode.UNREADABLE: gettext_lazy("It cannot be read. Check who may read it."),
     ProblemCode.NOT_WRITTEN: gettext_lazy(
-        "It cannot be written to the folder. Check who may write there, and the room on the disk. It is tried again."
+        "It cannot be written to the folder. Check who may write there, and the space on the disk. It is tried again."
     ),
     ProblemCode.FUTURE_NOTE: gettext_lazy("The day of this note is not here yet. Rename the file."),
     ProblemCode.IMPOSSIBLE_DATE: gettext_lazy("There is no such day. Rename the file."),

@@ -41,7 +41,7 @@ from profile_app.workspace.core.proposals import find_missing
 from profile_app.workspace.models import Workspace
 from profile_app.workspace.problems import unknown_name_label
 
-MAX_PROPOSED = 200
+MAX_PROPOSED, MAX_COMPARED = 200, 2_000
 
 PROMPT_FILES = (FileName.SOUL, FileName.AGENTS, FileName.BOOTSTRAP, FileName.USER, FileName.MEMORY)
 
@@ -121,14 +121,14 @@ def count_live_sessions(owner: Owner) -> int:
 def find_missing_lines(owner: User, text: str) -> list[str]:
     """Return the settled facts and the memories in their owner's words that MEMORY.md lacks, the newest first.
 
-    None while the owner hides memories. Limits stand in prompts on their own and are left out.
+    None while the owner hides memories. Limits are in prompts on their own and are left out.
     """
     if hides_memories(owner):
         return []
     rows = Memory.objects.for_owner(owner).live().exclude(fact_type=HARD_CONSTRAINT)
     wanted = Q(fact_state=FactState.SETTLED) | Q(source__in=USER_WRITTEN, fact_state__isnull=True)
-    found = newest_accepted(rows.filter(wanted), MAX_PROPOSED)
-    return find_missing(text, [row.content for row in found])
+    found = newest_accepted(rows.filter(wanted), MAX_COMPARED)
+    return find_missing(text, [row.content for row in found])[:MAX_PROPOSED]
 
 
 def get_text(*, owner: Owner, said: str) -> str:

@@ -15,7 +15,10 @@
       const typed = text.value;
       if (isBusy || typed === stored || form.dataset.sent) return;
       isBusy = true;
-      const body = new URLSearchParams({ draft: typed, csrfmiddlewaretoken: form.elements.csrfmiddlewaretoken.value });
+      const { version, csrfmiddlewaretoken } = form.elements;
+      const body = new URLSearchParams({
+        draft: typed, version: version.value, csrfmiddlewaretoken: csrfmiddlewaretoken.value,
+      });
       try {
         const answer = await fetch(form.dataset.draft, { method: "POST", body, headers: { "X-Draft": "1" } });
         if (!answer.ok || answer.redirected) throw new Error(answer.status);

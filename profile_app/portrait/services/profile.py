@@ -205,9 +205,9 @@ def restore_custom_prompt(
     )
 
 
-def save_custom_prompt_draft(*, owner: User, draft: str, now: datetime) -> Document:
+def save_custom_prompt_draft(*, owner: User, draft: str, version: int, now: datetime) -> Document:
     """Keep what its owner is writing; no prompt carries it. Raises Invalid."""
-    return save_draft(owner=owner, kind=CUSTOM_PROMPT, name=CUSTOM_PROMPT, draft=draft, now=now)
+    return save_draft(owner=owner, kind=CUSTOM_PROMPT, name=CUSTOM_PROMPT, draft=draft, version=version, now=now)
 
 
 def copy_texts_in_force(documents: Sequence[Document], *, now: datetime) -> None:

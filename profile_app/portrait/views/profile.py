@@ -135,7 +135,8 @@ def draft(request: PageRequest) -> HttpResponse:
     """Keep the draft of the custom prompt, or discard it when it is empty. A script saves it every two seconds."""
     owner = request.principal.owner
     text = request.POST.get("draft", "").replace("\r\n", "\n")
-    save_custom_prompt_draft(owner=owner, draft=text, now=timezone.now())
+    version = parse_number(request.POST.get("version", "")) or 0
+    save_custom_prompt_draft(owner=owner, draft=text, version=version, now=timezone.now())
     if request.headers.get("X-Draft"):
         return HttpResponse(_("Draft saved"), content_type="text/plain; charset=utf-8")
     toast(request, _("Draft saved. No prompt carries it.") if text else _("Draft discarded."))
@@ -200,8 +201,8 @@ def show_profile(
     context = page_context(owner, request.principal.owner, now=timezone.now())
     document: Document | None = context["document"]
     in_force = document.content if document else ""
-    opened = (document.draft or in_force) if document else ""
-    form = form or PromptForm(initial={"custom_prompt": opened, "version": document.version if document else 0})
+    opened, version = document.opened if document else ("", 0)
+    form = form or PromptForm(initial={"custom_prompt": opened, "version": version})
     typed = str(form["custom_prompt"].value() or "").replace("\r\n", "\n")
     text = "" if storable_problem(typed) else typed
     changes = word_diff(in_force.replace("\r\n", "\n"), text) if has_preview or (document and document.draft) else None

@@ -29,7 +29,7 @@ class FileProblem(Exception):
 
 
 def decode_text(data: bytes, *, max_chars: int) -> str:
-    """Return the text of a file as it stands, byte for byte. Raises FileProblem."""
+    """Return the text of a file, byte for byte. Raises FileProblem."""
     try:
         text = data.decode()
     except UnicodeDecodeError as error:

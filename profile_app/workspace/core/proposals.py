@@ -5,23 +5,24 @@ import unicodedata
 from collections.abc import Iterable
 
 HEADING = "## Added from memories"
+_ENDS = re.compile(r"(?<=[.!?\u3002\uff01\uff1f])")
 _MARKS = re.compile(r"^[\s>*+-]+|[\s.!\u3002]+$")
 
 
 def find_missing(text: str, statements: Iterable[str]) -> list[str]:
-    """Return the statements that a text does not hold, one line each, in their order and without repeats."""
-    stands = normalise(text)
+    """Return the statements that are no line and no sentence of a text, one line each, in order and without repeats."""
+    said = {normalise(part) for line in text.splitlines() for part in (line, *_ENDS.split(line))}
     missing: dict[str, str] = {}
     for each in statements:
         line = " ".join(each.split())
         key = normalise(line)
-        if key and key not in stands:
+        if key and key not in said:
             missing.setdefault(key, line)
     return list(missing.values())
 
 
 def add_lines(text: str, lines: Iterable[str]) -> str:
-    """Return a text with these lines at the end of the section that keeps them; what stands is left as it is."""
+    """Return a text with these lines at the end of the section that keeps them; the rest is left as it is."""
     added = [f"- {line}" for line in lines]
     if not added:
         return text

@@ -28,6 +28,7 @@ from profile_app.workspace.core.names import (
     is_done,
     newest_notes,
     note_date,
+    note_name,
     placement_of,
     sort_key,
 )
@@ -157,8 +158,8 @@ def load_problems(owner: User) -> list[dict[str, str]]:
 def note_window(owner: User, now: datetime) -> list[str]:
     """Return the notes that the next prompt carries."""
     names = list_present(owner).filter(~Q(content=""), name__startswith=f"{MEMORY_FOLDER}/")
-    newest = names.filter(name__lte=f"{MEMORY_FOLDER}/{today_of(owner, now)}.md").order_by("-name")
-    return newest_notes(newest.values_list("name", flat=True)[:MAX_NOTES_IN_PROMPT], limit=MAX_NOTES_IN_PROMPT)
+    newest = names.filter(name__lte=note_name(today_of(owner, now))).order_by("-name")
+    return list(newest.values_list("name", flat=True)[:MAX_NOTES_IN_PROMPT])
 
 
 def load_cost(owner: User) -> EditCost:

@@ -15,7 +15,7 @@ PURPOSES: dict[str, Label] = {
     FileName.IDENTITY: _("What your agent is called, how it is, and its emoji."),
     FileName.TOOLS: _("Notes about tools, for people. Your agent reads their definitions instead."),
     FileName.BOOTSTRAP: _("What your agent does in its very first session."),
-    FileName.HEARTBEAT: _("What runs when, and how it stands. Services rewrite all but its schedule."),
+    FileName.HEARTBEAT: _("What runs when, and how far it is. Services rewrite all but its schedule."),
 }
 NOTE_PURPOSE = _("What happened on one day.")
 DONE_PURPOSE = _("What the first session carried. It stays as it was.")

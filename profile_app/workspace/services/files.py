@@ -96,10 +96,10 @@ def check_schedule(stored: Document, content: str) -> None:
         raise Refused(problem, code="schedule_kept")
 
 
-def draft_file(*, owner: User, name: str, draft: str, now: datetime) -> Document:
+def draft_file(*, owner: User, name: str, draft: str, version: int, now: datetime) -> Document:
     """Keep what an owner is writing of a file; no prompt carries it. Raises Invalid."""
     check_writable(owner, name, now=now)
-    return save_draft(owner=owner, kind=WORKSPACE_FILE, name=name, draft=draft, now=now)
+    return save_draft(owner=owner, kind=WORKSPACE_FILE, name=name, draft=draft, version=version, now=now)
 
 
 def remove_made(*, owner: User, made: Mapping[str, int], actor: str, now: datetime) -> int:

@@ -11,8 +11,8 @@ from minara_site.access.models import User
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.core.data_files import load_toml
 from minara_site.kernel.errors import Invalid
+from minara_site.kernel.ownership import lock_owner
 from profile_app.documents.core import WORKSPACE_FILE, Origin
-from profile_app.documents.models import Document
 from profile_app.documents.selectors import list_documents
 from profile_app.documents.services import save_document
 from profile_app.workspace.core.names import FileName, is_spelled_as_note, sort_key
@@ -36,11 +36,12 @@ class SetUp:
     problems: list[dict[str, str]] = field(default_factory=list)
 
 
-def set_up(*, owner: User, path: Path | None, actor: str, now: datetime) -> SetUp:
-    """Make or mark the folder of an owner, take in what stands there, and add default files where none are.
+def set_up(*, owner: User, path: Path | None, actor: str, now: datetime, may_move: bool = True) -> SetUp:
+    """Make or mark the folder of an owner, take in what it holds, and add default files where none are.
 
     A folder that somebody names and that holds files already is read only: nothing but the mark is written there.
-    Twice changes nothing. Raises Invalid for a folder that cannot be used.
+    `may_move` False leaves a folder that is on another machine there. Twice changes nothing. Raises Invalid for a
+    folder that cannot be used.
     """
     workspace: Workspace | None = Workspace.objects.for_owner(owner).first()
     is_first = workspace is None
@@ -48,7 +49,7 @@ def set_up(*, owner: User, path: Path | None, actor: str, now: datetime) -> SetU
     wanted = path.expanduser().resolve() if path else None
     if wanted and Workspace.objects.filter(mark=read_mark(wanted)).exclude(owner=owner).exists():
         raise Invalid(_("This folder holds the agent files of another user. Choose another one."))
-    if workspace is None or not is_current(workspace, owner, wanted):
+    if workspace is None or (may_move and not is_current(workspace, owner, wanted)):
         try:
             workspace = attach_folder(owner=owner, path=wanted, now=now)
         except FileProblem as problem:
@@ -65,13 +66,14 @@ def set_up(*, owner: User, path: Path | None, actor: str, now: datetime) -> SetU
 
 def scaffold(*, owner: User, actor: str, now: datetime, has_bootstrap: bool) -> list[str]:
     """Write the default files where an owner has no text; return their names. BOOTSTRAP.md on the first set-up only."""
-    kept = Document.objects.for_owner(owner).filter(kind=WORKSPACE_FILE).exclude(content="", held_content="")
-    names = set(FileName) - set(kept.values_list("name", flat=True))
+    names = set(FileName)
     if not has_bootstrap or list_done_files(owner).exists():
         names -= {FileName.BOOTSTRAP}
-    made: list[str] = sorted(names, key=sort_key)
+    made: list[str] = []
     with transaction.atomic():
-        for name in made:
+        lock_owner(owner.pk)
+        stored = list_documents(owner=owner, kind=WORKSPACE_FILE).exclude(content="", held_content="")
+        for name in sorted(names - set(stored.values_list("name", flat=True)), key=sort_key):
             text = default_text(FileName(name))
             save_document(
                 owner=owner,
@@ -82,6 +84,7 @@ def scaffold(*, owner: User, actor: str, now: datetime, has_bootstrap: bool) -> 
                 actor=actor,
                 now=now,
             )
+            made.append(name)
     return made
 
 
@@ -97,10 +100,13 @@ def is_current(workspace: Workspace, owner: User, wanted: Path | None) -> bool:
 
 
 def has_files(place: Path) -> bool:
-    """Say whether a folder holds agent files."""
+    """Say whether a folder holds agent files, or what cannot be read."""
     notes = place / "memory"
-    has_notes = notes.is_dir() and any(is_spelled_as_note(f"memory/{each.name}") for each in notes.iterdir())
-    return has_notes or any((place / name).exists() for name in FileName)
+    try:
+        has_notes = notes.is_dir() and any(is_spelled_as_note(f"memory/{each.name}") for each in notes.iterdir())
+        return has_notes or any((place / name).exists() for name in FileName)
+    except OSError:
+        return True
 
 
 def versions_of(owner: User) -> dict[str, int]:

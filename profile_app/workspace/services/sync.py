@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from minara_site.access.models import User
 from minara_site.kernel.errors import Conflict
+from minara_site.kernel.guard.rescan import ACTOR as RESCAN_ACTOR
 from minara_site.kernel.ownership import lock_owner
 from profile_app.documents.core import MAX_CHARS, WORKSPACE_FILE, Origin
 from profile_app.documents.models import Document
@@ -131,19 +132,22 @@ class FolderSync:
         stamp = self.folder.stamp(name)
         if (known is None and stamp == NO_FILE) or known == stamp:
             return
-        if name == FileName.BOOTSTRAP and known is None and self.finish_rename():
+        if name == FileName.BOOTSTRAP and self.finish_rename():
             return
         self.bring_in_step(name, stamp)
 
     def bring_in_step(self, name: str, stamp: str) -> None:
-        """Read a file and do with it what the table says. Raises FileProblem."""
+        """Read a file and do with it what the table says. Raises FileProblem.
+
+        What today's guard takes out of force stays in the folder.
+        """
         document = find_document(owner=self.owner, kind=WORKSPACE_FILE, name=name)
         data = self.folder.read(name)
         text = decode_text(data, max_chars=MAX_CHARS[WORKSPACE_FILE])
         step = decide_step(digest(data), stored_of(document))
         if step is Step.NOTHING and document:
             self.remember(document, digest(data), stamp)
-        elif step is Step.WRITE and document and self.may_write:
+        elif step is Step.WRITE and document and self.may_write and document.actor != RESCAN_ACTOR:
             content = document.content.encode()
             self.remember(document, digest(content), self.folder.write(name, content))
         elif step in {Step.READ, Step.READ_OVER}:
@@ -164,7 +168,7 @@ class FolderSync:
             )
         except Conflict:  # somebody saved it a moment ago: the next reading compares again
             return
-        if is_over:
+        if is_over and saved.hold is None:
             self.report(name, ProblemCode.BOTH_CHANGED)
         if saved.hold is None:
             self.remember(saved.document, disk, stamp)
@@ -178,10 +182,16 @@ class FolderSync:
             rows.filter(version=document.version).update(folder_stamp=stamp)
 
     def finish_rename(self) -> bool:
-        """Rename a BOOTSTRAP.md that a session has carried and that is still called so; say whether it was one."""
+        """Rename a BOOTSTRAP.md that a session has carried and that is still called so; say whether it was one.
+
+        One with a stamp was read since: it is for the next session, whatever it says.
+        """
         disk = digest(self.folder.read(FileName.BOOTSTRAP))
+        stored = find_document(owner=self.owner, kind=WORKSPACE_FILE, name=FileName.BOOTSTRAP)
+        if not disk or stored is None or stored.folder_stamp or disk == hash_of(stored.content):
+            return False
         for done in list_done_files(self.owner):
-            if disk and digest(done.content.encode()) == disk and self.folder.stamp(done.name) == NO_FILE:
+            if hash_of(done.content) == disk and self.folder.stamp(done.name) == NO_FILE:
                 if self.may_write:
                     self.folder.rename(FileName.BOOTSTRAP, done.name)
                 return True
@@ -207,11 +217,6 @@ def stored_of(document: Document | None) -> Stored:
 def hash_of(text: str) -> str:
     """Return the hash of a text as a file has it."""
     return digest(text.encode())
-
-
-def rename_on_disk(owner_id: int) -> None:
-    """Give the folder's BOOTSTRAP.md the name that it has here."""
-    sync_workspace(owner=User.objects.get(pk=owner_id), now=timezone.now())
 
 
 def remove_copy_later(document: Document) -> None:

@@ -50,7 +50,8 @@ def new_note(request: PageRequest) -> HttpResponse:
 def scaffold(request: PageRequest) -> HttpResponse:
     """Write the default files where there is no text yet."""
     principal = request.principal
-    done = set_up(owner=principal.owner, path=None, actor=principal.actor, now=timezone.now())
+    owner, now = principal.owner, timezone.now()
+    done = set_up(owner=owner, path=None, actor=principal.actor, now=now, may_move=False)
     if not done.made:
         toast(request, _("Every file has a text already. Nothing was changed."))
         return see_other("workspace:page")

@@ -65,8 +65,8 @@ def save(request: PageRequest, file_name: str) -> HttpResponse:
     text, is_confirmed = read_text(request, form, document)
     if "preview" in request.POST or form.errors:
         return show_file(request, owner, file_name, document, form=form, status=form_status(form))
-    check_fresh(request, file_name, text)
     version = form.cleaned_data["version"]
+    check_fresh(request, file_name, text, version=version)
     try:
         saved = write_file(
             owner=owner,
@@ -123,7 +123,8 @@ def draft(request: PageRequest, file_name: str) -> HttpResponse:
     """Keep the draft of a file, or discard it when it is empty. A script saves it every two seconds."""
     check_name(file_name)
     text = request.POST.get("draft", "").replace("\r\n", "\n")
-    draft_file(owner=request.principal.owner, name=file_name, draft=text, now=timezone.now())
+    version = parse_number(request.POST.get("version", "")) or 0
+    draft_file(owner=request.principal.owner, name=file_name, draft=text, version=version, now=timezone.now())
     if request.headers.get("X-Draft"):
         return HttpResponse(_("Draft saved"), content_type="text/plain; charset=utf-8")
     toast(request, _("Draft saved. No prompt carries it.") if text else _("Draft discarded."))
@@ -142,9 +143,11 @@ def additions(request: PageRequest) -> HttpResponse:
     if form.is_bound and form.is_valid():
         chosen = form.cleaned_data["lines"]
         if chosen and "preview" not in request.POST:
-            return add_chosen(
-                request, owner, document, add_lines(content, chosen), version=form.cleaned_data["version"]
-            )
+            try:
+                text = add_lines(content, chosen)
+                return add_chosen(request, owner, document, text, version=form.cleaned_data["version"])
+            except Invalid as refusal:
+                show_refusal(form, refusal)
     context = {
         "title": _("Additions to MEMORY.md"),
         "form": form,
@@ -182,13 +185,13 @@ def check_name(name: str) -> None:
         raise NotFound(unknown_name_label())
 
 
-def check_fresh(request: PageRequest, name: str, text: str | None = None) -> None:
+def check_fresh(request: PageRequest, name: str, text: str | None = None, *, version: int = 0) -> None:
     """Ask for a fresh sign-in before SOUL.md and AGENTS.md change; what was typed is kept as a draft meanwhile."""
     if name not in IDENTITY_FILES:
         return
     principal = request.principal
     if text is not None and not principal.is_fresh:
-        draft_file(owner=principal.owner, name=name, draft=text, now=timezone.now())
+        draft_file(owner=principal.owner, name=name, draft=text, version=version, now=timezone.now())
     principal.require(Act.IDENTITY_WRITE)
 
 
@@ -223,8 +226,8 @@ def show_file(
     reader, below = request.principal.owner, parse_number(request.GET.get("below", ""))
     context = file_context(name, document, owner, reader, below=below, now=timezone.now())
     in_force = document.content if document else ""
-    opened = (document.draft or in_force) if document else ""
-    form = form or FileForm(name, initial={"content": opened, "version": document.version if document else 0})
+    opened, version = document.opened if document else ("", 0)
+    form = form or FileForm(name, initial={"content": opened, "version": version})
     typed = str(form["content"].value() or "")
     text = "" if storable_problem(typed) else kept_newlines(typed, in_force)
     may_edit = context["is_own"] and not context["is_done"]

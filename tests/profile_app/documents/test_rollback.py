@@ -3,6 +3,8 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from memory_app.writes.selectors.plans import preview_roll_back, preview_undo
 from memory_app.writes.services import roll_back, undo_roll_back
@@ -40,6 +42,12 @@ def test_a_writer_goes_and_comes_back_and_what_the_owner_wrote_stays(ana, olga, 
     before = texts()
     what = {"writer": BAD, "since": NOON - HOUR / 2, "now": NOON}
     plan = preview_roll_back(**what)
+    with CaptureQueriesContext(connection) as asked:
+        shown = operator_page.get(
+            "/ops/writes/roll-back/", {"writer": BAD, "since": f"{NOON - HOUR / 2:%Y-%m-%dT%H:%M}"}
+        )
+    assert "USER.md" in text_of(shown)
+    assert sum('"documents' in query["sql"] for query in asked) <= 4
     record = roll_back(principal=person(olga), reason="bad", sha256=plan.sha256, **what)
     assert texts() == {
         "USER.md": "my own words",

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from minara_site.console.quarantine.services import release_holds
+from minara_site.console.quarantine.services import hold_again, release_holds
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.kernel.guard.models import Decision, Hold
 from minara_site.kernel.guard.rescan import rescan
@@ -93,6 +93,41 @@ class TestDocuments:
         assert Hold.objects.get().decision == Decision.RELEASED
         assert load_texts_in_force(owner=ana, kind=WORKSPACE_FILE, names=["USER.md"]) == {"USER.md": ATTACK}
 
+    def test_an_earlier_text_is_judged_again_when_it_comes_back(self, ana):
+        save(ana, ATTACK, is_confirmed=True)
+        Hold.objects.all().delete()
+        Document.objects.update(rules_version="older")  # which let it in
+        waiting = save(ana, "You are kind.", must_wait=True, actor="key:abcd1234", now=LATER).hold
+        principal = replace(browser(ana), is_fresh=True)
+        release_holds(principal=principal, owner=ana, hold_ids=[waiting.pk], now=LATER)
+        hold_again(principal=principal, owner=ana, hold_ids=[waiting.pk], now=LATER)
+        assert Document.objects.get().content == ATTACK
+        assert load_texts_in_force(owner=ana, kind=WORKSPACE_FILE, names=["USER.md"]) == {}
+        with pytest.raises(Conflict) as stale:
+            save(ana, "x", expected_version=9)
+        assert stale.value.current["content"] == ""
+
+    @table(
+        "actor, origin",
+        [
+            ("key:abcd1234", Origin.KEY),
+            ("user:{0.pk}", Origin.PAGE),
+            ("command:config", Origin.COMMAND),
+            ("folder:workspace", Origin.FOLDER),
+            ("job:rebuild", Origin.SERVICE),
+        ],
+    )
+    def test_a_text_that_is_let_in_came_through_what_wrote_it(self, ana, actor, origin):
+        waiting = save(ana, f"{ATTACK} {origin}", actor=actor.format(ana), name=f"memory/{origin}").hold
+        release_holds(principal=replace(browser(ana), is_fresh=True), owner=ana, hold_ids=[waiting.pk], now=LATER)
+        assert DocumentRevision.objects.get(document_id=waiting.object_id).origin == origin
+
+    def test_what_its_owner_writes_themselves_waits_no_longer(self, ana):
+        waiting = save(ana, "You are kind.", must_wait=True, actor="key:abcd1234").hold
+        document = save(ana, "You are kind.", now=LATER).document
+        assert (document.content, document.held_at, find_hold(document)) == ("You are kind.", None, None)
+        assert Hold.objects.get(pk=waiting.pk).decision == Decision.REPLACED
+
     def test_a_text_that_must_wait_waits_whatever_it_says(self, ana):
         for _again in range(2):
             assert save(ana, "You are kind.", must_wait=True, actor="key:abcd1234").hold is not None
@@ -110,6 +145,8 @@ class TestDocuments:
         assert numbers(document) == [(1, 0, ATTACK), (2, 1, "")]
 
     def test_a_draft_is_kept_and_in_no_prompt(self, ana):
-        save_draft(owner=ana, kind=WORKSPACE_FILE, name="USER.md", draft="half a th", now=NOON)
+        save_draft(owner=ana, kind=WORKSPACE_FILE, name="USER.md", draft="half a th", version=0, now=NOON)
         assert load_texts_in_force(owner=ana, kind=WORKSPACE_FILE, names=["USER.md"]) == {}
         assert not save(ana, "half a thought").document.draft
+        late = save_draft(owner=ana, kind=WORKSPACE_FILE, name="USER.md", draft="half a thought", version=0, now=LATER)
+        assert (late.draft, late.draft_at) == ("", None)

@@ -165,7 +165,7 @@ def test_a_refresh_is_throttled_and_says_so(browser: Client) -> None:
 def test_an_operator_reads_it_masked_and_changes_nothing(ana: Any, olga: Any) -> None:
     write(ana, f"Numbers first. {SECRET}", is_confirmed=True)
     write(ana, f"{ATTACK} {SECRET}", actor="key:abcd1234", origin=Origin.KEY)
-    save_custom_prompt_draft(owner=ana, draft="a secret plan", now=timezone.now() + timedelta(seconds=1))
+    save_custom_prompt_draft(owner=ana, draft="a secret plan", version=0, now=timezone.now() + timedelta(seconds=1))
     client = signed_in(olga)
     for path in ("/profile/?owner=ana", "/profile/prompt/versions/?owner=ana"):
         page = text_of(client.get(path))

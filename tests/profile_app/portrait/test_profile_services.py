@@ -135,7 +135,7 @@ class TestCustomPrompt:
         assert not FinancialProfile.objects.exists()
 
     def test_ends_the_draft_only_where_its_text_was_saved(self, ana):
-        save_custom_prompt_draft(owner=ana, draft="half a sen", now=NOON)
+        save_custom_prompt_draft(owner=ana, draft="half a sen", version=0, now=NOON)
         assert load_profile(ana.pk).custom_prompt == ""
         write(ana, "From a key.", actor="key:abcd1234", origin=Origin.KEY)
         assert Document.objects.get().draft == "half a sen"

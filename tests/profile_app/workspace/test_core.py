@@ -185,6 +185,7 @@ def test_additions_are_what_a_text_lacks_in_other_words_than_case_and_marks() ->
     text = "# MEMORY\n\n- I hold  ETH for years.\n"
     known = ["i hold eth FOR years", "Never trade\non Fridays!", "never trade on fridays", "  "]
     assert find_missing(text, known) == ["Never trade on Fridays!"]
+    assert find_missing("I hold ETH Classic. I trade weekly.", ["I hold ETH", "I trade weekly"]) == ["I hold ETH"]
 
 
 @table(

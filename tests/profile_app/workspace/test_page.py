@@ -74,6 +74,14 @@ class TestEditing:
         undo(browser, "/workspace/memory/2026-06-01.md/")
         assert texts_of(ana) == {"memory/2026-06-01.md": ""}
 
+    def test_of_long_versions_each_is_compared_where_the_list_begins_with_it(self, browser: Client, ana: Any) -> None:
+        for number in range(1, 4):
+            write(ana, "MEMORY.md", f"{number} " * 8_000)
+        shown = browser.get("/workspace/MEMORY.md/").content.decode()
+        assert shown.count("<details><summary") == 1
+        assert 'href="?below=3#versions"' in shown
+        assert "<del>1" in browser.get("/workspace/MEMORY.md/?below=3").content.decode()
+
     def test_a_preview_shows_the_words_that_change_and_stores_nothing(self, browser: Client, ana: Any) -> None:
         write(ana, "USER.md", "Weekly charts first.")
         shown = save(browser, "USER.md", "Daily charts first.", 1, preview="1").content.decode()
@@ -105,10 +113,17 @@ class TestEditing:
 
     def test_a_draft_is_kept_for_its_writer_and_ends_with_the_save(self, browser: Client, ana: Any) -> None:
         write(ana, "USER.md", "in force")
-        answer = browser.post("/workspace/USER.md/draft/", {"draft": "half a"}, headers={"X-Draft": "1"})
+        sent = {"draft": "half a", "version": "1"}
+        answer = browser.post("/workspace/USER.md/draft/", sent, headers={"X-Draft": "1"})
         assert answer.content == b"Draft saved"
-        assert "half a</textarea>" in browser.get("/workspace/USER.md/").content.decode()
-        save(browser, "USER.md", "half a sentence", 1)
+        write(ana, "USER.md", "in force, by another", origin=Origin.KEY, actor="key:abcd1234")
+        shown = browser.get("/workspace/USER.md/").content.decode()
+        assert "half a</textarea>" in shown
+        version = re.search(r'name="version" value="(\d+)"', shown)
+        assert version
+        assert save(browser, "USER.md", "half a sentence", int(version[1])).status_code == 409
+        assert document(ana, "USER.md").content == "in force, by another"
+        save(browser, "USER.md", "half a sentence", 2)
         assert document(ana, "USER.md").draft == ""
 
     @table("name", [name for name in NO_NAMES if name and not name.startswith("/") and name.strip() == name])
@@ -145,7 +160,7 @@ class TestIdentityFiles:
         ):
             assert "/reauthenticate" in answer.headers["Location"]
         stored = document(ana, "SOUL.md")
-        assert (stored.content, stored.draft) == ("Be brief.", "Be bold.")
+        assert (stored.content, stored.opened) == ("Be brief.", ("Be bold.", 1))
 
     def test_the_page_says_what_an_edit_costs(self, browser: Client, ana: Any) -> None:
         write(ana, "SOUL.md", "Be brief.")
@@ -202,6 +217,14 @@ class TestAdditions:
         answer = browser.post("/workspace/MEMORY.md/additions/", {"version": 1, "lines": ["The fee is 5 bp."]})
         assert answer.headers["Location"] == "/workspace/MEMORY.md/additions/"
         assert document(ana, "MEMORY.md").version == 2
+
+    def test_what_is_too_long_is_chosen_again(self, browser: Client, ana: Any) -> None:
+        write(ana, "MEMORY.md", "x" * 31_990)
+        make_memory(ana, "I never short.", category=Category.PERSONALIZATION, source=Source.USER_MANUAL)
+        lines = {"version": 1, "lines": ["I never short."]}
+        answer = browser.post("/workspace/MEMORY.md/additions/", lines)
+        assert answer.status_code == 422
+        assert "Shorten it to 32000" in words_of(answer.content.decode())
 
 
 class TestOthers:

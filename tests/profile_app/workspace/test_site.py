@@ -44,7 +44,7 @@ def start_together(rounds: int) -> str:
         write("BOOTSTRAP.md", f"Hello {number}.")
         prefixes = in_processes(*((start, each) for each in range(4)))
         carried.append(sum(f"Hello {number}." in prefix for prefix in prefixes))
-    return json.dumps([carried, Document.objects.filter(name="BOOTSTRAP.md").count()])
+    return json.dumps([carried, Document.objects.filter(name="BOOTSTRAP.md").exclude(content="").count()])
 
 
 def write_together(rounds: int) -> str:

@@ -8,12 +8,15 @@ from typing import Any
 import pytest
 
 from minara_site.kernel.guard.models import Hold
+from minara_site.kernel.guard.rescan import rescan
 from profile_app.documents.core import Origin
 from profile_app.documents.models import Document, DocumentRevision
+from profile_app.documents.selectors import list_revisions
 from profile_app.workspace.folder import LOCK_SECONDS, open_folder
 from profile_app.workspace.models import Workspace
 from profile_app.workspace.selectors import load_prompt_files
 from profile_app.workspace.services import claim_bootstrap, remove_copy_later, sync_all, sync_workspace
+from profile_app.workspace.services.files import draft_file
 from profile_app.workspace.services.setup import set_up
 from tests.kit.clock import NOON
 from tests.kit.tables import table
@@ -228,33 +231,70 @@ def test_a_copy_goes_with_its_document_unless_an_editor_changed_it(
     assert (folder / "SOUL.md").read_text() == "changed meanwhile"
 
 
+def test_what_the_guard_takes_out_of_force_stays_in_the_folder(folder: Path, ana: Any) -> None:
+    write(ana, "USER.md", "You are mine.", origin=Origin.KEY, actor="key:abcd1234")
+    write(ana, "USER.md", ATTACK, is_confirmed=True)
+    sync(ana)
+    Hold.objects.all().delete()
+    write(ana, "USER.md", f"{ATTACK} Now.", origin=Origin.KEY, actor="key:abcd1234")
+    Document.objects.update(rules_version="older")
+    rescan(now=NOON)
+    sync(ana)
+    assert (document(ana, "USER.md").content, (folder / "USER.md").read_text()) == ("", ATTACK)
+
+
+def test_a_folder_text_that_waits_is_not_said_to_be_used(folder: Path, ana: Any) -> None:
+    write(ana, "USER.md", "changed here")
+    (folder / "USER.md").write_text(ATTACK)
+    assert sync(ana) == []
+    assert document(ana, "USER.md").content == "changed here"
+
+
 class TestBootstrap:
-    def test_is_claimed_once_and_renamed_also_by_the_next_reading(self, folder: Path, ana: Any) -> None:
+    @pytest.fixture
+    def carried(self, folder: Path, ana: Any) -> None:
+        """A session has carried it, and the process ended before the file was renamed."""
         (folder / "BOOTSTRAP.md").write_text("Say hello.")
         sync(ana)
-        assert load_prompt_files(owner=ana, today=NOON.date()).bootstrap == "Say hello."
-        assert claim_bootstrap(owner=ana, now=NOON)  # and the process ends before the file is renamed
-        assert not claim_bootstrap(owner=ana, now=NOON + timedelta(seconds=1))
-        assert load_prompt_files(owner=ana, today=NOON.date()).bootstrap == ""
-        assert (folder / "BOOTSTRAP.md").exists()
-        assert sync(ana) == []
-        assert not (folder / "BOOTSTRAP.md").exists()
-        assert (folder / "BOOTSTRAP.done.20260612T120000.000000Z.md").read_text() == "Say hello."
-        assert not Document.objects.filter(name="BOOTSTRAP.md").exists()
+        claim_bootstrap(owner=ana, now=NOON)
 
-    def test_a_new_one_is_for_the_next_session_whatever_it_says(self, folder: Path, ana: Any) -> None:
+    @pytest.mark.usefixtures("carried")
+    def test_is_renamed_by_the_next_reading(self, folder: Path, ana: Any) -> None:
+        assert load_prompt_files(owner=ana, today=NOON.date()).bootstrap == ""
+        (folder / "BOOTSTRAP.md").write_text("Say hello.")  # an editor that knows of no session saves it again
+        for _again in range(2):
+            assert sync(ana) == []
+            assert not (folder / "BOOTSTRAP.md").exists()
+        assert (folder / "BOOTSTRAP.done.20260612T120000.000000Z.md").read_text() == "Say hello."
+        assert document(ana, "BOOTSTRAP.md").content == ""
+
+    @pytest.mark.usefixtures("carried")
+    def test_a_new_text_is_for_the_next_session(self, folder: Path, ana: Any) -> None:
+        write(ana, "BOOTSTRAP.md", "Say more.")
+        for _again in range(2):
+            sync(ana)
+        assert load_prompt_files(owner=ana, today=NOON.date()).bootstrap == "Say more."
+        assert (folder / "BOOTSTRAP.md").read_text() == "Say more."
+
+    def test_so_is_a_new_file_whatever_it_says(self, folder: Path, ana: Any) -> None:
         for number in range(2):
             (folder / "BOOTSTRAP.md").write_text("Say hello.")
             sync(ana)
-            assert claim_bootstrap(owner=ana, now=NOON + timedelta(hours=number))
-            sync(ana)
+            claim_bootstrap(owner=ana, now=NOON + timedelta(hours=number))
+            for _again in range(2):
+                sync(ana)
         assert Document.objects.filter(name__startswith="BOOTSTRAP.done.").count() == 2
 
-    def test_an_empty_one_or_none_is_not_claimed(self, ana: Any) -> None:
-        assert not claim_bootstrap(owner=ana, now=NOON)
-        write(ana, "BOOTSTRAP.md", "x")
-        write(ana, "BOOTSTRAP.md", "")
-        assert not claim_bootstrap(owner=ana, now=NOON)
+    def test_what_waits_and_the_draft_stay_with_it(self, folder: Path, ana: Any) -> None:
+        write(ana, "BOOTSTRAP.md", "Say hello.")
+        write(ana, "BOOTSTRAP.md", ATTACK, origin=Origin.KEY, actor="key:abcd1234")
+        draft_file(owner=ana, name="BOOTSTRAP.md", draft="Say m", version=1, now=NOON)
+        claim_bootstrap(owner=ana, now=NOON)
+        left = document(ana, "BOOTSTRAP.md")
+        assert (left.content, left.held_content, left.draft) == ("", ATTACK, "Say m")
+        assert [row.number for row in list_revisions(left)] == [2, 1]
+        done = Document.objects.get(name__startswith="BOOTSTRAP.done.")
+        assert (done.content, done.held_content, done.draft) == ("Say hello.", "", "")
 
 
 class TestSetUp:
@@ -276,7 +316,8 @@ class TestSetUp:
     def test_brings_no_second_bootstrap_and_no_default_over_a_text(self, ana: Any, tmp_path: Path) -> None:
         write(ana, "SOUL.md", "mine")
         self.run(ana, tmp_path / "a")
-        assert claim_bootstrap(owner=ana, now=NOON)
+        write(ana, "BOOTSTRAP.md", "x")
+        claim_bootstrap(owner=ana, now=NOON)
         write(ana, "TOOLS.md", "")
         done = set_up(owner=ana, path=None, actor="command:setup", now=NOON)
         assert "BOOTSTRAP.md" not in done.made
@@ -294,6 +335,13 @@ class TestSetUp:
         set_up(owner=ana, path=None, actor="command:setup", now=NOON)
         written = {name: text.encode() for name, text in OPENCLAW.items()}
         assert {name: data for name, data in bytes_in(folder).items() if name in OPENCLAW} == written
+
+    def test_the_page_leaves_a_folder_where_it_is(self, folder: Path, ana: Any, tmp_path: Path) -> None:
+        mark = Workspace.objects.get(owner=ana).mark
+        folder.rename(tmp_path / "elsewhere")  # on another machine
+        set_up(owner=ana, path=None, actor=f"user:{ana.pk}", now=NOON, may_move=False)
+        assert len([text for text in texts_of(ana).values() if text]) > len(OPENCLAW)
+        assert (Workspace.objects.get(owner=ana).mark, folder.exists()) == (mark, False)
 
     def test_another_users_folder_is_refused(self, folder: Path, ben: Any) -> None:
         with pytest.raises(Exception, match="another user"):
