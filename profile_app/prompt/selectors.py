@@ -25,23 +25,12 @@ from minara_site.kernel.prepared import OWNER_ID, Prepared
 from profile_app.documents.core import CUSTOM_PROMPT, PROFILE_SUMMARY
 from profile_app.documents.models import Document
 from profile_app.documents.selectors import DocumentText, accepted_texts
-from profile_app.portrait.core.tags import parse_stored_tag_value
+from profile_app.portrait.core.profile import INCLUDE_MEMORIES
+from profile_app.portrait.core.sections import Portrait, PreferenceRow, costs_of
 from profile_app.portrait.selectors.profile import load_settings
-from profile_app.portrait.selectors.tags import PromptTag, prompt_tags
+from profile_app.portrait.selectors.tags import stable_tags
 from profile_app.prompt.core import Prompt, assemble_prompt
-from profile_app.prompt.core.blocks import (
-    CORE_TAGS,
-    Costs,
-    Portrait,
-    PreferenceRow,
-    Switches,
-    TagRow,
-    costs_of,
-    memory_documents,
-    only_tags,
-    render_personalization,
-    render_prefix,
-)
+from profile_app.prompt.core.blocks import memory_documents, render_personalization, render_prefix
 from profile_app.prompt.models import TEXTS, SessionSnapshot
 from profile_app.workspace.models import Workspace
 from profile_app.workspace.problems import described
@@ -56,24 +45,24 @@ class Assembled:
 
     prompt: Prompt
     left_out: tuple[LeftOut, ...]
-    switches: Switches
-    own_switches: Switches
-    costs: Costs
+    switches: Mapping[str, bool]
+    own_switches: Mapping[str, bool]
+    costs: Mapping[str, int]
 
 
 def load_next_prompt(*, owner: User, now: datetime) -> Prompt:
     """Return what a session of this owner that begins now would read. At most 14 queries."""
-    switches = Switches(**load_settings(owner.pk))
+    switches = load_settings(owner.pk)
     return assemble(load_texts(owner, switches, now=now), switches, now=now)
 
 
 def load_prompt(*, owner: User, now: datetime, tried: Mapping[str, bool] | None = None) -> Assembled:
     """Return the prompt of a session that begins now, and what it leaves out; `tried` flags instead of the owner's."""
-    own = Switches(**load_settings(owner.pk))
-    used = replace(own, **(tried or {}))
+    own = load_settings(owner.pk)
+    used = {**own, **(tried or {})}
     texts = load_texts(owner, used, now=now)
     prompt = assemble(texts, used, now=now)
-    is_hidden = not used.include_memories
+    is_hidden = not used[INCLUDE_MEMORIES]
     left_out = count_left_out(owner=owner, carried=len(prompt.memory_ids), is_hidden=is_hidden, now=now)
     return Assembled(prompt, left_out, used, own, costs_of(texts.portrait))
 
@@ -88,15 +77,15 @@ class PromptTexts:
     observations: Sequence[MemoryRow]
 
 
-def load_texts(owner: User, switches: Switches, *, now: datetime) -> PromptTexts:
+def load_texts(owner: User, switches: Mapping[str, bool], *, now: datetime) -> PromptTexts:
     """Read what the owner wrote or is known by. With intent gating the core of it alone (S3)."""
     is_gated = settings.MINARA.chat_intent_gating_enabled
     files = load_prompt_files(owner=owner, today=today_of(owner, now))
-    tags, said = load_tags(owner.pk), load_said(owner.pk)
-    memories = load_prompt_rows(owner=owner, is_hidden=not switches.include_memories)
+    said = load_said(owner.pk)
+    memories = load_prompt_rows(owner=owner, is_hidden=not switches[INCLUDE_MEMORIES])
     portrait = Portrait(
         summaries=said,
-        tags=only_tags(tags, CORE_TAGS) if is_gated else tags,
+        tags=stable_tags(owner.pk),
         memories=memories.personalization,
         preferences=load_preferences(owner.pk) if is_gated else (),
         custom_prompt=said.get(CUSTOM_PROMPT, ""),
@@ -123,24 +112,13 @@ SAID = Prepared(
 )
 
 
-def load_tags(owner_id: int) -> list[TagRow]:
-    """Return the tags of an owner, those that they declared first. One query."""
-    return [TagRow(tag.name, tag.labels, tag.source, value_of(tag)) for tag in prompt_tags(owner_id)]
-
-
-def value_of(tag: PromptTag) -> str | list[str]:
-    """Return the value of a tag as the API gives it."""
-    value = parse_stored_tag_value(tag.name, tag.value)
-    return value if isinstance(value, str) else list(value)
-
-
 def load_preferences(owner_id: int) -> list[PreferenceRow]:
     """Return the preferences in force, hard constraints first."""
     rows = list_active(owner_id=owner_id, limit=MAX_PREFERENCES)
     return [PreferenceRow(row.dimension, row.statement, row.is_hard) for row in rows]
 
 
-def assemble(texts: PromptTexts, switches: Switches, *, now: datetime) -> Prompt:
+def assemble(texts: PromptTexts, switches: Mapping[str, bool], *, now: datetime) -> Prompt:
     """Return the prompt of these texts with the memories that go with them.
 
     A memory that says what a preference of its section says is carried by that line: no text is there twice.

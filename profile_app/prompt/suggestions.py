@@ -20,10 +20,11 @@ from minara_site.kernel.conversations.models import Session
 from minara_site.kernel.conversations.selectors import load_tool_marks
 from minara_site.kernel.core.assets import AssetClass, classify
 from minara_site.kernel.core.tickers import EntityKind, extract_finance_entities
+from profile_app.portrait.core.sections import CORE_TAGS, only_tags
 from profile_app.portrait.selectors.profile import load_profile
-from profile_app.prompt.core.blocks import CORE_TAGS, only_tags, render_turn_tags
+from profile_app.portrait.selectors.tags import prompt_tags
+from profile_app.prompt.core.blocks import render_turn_tags
 from profile_app.prompt.intent import choose_tags
-from profile_app.prompt.selectors import load_tags
 
 MAX_METHODOLOGIES = 5
 
@@ -57,7 +58,7 @@ def suggest_tags(*, session: Session, message: str) -> Suggested:
     if not settings.MINARA.chat_intent_gating_enabled or session.ended_at or not message.strip():
         return Suggested()
     is_on = load_profile(session.owner_id).include_tags
-    tags = only_tags(load_tags(session.owner_id), CORE_TAGS, are_left_out=True) if is_on else []
+    tags = only_tags(prompt_tags(session.owner_id), CORE_TAGS, are_left_out=True) if is_on else []
     needed = only_tags(tags, choose_tags(message, [tag.name for tag in tags], owner_id=session.owner_id))
     items = [{"name": tag.name, "value": tag.value, "source": tag.source} for tag in needed]
     return Suggested(render_turn_tags(needed), items)

@@ -24,10 +24,12 @@ from minara_site.shell.pages import PageRequest, page
 from minara_site.web.filters import changed_query
 from minara_site.web.lists import total_label
 from minara_site.web.responses import render_page
+from profile_app.portrait.core.profile import SETTINGS
+from profile_app.portrait.pages.profile import shape_switches
 from profile_app.prompt.core import Prompt
 from profile_app.prompt.models import SessionSnapshot
 from profile_app.prompt.pages import bar_of, compare, left_out_rows
-from profile_app.prompt.pages.parts import SWITCHES, part_groups, switch_rows
+from profile_app.prompt.pages.parts import part_groups
 from profile_app.prompt.pages.text import count_defused, parts_of
 from profile_app.prompt.selectors import (
     find_current,
@@ -102,8 +104,7 @@ def read_url(request: PageRequest) -> Reading:
     snapshot = get_snapshot(owner=owner, session_id=session_id) if session_id else find_current(owner=owner)
     asked = request.GET.get("show", Show.SESSION)
     show = Show(asked) if asked in set(Show) else Show.SESSION
-    said = {flag: request.GET.get(name, "") for name, (flag, _label) in SWITCHES.items()}
-    tried = {flag: WORDS[word] for flag, word in said.items() if word in WORDS}
+    tried = {flag: WORDS[word] for flag in SETTINGS if (word := request.GET.get(flag)) in WORDS}
     shown = show if snapshot else Show.NOW
     return Reading(owner, snapshot, shown, tried, is_own=owner == request.user)  # type: ignore[arg-type]
 
@@ -127,7 +128,7 @@ def frame_context(request: PageRequest, reading: Reading) -> dict[str, Any]:
         for each in filter(None, (*sessions, reading.snapshot)):
             each.session.title = mask(each.session.title)  # for this page, and not to be stored
     identity = load_identity(reading.owner)
-    untried = dict.fromkeys(SWITCHES)
+    untried = dict.fromkeys(SETTINGS)
     links = {show.value: f"?{changed_query(request.GET, show=show, **untried).removeprefix('?')}" for show in Show}
     return {
         "title": _("What the agent sees"),
@@ -171,7 +172,7 @@ def now_context(reading: Reading) -> dict[str, Any]:
     assembled = load_prompt(owner=reading.owner, now=timezone.now(), tried=reading.tried)
     return {
         **prompt_context(assembled.prompt, assembled.left_out, reading),
-        "switches": switch_rows(assembled.switches, assembled.own_switches, assembled.costs),
+        "switches": shape_switches(assembled.switches, assembled.costs),
         "is_tried": assembled.switches != assembled.own_switches,
     }
 

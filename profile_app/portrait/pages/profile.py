@@ -1,6 +1,6 @@
 """How the profile looks on its page: what prompts carry and what that costs, the summary, the wallets."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -8,7 +8,6 @@ from typing import Any
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from memory_app.memories.core.prompt import memory_line
 from memory_app.memories.prompt_rows import load_prompt_rows
 from minara_site.access.models import User
 from minara_site.kernel.core.tokens import estimate_tokens
@@ -26,11 +25,11 @@ from profile_app.portrait.core.profile import (
     REFERENCE_SUMMARY,
     refresh_wait,
 )
+from profile_app.portrait.core.sections import Portrait, costs_of
 from profile_app.portrait.core.wallets import MAX_WALLETS, Wallet, parse_wallets
 from profile_app.portrait.forms import MAX_PROMPT_CHARS
-from profile_app.portrait.models import FinancialProfile
-from profile_app.portrait.selectors.profile import find_last_refresh, load_profile, load_summaries
-from profile_app.portrait.selectors.tags import prompt_tags
+from profile_app.portrait.selectors.profile import find_last_refresh, load_profile, load_summaries, settings_record
+from profile_app.portrait.selectors.tags import stable_tags
 
 SWITCHES: dict[str, tuple[str | Promise, str | Promise]] = {
     INCLUDE_MEMORIES: (
@@ -45,7 +44,7 @@ SUMMARY_LABELS = {PLATFORM_SUMMARY: _("Your wallets"), REFERENCE_SUMMARY: _("Ref
 
 @dataclass(frozen=True, slots=True)
 class SwitchRow:
-    """One part of the prompt: whether the next one carries it, and about how many tokens that is."""
+    """One part of the prompt: whether it is carried, and about how many tokens it costs when it is."""
 
     name: str
     label: str | Promise
@@ -76,13 +75,15 @@ def page_context(owner: User, reader: User, *, now: datetime) -> dict[str, Any]:
     profile, is_own = load_profile(owner.pk), owner.pk == reader.pk
     document = find_document(owner=owner, kind=CUSTOM_PROMPT, name=CUSTOM_PROMPT)
     summaries = load_summaries(owner)
+    memories = load_prompt_rows(owner=owner, is_hidden=False).personalization
+    costs = costs_of(Portrait(summaries, stable_tags(owner.pk), memories))
     last = find_last_refresh(owner.pk)
     return {
         "is_own": is_own,
         "owner_name": "" if is_own else owner.username,
         "document": masked_for(reader, document) if document else None,
         "waiting": shape_waiting(document, reader=reader) if document else None,
-        "switches": shape_switches(owner, profile, summaries),
+        "switches": shape_switches(settings_record(profile), costs),
         "summary": shape_summary(summaries, is_own=is_own),
         "summary_updated_at": profile.trading_summary_updated_at,
         "summary_next_at": profile.trading_summary_next_update,
@@ -93,20 +94,9 @@ def page_context(owner: User, reader: User, *, now: datetime) -> dict[str, Any]:
     }
 
 
-def shape_switches(owner: User, profile: FinancialProfile, summaries: dict[str, str]) -> list[SwitchRow]:
-    """Return the three parts, each with its estimated tokens whether it is on or off."""
-    memories = [memory_line(row) for row in load_prompt_rows(owner=owner, is_hidden=False).personalization]
-    lines = {
-        INCLUDE_MEMORIES: memories,
-        INCLUDE_SUMMARY: [text for text in summaries.values() if text],
-        INCLUDE_TAGS: [f"- {tag.name}: {tag.labels}" for tag in prompt_tags(owner.pk)],
-    }
-    return [
-        SwitchRow(
-            name, label, hint, bool(getattr(profile, name)), sum(estimate_tokens(f"{each}\n") for each in lines[name])
-        )
-        for name, (label, hint) in SWITCHES.items()
-    ]
+def shape_switches(settings: Mapping[str, bool], costs: Mapping[str, int]) -> list[SwitchRow]:
+    """Return the three parts, each with its cost whether it is on or off."""
+    return [SwitchRow(name, label, hint, settings[name], costs[name]) for name, (label, hint) in SWITCHES.items()]
 
 
 def shape_summary(summaries: dict[str, str], *, is_own: bool) -> list[SummaryPart]:

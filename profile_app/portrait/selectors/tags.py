@@ -1,7 +1,8 @@
 """Reads of tags: what counts, what each source says, the history. Sources: S3, contract (`GET /v1/profile`)."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
+from django.conf import settings
 from django.db.models import F, Q, Window
 from django.db.models.functions import RowNumber
 from django.utils.translation import gettext as _
@@ -10,6 +11,7 @@ from minara_site.access.models import User
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.ownership import Owner
 from minara_site.kernel.prepared import OWNER_ID, Prepared
+from profile_app.portrait.core.sections import CORE_TAGS, PromptTag, only_tags
 from profile_app.portrait.core.tags import SCHEMA, TagSource, labels_of, parse_stored_tag_value
 from profile_app.portrait.models import UserTag, UserTagEvent
 
@@ -17,20 +19,6 @@ SAYS, ENDS = ("set", "outranked", "confirmed"), ("cleared", "withdrawn")
 """The kinds of events in which a source says a value, and those after which what it said counts no more."""
 MAX_EVENTS = 50
 _PLACE = {name: place for place, name in enumerate(SCHEMA)}
-
-
-class PromptTag(NamedTuple):
-    """A tag as prompts carry it: its dimension, the source's English labels, who says so, the value as stored."""
-
-    name: str
-    labels: str
-    source: TagSource
-    value: str
-
-    @property
-    def is_declared(self) -> bool:
-        """Whether its owner says so, and nobody inferred it."""
-        return self.source is TagSource.USER
 
 
 def list_tags(*, owner: Owner) -> list[UserTag]:
@@ -92,18 +80,25 @@ def prompt_tags(owner_id: int) -> list[PromptTag]:
     return sorted(COUNTING.ask(owner_id=owner_id), key=lambda tag: (not tag.is_declared, _PLACE[tag.name]))
 
 
+def stable_tags(owner_id: int) -> list[PromptTag]:
+    """Return the tags of the stable text: with intent gating the core ones, else all. One query."""
+    tags = prompt_tags(owner_id)
+    return only_tags(tags, CORE_TAGS) if settings.MINARA.chat_intent_gating_enabled else tags
+
+
 COUNTING = Prepared(
-    lambda name, value, source: PromptTag(name, labels_of(name, value), TagSource(source), value),
+    lambda name, value, source: PromptTag(name, labels_of(name, value), TagSource(source), value_of(name, value)),
     lambda: [UserTag.objects.filter(owner_id=OWNER_ID).values_list("name", "value", "source")],
 )
 
 
 def tag_record(tag: UserTag) -> dict[str, Any]:
     """Return a tag as API and tools answer it (contract); `markets` has a list."""
-    value = parse_stored_tag_value(tag.name, tag.value)
-    return {
-        "name": tag.name,
-        "value": value if isinstance(value, str) else list(value),
-        "source": tag.source,
-        "updated_at": tag.updated_at,
-    }
+    value = value_of(tag.name, tag.value)
+    return {"name": tag.name, "value": value, "source": tag.source, "updated_at": tag.updated_at}
+
+
+def value_of(name: str, stored: str) -> str | list[str]:
+    """Return a stored value as the API gives it."""
+    value = parse_stored_tag_value(name, stored)
+    return value if isinstance(value, str) else list(value)

@@ -7,8 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from minara_site.kernel.core.fence import USER_DOCUMENT, close_fence, fence_text, open_fence
 from minara_site.kernel.core.redact import redact_text
+from profile_app.portrait.core.sections import CORE_TAGS
 from profile_app.portrait.core.tags import SCHEMA
-from profile_app.prompt.core.blocks import CORE_TAGS
 
 TASK = "intent"
 MAX_TOKENS = 300

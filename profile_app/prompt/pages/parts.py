@@ -1,4 +1,4 @@
-"""The parts of a prompt in a table: why each is there, what it costs, where its owner changes it; and the switches."""
+"""The parts of a prompt in a table: why each is there, what it costs, where its owner changes it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,6 @@ from django.utils.translation import gettext_lazy
 from memory_app.snapshot.core import SectionName
 from minara_site.web.filters import Text
 from profile_app.prompt.core import BlockName, Prompt
-from profile_app.prompt.core.blocks import Costs, Switches
 from profile_app.prompt.pages import FENCES, SECTION_LABELS, series_of
 
 REASONS: dict[SectionName, tuple[Text, str]] = {
@@ -44,12 +43,6 @@ BLOCKS = {
     BlockName.PERSONALIZATION: gettext_lazy("Personalization block"),
     BlockName.MEMORY_CONTEXT: gettext_lazy("Memory block"),
 }
-SWITCHES = {
-    "memories": ("include_memories", gettext_lazy("Memories about you")),
-    "summary": ("include_trading_summary", gettext_lazy("Trading summary")),
-    "tags": ("include_tags", gettext_lazy("Tags")),
-}
-"""The parameters of the page that try a switch: the flag that each stands for, and its label."""
 
 
 @dataclass(frozen=True)
@@ -71,17 +64,6 @@ class PartGroup:
     rows: Sequence[PartRow]
 
 
-@dataclass(frozen=True)
-class SwitchRow:
-    """A switch that can be tried: its parameter and label, how it is here, how its owner has it, what it costs."""
-
-    name: str
-    label: Text
-    is_on: bool
-    is_set: bool
-    tokens: int
-
-
 def part_groups(prompt: Prompt, *, is_own: bool) -> list[PartGroup]:
     """Return the parts of each block with why they are there; of the fences once what all cost."""
     series, groups = series_of(prompt), []
@@ -101,11 +83,3 @@ def part_row(name: SectionName, series: int, tokens: int, *, is_own: bool) -> Pa
     is_file = place.endswith(".md")
     url = "" if not (place and is_own) else reverse("workspace:one", args=[place]) if is_file else reverse(place)
     return PartRow(series, SECTION_LABELS[name], why, tokens, url)
-
-
-def switch_rows(tried: Switches, own: Switches, costs: Costs) -> list[SwitchRow]:
-    """Return the switches as they are tried."""
-    return [
-        SwitchRow(name, label, getattr(tried, flag), getattr(own, flag), getattr(costs, flag))
-        for name, (flag, label) in SWITCHES.items()
-    ]

@@ -13,6 +13,7 @@ from minara_site.access.models import AccessEntry
 from minara_site.kernel.core.vocabulary import Category, Source
 from minara_site.kernel.guard.core import RULES
 from profile_app.documents.models import Document
+from profile_app.portrait.core.profile import SETTINGS
 from profile_app.prompt.selectors import load_prompt
 from profile_app.prompt.services import end_session, start_session
 from profile_app.workspace.models import Workspace
@@ -217,7 +218,7 @@ def test_the_page_needs_few_queries(page, ana, now, django_assert_max_num_querie
     with django_assert_max_num_queries(12):
         page.get("/prompt/")
     with django_assert_max_num_queries(PAGE_QUERIES):
-        page.get("/prompt/?show=now&tags=off&memories=on")
+        page.get("/prompt/?show=now&include_tags=off&include_memories=on")
 
 
 def test_false_fences_are_marked_and_counted(page, ana, now):
@@ -242,17 +243,26 @@ def test_switches_are_tried_and_nothing_is_stored(page, ana, now):
     fill(ana, now)
     own = load_prompt(owner=ana, now=timezone.now())
     tried = load_prompt(owner=ana, now=timezone.now(), tried={"include_tags": False, "include_memories": False})
-    query = "show=now&memories=off&summary=off&summary=on&tags=off"
+    query = "show=now&include_memories=off&include_trading_summary=off&include_trading_summary=on&include_tags=off"
     body = page.get(f"/prompt/?{query}").content.decode()
     assert Bytes(body).text == tried.prompt.text != own.prompt.text
     assert f"With these switches: about {tried.prompt.tokens:,} tokens." in body
-    assert f"0, saves {own.costs.include_tags}" in body
+    assert f"0, saves {own.costs['include_tags']}" in body
     assert "Switched off in your profile" in body
     assert page.get(f"/prompt/text?{query}").content.decode() == tried.prompt.text
-    assert Bytes(page.get("/prompt/?show=now&tags=maybe").content.decode()).text == own.prompt.text
+    assert Bytes(page.get("/prompt/?show=now&include_tags=maybe").content.decode()).text == own.prompt.text
     body = page.get("/prompt/").content.decode()
     assert Bytes(body).text == own.prompt.text
     assert "As the profile has them" in body
+
+
+def test_the_profile_says_of_each_switch_what_it_costs_here(page, ana, now, settings):
+    fill(ana, now)
+    for is_gated in (False, True):
+        settings.MINARA = settings.MINARA.model_copy(update={"chat_intent_gating_enabled": is_gated})
+        said = re.findall(r"carries about ([\d,]+) tokens less", page.get("/profile/").content.decode())
+        costs = load_prompt(owner=ana, now=timezone.now()).costs
+        assert said == [f"{costs[flag]:,}" for flag in SETTINGS]
 
 
 def test_each_part_says_why_it_is_there_and_leads_to_where_it_is_changed(page, operator_page, ana, now):
