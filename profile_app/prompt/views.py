@@ -122,7 +122,7 @@ def record_access(request: PageRequest, reading: Reading) -> None:
 
 
 def frame_context(request: PageRequest, reading: Reading) -> dict[str, Any]:
-    """Return what stands around every way of showing: whose prompt, the tabs, the newest sessions."""
+    """Return what every way of showing has: whose prompt, the tabs, the newest sessions."""
     sessions = list_newest_snapshots(owner=reading.owner, limit=RECENT_SESSIONS)
     if not reading.is_own:
         for each in filter(None, (*sessions, reading.snapshot)):

@@ -1,6 +1,6 @@
 """The exact bytes of a prompt as HTML, section by section.
 
-Every byte of the prompt stands in the page inside `.bytes`, in order, hidden characters included: joined, the text
+Every byte of the prompt is in the page inside `.bytes`, in order, hidden characters included: joined, the text
 of those elements is the prompt (screens U-17).
 """
 
@@ -116,7 +116,7 @@ def marked_html(text: str, places: Iterable[int]) -> SafeString:
 def defused_places(text: str) -> list[int]:
     """Return where a bracket of a false fence was neutralised: where it would be again, were it sharp.
 
-    A row is fenced by itself, and a document as a whole: in one a false fence may stand across lines.
+    A row is fenced by itself, and a document as a whole: there a false fence may go across lines.
     """
     places, start = [], 0
     for piece in pieces_of(text):

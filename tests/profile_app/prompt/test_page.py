@@ -118,6 +118,7 @@ def test_before_the_first_session_the_page_explains_the_bare_block(page, ana):
     body = page.get("/prompt/").content.decode()
     assert "No session has started yet" in body
     assert "Nothing: there is no memory yet." in body
+    assert "The boundary tags and their note are always there." in body
     assert Bytes(body).text == load_prompt(owner=ana, now=timezone.now()).prompt.text
     assert page.get("/prompt/text").content.decode() == Bytes(body).text
 
