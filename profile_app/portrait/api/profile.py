@@ -4,15 +4,11 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from ninja import Query, Router, Schema, Status
 from pydantic import Field, StrictBool
 
-from minara_site.access.access_log import log_access
 from minara_site.access.api_auth import allow
-from minara_site.access.models import User
 from minara_site.access.policy import Act
-from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard.selectors import hold_record
 from minara_site.shell.pages import PageRequest
 from minara_site.web.schemas import Data, HeldOut, OwnerQuery, Strict
@@ -23,6 +19,7 @@ from profile_app.portrait.core.wallets import Wallet
 from profile_app.portrait.selectors.profile import profile_record, settings_record, wallet_records
 from profile_app.portrait.services.profile import (
     change_settings,
+    open_profile,
     request_refresh,
     save_custom_prompt,
     set_reference_wallets,
@@ -147,10 +144,7 @@ class RefreshRun(Schema):
 @router.get("/profile", summary="Read the portrait", auth=allow(Act.PROFILE_READ), response=Data[PortraitOut])
 def read(request: PageRequest, query: Query[OwnerQuery]) -> dict[str, Any]:
     """Read who the owner is, as prompts may say it; texts that wait for a decision are left out."""
-    owner = request.principal.reads(Act.PROFILE_READ, query.owner)
-    if not isinstance(owner, User):
-        raise NotFound(_("Name one owner: a profile belongs to one person."))
-    log_access(principal=request.principal, owner_ids=[owner.pk], kind="profile", now=timezone.now())
+    owner = open_profile(principal=request.principal, owner_name=query.owner, now=timezone.now())
     return {"data": profile_record(owner, reader=request.principal.owner)}
 
 

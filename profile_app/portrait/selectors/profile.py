@@ -7,6 +7,7 @@ from memory_app.memories.models import Memory
 from memory_app.memories.selectors import read_memories
 from minara_site.access.models import User
 from minara_site.kernel.core.vocabulary import Category
+from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.masking import mask, masked_for
 from minara_site.kernel.jobs.models import JobRun
 from minara_site.kernel.prepared import OWNER_ID, Prepared
@@ -78,8 +79,9 @@ def settings_record(profile: FinancialProfile) -> dict[str, bool]:
 
 
 def wallet_records(wallets: tuple[Wallet, ...]) -> list[dict[str, Any]]:
-    """Return wallets as the API answers them."""
-    return [{"address": each.address, "label": each.label or None} for each in wallets]
+    """Return wallets as the API answers them, without labels that today's guard refuses."""
+    labels = ["" if guard.judge(each.label).is_held else each.label for each in wallets]
+    return [{"address": each.address, "label": label or None} for each, label in zip(wallets, labels, strict=True)]
 
 
 def profile_record(owner: User, *, reader: User) -> dict[str, Any]:

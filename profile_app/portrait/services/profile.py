@@ -3,7 +3,7 @@
 The custom prompt and the summaries are documents: they keep the versions, and what waits; the row has what is in force.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from math import ceil
 
@@ -11,7 +11,10 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from minara_site.access.access_log import log_access
 from minara_site.access.models import User
+from minara_site.access.policy import Act
+from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.services import content_digest, record_audit
 from minara_site.kernel.errors import Conflict, FieldError, Invalid, NotFound, Throttled
 from minara_site.kernel.guard import core as guard
@@ -22,7 +25,7 @@ from minara_site.kernel.ownership import lock_owner
 from minara_site.kernel.plain_text import storable_problem
 from profile_app.documents.core import CUSTOM_PROMPT, PROFILE_SUMMARY, Origin
 from profile_app.documents.models import Document
-from profile_app.documents.selectors import find_document, get_revision
+from profile_app.documents.selectors import find_document
 from profile_app.documents.services import SavedDocument, save_document, save_draft
 from profile_app.portrait.core.profile import REFRESH, SETTINGS, SUMMARIES, refresh_wait
 from profile_app.portrait.core.wallets import (
@@ -43,6 +46,15 @@ ADDRESS_PROBLEMS = {
         "The checksum does not match: a character is wrong. Copy the address again, or write it in lower case."
     ),
 }
+
+
+def open_profile(*, principal: Principal, owner_name: str | None, now: datetime) -> User:
+    """Return whose profile is read, and log the reading of another owner's. Raises NotFound."""
+    owner = principal.reads(Act.PROFILE_READ, owner_name)
+    if not isinstance(owner, User):
+        raise NotFound(_("Name one owner: a profile belongs to one person."))
+    log_access(principal=principal, owner_ids=[owner.pk], kind="profile", now=now)
+    return owner
 
 
 def lock_profile(owner: User, now: datetime) -> FinancialProfile:
@@ -84,12 +96,13 @@ def set_reference_wallets(
 ) -> tuple[Wallet, ...]:
     """Replace the wallets that a user follows, in their order, and return them as stored; the same change nothing.
 
-    Raises Invalid, which names each wrong one by its place, and Conflict (`stale`) unless they are `expected` now.
+    A label that is stored so is not judged again. Raises Invalid, which names each wrong one by its place, and Conflict
+    (`stale`) unless they are `expected` now.
     """
-    checked = clean_wallets(list(wallets))
     with transaction.atomic():
         profile = lock_profile(owner, now)
         stored = parse_wallets(profile.reference_wallets_json)
+        checked = clean_wallets(list(wallets), stored)
         if expected is not None and tuple(expected) != stored:
             raise Conflict(_("This changed since you opened it. Reload the page."), code="stale")
         if checked == stored:
@@ -101,7 +114,7 @@ def set_reference_wallets(
     return checked
 
 
-def clean_wallets(wallets: Sequence[Wallet]) -> tuple[Wallet, ...]:
+def clean_wallets(wallets: Sequence[Wallet], stored: Collection[Wallet]) -> tuple[Wallet, ...]:
     """Return wallets as they are stored. Raises Invalid."""
     if len(wallets) > MAX_WALLETS:
         problem = _("Follow at most %(max)d wallets.") % {"max": MAX_WALLETS}
@@ -114,7 +127,7 @@ def clean_wallets(wallets: Sequence[Wallet]) -> tuple[Wallet, ...]:
             problems.append((place, FieldError(f"wallets.{place}.address", problem)))
         elif isinstance(address, str):
             checked.append(Wallet(address, label))
-        if problem := label_problem(label):
+        if problem := "" if Wallet(str(address), label) in stored else label_problem(label):
             problems.append((place, FieldError(f"wallets.{place}.label", problem)))
     if problems:
         named = (_("Wallet %(number)d: %(problem)s") % {"number": n + 1, "problem": e.message} for n, e in problems)
@@ -163,6 +176,9 @@ def save_custom_prompt(
         stored = find_document(owner=owner, kind=CUSTOM_PROMPT, name=CUSTOM_PROMPT)
         if not content and (stored is None or not stored.version):
             nothing = stored or Document(owner=owner, kind=CUSTOM_PROMPT, name=CUSTOM_PROMPT, updated_at=now)
+            if stored and origin is Origin.PAGE:
+                stored.draft, stored.draft_at = "", None
+                stored.save(update_fields=["draft", "draft_at"])
             return SavedDocument(nothing, is_changed=False)
         try:
             saved = save_document(
@@ -179,30 +195,6 @@ def save_custom_prompt(
         except Invalid as refusal:
             raise Invalid(refusal.detail, errors=(FieldError(CUSTOM_PROMPT, refusal.detail),)) from None
     return saved
-
-
-def restore_custom_prompt(
-    *,
-    owner: User,
-    number: int,
-    actor: str,
-    now: datetime,
-    expected_version: int | None = None,
-    is_confirmed: bool = False,
-) -> SavedDocument:
-    """Put an earlier version in force as a new one; 0 is the time before the first. Raises NotFound and Conflict."""
-    document = find_document(owner=owner, kind=CUSTOM_PROMPT, name=CUSTOM_PROMPT)
-    if document is None:
-        raise NotFound(_("There is no such version."))
-    return save_custom_prompt(
-        owner=owner,
-        content=get_revision(document, number).content if number else "",
-        origin=Origin.REVERT,
-        actor=actor,
-        now=now,
-        expected_version=expected_version,
-        is_confirmed=is_confirmed,
-    )
 
 
 def save_custom_prompt_draft(*, owner: User, draft: str, version: int, now: datetime) -> Document:

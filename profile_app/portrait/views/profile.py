@@ -9,7 +9,6 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from minara_site.access.access_log import log_access
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.kernel.core.diff import word_diff
@@ -28,8 +27,8 @@ from profile_app.portrait.forms import PromptForm, WalletForm
 from profile_app.portrait.pages.profile import SWITCHES, counted, page_context, preview_prompt
 from profile_app.portrait.services.profile import (
     change_settings,
+    open_profile,
     request_refresh,
-    restore_custom_prompt,
     save_custom_prompt,
     save_custom_prompt_draft,
 )
@@ -116,8 +115,13 @@ def restore_prompt(request: PageRequest, number: int) -> HttpResponse:
         form.add_error("custom_prompt", NOT_STORED)
         return show_profile(request, owner, form=form, status=UNREADABLE)
     before = parse_number(request.GET.get("version", "")) or document.version
-    saved = restore_custom_prompt(
-        owner=owner, number=number, actor=request.principal.actor, now=timezone.now(), expected_version=before
+    saved = save_custom_prompt(
+        owner=owner,
+        content=text,
+        origin=Origin.REVERT,
+        actor=request.principal.actor,
+        now=timezone.now(),
+        expected_version=before,
     )
     return answer_saved(request, saved, before=before)
 
@@ -174,12 +178,8 @@ def refresh(request: PageRequest) -> HttpResponse:
 
 
 def open_owner(request: PageRequest) -> User:
-    """Return whose profile is read, and log the reading of somebody else's. Raises NotFound."""
-    owner = request.principal.reads(Act.PROFILE_READ, request.GET.get("owner"))
-    if not isinstance(owner, User):
-        raise NotFound(_("Name one owner: a profile belongs to one person."))
-    log_access(principal=request.principal, owner_ids=[owner.pk], kind="profile", now=timezone.now())
-    return owner
+    """Return whose profile a page shows. Raises NotFound."""
+    return open_profile(principal=request.principal, owner_name=request.GET.get("owner"), now=timezone.now())
 
 
 def find_prompt(owner: User) -> Document | None:

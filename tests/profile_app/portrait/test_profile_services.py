@@ -11,16 +11,15 @@ from minara_site.console.quarantine.services import release_holds
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.errors import Conflict, Invalid, Throttled
 from minara_site.kernel.jobs.models import JobRun
-from profile_app.documents.core import PROFILE_SUMMARY, Origin
+from profile_app.documents.core import CUSTOM_PROMPT, PROFILE_SUMMARY, Origin
 from profile_app.documents.models import Document
 from profile_app.documents.services import save_document
-from profile_app.portrait.core.wallets import Wallet, parse_wallets
+from profile_app.portrait.core.wallets import Wallet, dump_wallets, parse_wallets
 from profile_app.portrait.models import FinancialProfile
-from profile_app.portrait.selectors.profile import load_profile
+from profile_app.portrait.selectors.profile import load_profile, profile_record
 from profile_app.portrait.services.profile import (
     change_settings,
     request_refresh,
-    restore_custom_prompt,
     save_custom_prompt,
     save_custom_prompt_draft,
     set_reference_wallets,
@@ -105,6 +104,18 @@ class TestWallets:
             set_reference_wallets(owner=ana, wallets=[Wallet(EVM)] * 11, actor="test", now=NOON)
         assert not FinancialProfile.objects.exists()
 
+    def test_a_label_that_is_refused_today_blocks_no_other_change_and_no_agent_reads_it(self, ana):
+        refused = Wallet(EVM, ATTACK)
+        FinancialProfile.objects.create(
+            owner=ana, reference_wallets_json=dump_wallets([refused]), created_at=NOON, updated_at=NOON
+        )
+        stored = set_reference_wallets(owner=ana, wallets=[refused, Wallet(SOLANA, "swing")], actor="test", now=NOON)
+        assert stored[0] == refused
+        read = [{"address": EVM, "label": None}, {"address": SOLANA, "label": "swing"}]
+        assert profile_record(ana, reader=ana)["reference_wallets"] == read
+        with pytest.raises(Invalid):
+            set_reference_wallets(owner=ana, wallets=[refused, Wallet(SOLANA, ATTACK)], actor="test", now=NOON)
+
     def test_overwrites_no_change_that_it_has_not_seen(self, ana):
         set_reference_wallets(owner=ana, wallets=[Wallet(EVM)], actor="test", now=NOON)
         with pytest.raises(Conflict):
@@ -123,7 +134,7 @@ class TestCustomPrompt:
         assert in_force() == "Numbers first.\r\n "
         release_holds(principal=replace(browser(ana), is_fresh=True), owner=ana, hold_ids=[held.pk], now=LATER)
         assert in_force() == ATTACK
-        restore_custom_prompt(owner=ana, number=1, actor="test", now=LATER, expected_version=2)
+        write(ana, "Numbers first.\r\n ", origin=Origin.REVERT, now=LATER, expected_version=2)
         assert in_force() == "Numbers first.\r\n "
         write(ana, " \n", now=LATER)
         assert in_force() == ""
@@ -141,6 +152,13 @@ class TestCustomPrompt:
         assert Document.objects.get().draft == "half a sen"
         write(ana, "Half a sentence.", now=LATER)
         assert Document.objects.get().draft == ""
+
+    def test_an_emptied_box_ends_the_draft_also_before_the_first_text(self, ana):
+        Document.objects.create(owner=ana, kind=CUSTOM_PROMPT, name=CUSTOM_PROMPT, draft="half a sen", updated_at=NOON)
+        write(ana, "", actor="key:abcd1234", origin=Origin.KEY)
+        assert Document.objects.get().draft == "half a sen"
+        assert not write(ana, " \n").is_changed
+        assert Document.objects.values_list("draft", "draft_at").get() == ("", None)
 
     @table("text", ["x" * 4_001, "a\0b", "\ud800"])
     def test_refuses_what_it_cannot_keep_by_the_name_of_the_field(self, ana, text):
