@@ -3,17 +3,18 @@
 from typing import Any
 
 from django.utils import timezone
-from ninja import Router, Schema
+from ninja import Query, Router, Schema
 from pydantic import Field, JsonValue
 
 from minara_site.access.api_auth import allow
 from minara_site.access.policy import Act
 from minara_site.shell.pages import PageRequest
-from minara_site.web.schemas import Data, Strict
+from minara_site.web.schemas import Data, OwnerQuery, Strict
 from profile_app.onboarding.core import MAX_CAPITAL_CHARS, Question
 from profile_app.onboarding.selectors import get_onboarding_status
 from profile_app.onboarding.services import complete_onboarding
 from profile_app.portrait.core.tags import allowed_values
+from profile_app.portrait.services.profile import open_profile
 
 router = Router(tags=["profile"])
 
@@ -47,9 +48,10 @@ class OnboardingOut(Schema):
     auth=allow(Act.PROFILE_READ),
     response=Data[OnboardingOut],
 )
-def get_status(request: PageRequest) -> dict[str, Any]:
+def get_status(request: PageRequest, query: Query[OwnerQuery]) -> dict[str, Any]:
     """Say whether it is completed, how many of the four tags are declared, and how many of its memories live."""
-    return {"data": get_onboarding_status(owner=request.principal.owner)}
+    owner = open_profile(principal=request.principal, owner_name=query.owner, now=timezone.now())
+    return {"data": get_onboarding_status(owner=owner)}
 
 
 @router.post(

@@ -14,6 +14,7 @@ from memory_app.memories.models import Memory
 from minara_site.access.models import User
 from minara_site.kernel.core.tokens import estimate_tokens
 from minara_site.kernel.core.vocabulary import Category
+from minara_site.kernel.guard.masking import mask_nested, masked_for
 from profile_app.onboarding.core import TAGGED, Answers, Question
 from profile_app.onboarding.selectors import MemoryAct, find_memories, plan_memories
 from profile_app.portrait.core.tags import SCHEMA, TagSource, labels_of, serialize_tag_value
@@ -100,8 +101,8 @@ CHOICES = {
     for question, hints in HINTS.items()
 }
 KEPT: dict[MemoryAct, Words] = {
-    MemoryAct.KEEP_REWRITTEN: gettext_lazy("You rewrote its memory. It stays as you left it."),
-    MemoryAct.KEEP_DELETED: gettext_lazy("You deleted its memory. It stays deleted."),
+    MemoryAct.KEEP_REWRITTEN: gettext_lazy("Its memory was rewritten by hand. It stays so."),
+    MemoryAct.KEEP_DELETED: gettext_lazy("Its memory was deleted by hand. It stays deleted."),
 }
 
 
@@ -147,11 +148,15 @@ class Known:
     memories: Mapping[Question, Memory]
 
     @classmethod
-    def load(cls, owner: User) -> Self:
-        """Read it. Three queries."""
+    def load(cls, owner: User, reader: User | None = None) -> Self:
+        """Read it, for a reader who is not the owner without secrets and without what does not count. Three queries."""
         profile = load_profile(owner.pk)
         tags = {tag.name: tag.value for tag in list_tags(owner=owner) if tag.source == TagSource.USER}
-        return cls(profile, Answers.parse(profile.onboarding_answers_json), tags, find_memories(owner))
+        stored, memories = Answers.parse(profile.onboarding_answers_json), find_memories(owner)
+        if reader and reader != owner:
+            stored = Answers(given=mask_nested(stored.given))
+            memories = {question: masked_for(reader, row) for question, row in memories.items()}
+        return cls(profile, stored, tags, memories)
 
     def progress(self, current: Question | None = None) -> list[tuple[Question, Words, bool, bool]]:
         """Return each question with its name, and whether it was seen and is the current one."""

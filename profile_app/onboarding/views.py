@@ -8,6 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from pydantic import JsonValue
 
+from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Invalid, NotFound
 from minara_site.shell.pages import PageRequest, page
@@ -17,12 +18,13 @@ from profile_app.onboarding.core import MAX_CAPITAL_CHARS, Question
 from profile_app.onboarding.pages import CHOICES, TEXTS, Known
 from profile_app.onboarding.services import check_answers, finish_run, save_answer, undo_completion
 from profile_app.portrait.core.tags import MULTIPLE
+from profile_app.portrait.views.profile import open_owner
 
 
 @page(Act.PROFILE_READ)
 def overview(request: PageRequest) -> HttpResponse:
-    """Show where to begin or continue, the answers that wait to be finished, or what the answers became."""
-    return show_overview(request)
+    """Show where to begin or continue, the answers that wait to be finished, or what they became."""
+    return show_overview(request, open_owner(request))
 
 
 @page(Act.PROFILE_WRITE, methods=("GET", "POST"))
@@ -58,7 +60,7 @@ def finish(request: PageRequest) -> HttpResponse:
     try:
         done = finish_run(principal=request.principal, now=timezone.now())
     except Invalid as refusal:
-        return show_overview(request, error=refusal.detail)
+        return show_overview(request, request.user, error=refusal.detail)
     if done and (done.tags_changed or done.memories_written):
         toast(request, _("Finished. Your agent reads it from the next session on."), reverse("onboarding:undo"))
     elif done:  # else it is a second click
@@ -112,13 +114,15 @@ def show_step(request: PageRequest, question: Question, *, sent: JsonValue = Non
     return render_page(request, "profile_app/onboarding/step.html", context, status=status)
 
 
-def show_overview(request: PageRequest, *, error: str = "") -> HttpResponse:
-    """Answer the page of all answers."""
-    known = Known.load(request.user)
+def show_overview(request: PageRequest, owner: User, *, error: str = "") -> HttpResponse:
+    """Answer the page of all answers; of another owner without forms."""
+    known, is_own = Known.load(owner, request.user), owner == request.user
     stored = known.stored
     is_begun = bool(known.profile.onboarding_completed or stored.drafted or not stored.next_question)
     context = {
-        "title": _("Your five answers") if is_begun else _("Five questions"),
+        "title": _("Your five answers") if is_begun and is_own else _("Five questions"),
+        "is_own": is_own,
+        "owner_name": "" if is_own else owner.username,
         "profile": known.profile,
         "stored": stored,
         "is_begun": is_begun,

@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from minara_site.access.models import AccessEntry
+from minara_site.access.policy import Scope
 from tests.kit.api import agent_of, assert_problem
 from tests.kit.tables import table
 
@@ -28,6 +30,17 @@ def test_counts_what_a_call_changed_and_what_there_is(ana: Any) -> None:
     assert agent.get(PATH).json()["data"] == answer.json()["data"]
     assert agent.post(PATH, ALL).json()["data"] == {"hasCompleted": True, "tagsSet": 4, "memoriesWritten": 0}
     assert agent.post(PATH, {"capital": 25000}).json()["data"]["memoriesWritten"] == 1
+
+
+def test_an_operator_reads_the_status_of_another_owner_and_leaves_a_line(ana: Any, olga: Any, sam: Any) -> None:
+    agent_of(ana).post(PATH, {"risk": "balanced"})
+    operator = agent_of(olga, *Scope)
+    assert operator.get(f"{PATH}?owner=ana").json()["data"]["tagsSet"] == 1
+    assert operator.get(PATH).json()["data"]["tagsSet"] == 0
+    assert list(AccessEntry.objects.values_list("owner__username", "viewer__username")) == [("ana", "olga")]
+    for agent, name in ((operator, "nobody"), (operator, "all"), (agent_of(ana), "olga")):
+        assert_problem(agent.get(f"{PATH}?owner={name}"), 404, "not_found")
+    assert_problem(agent_of(sam).get(f"{PATH}?owner=ana"), 403)
 
 
 @table(

@@ -6,15 +6,18 @@ import pytest
 from django.test import Client
 
 from memory_app.memories.models import Memory
+from minara_site.access.models import AccessEntry
 from profile_app.onboarding import services
 from profile_app.onboarding.core import Question
 from profile_app.onboarding.selectors import find_memories, load_profile
 from profile_app.onboarding.services import save_answer
+from profile_app.portrait.models import FinancialProfile
 from tests.kit.clock import NOON
 from tests.kit.page import text_of, toasts_of, undo_of, words_of
 from tests.kit.visitor import visitor
 
 pytestmark = pytest.mark.django_db
+SECRET = "my key is sk" + "-ant-" + "api03-" + "aB3dE6gH9jK2mN5pQ8rS1tU4vW7xY0zA" * 3
 ANSWERS: dict[str, Any] = {
     "finance_knowledge": "level_3",
     "frequency": "weekly",
@@ -108,9 +111,28 @@ def test_a_changed_answer_waits_and_says_what_stays(page: Client, ana: Any) -> N
     assert page.post("/onboarding/capital/", {"answer": "30k"})["Location"] == "/onboarding/"
     assert page.post("/onboarding/risk/", {"answer": "aggressive"})["Location"] == "/onboarding/"
     waiting = words_of(page.get("/onboarding/"))
-    assert "You deleted its memory. It stays deleted." in waiting
+    assert "Its memory was deleted by hand. It stays deleted." in waiting
     assert "[personalization] My risk appetite: aggressive." in waiting
     assert "I trade weekly." not in waiting.partition("The agent will read")[2]
+
+
+def test_an_operator_reads_what_counts_without_its_secrets_and_changes_nothing(
+    page: Client, ana: Any, olga: Any, sam: Any
+) -> None:
+    answer_all(page)
+    page.post("/onboarding/finish/")
+    page.post("/onboarding/risk/", {"answer": "aggressive"})
+    profile = FinancialProfile.objects.filter(pk=ana.pk)
+    profile.update(onboarding_answers_json=profile.get().onboarding_answers_json.replace("25k USD", SECRET))
+    shown = text_of(visitor(olga).get("/onboarding/?owner=ana"))
+    assert "Balanced" in shown
+    assert "Aggressive" not in shown
+    assert SECRET[20:60] not in shown
+    assert 'action="/onboarding/' not in shown
+    assert 'href="/onboarding/' not in shown
+    assert AccessEntry.objects.filter(owner=ana, viewer=olga, kind="profile").count() == 1
+    assert visitor(ana).get("/onboarding/?owner=olga").status_code == 404
+    assert visitor(sam).get("/onboarding/?owner=ana").status_code == 403
 
 
 def test_the_preview_follows_the_choice(page: Client) -> None:
