@@ -118,6 +118,12 @@ def judge_text(document: Document, content: str) -> Verdict:
     return judge_stored(document.kind, {document.pk: content})[document.pk]
 
 
+def accepting_rules(document: Document, content: str) -> str:
+    """Return today's rules when they accept a text, else nothing: whoever reads it judges it, and a re-scan holds it."""
+    verdict = judge_text(document, content)
+    return "" if verdict.is_held else verdict.rules_version
+
+
 def put_in_force(
     document: Document, content: str, *, origin: Origin, actor: str, now: datetime, rules_version: str = ""
 ) -> None:
@@ -125,7 +131,7 @@ def put_in_force(
     newest = DocumentRevision.objects.filter(document=document).aggregate(Max("number")) if document.pk else {}
     before, number = document.version, (newest.get("number__max") or 0) + 1
     document.content, document.version, document.actor, document.updated_at = content, number, actor, now
-    document.rules_version = rules_version  # empty: whoever reads it next judges it
+    document.rules_version = rules_version or accepting_rules(document, content)
     document.save()
     DocumentRevision.objects.create(
         document=document, number=number, replaced=before, content=content, origin=origin, actor=actor, created_at=now
@@ -245,7 +251,7 @@ def hold_released(document: Document, *, held_at: datetime, now: datetime) -> No
     document.held_content, document.held_at = document.content, held_at
     document.content, document.version = (before.content, before.number) if before else ("", 0)
     document.actor, document.updated_at = (before.actor, before.created_at) if before else ("", held_at)
-    document.rules_version = ""
+    document.rules_version = accepting_rules(document, document.content)
     document.save()
     publish(document, now=now)
 
