@@ -31,7 +31,7 @@ class Document(models.Model):
     discarded_content = models.TextField(blank=True)
     draft = models.TextField(blank=True)
     draft_at = models.DateTimeField(null=True)
-    draft_version = models.PositiveBigIntegerField(default=0, db_default=0)
+    draft_version = models.PositiveIntegerField(default=0, db_default=0)
     rules_version = models.CharField(max_length=16, blank=True)
     folder_sha256 = models.CharField(max_length=64, blank=True)
     folder_stamp = models.CharField(max_length=60, blank=True)

@@ -119,7 +119,7 @@ def judge_text(document: Document, content: str) -> Verdict:
 
 
 def accepting_rules(document: Document, content: str) -> str:
-    """Return today's rules when they accept a text, else nothing: whoever reads it judges it, and a re-scan holds it."""
+    """Return today's rules when they accept a text, else nothing: who reads it judges it, and a re-scan holds it."""
     verdict = judge_text(document, content)
     return "" if verdict.is_held else verdict.rules_version
 
@@ -210,7 +210,8 @@ def save_draft(*, owner: User, kind: str, name: str, draft: str, version: int, n
         if document is None:
             document = Document(owner=owner, kind=kind, name=name, updated_at=now)
         kept = "" if draft == document.content else draft
-        document.draft, document.draft_at, document.draft_version = kept, now if kept else None, version
+        document.draft, document.draft_at = kept, now if kept else None
+        document.draft_version = min(version, document.version)
         document.save()
     return document
 

@@ -12,7 +12,7 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.AddField(
-            model_name="document", name="draft_version", field=models.PositiveBigIntegerField(db_default=0, default=0)
+            model_name="document", name="draft_version", field=models.PositiveIntegerField(db_default=0, default=0)
         ),
         migrations.RunPython(open_stored_drafts, migrations.RunPython.noop),
     ]

@@ -139,12 +139,8 @@ def assemble(texts: PromptTexts, switches: Mapping[str, bool], *, now: datetime)
 
 
 def masked_prompt(prompt: Prompt) -> Prompt:
-    """Return a prompt as a reader other than its owner may see it; every character keeps its place.
-
-    Line by line too: of one text the guard finds no more than 20 secrets of a kind.
-    """
-    blocks = {name: mask(getattr(prompt, name)).splitlines(keepends=True) for name in TEXTS}
-    texts: dict[str, Any] = {name: "".join(map(mask, lines)) for name, lines in blocks.items()}
+    """Return a prompt as a reader other than its owner may see it; every character keeps its place."""
+    texts: dict[str, Any] = {name: mask(getattr(prompt, name)) for name in TEXTS}
     return replace(prompt, **texts)
 
 

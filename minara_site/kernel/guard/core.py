@@ -90,34 +90,34 @@ class RuleSet:
         self._by_id = {rule.id: rule for rule in self.rules}
         self._scanner = Scanner([rule.pattern for rule in self.rules if rule.pattern])
 
-    def judge(self, text: str) -> Verdict:
-        """Return the verdict on a text. Linear in its length."""
+    def judge(self, text: str, *, most: int = MAX_FINDINGS) -> Verdict:
+        """Return the verdict on a text, with so many findings of each rule. Linear in its length."""
         found = sorted(
-            set(self._findings(text, depth=0)), key=lambda finding: (finding.start, finding.end, finding.rule)
+            set(self._findings(text, 0, most)), key=lambda finding: (finding.start, finding.end, finding.rule)
         )
         return Verdict(tuple(found), self.version)
 
-    def _findings(self, text: str, depth: int) -> Iterator[Finding]:
+    def _findings(self, text: str, depth: int, most: int) -> Iterator[Finding]:
         """Yield what the rules of this set find, a limited number for each rule."""
         counts: Counter[str] = Counter()
-        for rule_id, start, end in self._spans(text, depth):
+        for rule_id, start, end in self._spans(text, depth, most):
             counts[rule_id] += 1
-            if rule_id in self._by_id and counts[rule_id] <= MAX_FINDINGS:
+            if rule_id in self._by_id and counts[rule_id] <= most:
                 yield Finding(rule_id, self._by_id[rule_id].reason, start, end)
 
-    def _spans(self, text: str, depth: int) -> Iterator[tuple[str, int, int]]:
+    def _spans(self, text: str, depth: int, most: int) -> Iterator[tuple[str, int, int]]:
         """Yield rule, start and end of everything that is found, also by rules outside this set."""
         yield from ((HIDDEN, start, end) for start, end in find_unexpected(text))
         yield from ((FENCE, start, end) for start, end in find_fence_marks(text))
         yield from self._scanner.find_folded(fold(text))
         yield from ((secret.kind.value, secret.start, secret.end) for secret in find_secrets(text))
         if depth < _MAX_DEPTH:
-            yield from self._encoded(text, depth)
+            yield from self._encoded(text, depth, most)
 
-    def _encoded(self, text: str, depth: int) -> Iterator[tuple[str, int, int]]:
+    def _encoded(self, text: str, depth: int, most: int) -> Iterator[tuple[str, int, int]]:
         """Yield the parts in which something is found once they are decoded."""
         for part in decoded_parts(text):
-            for finding in self._findings(part.text, depth + 1):
+            for finding in self._findings(part.text, depth + 1, most):
                 if finding.reason is not Reason.HIDDEN:
                     rule = ENCODED_SECRET if finding.reason is Reason.SECRET else ENCODED
                     yield (rule, *part.span(finding.start, finding.end))
