@@ -96,20 +96,20 @@ def shape_versions(
     is_own = document.owner_id == reader.pk
     shown, whose = (str, "") if is_own else (mask, f"&owner={document.owner.username}")
     pairs = [(shown(texts.get(row.replaced, "")), shown(row.content)) for row in found]
-    sizes = [0, *accumulate(len(before) + len(after) for before, after in pairs[1:])]
+    totals = list(accumulate(len(before) + len(after) for before, after in pairs))
     return [
         VersionRow(
             number=row.number,
             author=names[row.actor],
             origin=ORIGINS[Origin(row.origin)],
             created_at=row.created_at,
-            changes=word_diff(*pair) if size <= MAX_COMPARED else None,
+            changes=word_diff(*pair) if total - totals[0] <= MAX_COMPARED else None,
             chars=len(row.content),
             is_current=row.number == document.version,
             first_url=f"?below={row.number + 1}{whose}#versions",
             restore_url=restore_url(row.number),
         )
-        for row, pair, size in zip(found, pairs, sizes, strict=True)
+        for row, pair, total in zip(found, pairs, totals, strict=True)
     ]
 
 

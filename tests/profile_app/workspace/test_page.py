@@ -112,6 +112,8 @@ class TestEditing:
         assert save(browser, "MEMORY.md", "ONE two THREE", int(version[1])).status_code == 303
 
     def test_a_draft_is_kept_for_its_writer_and_ends_with_the_save(self, browser: Client, ana: Any) -> None:
+        browser.post("/workspace/TOOLS.md/draft/", {"draft": "the first words", "version": "0"})
+        assert "the first words</textarea>" in browser.get("/workspace/TOOLS.md/").content.decode()
         write(ana, "USER.md", "in force")
         sent = {"draft": "half a", "version": "1"}
         answer = browser.post("/workspace/USER.md/draft/", sent, headers={"X-Draft": "1"})
