@@ -21,19 +21,14 @@ from minara_site.kernel.errors import Gone, NotFound
 from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.ownership import Owner
 from minara_site.kernel.plain_text import storable_problem
-from minara_site.kernel.prepared import OWNER_ID, Prepared
-from profile_app.documents.core import CUSTOM_PROMPT, PROFILE_SUMMARY
-from profile_app.documents.models import Document
-from profile_app.documents.selectors import DocumentText, accepted_texts
+from profile_app.documents.core import CUSTOM_PROMPT
 from profile_app.portrait.core.profile import INCLUDE_MEMORIES
 from profile_app.portrait.core.sections import Portrait, PreferenceRow, costs_of
-from profile_app.portrait.selectors.profile import load_settings
+from profile_app.portrait.selectors.profile import load_profile_texts, load_settings
 from profile_app.portrait.selectors.tags import stable_tags
 from profile_app.prompt.core import Prompt, assemble_prompt
 from profile_app.prompt.core.blocks import memory_documents, render_personalization, render_prefix
 from profile_app.prompt.models import TEXTS, SessionSnapshot
-from profile_app.workspace.models import Workspace
-from profile_app.workspace.problems import described
 from profile_app.workspace.selectors import PromptFiles, load_prompt_files, today_of
 
 MAX_PREFERENCES = 50
@@ -81,35 +76,17 @@ def load_texts(owner: User, switches: Mapping[str, bool], *, now: datetime) -> P
     """Read what the owner wrote or is known by. With intent gating the core of it alone (S3)."""
     is_gated = settings.MINARA.chat_intent_gating_enabled
     files = load_prompt_files(owner=owner, today=today_of(owner, now))
-    said = load_said(owner.pk)
+    texts = load_profile_texts(owner.pk)
     memories = load_prompt_rows(owner=owner, is_hidden=not switches[INCLUDE_MEMORIES])
     portrait = Portrait(
-        summaries=said,
+        summaries=texts,
         tags=stable_tags(owner.pk),
         memories=memories.personalization,
         preferences=load_preferences(owner.pk) if is_gated else (),
-        custom_prompt=said.get(CUSTOM_PROMPT, ""),
+        custom_prompt=texts.get(CUSTOM_PROMPT, ""),
         user_file=files.user,
     )
     return PromptTexts(owner, files, portrait, memories.observations)
-
-
-def load_said(owner_id: int) -> dict[str, str]:
-    """Return the custom prompt and the summaries that the guard accepts, by name; their names differ. One query."""
-    rows = SAID.ask(owner_id=owner_id)
-    by_kind = [(kind, [row for of_kind, row in rows if of_kind == kind]) for kind in SAID_KINDS]
-    return {name: text for kind, texts in by_kind for name, text in accepted_texts(kind, texts).items()}
-
-
-SAID_KINDS = (CUSTOM_PROMPT, PROFILE_SUMMARY)
-SAID = Prepared(
-    lambda kind, *row: (kind, DocumentText(*row)),
-    lambda: [
-        Document.objects.filter(owner_id=OWNER_ID, kind__in=SAID_KINDS)
-        .exclude(content="")
-        .values_list("kind", *DocumentText._fields)
-    ],
-)
 
 
 def load_preferences(owner_id: int) -> list[PreferenceRow]:
@@ -142,12 +119,6 @@ def masked_prompt(prompt: Prompt) -> Prompt:
     """Return a prompt as a reader other than its owner may see it; every character keeps its place."""
     texts: dict[str, Any] = {name: mask(getattr(prompt, name)) for name in TEXTS}
     return replace(prompt, **texts)
-
-
-def load_folder_problems(owner: User) -> list[dict[str, str]]:
-    """Return what was wrong with the owner's folder when it was read last. One query."""
-    workspace = Workspace.objects.for_owner(owner).first()
-    return described(workspace.problems) if workspace else []
 
 
 def list_sessions(*, owner: Owner) -> "QuerySet[Session]":

@@ -37,12 +37,11 @@ from profile_app.prompt.selectors import (
     get_frozen_prompt,
     get_snapshot,
     list_newest_snapshots,
-    load_folder_problems,
     load_prompt,
     masked_prompt,
 )
 from profile_app.workspace.core.identity import AgentIdentity
-from profile_app.workspace.selectors import load_identity
+from profile_app.workspace.selectors import load_identity, load_problems
 
 RECENT_SESSIONS = 10
 WORDS = {"on": True, "off": False}
@@ -139,7 +138,7 @@ def frame_context(request: PageRequest, reading: Reading) -> dict[str, Any]:
         "sessions": sessions,
         "session_id": request.GET.get("session", ""),
         "identity": identity if reading.is_own else AgentIdentity(*map(mask, astuple(identity))),
-        "problems": load_folder_problems(reading.owner),
+        "problems": load_problems(reading.owner),
         "is_gated": settings.MINARA.chat_intent_gating_enabled,
     }
 

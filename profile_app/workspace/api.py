@@ -5,14 +5,10 @@ from typing import Any, Literal
 
 from django.http import HttpResponse
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from ninja import Query, Router, Schema, Status
 
-from minara_site.access.access_log import log_access
 from minara_site.access.api_auth import allow
-from minara_site.access.models import User
 from minara_site.access.policy import Act
-from minara_site.access.principal import Principal
 from minara_site.kernel.core.tokens import estimate_tokens
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard.selectors import hold_record
@@ -24,9 +20,9 @@ from profile_app.documents.core import WORKSPACE_FILE, Origin
 from profile_app.documents.models import Document
 from profile_app.documents.selectors import document_record, find_document, find_hold, read_record
 from profile_app.workspace.core.names import IDENTITY_FILES, Placement, placement_of
-from profile_app.workspace.problems import described, unknown_name_label
-from profile_app.workspace.selectors import find_workspace, list_present
-from profile_app.workspace.services.files import write_file
+from profile_app.workspace.problems import unknown_name_label
+from profile_app.workspace.selectors import list_present, load_problems
+from profile_app.workspace.services.files import open_files, write_file
 
 router = Router(tags=["workspace"])
 BY_NAME = Order("name", descending=False)
@@ -87,14 +83,13 @@ class FileHeld(Schema):
 @router.get("/workspace", summary="List agent files", auth=allow(Act.WORKSPACE_READ), response=Data[FileList])
 def list_(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
     """List the files by name, daily notes too."""
-    owner = one_owner(request.principal, query)
+    owner = open_files(principal=request.principal, owner_name=query.owner, now=timezone.now())
     page = paginate(list_present(owner), BY_NAME, cursor=query.cursor, limit=query.limit, scope="v1/workspace")
-    workspace = find_workspace(owner)
     return {
         "data": {
             "items": [row_record(row) for row in page.items],
             "next_cursor": page.next_cursor,
-            "problems": described(workspace.problems) if workspace else [],
+            "problems": load_problems(owner),
         }
     }
 
@@ -108,8 +103,9 @@ def list_(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
 )
 def read(request: PageRequest, response: HttpResponse, file_name: str, query: Query[OwnerQuery]) -> dict[str, Any]:
     """Read one file; `held` is there while another text of it waits for its owner."""
-    owner = one_owner(request.principal, query, name=file_name)
-    document = find_document(owner=owner, kind=WORKSPACE_FILE, name=file_name) if placement_of(file_name) else None
+    name = file_name if placement_of(file_name) else ""
+    owner = open_files(principal=request.principal, owner_name=query.owner, name=name, now=timezone.now())
+    document = find_document(owner=owner, kind=WORKSPACE_FILE, name=name) if name else None
     if document is None or not (document.version or document.held_at):
         raise NotFound(unknown_name_label())
     response["ETag"] = f'"{document.version}"'
@@ -156,13 +152,3 @@ def row_record(document: Document) -> dict[str, Any]:
         "tokens": estimate_tokens(document.content),
         "waits": document.held_at is not None,
     }
-
-
-def one_owner(principal: Principal, query: OwnerQuery, *, name: str = "") -> User:
-    """Return whose files are read, and log the reading of somebody else's. Raises NotFound."""
-    owner = principal.reads(Act.WORKSPACE_READ, query.owner)
-    if not isinstance(owner, User):
-        raise NotFound(_("Name one owner: agent files belong to one person."))
-    object_id = name if placement_of(name) else ""
-    log_access(principal=principal, owner_ids=[owner.pk], kind="workspace", object_id=object_id, now=timezone.now())
-    return owner

@@ -39,7 +39,7 @@ from profile_app.workspace.core.names import (
 )
 from profile_app.workspace.core.proposals import find_missing
 from profile_app.workspace.models import Workspace
-from profile_app.workspace.problems import unknown_name_label
+from profile_app.workspace.problems import described, unknown_name_label
 
 MAX_PROPOSED, MAX_COMPARED = 200, 2_000
 
@@ -106,6 +106,12 @@ def find_workspace(owner: Owner) -> Workspace | None:
     """Return where an owner's folder is, None before the first."""
     found: Workspace | None = Workspace.objects.for_owner(owner).first()
     return found
+
+
+def load_problems(owner: Owner) -> list[dict[str, str]]:
+    """Return what was wrong with the owner's folder when it was read last. One query."""
+    workspace = find_workspace(owner)
+    return described(workspace.problems) if workspace else []
 
 
 def list_present(owner: Owner) -> "QuerySet[Document]":

@@ -12,15 +12,16 @@ from django.utils.translation import gettext as _
 from minara_site.access.models import User
 from minara_site.access.owner_command import OwnerCommand
 from minara_site.kernel.core.hidden import visible
+from profile_app.documents.core import CUSTOM_PROMPT
 from profile_app.portrait.core.profile import SETTINGS, SUMMARIES
 from profile_app.portrait.core.tags import labels_of
 from profile_app.portrait.core.wallets import parse_wallets
 from profile_app.portrait.selectors.profile import (
-    load_custom_prompt,
     load_newest_memories,
     load_profile,
-    load_summaries,
+    load_profile_texts,
     profile_record,
+    summaries_of,
 )
 from profile_app.portrait.selectors.tags import list_tags
 from profile_app.portrait.services.profile import change_settings, request_refresh
@@ -81,7 +82,8 @@ def profile_lines(owner: User) -> Iterator[str]:
             yield f"  {name}: {moment.isoformat(timespec='seconds')}"
     for wallet in parse_wallets(profile.reference_wallets_json):
         yield f"  reference_wallet: {wallet.address} {visible(wallet.label)}".rstrip()
-    summaries = load_summaries(owner)
+    texts = load_profile_texts(owner.pk)
+    summaries = summaries_of(texts)
     for name in SUMMARIES:
         yield from text_lines(name, summaries[name])
     yield _("Tags") + ":"
@@ -90,7 +92,7 @@ def profile_lines(owner: User) -> Iterator[str]:
     yield _("Newest memories") + ":"
     for memory in load_newest_memories(owner):
         yield f"  {memory.pk}: {visible(' '.join(memory.content.split()))}"
-    yield from text_lines("custom_prompt", load_custom_prompt(owner))
+    yield from text_lines("custom_prompt", texts.get(CUSTOM_PROMPT, ""))
 
 
 def text_lines(name: str, text: str) -> Iterator[str]:

@@ -28,7 +28,13 @@ from profile_app.portrait.core.profile import (
 from profile_app.portrait.core.sections import Portrait, costs_of
 from profile_app.portrait.core.wallets import MAX_WALLETS, Wallet, parse_wallets
 from profile_app.portrait.forms import MAX_PROMPT_CHARS
-from profile_app.portrait.selectors.profile import find_last_refresh, load_profile, load_summaries, settings_record
+from profile_app.portrait.selectors.profile import (
+    find_last_refresh,
+    load_profile,
+    load_profile_texts,
+    settings_record,
+    summaries_of,
+)
 from profile_app.portrait.selectors.tags import stable_tags
 
 SWITCHES: dict[str, tuple[str | Promise, str | Promise]] = {
@@ -74,7 +80,7 @@ def page_context(owner: User, reader: User, *, now: datetime) -> dict[str, Any]:
     """Return what the page shows of an owner's profile; secrets of another owner are masked. Twelve queries at most."""
     profile, is_own = load_profile(owner.pk), owner.pk == reader.pk
     document = find_document(owner=owner, kind=CUSTOM_PROMPT, name=CUSTOM_PROMPT)
-    summaries = load_summaries(owner)
+    summaries = summaries_of(load_profile_texts(owner.pk))
     memories = load_prompt_rows(owner=owner, is_hidden=False).personalization
     costs = costs_of(Portrait(summaries, stable_tags(owner.pk), memories))
     last = find_last_refresh(owner.pk)

@@ -1,5 +1,6 @@
 """Reads of the financial profile: its row, and the whole portrait as data. Sources: S3, contract (GET /v1/profile)."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -12,7 +13,8 @@ from minara_site.kernel.guard.masking import mask, masked_for
 from minara_site.kernel.jobs.models import JobRun
 from minara_site.kernel.prepared import OWNER_ID, Prepared
 from profile_app.documents.core import CUSTOM_PROMPT, PROFILE_SUMMARY
-from profile_app.documents.selectors import load_texts_in_force
+from profile_app.documents.models import Document
+from profile_app.documents.selectors import DocumentText, accepted_texts
 from profile_app.portrait.core.profile import (
     INCLUDE_MEMORIES,
     INCLUDE_SUMMARY,
@@ -51,15 +53,32 @@ def load_wallets(owner: User, *, reader: User) -> tuple[Wallet, ...]:
     return wallets if owner.pk == reader.pk else tuple(Wallet(each.address, mask(each.label)) for each in wallets)
 
 
+def load_profile_texts(owner_id: int) -> dict[str, str]:
+    """Return the custom prompt and the summaries that prompts carry, by name; their names differ. One query."""
+    rows = PROFILE_TEXTS.ask(owner_id=owner_id)
+    by_kind = [(kind, [row for of_kind, row in rows if of_kind == kind]) for kind in TEXT_KINDS]
+    return {name: text for kind, texts in by_kind for name, text in accepted_texts(kind, texts).items()}
+
+
+TEXT_KINDS = (CUSTOM_PROMPT, PROFILE_SUMMARY)
+PROFILE_TEXTS = Prepared(
+    lambda kind, *row: (kind, DocumentText(*row)),
+    lambda: [
+        Document.objects.filter(owner_id=OWNER_ID, kind__in=TEXT_KINDS)
+        .exclude(content="")
+        .values_list("kind", *DocumentText._fields)
+    ],
+)
+
+
 def load_custom_prompt(owner: User) -> str:
     """Return the custom prompt that prompts carry, empty without one."""
-    return load_texts_in_force(owner=owner, kind=CUSTOM_PROMPT, names=[CUSTOM_PROMPT]).get(CUSTOM_PROMPT, "")
+    return load_profile_texts(owner.pk).get(CUSTOM_PROMPT, "")
 
 
-def load_summaries(owner: User) -> dict[str, str]:
-    """Return both trading summaries that prompts carry, each empty without one."""
-    found = load_texts_in_force(owner=owner, kind=PROFILE_SUMMARY, names=SUMMARIES)
-    return {name: found.get(name, "") for name in SUMMARIES}
+def summaries_of(texts: Mapping[str, str]) -> dict[str, str]:
+    """Return both trading summaries of the texts of a profile, each empty without one."""
+    return {name: texts.get(name, "") for name in SUMMARIES}
 
 
 def load_newest_memories(owner: User) -> list[Memory]:
@@ -88,12 +107,13 @@ def profile_record(owner: User, *, reader: User) -> dict[str, Any]:
     """Return the portrait as the API answers it; secrets of another owner are masked."""
     is_own = owner.pk == reader.pk
     shown = str if is_own else mask
+    texts = load_profile_texts(owner.pk)
     memories = [masked_for(reader, memory) for memory in load_newest_memories(owner)]
     return {
-        "trading_summary": {name: shown(text) for name, text in load_summaries(owner).items()},
+        "trading_summary": {name: shown(text) for name, text in summaries_of(texts).items()},
         "memories": [memory_record(memory) for memory in memories],
         "tags": [tag_record(tag) for tag in list_tags(owner=owner)],
-        "custom_prompt": shown(load_custom_prompt(owner)),
+        "custom_prompt": shown(texts.get(CUSTOM_PROMPT, "")),
         "settings": load_settings(owner.pk),
         "reference_wallets": wallet_records(load_wallets(owner, reader=reader)),
     }

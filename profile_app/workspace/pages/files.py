@@ -32,10 +32,16 @@ from profile_app.workspace.core.names import (
     placement_of,
     sort_key,
 )
-from profile_app.workspace.models import Workspace
 from profile_app.workspace.pages.labels import OLD_NOTE, PLACES, Label, purpose_label
 from profile_app.workspace.problems import described
-from profile_app.workspace.selectors import count_live_sessions, find_workspace, list_present, path_of, today_of
+from profile_app.workspace.selectors import (
+    count_live_sessions,
+    find_workspace,
+    list_present,
+    load_problems,
+    path_of,
+    today_of,
+)
 
 MAX_FILE_CHARS = MAX_CHARS[WORKSPACE_FILE]
 NOTES_SHOWN = 30
@@ -147,12 +153,6 @@ def file_context(
         "cost": load_cost(owner) if name in IDENTITY_FILES else None,
         "problems": [each for each in load_problems(owner) if each["name"] == name],
     }
-
-
-def load_problems(owner: User) -> list[dict[str, str]]:
-    """Return what was wrong with the folder at its last reading."""
-    workspace: Workspace | None = find_workspace(owner)
-    return described(workspace.problems) if workspace else []
 
 
 def note_window(owner: User, now: datetime) -> list[str]:

@@ -6,7 +6,10 @@ from datetime import datetime
 
 from django.utils.translation import gettext as _
 
+from minara_site.access.access_log import log_access
 from minara_site.access.models import User
+from minara_site.access.policy import Act
+from minara_site.access.principal import Principal
 from minara_site.kernel.errors import Conflict, FieldError, Invalid, NotFound, Refused
 from profile_app.documents.core import WORKSPACE_FILE, Origin
 from profile_app.documents.models import Document
@@ -16,6 +19,15 @@ from profile_app.workspace.core.names import IDENTITY_FILES, FileName, is_done, 
 from profile_app.workspace.core.schedule import schedule_of
 from profile_app.workspace.problems import unknown_name_label
 from profile_app.workspace.selectors import today_of
+
+
+def open_files(*, principal: Principal, owner_name: str | None, now: datetime, name: str = "") -> User:
+    """Return whose files are read, and log the reading of somebody else's. Raises NotFound."""
+    owner = principal.reads(Act.WORKSPACE_READ, owner_name)
+    if not isinstance(owner, User):
+        raise NotFound(_("Name one owner: agent files belong to one person."))
+    log_access(principal=principal, owner_ids=[owner.pk], kind="workspace", object_id=name, now=now)
+    return owner
 
 
 def write_file(

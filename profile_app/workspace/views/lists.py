@@ -8,7 +8,6 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from minara_site.access.access_log import log_access
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import NotFound
@@ -20,7 +19,7 @@ from profile_app.workspace.core.names import note_name
 from profile_app.workspace.forms import NoteForm
 from profile_app.workspace.pages.files import list_context
 from profile_app.workspace.selectors import today_of
-from profile_app.workspace.services.files import remove_made
+from profile_app.workspace.services.files import open_files, remove_made
 from profile_app.workspace.services.setup import set_up
 
 MADE = "made_agent_files"  # in the browser session, for one undo: names and versions
@@ -77,12 +76,9 @@ def unscaffold(request: PageRequest) -> HttpResponse:
 
 
 def open_owner(request: PageRequest, *, name: str = "") -> User:
-    """Return whose files are read, and log the reading of somebody else's. Raises NotFound."""
-    owner = request.principal.reads(Act.WORKSPACE_READ, request.GET.get("owner"))
-    if not isinstance(owner, User):
-        raise NotFound(_("Name one owner: agent files belong to one person."))
-    log_access(principal=request.principal, owner_ids=[owner.pk], kind="workspace", object_id=name, now=timezone.now())
-    return owner
+    """Return whose files a page shows. Raises NotFound."""
+    owner_name = request.GET.get("owner")
+    return open_files(principal=request.principal, owner_name=owner_name, name=name, now=timezone.now())
 
 
 def show_list(request: PageRequest, owner: User, form: NoteForm) -> HttpResponse:
