@@ -1,0 +1,57 @@
+"""Operators acknowledge findings, and undo it. The findings themselves, and all of learning, stay as they are."""
+
+from collections.abc import Collection
+from datetime import datetime
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from learning_app.audit.models import MAX_NOTE_CHARS, Acknowledgement
+from learning_app.audit.selectors import findings_of, newest_report
+from minara_site.kernel.audit_log.services import record_audit
+from minara_site.kernel.errors import Conflict, NotFound
+from minara_site.kernel.plain_text import clean_text
+
+
+def acknowledge(*, codes: Collection[str], note: str, actor: str, now: datetime) -> list[Acknowledgement]:
+    """Acknowledge findings of the newest report at their present severity. Raises NotFound for another, Invalid.
+
+    What was acknowledged before is so anew, with this note.
+    """
+    note = clean_text(note, field="note", max_chars=MAX_NOTE_CHARS, min_chars=0)
+    with transaction.atomic():
+        report = newest_report()
+        found = {each["code"]: each for each in findings_of(report)} if report else {}
+        if not codes or not set(codes) <= found.keys():
+            raise NotFound(_("The newest report has no such finding. Reload the page."))
+        Acknowledgement.objects.filter(code__in=codes, ended_at=None).update(ended_at=now)
+        made = Acknowledgement.objects.bulk_create(
+            Acknowledgement(
+                code=code,
+                dimension=found[code]["dimension"],
+                severity=found[code]["severity"],
+                note=note,
+                actor=actor,
+                at=now,
+                is_demo=report is not None and report.is_demo,
+            )
+            for code in sorted(set(codes))
+        )
+        details = {"codes": [each.code for each in made], "ids": [each.pk for each in made]}
+        record_audit(now=now, actor=actor, tool_call="finding_acknowledged", reasoning=note, details=details)
+    return made
+
+
+def undo_acknowledgement(*, acknowledgement_id: int, actor: str, now: datetime) -> list[str]:
+    """End an acknowledgement, and those of the same act; the findings are open again. Raises NotFound, Conflict."""
+    with transaction.atomic():
+        given = Acknowledgement.objects.filter(pk=acknowledgement_id).first()
+        if given is None:
+            raise NotFound(_("There is no such acknowledgement."))
+        together = Acknowledgement.objects.filter(at=given.at, actor=given.actor, ended_at=None)
+        codes = list(together.order_by("code").values_list("code", flat=True))
+        if not codes:
+            raise Conflict(_("This was undone already."), code="undone")
+        together.update(ended_at=now)
+        record_audit(now=now, actor=actor, tool_call="finding_reopened", details={"codes": codes})
+    return codes
