@@ -1,7 +1,7 @@
 """Reads of the audit: what a pass scores, the hashes of the tables, reports, and their findings over time."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -27,7 +27,7 @@ from minara_site.kernel.errors import NotFound
 from minara_site.kernel.jobs.models import JobRun, RunState
 
 CHUNK = 2_000
-MAX_TREND = 1_000
+MAX_TREND, MAX_CHOICES = 1_000, 60
 TABLES: tuple[type[Model], ...] = (Methodology, LifecycleEvent, TradingCase, CaseHint)
 """The tables of learning that a pass reads, and that no pass changes (S2)."""
 
@@ -125,12 +125,30 @@ def latest_reports(limit: int) -> list[AuditReport]:
     return list(AuditReport.objects.order_by("-created_at", "-pk")[:limit])
 
 
+def newest_figures() -> Mapping[str, Any] | None:
+    """Return id, time, composite and band of the newest report, without its findings."""
+    rows = AuditReport.objects.order_by("-created_at", "-pk")
+    return rows.values("pk", "created_at", "composite", "band").first()
+
+
 def get_report(report_id: int | None) -> AuditReport:
     """Return one report, the newest without an id. Raises NotFound."""
     found = newest_report() if report_id is None else AuditReport.objects.filter(pk=report_id).first()
     if found is None:
         raise NotFound(_("There is no such audit report. `minara learning audit run` makes one."))
     return found
+
+
+def find_report_before(report: AuditReport) -> AuditReport | None:
+    """Return the pass before this one."""
+    earlier = Q(created_at__lt=report.created_at) | Q(created_at=report.created_at, pk__lt=report.pk)
+    return AuditReport.objects.filter(earlier).order_by("-created_at", "-pk").first()
+
+
+def list_report_choices(report: AuditReport) -> list[AuditReport]:
+    """Return the newest passes that a report can be compared with, without their findings."""
+    rows = AuditReport.objects.exclude(pk=report.pk).only("pk", "created_at", "composite")
+    return list(rows.order_by("-created_at", "-pk")[:MAX_CHOICES])
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +207,7 @@ def findings_of(report: AuditReport, *, severity: str | None = None) -> list[dic
     return sorted(kept, key=lambda finding: order.get(finding["severity"], len(order)))
 
 
-def import_days(*, since: datetime, until: datetime) -> Sequence[tuple[datetime, int]]:
+def list_imports(*, since: datetime, until: datetime) -> Sequence[tuple[datetime, int]]:
     """Return when methodologies were imported in this time, and how many rows at each moment, oldest first."""
     rows = LifecycleEvent.objects.filter(kind=LifecycleKind.IMPORTED, at__gte=since, at__lte=until)
     counts: dict[datetime, int] = {}

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -10,11 +11,32 @@ from learning_app.audit.core.records import Dimension, FindingCode
 from learning_app.audit.texts import advice_text, finding_text, score_text
 
 MISSING = "—"
+MIN_CHANGE = 0.05
 
 
 def score_number(score: float | None) -> str:
     """Return a score with one decimal, cut rather than rounded: 79.96 lies below 80."""
     return MISSING if score is None else f"{math.floor(score * 10) / 10:.1f}"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """By how many points a score changed."""
+
+    points: float
+
+    @property
+    def is_fall(self) -> bool:
+        return self.points < 0
+
+    @property
+    def number(self) -> str:
+        return f"{abs(self.points):.1f}"
+
+
+def change_of(before: float | None, after: float | None) -> Change | None:
+    """Return the change from one score to another, None without one or where it shows as 0.0."""
+    return None if before is None or after is None or abs(after - before) < MIN_CHANGE else Change(after - before)
 
 
 def finding_label(finding: Mapping[str, Any]) -> str:

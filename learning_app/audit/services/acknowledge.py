@@ -6,7 +6,7 @@ from datetime import datetime
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from learning_app.audit.models import MAX_NOTE_CHARS, Acknowledgement
+from learning_app.audit.models import MAX_NOTE_CHARS, Acknowledgement, AuditReport
 from learning_app.audit.selectors import findings_of, newest_report
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.errors import Conflict, NotFound
@@ -20,26 +20,33 @@ def acknowledge(*, codes: Collection[str], note: str, actor: str, now: datetime)
     """
     note = clean_text(note, field="note", max_chars=MAX_NOTE_CHARS, min_chars=0)
     with transaction.atomic():
-        report = newest_report()
-        found = {each["code"]: each for each in findings_of(report)} if report else {}
-        if not codes or not set(codes) <= found.keys():
-            raise NotFound(_("The newest report has no such finding. Reload the page."))
+        made = build_acknowledgements(newest_report(), codes, note=note, actor=actor, now=now)
         Acknowledgement.objects.filter(code__in=codes, ended_at=None).update(ended_at=now)
-        made = Acknowledgement.objects.bulk_create(
-            Acknowledgement(
-                code=code,
-                dimension=found[code]["dimension"],
-                severity=found[code]["severity"],
-                note=note,
-                actor=actor,
-                at=now,
-                is_demo=report is not None and report.is_demo,
-            )
-            for code in sorted(set(codes))
-        )
+        Acknowledgement.objects.bulk_create(made)
         details = {"codes": [each.code for each in made], "ids": [each.pk for each in made]}
         record_audit(now=now, actor=actor, tool_call="finding_acknowledged", reasoning=note, details=details)
     return made
+
+
+def build_acknowledgements(
+    report: AuditReport | None, codes: Collection[str], *, note: str, actor: str, now: datetime
+) -> list[Acknowledgement]:
+    """Return unsaved acknowledgements of findings of a report. Raises NotFound unless it has them all."""
+    found = {each["code"]: each for each in findings_of(report)} if report else {}
+    if report is None or not codes or not set(codes) <= found.keys():
+        raise NotFound(_("The newest report has no such finding. Reload the page."))
+    return [
+        Acknowledgement(
+            code=code,
+            dimension=found[code]["dimension"],
+            severity=found[code]["severity"],
+            note=note,
+            actor=actor,
+            at=now,
+            is_demo=report.is_demo,
+        )
+        for code in sorted(set(codes))
+    ]
 
 
 def undo_acknowledgement(*, acknowledgement_id: int, actor: str, now: datetime) -> list[str]:
