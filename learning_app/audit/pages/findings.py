@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from learning_app.audit.core.records import Severity
+from learning_app.audit.core.records import FindingCode, Severity
 from learning_app.audit.models import Acknowledgement, AuditReport
 from learning_app.audit.pages.labels import advice_label, finding_label
 from learning_app.audit.selectors import findings_of, list_acknowledged
@@ -63,6 +63,11 @@ class FindingRow:
     @property
     def is_open(self) -> bool:
         return self.is_present and self.acknowledgement is None
+
+    @property
+    def can_be_acknowledged(self) -> bool:
+        """Whether it is open, and a finding of this version."""
+        return self.is_open and self.code in set(FindingCode)
 
 
 def shape_findings(reports: Sequence[AuditReport], *, reader: User) -> list[FindingRow]:

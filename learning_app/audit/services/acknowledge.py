@@ -6,6 +6,7 @@ from datetime import datetime
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from learning_app.audit.core.records import FindingCode
 from learning_app.audit.models import MAX_NOTE_CHARS, Acknowledgement, AuditReport
 from learning_app.audit.selectors import findings_of, newest_report
 from minara_site.kernel.audit_log.services import record_audit
@@ -32,7 +33,8 @@ def build_acknowledgements(
     report: AuditReport | None, codes: Collection[str], *, note: str, actor: str, now: datetime
 ) -> list[Acknowledgement]:
     """Return unsaved acknowledgements of findings of a report. Raises NotFound unless it has them all."""
-    found = {each["code"]: each for each in findings_of(report)} if report else {}
+    findings = findings_of(report) if report else []
+    found = {each["code"]: each for each in findings if each["code"] in set(FindingCode)}
     if report is None or not codes or not set(codes) <= found.keys():
         raise NotFound(_("The newest report has no such finding. Reload the page."))
     return [
