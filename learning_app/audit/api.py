@@ -8,10 +8,10 @@ from ninja import Body, Query, Router, Status
 
 from learning_app.audit.models import AuditReport
 from learning_app.audit.schemas import (
+    AuditReportOut,
     FindingOut,
     FindingQuery,
     NewPass,
-    ReportOut,
     TrendOut,
     TrendQuery,
 )
@@ -47,7 +47,9 @@ def run(request: PageRequest, payload: Body[NewPass | None] = None) -> Status[di
     return Status(202, {"data": {"run_id": found.pk}})
 
 
-@router.get("/audit/reports", summary="List audit reports", auth=allow(Act.AUDIT_READ), response=Data[Items[ReportOut]])
+@router.get(
+    "/audit/reports", summary="List audit reports", auth=allow(Act.AUDIT_READ), response=Data[Items[AuditReportOut]]
+)
 def reports(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
     """List reports, newest first."""
     order = Order("created_at")
@@ -59,7 +61,7 @@ def reports(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
     "/audit/reports/latest",
     summary="Read the newest audit report",
     auth=allow(Act.AUDIT_READ),
-    response=Data[ReportOut],
+    response=Data[AuditReportOut],
 )
 def latest(request: PageRequest, query: Query[OwnerQuery]) -> dict[str, Any]:
     """Read the report of the last pass; before the first one that is 404."""
@@ -70,7 +72,7 @@ def latest(request: PageRequest, query: Query[OwnerQuery]) -> dict[str, Any]:
     "/audit/reports/{int:report_id}",
     summary="Read an audit report",
     auth=allow(Act.AUDIT_READ),
-    response=Data[ReportOut],
+    response=Data[AuditReportOut],
 )
 def read(request: PageRequest, report_id: int, query: Query[OwnerQuery]) -> dict[str, Any]:
     """Read one report."""

@@ -45,9 +45,10 @@ class AuditPart(DemoPart[DemoRow]):
         """Acknowledge that some asset groups have no methodology."""
         codes = [FindingCode.GROUPS_UNCOVERED]
         actor = f"user:{next(iter(load.people.values())).pk}"
-        Acknowledgement.objects.bulk_create(
-            build_acknowledgements(latest_reports(1)[0], codes, note=NOTE, actor=actor, now=load.ago(HOUR / 2))
-        )
+        made = build_acknowledgements(latest_reports(1)[0], codes, note=NOTE, actor=actor, now=load.ago(HOUR / 2))
+        for each in made:
+            each.is_demo = True
+        Acknowledgement.objects.bulk_create(made)
 
     def store(self, load: DemoLoad, owner: User, row: DemoRow) -> None:
         """No row of a file is stored."""

@@ -42,7 +42,7 @@ class DimensionOut(Schema):
     advisory_actions: list[str] = []
 
 
-class ReportOut(Schema):
+class AuditReportOut(Schema):
     """What one pass found; the weights used sum to 1. Composite and band are null when no dimension has a score."""
 
     id: int

@@ -12,6 +12,7 @@ urlpatterns = [
     path("findings/", findings.finding_list, name="findings"),
     path("findings/acknowledge/", findings.acknowledge_findings, name="acknowledge"),
     path("findings/reopen/<int:acknowledgement_id>/", findings.reopen, name="reopen"),
+    path("findings/restore/<int:acknowledgement_id>/", findings.restore, name="restore"),
     path("<int:report_id>/", report.report_page, name="report"),
     path("<int:report_id>/<str:code>/", report.finding_page, name="finding"),
 ]

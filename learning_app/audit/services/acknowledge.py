@@ -4,6 +4,7 @@ from collections.abc import Collection
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from learning_app.audit.core.records import FindingCode
@@ -45,22 +46,45 @@ def build_acknowledgements(
             note=note,
             actor=actor,
             at=now,
-            is_demo=report.is_demo,
         )
         for code in sorted(set(codes))
     ]
 
 
-def undo_acknowledgement(*, acknowledgement_id: int, actor: str, now: datetime) -> list[str]:
-    """End an acknowledgement, and those of the same act; the findings are open again. Raises NotFound, Conflict."""
+def undo_acknowledgement(*, acknowledgement_id: int, actor: str, now: datetime) -> list[Acknowledgement]:
+    """End an acknowledgement and those of the same act; the findings are open again. Raises NotFound, Conflict."""
     with transaction.atomic():
-        given = Acknowledgement.objects.filter(pk=acknowledgement_id).first()
-        if given is None:
-            raise NotFound(_("There is no such acknowledgement."))
+        given = get_acknowledgement(acknowledgement_id)
         together = Acknowledgement.objects.filter(at=given.at, actor=given.actor, ended_at=None)
-        codes = list(together.order_by("code").values_list("code", flat=True))
-        if not codes:
-            raise Conflict(_("This was undone already."), code="undone")
-        together.update(ended_at=now)
-        record_audit(now=now, actor=actor, tool_call="finding_reopened", details={"codes": codes})
-    return codes
+        return set_ended(together, ended_at=now, act="finding_reopened", actor=actor, now=now)
+
+
+def restore_acknowledgement(*, acknowledgement_id: int, actor: str, now: datetime) -> list[Acknowledgement]:
+    """Undo that acknowledgements were ended together. Raises NotFound, Conflict."""
+    with transaction.atomic():
+        given = get_acknowledgement(acknowledgement_id)
+        given_since = Acknowledgement.objects.filter(ended_at=None).values("code")
+        together = Acknowledgement.objects.filter(ended_at=given.ended_at).exclude(ended_at=None)
+        left = together.exclude(code__in=given_since)
+        return set_ended(left, ended_at=None, act="finding_acknowledged", actor=actor, now=now)
+
+
+def get_acknowledgement(acknowledgement_id: int) -> Acknowledgement:
+    """Return an acknowledgement. Raises NotFound."""
+    given = Acknowledgement.objects.filter(pk=acknowledgement_id).first()
+    if given is None:
+        raise NotFound(_("There is no such acknowledgement."))
+    return given
+
+
+def set_ended(
+    rows: "QuerySet[Acknowledgement]", *, ended_at: datetime | None, act: str, actor: str, now: datetime
+) -> list[Acknowledgement]:
+    """End acknowledgements, or let them hold again. Raises Conflict when there are none."""
+    found = list(rows.order_by("pk").select_for_update())
+    if not found:
+        raise Conflict(_("This was undone already."), code="undone")
+    Acknowledgement.objects.filter(pk__in=[each.pk for each in found]).update(ended_at=ended_at)
+    details = {"codes": [each.code for each in found], "ids": [each.pk for each in found]}
+    record_audit(now=now, actor=actor, tool_call=act, details=details)
+    return found

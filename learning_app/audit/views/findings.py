@@ -12,7 +12,7 @@ from learning_app.audit.core.records import Severity
 from learning_app.audit.forms import NoteForm
 from learning_app.audit.pages.findings import FindingRow, shape_findings
 from learning_app.audit.selectors import latest_reports
-from learning_app.audit.services.acknowledge import acknowledge, undo_acknowledgement
+from learning_app.audit.services.acknowledge import acknowledge, restore_acknowledgement, undo_acknowledgement
 from learning_app.audit.texts import SEVERITY_LABELS
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Invalid
@@ -74,9 +74,19 @@ def acknowledge_findings(request: PageRequest) -> HttpResponse:
 @page(Act.FINDING_ACKNOWLEDGE, methods=("POST",))
 def reopen(request: PageRequest, acknowledgement_id: int) -> HttpResponse:
     """Open findings again that were acknowledged together."""
-    codes = undo_acknowledgement(
-        acknowledgement_id=acknowledgement_id, actor=request.principal.actor, now=timezone.now()
-    )
-    said = ngettext("%(count)s finding is open again.", "%(count)s findings are open again.", len(codes))
-    toast(request, said % {"count": number_label(len(codes))})
+    actor = request.principal.actor
+    ended = undo_acknowledgement(acknowledgement_id=acknowledgement_id, actor=actor, now=timezone.now())
+    said = ngettext("%(count)s finding is open again.", "%(count)s findings are open again.", len(ended))
+    undo_url = reverse("audit:restore", args=[ended[0].pk])
+    toast(request, said % {"count": number_label(len(ended))}, undo_url=undo_url)
+    return back(request, "audit:findings")
+
+
+@page(Act.FINDING_ACKNOWLEDGE, methods=("POST",))
+def restore(request: PageRequest, acknowledgement_id: int) -> HttpResponse:
+    """Undo that findings were opened again."""
+    actor = request.principal.actor
+    restored = restore_acknowledgement(acknowledgement_id=acknowledgement_id, actor=actor, now=timezone.now())
+    said = ngettext("Acknowledged %(count)s finding.", "Acknowledged %(count)s findings.", len(restored))
+    toast(request, said % {"count": number_label(len(restored))})
     return back(request, "audit:findings")
