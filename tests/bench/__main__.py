@@ -32,6 +32,7 @@ NAMES = (
     "market",
     "roles",
     "learning",
+    "audit",
     "suggestions",
     "bundle",
     "refusals",

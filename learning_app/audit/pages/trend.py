@@ -4,12 +4,13 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from functools import lru_cache
 from itertools import groupby, pairwise
 
 from django.utils import timezone
 from django.utils.formats import date_format
+from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from learning_app.audit.core.composite import Band
 from learning_app.audit.core.records import Dimension
@@ -69,6 +70,12 @@ def local_day(moment: datetime) -> date:
 
 def label_of(each: date) -> str:
     """Return a day as the axis names it."""
+    return write_day(each, get_language() or "")
+
+
+@lru_cache(maxsize=2_000)
+def write_day(each: date, language: str) -> str:
+    """Return a day in the active language, which is the key's; a page names the same days again and again."""
     return date_format(each, _("j M"))
 
 

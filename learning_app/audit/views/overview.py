@@ -1,6 +1,5 @@
 """`/audit/`: the composite, its course, the six dimensions, what was found; and a pass on request."""
 
-from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
@@ -10,11 +9,11 @@ from django.utils.translation import gettext as _
 
 from learning_app.audit.forms import PassForm
 from learning_app.audit.models import AuditReport
+from learning_app.audit.pages.course import load_course
 from learning_app.audit.pages.findings import shape_findings
 from learning_app.audit.pages.labels import score_number
-from learning_app.audit.pages.report import badge_of, hashes_equal, shape_dimensions, worst_first
-from learning_app.audit.pages.trend import draw_trend
-from learning_app.audit.selectors import MAX_TREND, latest_reports, list_imports, load_trend
+from learning_app.audit.pages.report import badge_of, hashes_equal
+from learning_app.audit.selectors import latest_reports
 from learning_app.audit.services.request import request_pass
 from minara_site.access.policy import Act
 from minara_site.shell.pages import PageRequest, page
@@ -67,16 +66,12 @@ def render_audit(request: PageRequest, form: PassForm) -> HttpResponse:
 
 def report_context(request: PageRequest, report: AuditReport, *, days: int) -> dict[str, Any]:
     """Return what the page shows of the newest report and those before it."""
-    now = timezone.now()
-    since = now - timedelta(days=days)
-    points = load_trend(since=since, until=now, limit=MAX_TREND)
     rows = shape_findings([report], reader=request.user)
     return {
         "report": report,
         "number": score_number(report.composite),
         "badge": badge_of(report.band),
-        "trend": draw_trend(points, list_imports(since=since, until=now), days=days, now=now),
-        "dimensions": worst_first(shape_dimensions(report, trend=points)),
+        "course": load_course(report, days=days, now=timezone.now()),
         "findings": rows[:SHOWN_FINDINGS],
         "open_count": sum(row.is_open for row in rows),
         "hashes_equal": hashes_equal(report),

@@ -1,6 +1,8 @@
 """Template tags of the console, built in: no template loads them. Each escapes what it is given."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
+from html import escape
 from typing import Any
 
 from django import template
@@ -23,6 +25,7 @@ from django.utils.translation import gettext as _
 
 from minara_site.web import texts
 from minara_site.web.badges import Badge, source_of, state_of
+from minara_site.web.charts import Drawing, Point, Value
 from minara_site.web.filters import Text, changed_query
 from minara_site.web.labels import declared_label
 from minara_site.web.lists import ListSpec
@@ -136,6 +139,29 @@ def time_html(moment: datetime, words: str) -> SafeString:
 def dash() -> SafeString:
     """Return the sign for what never was."""
     return format_html('<span class="ink-3" title="{}">—</span>', _("never"))
+
+
+@register.simple_tag
+def chart_rows(rows: Iterable[Value | Point]) -> SafeString:
+    """Return the rows of the table behind a chart. In one go: a chart has hundreds, and a page six charts."""
+    cells = ((row.label, _("no value") if row.value is None else row.text or row.value) for row in rows)
+    return SafeString(
+        "".join(f'<tr><td>{escape(label)}</td><td class="n">{escape(str(text))}</td></tr>' for label, text in cells)
+    )
+
+
+@register.simple_tag
+def chart_spots(drawing: Drawing) -> SafeString:
+    """Return the places of a line chart that say their value when pointed at; the last one stands out."""
+    looks = ['class="c-hit"'] * len(drawing.spots)
+    if looks:
+        looks[-1] = f'class="c-point{" c-point-ink" if drawing.bands else ""}" tabindex="0"'
+    return SafeString(
+        "".join(
+            f'<circle {look} cx="{spot.x:.1f}" cy="{spot.y:.1f}" r="4"><title>{escape(spot.title)}</title></circle>'
+            for look, spot in zip(looks, drawing.spots, strict=True)
+        )
+    )
 
 
 @register.simple_tag
