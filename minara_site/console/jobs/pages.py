@@ -22,6 +22,7 @@ from minara_site.kernel.jobs.table import Job, find_job, load_jobs
 from minara_site.web.badges import state_of
 from minara_site.web.filters import Text
 from minara_site.web.keyset import Order
+from minara_site.web.labels import enumeration
 from minara_site.web.lists import Column, Empty, Filter, FilterKind, ListSpec, Sort
 from minara_site.web.moments import number_label, span_label
 
@@ -149,6 +150,11 @@ class RunRow:
         counted = (self.run.result or {}).items()
         return [(count_label(name, self.run), value_label(value)) for name, value in counted]
 
+    @property
+    def arguments(self) -> list[tuple[str, Any]]:
+        """Return what the run works on, name by name."""
+        return [(name, value_label(value)) for name, value in self.run.arguments.items()]
+
 
 def shape_runs(runs: Iterable[JobRun], *, reader: User) -> list[RunRow]:
     """Return runs as the pages show them. Two queries at most."""
@@ -182,7 +188,9 @@ def count_label(name: str, run: JobRun) -> Text:
 
 
 def value_label(value: Any) -> Any:
-    """Return a value of a result, the end of a reflection in words."""
+    """Return a value of a result, the end of a reflection in words, several values with commas between them."""
+    if isinstance(value, list):
+        return enumeration(str(value_label(each)) for each in value)
     return ENDS.get(value, value) if isinstance(value, str) else value
 
 
