@@ -7,18 +7,16 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.http import HttpRequest
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from minara_site.access.policy import Act
 from minara_site.access.principal import ANONYMOUS, Principal
 from minara_site.kernel.counts import count_each
-from minara_site.kernel.guard.selectors import list_holds
+from minara_site.kernel.ownership import ALL_OWNERS
 from minara_site.shell.nav import Crumb, EntryLink, Place, TabLink, crumbs_to, find_place, load_entries
-from minara_site.shell.review import review_kinds
 
 SEARCH = "search"
 MAX_WAITING = 99
-WAITING = "items_waiting"
 THEMES = ("system", "light", "dark")
 
 
@@ -36,7 +34,8 @@ class Shell:
     @cached_property
     def place(self) -> Place | None:
         """Return the entry and the tab that this page belongs to; None for one that belongs to none."""
-        return find_place(self.entries, self.request.path)
+        of_one = self.request.GET.get("owner", ALL_OWNERS) != ALL_OWNERS
+        return find_place(self.entries, self.request.path, of_one=of_one)
 
     @property
     def is_tab(self) -> bool:
@@ -59,20 +58,35 @@ class Shell:
         return crumbs_to(self.place, below, back_url=self.back_url)
 
     @cached_property
-    def waiting(self) -> str:
-        """Return how many items wait for a decision of this reader, empty for none.
+    def waiting(self) -> dict[EntryLink | TabLink, int]:
+        """Return how many rows wait for the reader under each entry and each tab.
 
-        For operators the whole queue, for an owner what is held. One query, which reads at most 100 rows of each kind;
-        none where `set_waiting_count` said it.
+        What two tabs of an entry name alike counts once. One query, which reads at most 100 rows of each name.
         """
-        if (known := getattr(self.request, WAITING, None)) is not None:
-            return waiting_label(known)
-        if self.principal.may(Act.REVIEW):
-            kinds = [kind.waiting() for kind in review_kinds().values()]
-            return waiting_label(sum(count.number for count in count_each(*kinds, limit=MAX_WAITING + 1)))
-        if not self.principal.may(Act.HOLDS_READ):
-            return ""
-        return waiting_label(list_holds(owner=self.principal.owner).order_by()[: MAX_WAITING + 1].count())
+        now = timezone.now()
+        entries = {
+            entry: {tab: tab.waiting(self.principal, now) for tab in entry.tabs if tab.waiting}
+            for entry in self.entries
+        }
+        rows = {name: each for tabs in entries.values() for found in tabs.values() for name, each in found.items()}
+        counted = count_each(*rows.values(), limit=MAX_WAITING + 1) if rows else []
+        numbers = {name: count.number for name, count in zip(rows, counted, strict=True)}
+        waiting: dict[EntryLink | TabLink, int] = {}
+        for entry, tabs in entries.items():
+            waiting |= {tab: sum(numbers[name] for name in found) for tab, found in tabs.items()}
+            waiting[entry] = sum(numbers[name] for name in set().union(*tabs.values()))
+        return waiting
+
+    @property
+    def side_bar(self) -> list[tuple[EntryLink, str]]:
+        """Return the entries with the badge of each."""
+        return [(entry, waiting_label(self.waiting[entry])) for entry in self.entries]
+
+    @property
+    def tabs(self) -> list[tuple[TabLink, str]]:
+        """Return the tabs of the entry that this page belongs to with the badge of each; none where it has only one."""
+        tabs = self.place.entry.tabs if self.place else ()
+        return [(tab, waiting_label(self.waiting.get(tab, 0))) for tab in tabs] if len(tabs) > 1 else []
 
     @property
     def search(self) -> TabLink | None:
@@ -120,11 +134,6 @@ class Shell:
         """Return one or two letters for the avatar."""
         words = self.name.split()
         return "".join(word[0] for word in (words[:1] + words[1:][-1:])).upper() or "?"
-
-
-def set_waiting_count(request: HttpRequest, count: int) -> None:
-    """Give the shell a count that the page has read already."""
-    setattr(request, WAITING, count)
 
 
 def waiting_label(count: int) -> str:

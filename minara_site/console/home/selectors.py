@@ -37,6 +37,7 @@ class Own:
     """What one person has and has done."""
 
     memories: RowCount
+    held: RowCount
     has_memory: bool
     has_key: bool
     has_used_key: bool
@@ -117,6 +118,7 @@ def own_columns(user: User, now: datetime) -> dict[str, Any]:
     profile = FinancialProfile.objects.for_owner(user)
     return {
         "own_memories": CountOf(own),
+        "own_held": CountOf(list_holds(owner=user)),
         "has_memory": Exists(own.filter(is_demo=False).exclude(origin__in=list(ORIGINS))),
         "has_key": Exists(keys),
         "has_used_key": Exists(keys.filter(last_used_at__isnull=False)),
@@ -135,6 +137,7 @@ def read_own(row: Mapping[str, Any]) -> Own:
     """Return what `own_columns` found."""
     return Own(
         memories=RowCount.of(row["own_memories"]),
+        held=RowCount.of(row["own_held"]),
         has_memory=row["has_memory"],
         has_key=row["has_key"],
         has_used_key=row["has_used_key"],

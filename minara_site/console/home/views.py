@@ -89,6 +89,7 @@ def own_context(request: PageRequest, own: Own) -> dict[str, Any]:
     prompt = load_next_prompt(owner=request.user, now=timezone.now())
     return {
         "own": own,
+        "held": waiting_label(own.held.number),
         "steps": steps,
         "steps_done": sum(step.is_done for step in steps),
         "prompt": prompt,

@@ -19,10 +19,9 @@ from minara_site.console.quarantine.claims import Claimed, claim, end_claims, fi
 from minara_site.console.quarantine.forms import read_note
 from minara_site.console.quarantine.labels import midnight
 from minara_site.console.quarantine.pages import DECIDED
-from minara_site.console.quarantine.queue import ALL, GOAL, Queue, Row, load_queue
+from minara_site.console.quarantine.queue import GOAL, Queue, Row, load_queue
 from minara_site.console.quarantine.verdicts import Chosen, decide_items, undo_items
 from minara_site.kernel.errors import Conflict, Invalid, NotFound
-from minara_site.shell.context import set_waiting_count
 from minara_site.shell.pages import PageRequest, page
 from minara_site.shell.review import ReviewKind, review_kinds
 from minara_site.web.labels import sentences
@@ -217,7 +216,6 @@ def render_queue(
     """Answer the page; to HTMX the item alone, its verdict, or the list."""
     principal, now = request.principal, timezone.now()
     kinds = review_kinds().values()
-    set_waiting_count(request, found.counts[ALL].number)
     context: dict[str, Any] = {
         "title": _("Queue"),
         "page": found.page,
