@@ -8,21 +8,14 @@ from django.utils.translation import gettext_lazy as _
 from minara_site.access.policy import OPERATORS, OWNERS, Act, Role
 from minara_site.access.principal import Principal
 from minara_site.console.quarantine.pages import owner_kinds
+from minara_site.console.quarantine.queue import in_queue
 from minara_site.kernel.guard.selectors import list_holds
 from minara_site.kernel.ownership import EVERYONE
 from minara_site.shell.nav import NavEntry, NavPage
-from minara_site.shell.review import review_kinds
 from minara_site.web.filters import Rows
 
 USERS = frozenset({Role.USER})
 SUPPORT = frozenset({Role.SUPPORT})
-
-
-def in_queue(_principal: Principal, _now: datetime) -> Mapping[str, Rows]:
-    """Return what the queue lists; the holds of owners apart, because the list of held texts has them too."""
-    rows = {kind.name: kind.waiting() for kind in review_kinds().values()}
-    holds = rows.pop("hold")
-    return rows | {"hold": holds.filter(owner__isnull=False), "hold_of_instance": holds.filter(owner=None)}
 
 
 def held_texts(_principal: Principal, _now: datetime) -> Mapping[str, Rows]:

@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,12 +12,13 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from minara_site.access.principal import ANONYMOUS, Principal
-from minara_site.kernel.counts import count_each
+from minara_site.kernel.counts import RowCount, count_each
 from minara_site.kernel.ownership import ALL_OWNERS
 from minara_site.shell.nav import Crumb, EntryLink, Place, TabLink, crumbs_to, find_place, load_entries
 
 SEARCH = "search"
 MAX_WAITING = 99
+WAITING = "rows_waiting"
 THEMES = ("system", "light", "dark")
 
 
@@ -61,20 +63,14 @@ class Shell:
     def waiting(self) -> dict[EntryLink | TabLink, int]:
         """Return how many rows wait for the reader under each entry and each tab.
 
-        What two tabs of an entry name alike counts once. One query, which reads at most 100 rows of each name.
+        What two tabs of an entry name alike counts once.
         """
-        now = timezone.now()
-        entries = {
-            entry: {tab: tab.waiting(self.principal, now) for tab in entry.tabs if tab.waiting}
-            for entry in self.entries
-        }
-        rows = {name: each for tabs in entries.values() for found in tabs.values() for name, each in found.items()}
-        counted = count_each(*rows.values(), limit=MAX_WAITING + 1) if rows else []
-        numbers = {name: count.number for name, count in zip(rows, counted, strict=True)}
+        counts = count_waiting(self.request, self.entries)
         waiting: dict[EntryLink | TabLink, int] = {}
-        for entry, tabs in entries.items():
-            waiting |= {tab: sum(numbers[name] for name in found) for tab, found in tabs.items()}
-            waiting[entry] = sum(numbers[name] for name in set().union(*tabs.values()))
+        for entry in self.entries:
+            found = {tab: {name: each.number for name, each in counts.get(tab, {}).items()} for tab in entry.tabs}
+            waiting |= {tab: sum(numbers.values()) for tab, numbers in found.items()}
+            waiting[entry] = sum(reduce(or_, found.values()).values())
         return waiting
 
     @property
@@ -86,7 +82,7 @@ class Shell:
     def tabs(self) -> list[tuple[TabLink, str]]:
         """Return the tabs of the entry that this page belongs to with the badge of each; none where it has only one."""
         tabs = self.place.entry.tabs if self.place else ()
-        return [(tab, waiting_label(self.waiting.get(tab, 0))) for tab in tabs] if len(tabs) > 1 else []
+        return [(tab, waiting_label(self.waiting[tab])) for tab in tabs] if len(tabs) > 1 else []
 
     @property
     def search(self) -> TabLink | None:
@@ -134,6 +130,21 @@ class Shell:
         """Return one or two letters for the avatar."""
         words = self.name.split()
         return "".join(word[0] for word in (words[:1] + words[1:][-1:])).upper() or "?"
+
+
+def count_waiting(
+    request: HttpRequest, entries: Sequence[EntryLink], *, limit: int = MAX_WAITING + 1
+) -> dict[TabLink, dict[str, RowCount]]:
+    """Return by tab how many rows of each name wait for the reader, at most `limit` of each. One query a request."""
+    known: dict[TabLink, dict[str, RowCount]] | None = getattr(request, WAITING, None)
+    if known is None:
+        principal, now = getattr(request, "principal", ANONYMOUS), timezone.now()
+        tabs = {tab: tab.waiting(principal, now) for entry in entries for tab in entry.tabs if tab.waiting}
+        rows = {name: each for found in tabs.values() for name, each in found.items()}
+        counts = dict(zip(rows, count_each(*rows.values(), limit=limit), strict=True)) if rows else {}
+        known = {tab: {name: counts[name] for name in found} for tab, found in tabs.items()}
+        setattr(request, WAITING, known)
+    return known
 
 
 def waiting_label(count: int) -> str:
