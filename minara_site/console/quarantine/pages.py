@@ -236,8 +236,23 @@ class HoldView:
 
     @property
     def segments(self) -> tuple[Segment, ...]:
-        """The text with what was found marked."""
-        return cut(self.text, [(found.start, found.end) for found in self.findings])
+        """The text with what was found marked; of one that is found in its lead alone, that."""
+        text = self.text[: self.held.lead] if self.held and self.is_found_in_lead else self.text
+        return cut(text, [(found.start, found.end) for found in self.findings])
+
+    @property
+    def is_found_in_lead(self) -> bool:
+        """Whether nothing was found behind the lead of the text, so that the rest is shown as lines."""
+        lead = self.held.lead if self.held else None
+        return lead is not None and all(found.end <= lead for found in self.findings)
+
+    @property
+    def facts(self) -> Sequence[tuple[Text, str]]:
+        """Return the lines about the text."""
+        if self.held is None:
+            return ()
+        behind = self.held.behind if self.is_found_in_lead else ()
+        return (*self.held.facts, *((name, value if self.is_own else mask(value)) for name, value in behind))
 
     @property
     def excerpt(self) -> str:
