@@ -30,7 +30,7 @@ class ExportForm(forms.Form):
         required=False,
         initial=True,
         help_text=gettext_lazy(
-            "Brought back here, a signed file keeps its standing; anywhere else it counts as unsigned."
+            "Brought back here, a signed file counts as signed; anywhere else as unsigned."
         ),
     )
     include_constraints = forms.BooleanField(

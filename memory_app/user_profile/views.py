@@ -60,7 +60,7 @@ ENTRIES = ListSpec(
     empty=Empty(
         "person",
         gettext_lazy("Nothing here yet"),
-        gettext_lazy("What you put here stands in every prompt, such as risk_tolerance: conservative."),
+        gettext_lazy("What you put here is in every prompt, such as risk_tolerance: conservative."),
     ),
 )
 

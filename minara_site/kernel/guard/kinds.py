@@ -20,7 +20,7 @@ from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.registry import load
 
 Label = str | Promise
-KEEPS_FORMER = gettext_lazy("What stood before stands on.")
+KEEPS_FORMER = gettext_lazy("What was there before stays.")
 """What a discard does to a text that would have replaced another."""
 GOES = gettext_lazy("It is kept under Discarded for %(days)s days and can be held again; then it is removed for good.")
 DELETED = gettext_lazy("%(title)s was deleted meanwhile. Nothing was changed.")
