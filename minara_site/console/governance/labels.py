@@ -27,7 +27,11 @@ PARTS: dict[str, Text] = {
     "narrative": _("Narrative"),
     "lesson": _("Lesson"),
     "reason": _("Reason"),
+    "score": _("Score"),
     "name": _("Name"),
+    "trigger": _("Trigger"),
+    "guidance": _("Guidance"),
     "methodology": _("Methodology"),
     "evidence": _("Evidence"),
+    "preferences": _("Preferences"),
 }
