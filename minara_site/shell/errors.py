@@ -149,7 +149,7 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
 
 def permission_denied(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Answer 403."""
-    detail = _("Your role does not include this. An operator can change that.")
+    detail = _("Your account type does not include this. An operator can change that.")
     return plain_problem(request, HTTPStatus.FORBIDDEN, "refused", detail)
 
 
