@@ -63,7 +63,7 @@ COUNTS: dict[str, Text] = {each.value: label for each, label in ENDED.items()} |
     "off": gettext_lazy("switched off"),
     "outdated": gettext_lazy("out of date"),
     "passed_over": gettext_lazy("skipped"),
-    "pending": gettext_lazy("pending"),
+    "pending": gettext_lazy("pending, to be embedded"),
     "problems": gettext_lazy("folders with a problem"),
     "proposed": gettext_lazy("proposed"),
     "purged": gettext_lazy("purged"),
