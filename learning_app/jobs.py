@@ -4,6 +4,9 @@ from datetime import timedelta
 
 from django.utils.translation import gettext_lazy as _
 
+from learning_app.audit import tasks as audit
+from learning_app.audit.services import cron as audit_cron
+from learning_app.audit.services.run import AUDIT_JOB
 from learning_app.cases import tasks
 from learning_app.cases.services.cron import CRON, EVERY
 from learning_app.learnings import tasks as learnings
@@ -14,6 +17,21 @@ from minara_site.kernel.conversations.services import TURN_RECORDED
 from minara_site.kernel.jobs.table import Job
 
 JOBS = (
+    Job(
+        audit_cron.CRON,
+        audit.cron,
+        every=audit_cron.EVERY,
+        settles=True,
+        reports=True,
+        summary=_("Runs the learning audit once a day while agents are quiet, where METHODOLOGY_AUDIT_CRON_ENABLED."),
+    ),
+    Job(
+        AUDIT_JOB,
+        audit.audit_pass,
+        settles=True,
+        reports=True,
+        summary=_("Scores the learning loop and stores a report. It changes nothing else."),
+    ),
     Job(
         CRON,
         tasks.cron,

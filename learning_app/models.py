@@ -1,5 +1,6 @@
 """The app's tables, room by room."""
 
+from learning_app.audit.models import Acknowledgement, AuditReport
 from learning_app.cases.models import CandidateCase, CaseHint, CronRun, TradingCase, VerdictState
 from learning_app.court.models import CourtRecord
 from learning_app.learnings.models import Learning, SuggestionLogEntry, TurnLearning, TurnReview
@@ -7,6 +8,8 @@ from learning_app.methodologies.models import LifecycleEvent, Methodology, Rolle
 from learning_app.preferences.models import Preference, PreferenceCursor, RolledBackPreference
 
 __all__ = [
+    "Acknowledgement",
+    "AuditReport",
     "CandidateCase",
     "CaseHint",
     "CourtRecord",

@@ -6,6 +6,8 @@ from minara_site.access.policy import OPERATORS, OWNERS, Act, Role
 from minara_site.shell.nav import NavEntry, NavPage
 
 NAVIGATION = (
+    NavPage("audit", _("Audit"), "audit:page", Act.AUDIT_READ, NavEntry.LEARNING, 1),
+    NavPage("findings", _("Findings"), "audit:findings", Act.AUDIT_READ, NavEntry.LEARNING, 2),
     NavPage(
         "learnings",
         _("Learnings"),

@@ -5,6 +5,10 @@ from django.utils.translation import gettext_lazy as _
 from minara_site.web.page_acts import PageAct, UndoWhile
 
 PAGE_ACTS = (
+    PageAct("audit:run", undo="jobs:cancel", lasts=UndoWhile.RUNNING),
+    PageAct("audit:acknowledge", undo="audit:reopen"),
+    PageAct("audit:reopen", undo="audit:restore"),
+    PageAct("audit:restore", undo="audit:reopen"),
     PageAct("learnings:edit", undo="learnings:undo_edit"),
     PageAct("learnings:undo_edit", undo="learnings:undo_edit", note=_("You can undo this again.")),
     PageAct("learnings:delete", undo="learnings:restore", lasts=UndoWhile.TRASH),

@@ -3,6 +3,7 @@
 from django.urls import URLPattern, URLResolver, include, path
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("audit/", include("learning_app.audit.urls")),
     path("learnings/", include("learning_app.learnings.urls")),
     path("methodologies/", include("learning_app.methodology_pages.urls")),
     path("trading-cases/", include("learning_app.cases.urls")),

@@ -3,22 +3,16 @@
 from typing import Any
 
 from django.utils import timezone
-from ninja import Query, Router, Schema, Status
+from ninja import Query, Router, Status
 
 from memory_app.roles.services.requests import request_reflection
 from minara_site.access.api_auth import allow
 from minara_site.access.policy import Act
 from minara_site.kernel.ownership import EVERYONE
 from minara_site.shell.pages import PageRequest
-from minara_site.web.schemas import Data, OwnerQuery
+from minara_site.web.schemas import Data, OwnerQuery, RunOut
 
 router = Router(tags=["roles"])
-
-
-class RunOut(Schema):
-    """The run that does what was asked for."""
-
-    run_id: int
 
 
 @router.post(

@@ -115,6 +115,9 @@ class Act(StrEnum):
     CASES_QUERY = "cases_query"
     CASE_WRITE = "case_write"
     CASE_REVEAL = "case_reveal"
+    AUDIT_READ = "audit_read"
+    AUDIT_RUN = "audit_run"
+    FINDING_ACKNOWLEDGE = "finding_acknowledge"
     PRICES_WRITE = "prices_write"
     BUDGET_READ = "budget_read"
     BUDGET_CHANGE = "budget_change"
@@ -225,6 +228,9 @@ POLICY: dict[Act, Rule] = {
     Act.CASES_QUERY: Rule(OWNERS, Scope.LEARNING_READ, others=OPERATORS),  # over HTTP, as agents read them
     Act.CASE_WRITE: Rule(OWNERS, Scope.LEARNING_WRITE),
     Act.CASE_REVEAL: Rule(frozenset({Role.SUPPORT}), others=STAFF),
+    Act.AUDIT_READ: Rule(OPERATORS, Scope.OPERATOR),
+    Act.AUDIT_RUN: Rule(OPERATORS, Scope.OPERATOR),
+    Act.FINDING_ACKNOWLEDGE: Rule(OPERATORS),
     Act.PRICES_WRITE: Rule(OWNERS, Scope.TRADING_WRITE),
     Act.BUDGET_READ: Rule(OPERATORS, Scope.OPERATOR),
     Act.BUDGET_CHANGE: Rule(OPERATORS, fresh=True),

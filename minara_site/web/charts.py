@@ -12,9 +12,11 @@ from itertools import pairwise
 SPARK_WIDTH, SPARK_HEIGHT = 96, 32
 SPARK_LEFT, SPARK_RIGHT, SPARK_TOP, SPARK_BOTTOM = 2.0, 92.0, 4.0, 28.0
 BAR_GAP = 4.0  # between segments, of 2 000 units
+FLOOR = 22.0  # below the field of a line chart
 BAND_WORD_WIDTH = 60
 BAR_UNITS = 2000.0
 MAX_SERIES = 6
+GAP_DROP = 22.0  # from a line to the words of its gap
 TEXT_DROP = 4.0  # from the middle of an 11 px word to its base line
 
 
@@ -93,10 +95,16 @@ class Meter:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One value of a line chart; None is a gap, drawn dashed."""
+    """One value of a line chart; None is a gap, drawn dashed.
+
+    `note` marks the point with a line across and its words; `gap` are the words of a gap that begins here.
+    """
 
     label: str
     value: float | None
+    text: str = ""
+    note: str = ""
+    gap: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +163,8 @@ class Drawing:
     x_ticks: Sequence[Tick]
     y_ticks: Sequence[Tick]
     has_words: bool
+    notes: Sequence[Tick] = ()
+    gap_words: Sequence[Spot] = ()
 
     @property
     def span(self) -> float:
@@ -170,6 +180,11 @@ class Drawing:
     def band_label(self) -> float:
         """Return where the words of the bands begin."""
         return self.right + 10
+
+    @property
+    def floor(self) -> float:
+        """Return where the field ends below."""
+        return self.height - FLOOR
 
     @property
     def x_label(self) -> int:
@@ -252,11 +267,17 @@ def line_chart(
     bands: Sequence[Band] = (),
     low: float | None = None,
     high: float | None = None,
+    size: tuple[int, int] = (660, 190),
 ) -> LineChart:
-    """Return a line chart of the points, oldest first; without `low` and `high` the values set the range."""
+    """Return a line chart of the points, oldest first; without `low` and `high` the values set the range.
+
+    `size` is that of the wide drawing: width and height.
+    """
     values = [point.value for point in points if point.value is not None] or [0.0]
     bounds = (min(values) if low is None else low, max(values) if high is None else high)
-    wide = draw(points, bands, bounds, width=660, height=190, right=594 if bands else 640, words=6)
+    width, height = size
+    right = width - (BAND_WORD_WIDTH + 6 if bands else 20)
+    wide = draw(points, bands, bounds, width=width, height=height, right=right, words=6)
     narrow = draw(points, bands, bounds, width=330, height=180, right=322, words=3)
     return LineChart(label, points, wide, narrow)
 
@@ -272,13 +293,15 @@ def draw(
     words: int,
 ) -> Drawing:
     """Return the chart at one width; `words` is how many labels fit below it."""
-    left, top, bottom = 36.0, 12.0, height - 22.0
+    left, top, bottom = 36.0, 12.0, height - FLOOR
     low, high = bounds
     places = spread(len(points), left, right - 8) if points else []
     spots = [
         None
         if point.value is None
-        else Spot(x, scale(point.value, low, high, top, bottom), f"{point.label}: {point.value:,.6g}")
+        else Spot(
+            x, scale(point.value, low, high, top, bottom), f"{point.label}: {point.text or f'{point.value:,.6g}'}"
+        )
         for x, point in zip(places, points, strict=True)
     ]
     runs = split_runs(spots)
@@ -295,6 +318,8 @@ def draw(
         x_ticks=[Tick(places[index], points[index].label) for index in tick_places(len(points), words)],
         y_ticks=[Tick(scale(mark, low, high, top, bottom), f"{mark:,.6g}") for mark in marks],
         has_words=width - right > BAND_WORD_WIDTH,
+        notes=[Tick(x, point.note) for x, point in zip(places, points, strict=True) if point.note],
+        gap_words=name_gaps(points, places, spots) if width - right > BAND_WORD_WIDTH else [],
     )
 
 
@@ -307,6 +332,16 @@ def split_runs(spots: Sequence[Spot | None]) -> list[list[Spot]]:
         elif runs[-1]:
             runs.append([])
     return [run for run in runs if run]
+
+
+def name_gaps(points: Sequence[Point], places: Sequence[float], spots: Sequence[Spot | None]) -> list[Spot]:
+    """Return the words of the gaps, each below the value before it."""
+    named, last = list[Spot](), None
+    for point, x, spot in zip(points, places, spots, strict=True):
+        if point.gap and last:
+            named.append(Spot(x, last.y + GAP_DROP, point.gap))
+        last = spot or last
+    return named
 
 
 def place_band(band: Band, bounds: tuple[float, float], top: float, bottom: float) -> DrawnBand:

@@ -31,6 +31,12 @@ class Items(Schema, Generic[T]):
     next_cursor: str | None
 
 
+class RunOut(Schema):
+    """The run that does what was asked for."""
+
+    run_id: int
+
+
 class HeldOut(Schema):
     """Why the guard holds a text: the reason and the rule, and from which character to which; `note` says what is next.
 

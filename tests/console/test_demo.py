@@ -15,6 +15,8 @@ from django.db import connections
 from django.test import Client, override_settings
 from django.utils import timezone
 
+from learning_app.audit.selectors import findings_of, latest_reports
+from learning_app.audit.services.acknowledge import acknowledge
 from learning_app.cases.models import CronRun, TradingCase
 from learning_app.cases.services.record import CaseDraft, record_case
 from learning_app.learnings.models import Learning
@@ -355,6 +357,11 @@ def approve_a_preference_in_own_words(owner: Any, now: datetime) -> Any:
     return approve(preference_id=row.pk, owner=owner, statement="mine now", actor=actor, now=now)
 
 
+def acknowledge_a_finding(owner: Any, now: datetime) -> Any:
+    code = findings_of(latest_reports(1)[0])[0]["code"]
+    return acknowledge(codes=[code], note="mine now", actor=f"user:{owner.pk}", now=now)[0]
+
+
 def write_a_custom_prompt(owner: Any, now: datetime) -> Any:
     by_owner = {"origin": Origin.PAGE, "actor": f"user:{owner.pk}"}
     return save_custom_prompt(owner=owner, content="mine now", now=now, **by_owner).document
@@ -376,6 +383,7 @@ WRITTEN = {
     "financial_profile": write_a_custom_prompt,
     "methodologies": quarantine_a_methodology,
     "trading_cases": record_a_case,
+    "audit_reports": acknowledge_a_finding,
     "learnings": edit_a_learning,
     "preferences": approve_a_preference_in_own_words,
     "memories": edit_a_memory,

@@ -81,6 +81,8 @@ FORMS: dict[str, dict[str, Any]] = {
     "POST /memories/held/<int:own_hold_id>/let-in/": {"note": "my own words"},
     "POST /memories/held/<int:hold_id>/discard/": {"note": "no good"},
     "POST /quarantine/verdict/": {"action": "accept", "ids": "review_items", "confirmed": "1"},
+    "POST /audit/run/": {"window_days": "30"},
+    "POST /audit/findings/acknowledge/": {"codes": ["cron_behind"], "note": "Known since Monday"},
     "POST /methodologies/bulk/": {"action": "quarantine", "ids": ["uid"], "reason": "Three losses in a row"},
     "POST /methodologies/<str:uid>/quarantine/": {"reason": "Three losses in a row"},
     "POST /learnings/bulk/": {"action": "delete", "ids": ["learning_id"]},

@@ -39,6 +39,7 @@ TOASTS = {
     "quarantine:undo",
     "memories:undo",
     "methodologies:undo",
+    "audit:restore",
     "facts:undo_correction",
     "user_profile:undo",
     "tags:undo",
@@ -83,7 +84,7 @@ RENEWED = {  # made anew, with another key
     "user_tags": ("owner_id", "name", "value", "source", "actor", "origin"),
     "user_profile": ("owner_id", "key", "value", "actor"),
 }
-MARKS = ("decided_at", "deleted_at", "retired_at", "held_at", "reviewed_at")  # whether, not when
+MARKS = ("decided_at", "deleted_at", "ended_at", "retired_at", "held_at", "reviewed_at")  # whether, not when
 NOTHING_TO_DO = {
     "bundle.export",
     "roles.start_due",
@@ -95,6 +96,7 @@ ENDS = {  # how a row that an act made looks once it is undone
     "api_keys": lambda row: row["revoked_at"] is not None,
     "learned_preferences": lambda row: row["state"] == "rejected",
     "bundle_transfers": lambda row: row["state"] == "expired",
+    "methodology_audit_acknowledgements": lambda row: row["ended_at"] is not None,
     "job_runs": lambda row: row["state"] == "cancelled" or row["job"] in NOTHING_TO_DO,
     "memory_edges": lambda _row: True,  # of a memory in the trash
     "search_document": lambda _row: True,
@@ -140,6 +142,7 @@ MADE = {  # the sample that a new row of a table stands for, and its column
     "lifecycle_event_id": ("methodology_lifecycle_events", "id"),
     "rollback_id": ("write_rollbacks", "id"),
     "user_id": ("access_user", "id"),
+    "acknowledgement_id": ("methodology_audit_acknowledgements", "id"),
 }
 WALKS: dict[str, Walk] = {
     "memories:new": Walk(undo={"reason": "no"}),
@@ -167,6 +170,10 @@ WALKS: dict[str, Walk] = {
     "cases:reveal": Walk(caller="sam"),
     "cases:reveal_end": Walk(caller="sam", first=("cases:reveal",), undo={"reason": "ticket 8842"}),
     "role_memory:undo": Walk(first=("role_memory:mark",), undo={"correct": "yes"}),
+    "audit:run": Walk(caller="olga"),
+    "audit:acknowledge": Walk(caller="olga"),
+    "audit:reopen": Walk(caller="olga"),
+    "audit:restore": Walk(caller="olga", first=("audit:reopen",)),
     "methodologies:quarantine": Walk(caller="olga", first=("methodologies:release",)),
     "methodologies:bulk": Walk(caller="olga", first=("methodologies:release",)),
     "methodologies:release": Walk(caller="olga"),

@@ -17,6 +17,8 @@ from django.db import connections
 from django.test import Client
 from django.utils import timezone
 
+from learning_app.audit.models import Acknowledgement, AuditReport
+from learning_app.audit.services.acknowledge import acknowledge
 from learning_app.learnings.models import Learning
 from learning_app.methodologies.models import Methodology
 from learning_app.methodologies.services.decide import quarantine
@@ -53,6 +55,7 @@ from tests.contracts.bodies import QUERIES
 from tests.kit.databases import copy_databases, drop_databases, using
 from tests.kit.fixtures import make_user
 from tests.kit.tables import taken_back
+from tests.learning_app.audit.rows import make_report
 from tests.learning_app.learnings.rows import make_learning
 from tests.learning_app.rows import make_case, make_methodology, make_preference
 
@@ -303,6 +306,7 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
         "archived_limit_id": make_limit(user, canary, "archived", before="active").pk,
         "active_limit_id": make_limit(user, canary, "active", before="archived").pk,
         "preference_version": 1,
+        **seed_audit(),
         "uid": method.uid,
         "lifecycle_event_id": method.events.latest("pk").pk,
         "rollback_id": rollbacks[0].pk,
@@ -382,6 +386,17 @@ def quarantined_methodology(now: Any) -> Methodology:
     row = quarantine(uid=graduated.uid, reason="Three losses", actor="test", now=now).row
     Methodology.objects.filter(pk=row.pk).update(quarantined_by="judge")
     return row
+
+
+def seed_audit() -> dict[str, Any]:
+    """Make reports of the learning audit, once, one finding of which is acknowledged; return what names them."""
+    if not AuditReport.objects.exists():
+        for number in range(MANY):
+            found = [{"code": code, "rows": []} for code in ("cases_overdue", "cron_behind")]
+            make_report(created_at=timezone.now() - timedelta(days=MANY - number), findings=found)
+        acknowledge(codes=["cases_overdue"], note="Known", actor="test", now=timezone.now())
+    report, given = AuditReport.objects.latest("pk"), Acknowledgement.objects.latest("pk")
+    return {"report_id": report.pk, "code": "cases_overdue", "acknowledgement_id": given.pk}
 
 
 def build_world() -> World:

@@ -9,6 +9,9 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from learning_app.audit.pages.labels import score_number
+from learning_app.audit.pages.report import badge_of
+from learning_app.audit.selectors import newest_figures
 from memory_app.writes.pages import AnomalyRow, show_anomalies
 from memory_app.writes.selectors.anomalies import load_anomalies
 from memory_app.writes.selectors.brought_in import list_brought_in
@@ -59,6 +62,7 @@ def home(request: PageRequest) -> HttpResponse:
         own, instance = load_own_and_instance(request.user, now=now)
         context |= own_context(request, own) | feed_context(request, EVERYONE, now) | instance_context(instance)
         context["anomalies"] = list_anomalies(request, now)
+        context |= audit_context()
         context["budgets"] = list_tight_budgets(now) if instance.has_tight_budget else []
         return render_page(request, "console/home/operator.html", context)
     context |= own_context(request, load_own(request.user, now=now)) | feed_context(request, request.user, now)
@@ -106,6 +110,14 @@ def feed_context(request: PageRequest, owner: Owner, now: datetime) -> dict[str,
     since = request.user.previous_visit_at
     feed = load_feed(owner=owner, reader=request.user, since=since)
     return {"feed": feed, "lede": lede_label(feed, since=since, now=now)}
+
+
+def audit_context() -> dict[str, Any]:
+    """Return the newest number of the learning audit; before its first pass none. One query."""
+    figures = newest_figures()
+    if figures is None:
+        return {}
+    return {"audit": figures, "audit_number": score_number(figures["composite"]), "badge": badge_of(figures["band"])}
 
 
 def list_anomalies(request: PageRequest, now: datetime) -> list[AnomalyRow]:

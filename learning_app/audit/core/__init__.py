@@ -1,0 +1,1 @@
+"""The audit as pure functions: records in, scores, findings and the composite out."""

@@ -1,0 +1,1 @@
+"""How the audit looks: reports, trend, findings."""

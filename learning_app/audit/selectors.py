@@ -1,0 +1,216 @@
+"""Reads of the audit: what a pass scores, the hashes of the tables, reports, and their findings over time."""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Any
+
+from django.db.models import Model, Q, QuerySet
+from django.utils.translation import gettext as _
+
+from learning_app.audit.core.records import (
+    CaseCounts,
+    CaseRecord,
+    EventRecord,
+    HeartbeatRecord,
+    MethodologyRecord,
+)
+from learning_app.audit.core.scoring import count_cases
+from learning_app.audit.models import Acknowledgement, AuditReport
+from learning_app.cases.models import CaseHint, CronRun, TradingCase
+from learning_app.methodologies.models import LifecycleEvent, Methodology
+from learning_app.vocabulary import LifecycleKind, OutcomeState
+from minara_site.kernel.core.assets import AssetClass
+from minara_site.kernel.errors import NotFound
+from minara_site.kernel.jobs.models import JobRun, RunState
+
+CHUNK = 2_000
+MAX_TREND, MAX_CHOICES = 1_000, 60
+TABLES: tuple[type[Model], ...] = (Methodology, LifecycleEvent, TradingCase, CaseHint)
+"""The tables of learning that a pass reads, and that no pass changes (S2)."""
+
+
+@dataclass(frozen=True)
+class AuditWindow:
+    """What a pass reads: rows of the days up to `now`, and nothing that says it is from later."""
+
+    now: datetime
+    days: int
+
+    @property
+    def since(self) -> datetime:
+        return self.now - timedelta(days=self.days)
+
+    @cached_property
+    def methods(self) -> list[MethodologyRecord]:
+        """Every methodology as it is now."""
+        rows = Methodology.objects.order_by("pk").values_list(
+            "uid", "asset_class", "times_used", "quarantine", "held_at", "decay_at"
+        )
+        return [
+            MethodologyRecord(uid, AssetClass(asset_class), uses, not quarantine and held is None, decay is not None)
+            for uid, asset_class, uses, quarantine, held, decay in rows
+        ]
+
+    @cached_property
+    def uids(self) -> dict[int, str]:
+        """The public ids of the methodologies."""
+        return dict(Methodology.objects.values_list("pk", "uid"))
+
+    def events(self, *kinds: LifecycleKind, more_days: int = 0) -> Iterator[EventRecord]:
+        """Yield events of these kinds in the window, and of `more_days` before it, in order of time.
+
+        One of a methodology that is gone is left out.
+        """
+        uids = self.uids
+        rows = LifecycleEvent.objects.filter(
+            kind__in=kinds, at__gte=self.since - timedelta(days=more_days), at__lte=self.now
+        ).order_by("at", "pk")
+        for pk, number, kind, at, reason in rows.values_list(
+            "pk", "methodology_id", "kind", "at", "reason_text"
+        ).iterator(chunk_size=CHUNK):
+            if number is None or number in uids:
+                yield EventRecord(pk, None if number is None else uids[number], kind, at, reason)
+
+    @cached_property
+    def cases(self) -> CaseCounts:
+        """The cases that closed in the window, and the overdue ones, counted."""
+        closed = Q(resolved_at__gte=self.since, resolved_at__lte=self.now)
+        rows = TradingCase.objects.filter(closed | Q(outcome_state=OutcomeState.PENDING)).order_by("pk")
+        columns = rows.values_list("pk", "outcome_state", "decided_at", "window_ends_at")
+        return count_cases((CaseRecord(*row) for row in columns.iterator(chunk_size=CHUNK)), now=self.now)
+
+    @cached_property
+    def heartbeat(self) -> HeartbeatRecord | None:
+        """The newest heartbeat of the learning cron."""
+        runs = CronRun.objects.filter(ended_at__lte=self.now).order_by("-ended_at", "-pk")
+        found = runs.values_list("pk", "ended_at", "is_ok").first()
+        return HeartbeatRecord(*found) if found else None
+
+    @property
+    def has_demo_rows(self) -> bool:
+        """Whether rows of the demo are among what is read."""
+        return Methodology.objects.filter(is_demo=True).exists() or TradingCase.objects.filter(is_demo=True).exists()
+
+
+def hash_tables() -> dict[str, str]:
+    """Return SHA-256 over every column of every row of the learning tables, by table."""
+    return {model._meta.db_table: hash_rows(model.objects.all()) for model in TABLES}  # type: ignore[attr-defined]  # noqa: SLF001
+
+
+def hash_rows(rows: "QuerySet[Any]") -> str:
+    """Return SHA-256 over every column of these rows, in order of their primary keys."""
+    found = hashlib.sha256()
+    for row in rows.order_by("pk").values_list().iterator(chunk_size=CHUNK):
+        found.update(repr(row).encode())
+    return found.hexdigest()
+
+
+def count_deferrals(job: str, *, limit: int) -> int:
+    """Return how many of the newest ended runs of the audit's cron deferred the pass, one after another."""
+    ended = JobRun.objects.filter(job=job, state=RunState.SUCCEEDED).order_by("-created_at", "-pk")
+    results = list(ended.values_list("result", flat=True)[:limit])
+    return next((place for place, result in enumerate(results) if not (result or {}).get("deferred")), len(results))
+
+
+def newest_report() -> AuditReport | None:
+    """Return the report of the last pass."""
+    return next(iter(latest_reports(1)), None)
+
+
+def latest_reports(limit: int) -> list[AuditReport]:
+    """Return the newest reports, the newest first."""
+    return list(AuditReport.objects.order_by("-created_at", "-pk")[:limit])
+
+
+def newest_figures() -> Mapping[str, Any] | None:
+    """Return id, time, composite and band of the newest report, without its findings."""
+    rows = AuditReport.objects.order_by("-created_at", "-pk")
+    return rows.values("pk", "created_at", "composite", "band").first()
+
+
+def get_report(report_id: int | None) -> AuditReport:
+    """Return one report, the newest without an id. Raises NotFound."""
+    found = newest_report() if report_id is None else AuditReport.objects.filter(pk=report_id).first()
+    if found is None:
+        raise NotFound(_("There is no such audit report. `minara learning audit run` makes one."))
+    return found
+
+
+def find_report_before(report: AuditReport) -> AuditReport | None:
+    """Return the pass before this one."""
+    earlier = Q(created_at__lt=report.created_at) | Q(created_at=report.created_at, pk__lt=report.pk)
+    return AuditReport.objects.filter(earlier).order_by("-created_at", "-pk").first()
+
+
+def list_report_choices(report: AuditReport) -> list[AuditReport]:
+    """Return the newest passes that a report can be compared with, without their findings."""
+    rows = AuditReport.objects.exclude(pk=report.pk).only("pk", "created_at", "composite")
+    return list(rows.order_by("-created_at", "-pk")[:MAX_CHOICES])
+
+
+@dataclass(frozen=True, slots=True)
+class TrendPoint:
+    """One pass of the trend, without its findings; `band` is empty where no dimension had a score."""
+
+    id: int
+    created_at: datetime
+    window_days: int
+    composite: float | None
+    band: str
+    scores: dict[str, float | None]
+    product_version: str
+    rules_version: str
+
+
+def load_trend(*, since: datetime, until: datetime, limit: int) -> list[TrendPoint]:
+    """Return the newest passes from `since` to `until`, at most `limit`, oldest first. One query."""
+    rows = AuditReport.objects.filter(created_at__gte=since, created_at__lte=until).order_by("-created_at", "-pk")
+    columns = ("pk", "created_at", "window_days", "composite", "band", "scores", "product_version", "rules_version")
+    return [TrendPoint(*row) for row in rows.values_list(*columns)[:limit]][::-1]
+
+
+def trend_record(points: Sequence[TrendPoint], *, days: int) -> dict[str, Any]:
+    """Return a trend as API and commands answer it."""
+    names = ("id", "created_at", "window_days", "composite", "band", "scores")
+    items = [{name: getattr(point, name) for name in names} | {"band": point.band or None} for point in points]
+    return {"days": days, "items": items}
+
+
+def list_acknowledged() -> dict[str, Acknowledgement]:
+    """Return the acknowledgements that are not undone, by code."""
+    return {each.code: each for each in Acknowledgement.objects.filter(ended_at=None)}
+
+
+def report_record(report: AuditReport) -> dict[str, Any]:
+    """Return a report as API and commands answer it (contract)."""
+    return {
+        "id": report.pk,
+        "created_at": report.created_at,
+        "window_days": report.window_days,
+        "composite": report.composite,
+        "band": report.band or None,
+        "dimensions": report.dimensions,
+        "dimension_weights_used": report.dimension_weights_used,
+        "table_hashes": report.table_hashes,
+        "requested_by": report.requested_by,
+    }
+
+
+def findings_of(report: AuditReport, *, severity: str | None = None) -> list[dict[str, Any]]:
+    """Return the findings of a report, the most urgent first, then by dimension as the report has them."""
+    order = {name: place for place, name in enumerate(("high", "medium", "low"))}
+    found = [finding for one in report.dimensions.values() for finding in one.get("findings", [])]
+    kept = [finding for finding in found if severity in (None, finding["severity"])]
+    return sorted(kept, key=lambda finding: order.get(finding["severity"], len(order)))
+
+
+def list_imports(*, since: datetime, until: datetime) -> Sequence[tuple[datetime, int]]:
+    """Return when methodologies were imported in this time, and how many rows at each moment, oldest first."""
+    rows = LifecycleEvent.objects.filter(kind=LifecycleKind.IMPORTED, at__gte=since, at__lte=until)
+    counts: dict[datetime, int] = {}
+    for at in rows.order_by("at").values_list("at", flat=True)[:CHUNK]:
+        counts[at] = counts.get(at, 0) + 1
+    return list(counts.items())

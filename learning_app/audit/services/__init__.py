@@ -1,0 +1,1 @@
+"""Writes of the audit: a pass, its cron, acknowledgements."""
