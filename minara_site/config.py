@@ -384,25 +384,31 @@ class Config(BaseSettings):
     )
     methodology_audit_cron_enabled: bool = Field(
         default=False,
-        description="true or false: the learning audit runs by itself. Runs by hand work without. Read by audit.",
+        description=_("true or false: the learning audit runs by itself. Runs by hand work without.")
+        + " Read by audit.",
     )
     methodology_audit_window_days: int = Field(
-        default=30, ge=1, le=365, description="Days that an audit pass looks back, 1 to 365. Read by audit."
+        default=30, ge=1, le=365, description=_("Days that an audit pass looks back, 1 to 365.") + " Read by audit."
     )
     methodology_audit_interval_hours: int = Field(
-        default=24, ge=1, le=720, description="Hours between two passes of the audit's cron, 1 to 720. Read by audit."
+        default=24,
+        ge=1,
+        le=720,
+        description=_("Hours between two passes of the audit's cron, 1 to 720.") + " Read by audit.",
     )
     methodology_audit_idle_seconds: int = Field(
         default=60,
         ge=0,
         le=3600,
-        description="Seconds without a turn of an agent before the audit's cron runs, 0 to 3600. Read by audit.",
+        description=_("Seconds without a turn of an agent before the audit's cron runs, 0 to 3600.")
+        + " Read by audit.",
     )
     methodology_audit_max_deferrals: int = Field(
         default=12,
         ge=1,
         le=1000,
-        description="Deferred looks in a row after which the audit's cron runs beside busy agents. Read by audit.",
+        description=_("Deferred looks in a row after which the audit's cron runs beside busy agents.")
+        + " Read by audit.",
     )
     minara_skill_modules: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(),
