@@ -7,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from minara_site.access.policy import OPERATORS, OWNERS, Act, Role
 from minara_site.access.principal import Principal
+from minara_site.console.models import Alert
 from minara_site.console.quarantine.pages import owner_kinds
 from minara_site.console.quarantine.queue import in_queue
 from minara_site.kernel.guard.selectors import list_holds
@@ -23,6 +24,11 @@ def held_texts(_principal: Principal, _now: datetime) -> Mapping[str, Rows]:
     holds = list_holds(owner=EVERYONE).filter(owner__isnull=False)
     own = holds.filter(kind__in=owner_kinds())
     return {"hold": holds.exclude(kind__in=owner_kinds()), "hold_for_owner": own}
+
+
+def open_alerts(_principal: Principal, _now: datetime) -> Mapping[str, Rows]:
+    """Return the open alerts."""
+    return {"alert": Alert.objects.open()}
 
 
 def own_held_texts(principal: Principal, _now: datetime) -> Mapping[str, Rows]:
@@ -46,6 +52,7 @@ NAVIGATION = (
         waiting=held_texts,
         of_all=True,
     ),
+    NavPage("alerts", _("Alerts"), "inbox:list", Act.INBOX_READ, NavEntry.REVIEW, 6, waiting=open_alerts),
     NavPage(
         "held",
         _("Held texts"),

@@ -16,7 +16,7 @@ from minara_site.kernel.counts import RowCount, count_each
 from minara_site.kernel.ownership import ALL_OWNERS
 from minara_site.shell.nav import Crumb, EntryLink, Place, TabLink, crumbs_to, find_place, load_entries
 
-SEARCH = "search"
+SEARCH, ALERTS = "search", "alerts"
 MAX_WAITING = 99
 WAITING = "rows_waiting"
 THEMES = ("system", "light", "dark")
@@ -88,6 +88,16 @@ class Shell:
     def search(self) -> TabLink | None:
         """Return the search page, which is also above the side bar."""
         return next((tab for entry in self.entries for tab in entry.tabs if tab.name == SEARCH), None)
+
+    @cached_property
+    def alerts(self) -> TabLink | None:
+        """Return the page of alerts, which the bell above the side bar leads to; None for who has none."""
+        return next((tab for entry in self.entries for tab in entry.tabs if tab.name == ALERTS), None)
+
+    @property
+    def open_alerts(self) -> str:
+        """Return how many alerts are open, empty for none."""
+        return waiting_label(self.waiting[self.alerts]) if self.alerts else ""
 
     @property
     def theme(self) -> str:

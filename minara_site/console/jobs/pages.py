@@ -32,6 +32,8 @@ COUNTS: dict[str, Text] = {each.value: label for each, label in ENDED.items()} |
     "below": gettext_lazy("below the score"),
     "broken": gettext_lazy("what is broken"),
     "bytes": gettext_lazy("bytes"),
+    "closed": gettext_lazy("closed"),
+    "opened": gettext_lazy("opened"),
     "changed": gettext_lazy("changed meanwhile"),
     "changed_meanwhile": gettext_lazy("changed meanwhile"),
     "conflicts": gettext_lazy("conflicts found"),
