@@ -12,6 +12,6 @@ ROLE_REFLECTION = Capability(
 CONTRADICTION_JUDGE = Capability(
     "contradiction_judge",
     _("Conflict resolution by a model"),
-    _("A model decides which of two facts stands that contradict each other."),
+    _("A model decides which of two contradicting facts is kept."),
 )
 CAPABILITIES = (ROLE_REFLECTION, CONTRADICTION_JUDGE)

@@ -74,7 +74,7 @@ JOBS = (
         facts.judge,
         every=timedelta(hours=1),
         reports=True,
-        summary=_("Asks a model which of two contradicting facts stands, if MEMORY_CONSOLIDATION_ENABLED says so."),
+        summary=_("Asks a model which of two contradicting facts is kept, if MEMORY_CONSOLIDATION_ENABLED says so."),
     ),
     Job(
         START,

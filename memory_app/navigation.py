@@ -2,12 +2,33 @@
 
 from django.utils.translation import gettext_lazy as _
 
+from memory_app.facts.selectors import list_conflicts
+from memory_app.roles.selectors import list_manual_due
 from minara_site.access.policy import Act
+from minara_site.kernel.ownership import EVERYONE
 from minara_site.shell.nav import NavEntry, NavPage
 
 NAVIGATION = (
-    NavPage("conflicts", _("Conflicts"), "facts:conflicts", Act.FACTS_READ, NavEntry.REVIEW, 3),
-    NavPage("outcomes", _("Outcomes to mark"), "role_memory:outcomes", Act.ROLE_MEMORY_READ, NavEntry.REVIEW, 4),
+    NavPage(
+        "conflicts",
+        _("Conflicts"),
+        "facts:conflicts",
+        Act.FACTS_READ,
+        NavEntry.REVIEW,
+        3,
+        waiting=lambda _principal, _now: {"conflict": list_conflicts(owner=EVERYONE)},
+        of_all=True,
+    ),
+    NavPage(
+        "outcomes",
+        _("Outcomes to mark"),
+        "role_memory:outcomes",
+        Act.ROLE_MEMORY_READ,
+        NavEntry.REVIEW,
+        4,
+        waiting=lambda _principal, now: {"outcome": list_manual_due(owner=EVERYONE, now=now)},
+        of_all=True,
+    ),
     NavPage("memories", _("Memories"), "memories:list", Act.MEMORY_READ, NavEntry.MEMORIES, 1, "m"),
     NavPage("facts", _("Facts"), "facts:list", Act.FACTS_READ, NavEntry.MEMORIES, 2, "f"),
     NavPage("user_profile", _("Profile values"), "user_profile:page", Act.USER_PROFILE_READ, NavEntry.MEMORIES, 3, "u"),

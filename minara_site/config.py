@@ -31,6 +31,11 @@ PUBLIC_URL = re.compile(rf"https?://({HOST})(:[0-9]+)?")
 ALLOWED_HOST = re.compile(rf"\*|{HOST}")
 
 
+def _(text: str) -> str:
+    """Mark a description for translation; Django's own marker asks for the settings, which read this module."""
+    return text
+
+
 class ConfigError(Exception):
     """An environment variable has a value that cannot be used."""
 
@@ -88,333 +93,379 @@ class Config(BaseSettings):
 
     minara_data_dir: Path = Field(
         default=Path("data"),
-        description="Folder of minara.db, queue.db, the secret key and the lock. Read by settings.",
+        description=_("Folder of minara.db, queue.db, the secret key and the lock.") + " Read by settings.",
     )
     database_url: str = Field(
         default="",
-        description="postgres://user:password@host:port/name; empty is SQLite in the data folder. Read by settings.",
+        description=_("postgres://user:password@host:port/name; empty is SQLite in the data folder.")
+        + " Read by settings.",
     )
     minara_public_url: str = Field(
         default="http://127.0.0.1:8000",
-        description="The address that people type. https turns on secure cookies and HSTS. Read by settings.",
+        description=_("The address that people type. https turns on secure cookies and HSTS.") + " Read by settings.",
     )
     minara_allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(),
-        description="More host names, comma separated, beside the public address and this machine. Read by settings.",
+        description=_("More host names, comma separated, beside the public address and this machine.")
+        + " Read by settings.",
     )
     minara_secret_key: str = Field(
         default="",
-        description="Signs sessions and cursors; empty keeps a fresh one in the data folder. Read by settings.",
+        description=_("Signs sessions and cursors; empty keeps a fresh one in the data folder.") + " Read by settings.",
     )
     minara_debug: bool = Field(
         default=False,
-        description="true or false: Django's debug pages, refused unless all hosts are local. Read by settings.",
+        description=_("true or false: Django's debug pages, refused unless all hosts are local.")
+        + " Read by settings.",
     )
     minara_admin: bool = Field(
         default=False,
-        description="true or false: operators read every table, without secrets, at /admin/. Read by settings.",
+        description=_("true or false: operators read every table, without secrets, at /admin/.") + " Read by settings.",
     )
-    minara_log_format: LogFormat = Field(default=LogFormat.CONSOLE, description="json or console. Read by settings.")
-    minara_log_level: str = Field(default="INFO", description="DEBUG, INFO, WARNING or ERROR. Read by settings.")
+    minara_log_format: LogFormat = Field(
+        default=LogFormat.CONSOLE, description=_("json or console.") + " Read by settings."
+    )
+    minara_log_level: str = Field(
+        default="INFO", description=_("DEBUG, INFO, WARNING or ERROR.") + " Read by settings."
+    )
     gateway_auth_token: str = Field(
         default="",
-        description="When set, a bearer token that is accepted as a key of the user `default`. Read by access.",
+        description=_("When set, a bearer token that is accepted as a key of the user `default`.") + " Read by access.",
     )
     minara_key_environment: str = Field(
         default="live",
         pattern=r"^[a-z]{2,8}$",
-        description="The <env> part of new API keys (mnr_<env>_...), 2 to 8 letters. Read by access.",
+        description=_("The <env> part of new API keys (mnr_<env>_...), 2 to 8 letters.") + " Read by access.",
     )
     minara_key_expires_days: int = Field(
         default=90,
         ge=1,
         le=3650,
-        description="Days until a new API key expires, unless asked otherwise, 1 to 3650. Read by access.",
+        description=_("Days until a new API key expires, unless asked otherwise, 1 to 3650.") + " Read by access.",
     )
     minara_user_idle_days: int = Field(
         default=14,
         ge=1,
         le=365,
-        description="Days without a visit after which somebody must sign in again, 1 to 365. Read by access.",
+        description=_("Days without a visit after which a person must sign in again, 1 to 365.") + " Read by access.",
     )
     minara_user_sign_in_days: int = Field(
-        default=30, ge=1, le=365, description="Days that one sign-in lasts at most, 1 to 365. Read by access."
+        default=30, ge=1, le=365, description=_("Days that one sign-in lasts at most, 1 to 365.") + " Read by access."
     )
     minara_operator_idle_minutes: int = Field(
         default=30,
         ge=5,
         le=1440,
-        description="Minutes without a visit after which an operator must sign in again, 5 to 1440. Read by access.",
+        description=_("Minutes without a visit after which an operator must sign in again, 5 to 1440.")
+        + " Read by access.",
     )
     minara_operator_sign_in_hours: int = Field(
         default=12,
         ge=1,
         le=168,
-        description="Hours that an operator's sign-in lasts, and that a new one may work without a second factor, "
-        "1 to 168. Read by access.",
+        description=_(
+            "Hours that an operator's sign-in lasts, and that a new one may work without a second factor, 1 to 168."
+        )
+        + " Read by access.",
     )
     fin_profile_memory_soft_delete_retention_days: int = Field(
         default=30,
         ge=1,
         le=3650,
-        description="Days that a deleted memory can be restored, 1 to 3650. Read by memories.",
+        description=_("Days that a deleted memory can be restored, 1 to 3650.") + " Read by memories.",
     )
     minara_session_idle_hours: int = Field(
         default=24,
         ge=1,
         le=720,
-        description="Idle hours until an agent session ends and its prompt is wiped, 1 to 720. Read by conversations.",
+        description=_("Idle hours until an agent session ends and its prompt is wiped, 1 to 720.")
+        + " Read by conversations.",
     )
     minara_limit_reads_per_minute: int = Field(
         default=6000,
         ge=0,
         le=1_000_000,
-        description="Reads that one key or person may ask for in a minute, 0 is no limit. Read by access.",
+        description=_("Reads that one key or person may ask for in a minute, 0 is no limit.") + " Read by access.",
     )
     minara_limit_writes_per_minute: int = Field(
         default=1200,
         ge=0,
         le=1_000_000,
-        description="Writes that one key or person may send in a minute, 0 is no limit. Read by access.",
+        description=_("Writes that one key or person may send in a minute, 0 is no limit.") + " Read by access.",
     )
     minara_trusted_proxies: Annotated[tuple[Network, ...], NoDecode] = Field(
         default=(),
-        description="Addresses or networks of proxies whose X-Forwarded-For counts, comma separated. Read by access.",
+        description=_("Addresses or networks of proxies whose X-Forwarded-For counts, comma separated.")
+        + " Read by access.",
     )
     embedding_provider: EmbeddingProviderName = Field(
         default=EmbeddingProviderName.DISABLED,
-        description="disabled, local, openai or voyage: who embeds texts for the search. Read by embeddings.",
+        description=_("disabled, local, openai or voyage: who embeds texts for the search.") + " Read by embeddings.",
     )
     embedding_api_key: str = Field(
-        default="", description="Key of the embedding provider, for openai and voyage. Read by embeddings."
+        default="", description=_("Key of the embedding provider, for openai and voyage.") + " Read by embeddings."
     )
     embedding_base_url: str = Field(
         default="",
-        description="Address of an openai-compatible endpoint up to /v1; empty is the provider's. Read by embeddings.",
+        description=_("Address of an openai-compatible endpoint up to /v1; empty is the provider's.")
+        + " Read by embeddings.",
     )
     embedding_model: str = Field(
         default="",
         max_length=80,
-        description="Name of the embedding model; empty is the provider's default. Read by embeddings.",
+        description=_("Name of the embedding model; empty is the provider's default.") + " Read by embeddings.",
     )
     minara_search_log_days: int = Field(
         default=30,
         ge=0,
         le=3650,
-        description="Days that searches and what they returned are kept, 0 keeps none. Read by why.",
+        description=_("Days that searches and what they returned are kept, 0 keeps none.") + " Read by why.",
     )
     minara_fact_debounce_seconds: int = Field(
         default=5,
         ge=0,
         le=3600,
-        description="Seconds after a recorded fact until the sweep over the pending ones, 0 to 3600. Read by facts.",
+        description=_("Seconds after a recorded fact until the sweep over the pending ones, 0 to 3600.")
+        + " Read by facts.",
     )
     minara_non_interactive: bool = Field(
         default=False,
-        description="true or false: nobody is at the terminal, so that no hard constraint is imported. Read by bundle.",
+        description=_("true or false: no one is at the terminal, so that no hard constraint is imported.")
+        + " Read by bundle.",
     )
     anthropic_api_key: str = Field(
         default="",
-        description="Key of the Messages API. Without one, what needs no model works. Read by llm.",
+        description=_("Key of the Messages API. Without one, what needs no model works.") + " Read by llm.",
     )
     anthropic_base_url: str = Field(
         default="",
-        description="Another endpoint of the Messages API, set together with its key. Read by llm.",
+        description=_("Another endpoint of the Messages API, set together with its key.") + " Read by llm.",
     )
     minara_model_fast: str = Field(
         default="claude-haiku-5-5",
         min_length=1,
         max_length=80,
-        description="The model of frequent, small questions. Read by llm.",
+        description=_("The model of frequent, small questions.") + " Read by llm.",
     )
     minara_model_main: str = Field(
         default="claude-sonnet-5-5",
         min_length=1,
         max_length=80,
-        description="The model of rare, hard questions. Read by llm.",
+        description=_("The model of rare, hard questions.") + " Read by llm.",
     )
     minara_model_prices: dict[str, ModelPriceSetting] = Field(
         default_factory=dict,
-        description='Prices of further models in USD per million tokens, as JSON: {"name": {"input": 1, "output": 5}}. '
-        "A model without a price is not called. Read by llm.",
+        description=_(
+            'Prices of further models in USD per million tokens, as JSON: {"name": {"input": 1, '
+            '"output": 5}}. A model without a price is not called.'
+        )
+        + " Read by llm.",
     )
     minara_model_timeout_seconds: int = Field(
-        default=60, ge=1, le=600, description="Seconds that a model may take to answer, 1 to 600. Read by llm."
+        default=60, ge=1, le=600, description=_("Seconds that a model may take to answer, 1 to 600.") + " Read by llm."
     )
     minara_model_retries: int = Field(
-        default=2, ge=0, le=8, description="Further tries when a model is busy or fails, 0 to 8. Read by llm."
+        default=2, ge=0, le=8, description=_("Further tries when a model is busy or fails, 0 to 8.") + " Read by llm."
     )
     minara_budget_learning_daily_usd: Usd = Field(
         default=Decimal(1),
-        description="USD that calls of the category learning may cost in a day. Read by llm.",
+        description=_("USD that calls of the category learning may cost in a day.") + " Read by llm.",
     )
     minara_budget_learning_monthly_usd: Usd = Field(
         default=Decimal(20),
-        description="USD that calls of the category learning may cost in a month. Read by llm.",
+        description=_("USD that calls of the category learning may cost in a month.") + " Read by llm.",
     )
     minara_budget_agent_daily_usd: Usd = Field(
         default=Decimal(10),
-        description="USD that calls of the category agent may cost in a day. Read by llm.",
+        description=_("USD that calls of the category agent may cost in a day.") + " Read by llm.",
     )
     minara_budget_agent_monthly_usd: Usd = Field(
         default=Decimal(200),
-        description="USD that calls of the category agent may cost in a month. Read by llm.",
+        description=_("USD that calls of the category agent may cost in a month.") + " Read by llm.",
     )
     minara_budget_workflow_daily_usd: Usd = Field(
         default=Decimal(5),
-        description="USD that calls of the category workflow may cost in a day. Read by llm.",
+        description=_("USD that calls of the category workflow may cost in a day.") + " Read by llm.",
     )
     minara_budget_workflow_monthly_usd: Usd = Field(
         default=Decimal(100),
-        description="USD that calls of the category workflow may cost in a month. Read by llm.",
+        description=_("USD that calls of the category workflow may cost in a month.") + " Read by llm.",
     )
     minara_budget_experiment_daily_usd: Usd = Field(
         default=Decimal(5),
-        description="USD that calls of the category experiment may cost in a day. Read by llm.",
+        description=_("USD that calls of the category experiment may cost in a day.") + " Read by llm.",
     )
     minara_budget_experiment_monthly_usd: Usd = Field(
         default=Decimal(50),
-        description="USD that calls of the category experiment may cost in a month. Read by llm.",
+        description=_("USD that calls of the category experiment may cost in a month.") + " Read by llm.",
     )
     minara_daily_cap_usd: Usd | None = Field(
-        default=None, description="USD that all model calls together may cost in a day; empty is no cap. Read by llm."
+        default=None,
+        description=_("USD that all model calls together may cost in a day; empty is no cap.") + " Read by llm.",
     )
     minara_budget_soft_threshold: float = Field(
         default=0.8,
         gt=0,
         le=1,
-        description="Share of a cap from which on a warning is logged, once a day and month, up to 1. Read by llm.",
+        description=_("Share of a cap from which on a warning is logged, once a day and month, up to 1.")
+        + " Read by llm.",
     )
     memory_consolidation_enabled: bool = Field(
         default=False,
-        description="true or false: a model judges facts that contradict each other. Read by facts.",
+        description=_("true or false: a model judges facts that contradict each other.") + " Read by facts.",
     )
     memory_consolidation_guidance: str = Field(
         default="",
         max_length=500,
-        description="What that model should prefer, in your words, at most 500 characters; no rule of the code "
-        "gives way to it. Read by facts.",
+        description=_(
+            "What that model should prefer, in your words, at most 500 characters; no rule of the code gives way to it."
+        )
+        + " Read by facts.",
     )
     noise_band_pct: float = Field(
         default=0.5,
         ge=0,
         le=50,
-        description="Percent of price change within which luck and skill look alike, 0 to 50. Read by roles and cases.",
+        description=_("Percent of price change within which luck and skill look alike, 0 to 50.")
+        + " Read by roles and cases.",
     )
     injection_threshold: float = Field(
         default=0.55,
         ge=0,
         le=1,
-        description="Confidence from which on a methodology may be in prompts, 0 to 1. Read by methodologies.",
+        description=_("Confidence from which on a methodology may be in prompts, 0 to 1.") + " Read by methodologies.",
     )
     min_uses: int = Field(
-        default=10, ge=1, le=10_000, description="Uses before a methodology may graduate. Read by methodologies."
+        default=10,
+        ge=1,
+        le=10_000,
+        description=_("Uses before a methodology may graduate.") + " Read by methodologies.",
     )
     demotion_wilson_threshold: float = Field(
         default=0.4,
         ge=0,
         le=1,
-        description="Confidence below which a methodology goes back to quarantine, 0 to 1. Read by methodologies.",
+        description=_("Confidence below which a methodology goes back to quarantine, 0 to 1.")
+        + " Read by methodologies.",
     )
     min_uses_before_demotion: int = Field(
-        default=20, ge=1, le=10_000, description="Uses before a methodology may be demoted. Read by methodologies."
+        default=20,
+        ge=1,
+        le=10_000,
+        description=_("Uses before a methodology may be demoted.") + " Read by methodologies.",
     )
     initial_confidence: float = Field(
         default=0.1,
         ge=0,
         le=1,
-        description="Confidence of a methodology that was never used, 0 to 1. Read by methodologies.",
+        description=_("Confidence of a methodology that was never used, 0 to 1.") + " Read by methodologies.",
     )
     minara_learning_enabled: bool = Field(
         default=True,
-        description="true or false: good turns are reviewed, learnings stored and suggested, preferences mined. "
-        "Read by learnings and preferences.",
+        description=_("true or false: good turns are reviewed, learnings stored and suggested, preferences mined.")
+        + " Read by learnings and preferences.",
     )
     minara_learning_min_calls: int = Field(
-        default=3, ge=1, le=200, description="Tool calls below which a turn is not reviewed. Read by learnings."
+        default=3, ge=1, le=200, description=_("Tool calls below which a turn is not reviewed.") + " Read by learnings."
     )
     minara_learning_score_threshold: int = Field(
-        default=7, ge=0, le=10, description="Score of a review from which on it is stored, 0 to 10. Read by learnings."
+        default=7,
+        ge=0,
+        le=10,
+        description=_("Score of a review from which on it is stored, 0 to 10.") + " Read by learnings.",
     )
     minara_learning_top_k: int = Field(
-        default=3, ge=0, le=20, description="Learnings that a turn is suggested, at most. Read by learnings."
+        default=3, ge=0, le=20, description=_("Learnings that a turn is suggested, at most.") + " Read by learnings."
     )
     methodology_court: CourtMode = Field(
         default=CourtMode.ADVISE,
-        description="off, advise (marks that beat chance) or enforce (only those in prompts). Read by methodologies.",
+        description=_("off, advise (marks that beat chance) or enforce (only those in prompts).")
+        + " Read by methodologies.",
     )
     methodology_audit_cron_enabled: bool = Field(
         default=False,
-        description="true or false: the learning audit runs by itself. Runs by hand work without. Read by audit.",
+        description=_("true or false: the learning audit runs by itself. Runs by hand work without.")
+        + " Read by audit.",
     )
     methodology_audit_window_days: int = Field(
-        default=30, ge=1, le=365, description="Days that an audit pass looks back, 1 to 365. Read by audit."
+        default=30, ge=1, le=365, description=_("Days that an audit pass looks back, 1 to 365.") + " Read by audit."
     )
     methodology_audit_interval_hours: int = Field(
-        default=24, ge=1, le=720, description="Hours between two passes of the audit's cron, 1 to 720. Read by audit."
+        default=24,
+        ge=1,
+        le=720,
+        description=_("Hours between two passes of the audit's cron, 1 to 720.") + " Read by audit.",
     )
     methodology_audit_idle_seconds: int = Field(
         default=60,
         ge=0,
         le=3600,
-        description="Seconds without a turn of an agent before the audit's cron runs, 0 to 3600. Read by audit.",
+        description=_("Seconds without a turn of an agent before the audit's cron runs, 0 to 3600.")
+        + " Read by audit.",
     )
     methodology_audit_max_deferrals: int = Field(
         default=12,
         ge=1,
         le=1000,
-        description="Deferred looks in a row after which the audit's cron runs beside busy agents. Read by audit.",
+        description=_("Deferred looks in a row after which the audit's cron runs beside busy agents.")
+        + " Read by audit.",
     )
     minara_skill_modules: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(),
-        description="Python modules whose SKILLS declare further roles, comma separated. Read by roles.",
+        description=_("Python modules whose SKILLS declare further roles, comma separated.") + " Read by roles.",
     )
     market_source: MarketSourceName = Field(
         default=MarketSourceName.DISABLED,
-        description="disabled, http or ccxt: where `minara market fetch` and its job get candles. Read by market.",
+        description=_("disabled, http or ccxt: where `minara market fetch` and its job get candles.")
+        + " Read by market.",
     )
     market_base_url: str = Field(
         default="",
-        description="Where klines like Binance's are, for http: https://api.binance.com/api/v3. Read by market.",
+        description=_("Where klines like Binance's are, for http: https://api.binance.com/api/v3.")
+        + " Read by market.",
     )
     market_exchange: str = Field(
-        default="binance", max_length=40, description="Name of the exchange, for ccxt. Read by market."
+        default="binance", max_length=40, description=_("Name of the exchange, for ccxt.") + " Read by market."
     )
     market_symbols: Annotated[tuple[str, ...], NoDecode] = Field(
-        default=(), description="What is fetched, comma separated: BTC/USDT,ETH/USDT. Read by market."
+        default=(), description=_("What is fetched, comma separated: BTC/USDT,ETH/USDT.") + " Read by market."
     )
     market_interval: str = Field(
         default="1h",
         pattern=r"^[1-9][0-9]{0,2}[mhd]$",
-        description="Length of a fetched candle: 5m, 1h, 1d. Read by market.",
+        description=_("Length of a fetched candle: 5m, 1h, 1d.") + " Read by market.",
     )
     minara_news_url: str = Field(
         default="",
-        description="Address of headlines as JSON, with {asset}, {since} and {until} in it. Read by roles.",
+        description=_("Address of headlines as JSON, with {asset}, {since} and {until} in it.") + " Read by roles.",
     )
     minara_onchain_url: str = Field(
         default="",
-        description="Address of on-chain figures as JSON, with {asset}, {since} and {until} in it. Read by roles.",
+        description=_("Address of on-chain figures as JSON, with {asset}, {since} and {until} in it.")
+        + " Read by roles.",
     )
     chat_intent_gating_enabled: bool = Field(
         default=False,
-        description="true or false: prompts keep a core of the tags, a model adds those a message needs. "
-        "Read by prompt.",
+        description=_("true or false: prompts keep a core of the tags, a model adds those a message needs.")
+        + " Read by prompt.",
     )
     minara_limit_model_actions_per_hour: int = Field(
         default=60,
         ge=0,
         le=1_000_000,
-        description="Acts that call models, of one key or person in an hour, 0 is no limit. Read by access.",
+        description=_("Acts that call models, of one key or person in an hour, 0 is no limit.") + " Read by access.",
     )
     minara_job_workers: int = Field(
-        default=1, ge=1, le=32, description="Job worker processes of one `minara worker`, 1 to 32. Read by jobs."
+        default=1,
+        ge=1,
+        le=32,
+        description=_("Job worker processes of one `minara worker`, 1 to 32.") + " Read by jobs.",
     )
     minara_job_timeout_seconds: int = Field(
         default=600,
         ge=10,
         le=86400,
-        description="Seconds after which a job is stopped and tried again, 10 to 86400. Read by jobs.",
+        description=_("Seconds after which a job is stopped and tried again, 10 to 86400.") + " Read by jobs.",
     )
 
     @field_validator("minara_trusted_proxies", mode="before")

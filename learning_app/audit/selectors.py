@@ -1,7 +1,7 @@
 """Reads of the audit: what a pass scores, the hashes of the tables, reports, and their findings over time."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -123,12 +123,6 @@ def newest_report() -> AuditReport | None:
 def latest_reports(limit: int) -> list[AuditReport]:
     """Return the newest reports, the newest first."""
     return list(AuditReport.objects.order_by("-created_at", "-pk")[:limit])
-
-
-def newest_figures() -> Mapping[str, Any] | None:
-    """Return id, time, composite and band of the newest report, without its findings."""
-    rows = AuditReport.objects.order_by("-created_at", "-pk")
-    return rows.values("pk", "created_at", "composite", "band").first()
 
 
 def get_report(report_id: int | None) -> AuditReport:

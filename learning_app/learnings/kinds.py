@@ -35,6 +35,10 @@ class LearningKind(HeldAtKind):
         uid = Learning.objects.filter(pk=object_id, deleted_at__isnull=True).values_list("uid", flat=True).first()
         return reverse("learnings:one", args=[uid]) if uid else ""
 
+    def url_of(self, row: Learning) -> str:
+        """Return the page of a learning, empty for a deleted one."""
+        return reverse("learnings:one", args=[row.uid]) if row.deleted_at is None else ""
+
     def purge_discarded(self, *, cutoff: datetime) -> int:
         """Delete discarded learnings, and those that were deleted by then; each deleted one leaves an audit row."""
         purged = super().purge_discarded(cutoff=cutoff)

@@ -43,6 +43,10 @@ class MethodologyKind(HeldAtKind):
         uid = Methodology.objects.filter(pk=object_id).values_list("uid", flat=True).first()
         return reverse("methodologies:one", args=[uid]) if uid else ""
 
+    def url_of(self, row: Methodology) -> str:
+        """Return the page of a methodology."""
+        return reverse("methodologies:one", args=[row.uid])
+
     def discard(
         self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, actor: str, reason: str, now: datetime
     ) -> None:

@@ -22,7 +22,6 @@ from learning_app.methodology_pages.pages.events import shape_events
 from learning_app.methodology_pages.pages.labels import missing_label, state_label, why_label
 from learning_app.methodology_pages.pages.lists import MethodologyRow
 from learning_app.methodology_pages.selectors import (
-    count_decided,
     find_decision,
     find_nearest,
     find_newest_decision,
@@ -122,10 +121,6 @@ class MethodologyReview(ReviewKind):
         text = ngettext("Undone for %(count)s methodology.", "Undone for %(count)s methodologies.", count)
         return Undone(text % {"count": number_label(count)}, key)
 
-    def count_decided(self, actor: str, *, since: datetime) -> int:
-        """The kind of new ones counts for both."""
-        return 0
-
     def find_newest_decision(self) -> tuple[str, datetime] | None:
         """The kind of new ones answers for both."""
         return None
@@ -169,9 +164,6 @@ class NewMethodologyReview(MethodologyReview):
         count = len(quarantine_all(uids=uids, reason=note, actor=actor, now=now))
         text = ngettext("Quarantined %(count)s methodology.", "Quarantined %(count)s methodologies.", count)
         return text % {"count": number_label(count)}
-
-    def count_decided(self, actor: str, *, since: datetime) -> int:
-        return count_decided(actor, since=since)
 
     def find_newest_decision(self) -> tuple[str, datetime] | None:
         return find_newest_decision()

@@ -138,17 +138,6 @@ def find_readable_cases(ids: Iterable[int], *, owner: Owner) -> set[int]:
     return set(TradingCase.objects.for_owner(owner).filter(pk__in=list(ids)).values_list("pk", flat=True))
 
 
-def count_decided(actor: str, *, since: datetime) -> int:
-    """Return how many methodologies an actor decided on since a moment, those undone left out. Three queries."""
-    decisions = LifecycleEvent.objects.filter(kind__in=DECISIONS, at__gte=since).values_list("pk", "actor", "details")
-    found = [(pk, by, details) for pk, by, details in decisions if "before" in details]
-    undone = {details.get("undo") for _pk, _by, details in found}
-    own = sum(by == actor and "undo" not in details and pk not in undone for pk, by, details in found)
-    entries = AuditEntry.objects.filter(actor=actor, at__gte=since, tool_call=READ_ACT)
-    uids = {details["id"] for details in entries.values_list("details", flat=True)}
-    return own + Methodology.objects.filter(uid__in=uids, reviewed_at__gte=since).count()
-
-
 def has_read(actor: str, row: Methodology) -> bool:
     """Say whether it was this actor who marked a methodology as read last. One query."""
     if row.reviewed_at is None:

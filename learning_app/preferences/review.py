@@ -87,12 +87,6 @@ class ProposalReview(ReviewKind):
         text = ngettext("Undone for %(count)s preference.", "Undone for %(count)s preferences.", len(rows))
         return Undone(text % {"count": number_label(len(rows))}, key)
 
-    def count_decided(self, actor: str, *, since: datetime) -> int:
-        decided = Preference.objects.filter(
-            decided_by=actor, decided_at__gte=since, state_before=PreferenceState.PROPOSED
-        )
-        return int(decided.count())
-
     def find_newest_decision(self) -> tuple[str, datetime] | None:
         entries = AuditEntry.objects.order_by("-at").values_list("actor", "at")
         newest = [entry for act in DECISIONS if (entry := entries.filter(tool_call=act).first())]

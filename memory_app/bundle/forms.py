@@ -29,9 +29,7 @@ class ExportForm(forms.Form):
         label=gettext_lazy("Sign it"),
         required=False,
         initial=True,
-        help_text=gettext_lazy(
-            "Brought back here, a signed file keeps its standing; anywhere else it counts as unsigned."
-        ),
+        help_text=gettext_lazy("Brought back here, a signed file counts as signed; anywhere else as unsigned."),
     )
     include_constraints = forms.BooleanField(
         label=gettext_lazy("Include hard constraints"),

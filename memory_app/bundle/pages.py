@@ -36,7 +36,7 @@ BADGES: Mapping[str, tuple[str, str | Promise]] = {
 VERDICTS: Mapping[str, tuple[str, str | Promise, str | Promise]] = {
     "rejected": ("failed", gettext_lazy("Rejected"), gettext_lazy("cannot be imported; each says why")),
     "held": ("held", gettext_lazy("Held"), gettext_lazy("stored, and read by no one before an operator releases it")),
-    "new": ("active", gettext_lazy("New"), gettext_lazy("stored as it stands here")),
+    "new": ("active", gettext_lazy("New"), gettext_lazy("stored as it is shown here")),
     "updated": ("active", gettext_lazy("Updated"), gettext_lazy("adds to what is stored, or replaces it")),
     "known": ("pending", gettext_lazy("Already here"), gettext_lazy("here already; stays as it is")),
     "skipped": ("retired", gettext_lazy("Left out"), gettext_lazy("no longer read where it comes from")),

@@ -123,7 +123,7 @@ def start_apply(*, principal: Principal, transfer: BundleTransfer, plan_sha256: 
 def check_owner(principal: Principal, transfer: BundleTransfer) -> None:
     """Raise Refused for everybody but the owner: nobody else lets their hard constraints in (decisions)."""
     if principal.owner.pk != transfer.owner_id:
-        raise Refused(_("Your role may not do this."), code="role")
+        raise Refused(_("Your account type may not do this."), code="role")
 
 
 def check_shown(transfer: BundleTransfer, plan_sha256: str, *, now: datetime) -> None:

@@ -12,11 +12,10 @@ from memory_app.doctor.selectors import fixes, get_fix_run, list_fix_runs
 from memory_app.doctor.services import ask_for_fixes, choose_fixes
 from minara_site.access.policy import Act
 from minara_site.kernel.counts import RowCount
-from minara_site.kernel.doctor.core import REVIEW_WAITING, Section, anonymous_record
+from minara_site.kernel.doctor.core import Section, anonymous_record
 from minara_site.kernel.doctor.scope import MAX_ON_A_PAGE
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.kernel.jobs.selectors import is_worker_seen
-from minara_site.shell.context import set_waiting_count
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.lists import total_label
 from minara_site.web.responses import render_page, see_other, wants_fragment
@@ -33,8 +32,6 @@ def show(request: PageRequest) -> HttpResponse:
 def render_report(request: PageRequest, *, problem: str = "", status: HTTPStatus = HTTPStatus.OK) -> HttpResponse:
     """Answer the page."""
     report = load_report(now=timezone.now(), most=MAX_ON_A_PAGE)
-    if (waiting := report.count(REVIEW_WAITING)) is not None:
-        set_waiting_count(request, waiting)
     context = {
         "title": _("Doctor"),
         "state": report.state,

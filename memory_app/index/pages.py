@@ -26,7 +26,7 @@ NOTES: dict[NoteCode, str | Promise] = {
     NoteCode.BAD_DATE: _("“%(subject)s” is no date; write 2026, 2026-05 or 2026-05-31."),
     NoteCode.TOO_MANY_WORDS: _("Only the first %(max)d words were looked for."),
     NoteCode.DELETED_SINCE: _("Matched then and deleted since: %(subject)s. What is deleted is not shown."),
-    NoteCode.LITERAL: _("“%(subject)s” has no word in it; it was looked for as it stands."),
+    NoteCode.LITERAL: _("“%(subject)s” has no word in it; it was looked for as it is written."),
 }
 
 

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy
 
 from memory_app.roles.core import DECISION_KIND, LESSON_KIND, Status
 from memory_app.roles.models import RoleMemory
+from memory_app.roles.pages.entry import list_inputs
 from memory_app.roles.services.guarded import (
     DECISIONS,
     LESSONS,
@@ -48,7 +49,8 @@ class DecisionKind(StoredKind):
         return {row.pk: self.held_text(row) for row in RoleMemory.objects.filter(pk__in=holds)}
 
     def held_text(self, entry: RoleMemory) -> HeldText:
-        """Return the text of this kind of an entry."""
+        """Return the text of this kind of an entry; of a decision the inputs are lines of their own."""
+        is_decision = self.name == DECISION_KIND
         is_kept = self.name == LESSON_KIND or entry.status == Status.REFLECTED
         return HeldText(
             text=self.guarded.text(entry),
@@ -56,6 +58,8 @@ class DecisionKind(StoredKind):
             on_discard=STAYS if is_kept else kept_label(),
             url=reverse("role_memory:one", args=[entry.pk]),
             facts=((_("Decision role"), entry.role_id),),
+            lead=len(entry.decision) if is_decision else None,
+            behind=tuple((row.name, row.text) for row in list_inputs(entry.inputs)) if is_decision else (),
         )
 
     def lock(self, ids: Collection[int]) -> dict[int, RoleMemory]:

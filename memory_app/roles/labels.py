@@ -46,6 +46,12 @@ CLASSES: dict[Classification, Badge] = {
     Classification.EXOGENOUS: Badge("cls-exogenous", "bolt", "exogenous"),
     Classification.VARIANCE: Badge("cls-variance", "wave", "variance"),
 }
+CLASS_LABELS: dict[Classification, Text] = {
+    Classification.LOGIC_ERROR: gettext_lazy("error in the reasoning"),
+    Classification.MISSING_DATA: gettext_lazy("missing data"),
+    Classification.EXOGENOUS: gettext_lazy("outside event"),
+    Classification.VARIANCE: gettext_lazy("random variation"),
+}
 CLASS_MEANINGS: dict[Classification, Text] = {
     Classification.LOGIC_ERROR: gettext_lazy(
         "Wrong, and the error lies in the agent's reasoning. It teaches a lesson."
@@ -143,17 +149,22 @@ def cron_label(expression: str) -> str:
 
 
 def shadow_texts(decision: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a reflection in shadow decided, by label, its outcome in words; what it left empty is left out."""
+    """Return what a reflection in shadow decided, by label; what it left empty is left out."""
     texts = decided_texts(decision)
-    if texts.get("outcome") in set(Outcome):
-        texts["outcome"] = str(OUTCOMES[Outcome(texts["outcome"])])
     return {str(DECIDED.get(name, name)): text for name, text in texts.items() if text not in (None, "")}
 
 
 def decided_texts(decision: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a reflection in shadow decided, its change in percent as people say it."""
-    change = decision.get("pnl_pct")
-    return {**decision, "pnl_pct": pnl_label(change)} if isinstance(change, int | float) else dict(decision)
+    """Return what a reflection in shadow decided: outcome, class and change in percent as people say them."""
+    texts = dict(decision)
+    if texts.get("outcome") in set(Outcome):
+        texts["outcome"] = str(OUTCOMES[Outcome(texts["outcome"])])
+    if texts.get("class") in set(Classification):
+        label = CLASS_LABELS[Classification(texts["class"])]
+        texts["class"] = _("%(text)s (%(code)s)") % {"text": label, "code": texts["class"]}
+    if isinstance(texts.get("pnl_pct"), int | float):
+        texts["pnl_pct"] = pnl_label(texts["pnl_pct"])
+    return texts
 
 
 def ready_at(entry: RoleMemory, role: MemoryRole) -> datetime:

@@ -60,7 +60,7 @@ ENTRIES = ListSpec(
     empty=Empty(
         "person",
         gettext_lazy("Nothing here yet"),
-        gettext_lazy("What you put here stands in every prompt, such as risk_tolerance: conservative."),
+        gettext_lazy("What you put here is in every prompt, such as risk_tolerance: conservative."),
     ),
 )
 
@@ -193,7 +193,7 @@ def show_list(request: PageRequest, owner: User, form: EntryForm, status: int = 
     """Answer the list of an owner; only their own can be edited."""
     is_own = owner == request.user
     spec = ENTRIES if is_own else replace(ENTRIES, has_actions=False)
-    shown = load_page(spec, request, list_entries(owner=owner), ignore=("owner",))
+    shown = load_page(spec, request, list_entries(owner=owner).select_related("owner"), ignore=("owner",))
     shown = shown.with_rows([masked_for(request.user, entry) for entry in shown.rows])
     name_others(shown.rows, owner=owner, reader=request.user)
     title = _("Profile values") if is_own else _("Profile values of %(owner)s") % {"owner": owner.get_short_name()}

@@ -93,5 +93,5 @@ def undo(request: PageRequest, brought_in_id: int) -> HttpResponse:
         raise NotFound(_("There is nothing left to undo."))
     plan, now = preview_undo(record).sha256, timezone.now()
     undo_roll_back(principal=request.principal, rollback_id=record.pk, sha256=plan, reason="", now=now)
-    toast(request, _("Undone: the rows stand as they stood before the roll-back."))
+    toast(request, _("Undone: the rows are as they were before the roll-back."))
     return see_other("brought_in:one", run.pk)

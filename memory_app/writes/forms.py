@@ -58,5 +58,5 @@ class ConfirmForm(forms.Form):
     def clean_word(self) -> str:
         word: str = self.cleaned_data["word"]
         if word != self.writer:
-            raise forms.ValidationError(_("Type %(word)s, exactly as it stands here.") % {"word": self.writer})
+            raise forms.ValidationError(_("Type %(word)s, exactly as it is written here.") % {"word": self.writer})
         return word

@@ -67,7 +67,7 @@ ROWS = ListSpec(
     empty=Empty(
         "memory",
         gettext_lazy("Nothing here"),
-        gettext_lazy("No memory stands as this writer wrote it. It may be edited, purged, or was never there."),
+        gettext_lazy("No memory is as this writer wrote it. It may be edited, purged, or was never there."),
         action=gettext_lazy("Go to the writers"),
         url="writes:page",
     ),

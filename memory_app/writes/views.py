@@ -133,7 +133,7 @@ def undo(request: PageRequest, rollback_id: int) -> HttpResponse:
         title=_("Undo roll-back %(number)d") % {"number": record.pk},
         load_plan=partial(preview_undo, record),
         act=partial(undo_roll_back, principal=request.principal, rollback_id=rollback_id, now=timezone.now()),
-        done=_("Undone: the rows stand as they stood before the roll-back."),
+        done=_("Undone: the rows are as they were before the roll-back."),
         is_undo=True,
     )
 

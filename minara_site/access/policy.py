@@ -68,6 +68,8 @@ class Act(StrEnum):
     HOLDS_READ = "holds_read"
     HOLD_DISCARD = "hold_discard"
     REVIEW = "review"
+    INBOX_READ = "inbox_read"
+    INBOX_CLOSE = "inbox_close"
     HOLD_RELEASE = "hold_release"
     SCAN_RULES = "scan_rules"
     WRITES_READ = "writes_read"
@@ -181,6 +183,8 @@ POLICY: dict[Act, Rule] = {
     Act.HOLDS_READ: Rule(OWNERS, Scope.MEMORY_READ, others=OPERATORS),
     Act.HOLD_DISCARD: Rule(OWNERS, others=OPERATORS),
     Act.REVIEW: Rule(OPERATORS, others=OPERATORS),
+    Act.INBOX_READ: Rule(OPERATORS),
+    Act.INBOX_CLOSE: Rule(OPERATORS),
     Act.HOLD_RELEASE: Rule(OPERATORS, others=OPERATORS),
     Act.SCAN_RULES: Rule(OPERATORS),
     Act.WRITES_READ: Rule(OPERATORS),

@@ -89,7 +89,7 @@ class Principal:
         scope = POLICY[act].scope
         if self.scopes is not None and scope is not None and scope not in self.scopes:
             raise Refused(_("This key needs the scope %(scope)s.") % {"scope": scope}, code="missing_scope")
-        raise Refused(_("Your role may not do this."), code="role")
+        raise Refused(_("Your account type may not do this."), code="role")
 
     def reads_others(self, act: Act) -> bool:
         """Say whether this caller may do the act to rows of other owners; an operator's key needs its scope for it."""

@@ -8,6 +8,6 @@ ACCESS_SUBJECTS = (
     AccessSubject("hold", _("a held text"), "held:one"),
     AccessSubject("holds", _("held texts in a list")),
     AccessSubject("shadows", _("what ran in shadow mode")),
-    AccessSubject("account", _("the account: sessions and keys")),
+    AccessSubject("account", _("the account: sign-ins and keys")),
     AccessSubject("tables", _("rows of the tables")),
 )

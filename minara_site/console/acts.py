@@ -11,6 +11,8 @@ ACTS = (
     AuditAct("rescan_requested", _("New scan asked for"), undo=Undo.OPPOSITE),
     AuditAct("demo_loaded", _("Demo loaded"), undo=Undo.OPPOSITE, feed=FeedLine(LOADED, page="memories:list")),
     AuditAct("demo_removed", _("Demo removed"), undo=Undo.OPPOSITE, feed=FeedLine(_("Removed the demo"))),
+    AuditAct("alert_closed", _("Alert closed"), undo=Undo.OPPOSITE),
+    AuditAct("alert_reopened", _("Alert opened again"), undo=Undo.OPPOSITE),
     AuditAct("budget_cap_raised", _("Cap of the budget raised"), undo=Undo.OPPOSITE),
     AuditAct("budget_cap_cleared", _("Cap of the budget reset"), undo=Undo.OPPOSITE),
 )

@@ -1,7 +1,7 @@
 """The console's own tables."""
 
 from enum import StrEnum
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 from django.conf import settings
 from django.db import models
@@ -27,6 +27,50 @@ class FirstStep(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["user", "step"], name="one_first_step"),
             models.CheckConstraint(condition=Q(step__in=list(Step)), name="first_step_known"),
+        ]
+
+
+class AlertKind(StrEnum):
+    """What needs an operator."""
+
+    BAND = "band"
+    HEARTBEAT = "heartbeat"
+    BUDGET = "budget"
+    HOLD = "hold"
+    PROPOSAL = "proposal"
+    JOB = "job"
+
+
+class AlertQuerySet(models.QuerySet["Alert"]):
+    """Alerts by state."""
+
+    def open(self) -> Self:
+        """Keep those whose cause exists."""
+        return self.filter(closed_at__isnull=True)
+
+
+class Alert(models.Model):
+    """Something that needs an operator, from when its `cause` was first seen until it is gone.
+
+    Its sentence is made of `kind` and `facts` when it is shown; no text of a user is in them.
+    """
+
+    cause = models.CharField(max_length=120)
+    kind = models.CharField(max_length=12)
+    facts = models.JSONField(default=dict)
+    opened_at = models.DateTimeField()
+    closed_at = models.DateTimeField(null=True)
+
+    objects: ClassVar[Any] = AlertQuerySet.as_manager()
+
+    class Meta:
+        db_table = "alerts"
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["cause"], condition=Q(closed_at__isnull=True), name="one_open_alert"),
+            models.CheckConstraint(condition=Q(kind__in=list(AlertKind)), name="alert_kind_known"),
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["-opened_at", "-id"], name="alerts_newest"),
         ]
 
 

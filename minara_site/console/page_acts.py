@@ -67,4 +67,6 @@ PAGE_ACTS = (
     PageAct("quarantine:claim", undo="quarantine:claim", note=_("A claim ends by itself after 5 minutes.")),
     PageAct("held:again", undo="held:release"),
     PageAct("held:undo", undo="held:release"),
+    PageAct("inbox:close", undo="inbox:reopen"),
+    PageAct("inbox:reopen", undo="inbox:close"),
 )

@@ -20,6 +20,7 @@ urlpatterns = [
     path("memories/held/", include((quarantine.held, "held"))),
     path("quarantine/decided/", include((quarantine.decided, "decided"))),
     path("quarantine/", include((quarantine.queue, "quarantine"))),
+    path("inbox/", include("minara_site.console.inbox.urls")),
     path("ops/jobs/", include("minara_site.console.jobs.urls")),
     path("ops/budgets/", include("minara_site.console.budgets.urls")),
     path("ops/audit-log/", include("minara_site.console.audit_log.urls")),

@@ -2,23 +2,23 @@
 
 import json
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 from typing import Any
 from urllib.parse import urlsplit
 
 from django.http import HttpRequest
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from minara_site.access.policy import Act
 from minara_site.access.principal import ANONYMOUS, Principal
-from minara_site.kernel.counts import count_each
-from minara_site.kernel.guard.selectors import list_holds
+from minara_site.kernel.counts import RowCount, count_each
+from minara_site.kernel.ownership import ALL_OWNERS
 from minara_site.shell.nav import Crumb, EntryLink, Place, TabLink, crumbs_to, find_place, load_entries
-from minara_site.shell.review import review_kinds
 
-SEARCH = "search"
+SEARCH, ALERTS = "search", "alerts"
 MAX_WAITING = 99
-WAITING = "items_waiting"
+WAITING = "rows_waiting"
 THEMES = ("system", "light", "dark")
 
 
@@ -36,7 +36,8 @@ class Shell:
     @cached_property
     def place(self) -> Place | None:
         """Return the entry and the tab that this page belongs to; None for one that belongs to none."""
-        return find_place(self.entries, self.request.path)
+        of_one = self.request.GET.get("owner", ALL_OWNERS) != ALL_OWNERS
+        return find_place(self.entries, self.request.path, of_one=of_one)
 
     @property
     def is_tab(self) -> bool:
@@ -59,25 +60,44 @@ class Shell:
         return crumbs_to(self.place, below, back_url=self.back_url)
 
     @cached_property
-    def waiting(self) -> str:
-        """Return how many items wait for a decision of this reader, empty for none.
+    def waiting(self) -> dict[EntryLink | TabLink, int]:
+        """Return how many rows wait for the reader under each entry and each tab.
 
-        For operators the whole queue, for an owner what is held. One query, which reads at most 100 rows of each kind;
-        none where `set_waiting_count` said it.
+        What two tabs of an entry name alike counts once.
         """
-        if (known := getattr(self.request, WAITING, None)) is not None:
-            return waiting_label(known)
-        if self.principal.may(Act.REVIEW):
-            kinds = [kind.waiting() for kind in review_kinds().values()]
-            return waiting_label(sum(count.number for count in count_each(*kinds, limit=MAX_WAITING + 1)))
-        if not self.principal.may(Act.HOLDS_READ):
-            return ""
-        return waiting_label(list_holds(owner=self.principal.owner).order_by()[: MAX_WAITING + 1].count())
+        counts = count_waiting(self.request, self.entries)
+        waiting: dict[EntryLink | TabLink, int] = {}
+        for entry in self.entries:
+            found = {tab: {name: each.number for name, each in counts.get(tab, {}).items()} for tab in entry.tabs}
+            waiting |= {tab: sum(numbers.values()) for tab, numbers in found.items()}
+            waiting[entry] = sum(reduce(or_, found.values()).values())
+        return waiting
+
+    @property
+    def side_bar(self) -> list[tuple[EntryLink, str]]:
+        """Return the entries with the badge of each."""
+        return [(entry, waiting_label(self.waiting[entry])) for entry in self.entries]
+
+    @property
+    def tabs(self) -> list[tuple[TabLink, str]]:
+        """Return the tabs of the entry that this page belongs to with the badge of each; none where it has only one."""
+        tabs = self.place.entry.tabs if self.place else ()
+        return [(tab, waiting_label(self.waiting[tab])) for tab in tabs] if len(tabs) > 1 else []
 
     @property
     def search(self) -> TabLink | None:
         """Return the search page, which is also above the side bar."""
         return next((tab for entry in self.entries for tab in entry.tabs if tab.name == SEARCH), None)
+
+    @cached_property
+    def alerts(self) -> TabLink | None:
+        """Return the page of alerts, which the bell above the side bar leads to; None for who has none."""
+        return next((tab for entry in self.entries for tab in entry.tabs if tab.name == ALERTS), None)
+
+    @property
+    def open_alerts(self) -> str:
+        """Return how many alerts are open, empty for none."""
+        return waiting_label(self.waiting[self.alerts]) if self.alerts else ""
 
     @property
     def theme(self) -> str:
@@ -122,9 +142,19 @@ class Shell:
         return "".join(word[0] for word in (words[:1] + words[1:][-1:])).upper() or "?"
 
 
-def set_waiting_count(request: HttpRequest, count: int) -> None:
-    """Give the shell a count that the page has read already."""
-    setattr(request, WAITING, count)
+def count_waiting(
+    request: HttpRequest, entries: Sequence[EntryLink], *, limit: int = MAX_WAITING + 1
+) -> dict[TabLink, dict[str, RowCount]]:
+    """Return by tab how many rows of each name wait for the reader, at most `limit` of each. One query a request."""
+    known: dict[TabLink, dict[str, RowCount]] | None = getattr(request, WAITING, None)
+    if known is None:
+        principal, now = getattr(request, "principal", ANONYMOUS), timezone.now()
+        tabs = {tab: tab.waiting(principal, now) for entry in entries for tab in entry.tabs if tab.waiting}
+        rows = {name: each for found in tabs.values() for name, each in found.items()}
+        counts = dict(zip(rows, count_each(*rows.values(), limit=limit), strict=True)) if rows else {}
+        known = {tab: {name: counts[name] for name in found} for tab, found in tabs.items()}
+        setattr(request, WAITING, known)
+    return known
 
 
 def waiting_label(count: int) -> str:

@@ -149,7 +149,7 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
 
 def permission_denied(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Answer 403."""
-    detail = _("Your role does not include this. An operator can change that.")
+    detail = _("Your account type does not include this. An operator can change that.")
     return plain_problem(request, HTTPStatus.FORBIDDEN, "refused", detail)
 
 
@@ -163,7 +163,7 @@ def not_allowed(request: HttpRequest, methods: str) -> HttpResponse:
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Answer 404, the same for what never was, what was deleted and what is somebody else's."""
-    detail = _("The address is wrong, or what stood here was deleted or is not yours.")
+    detail = _("The address is wrong, or what was here was deleted or is not yours.")
     return plain_problem(request, HTTPStatus.NOT_FOUND, "not_found", detail)
 
 

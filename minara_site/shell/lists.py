@@ -101,7 +101,10 @@ class OwnedList:
             return spec.matching_ids(self.rows(owner), params)
 
     def context(self, request: PageRequest, owner: Owner) -> dict[str, Any]:
-        """Return title and owner of the page; `whose` keeps the owner in links to the lists beside it."""
+        """Return title and owner of the page; `whose` keeps the owner in links to the lists beside it.
+
+        So does `named` in links to lists that begin with the rows of all owners.
+        """
         is_own = owner == request.principal.owner
         name, label = (
             (owner.username, owner.get_short_name()) if isinstance(owner, User) else (ALL_OWNERS, _("everybody"))
@@ -111,6 +114,7 @@ class OwnedList:
             "owner": owner,
             "is_shared": name == ALL_OWNERS,
             "whose": changed_query(QueryDict(), owner=None if is_own else name),
+            "named": changed_query(QueryDict(), owner=name if request.principal.reads_others(self.act) else None),
         }
 
     def answer(self, request: PageRequest, **more: Any) -> HttpResponse:

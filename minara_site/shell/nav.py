@@ -4,8 +4,9 @@ Each app declares its pages in `NAVIGATION` of its `navigation.py`; the entries 
 To add a page: one NavPage there, with the act that its view requires.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from itertools import pairwise
 
@@ -15,7 +16,10 @@ from django.utils.translation import gettext_lazy as _
 from minara_site.access.policy import SIGNED_IN, Act, Role
 from minara_site.access.principal import Principal
 from minara_site.kernel import registry
-from minara_site.web.filters import Text
+from minara_site.web.filters import Rows, Text
+
+Waiting = Callable[[Principal, datetime], Mapping[str, Rows]]
+"""What waits for the decision of a reader: rows by the name of what they are; two tabs may name the same."""
 
 
 class NavEntry(StrEnum):
@@ -101,8 +105,9 @@ class NavPage:
     """A page of the navigation: a tab of `entry`, at the place `order`. After `g`, `key` opens it.
 
     `roles` narrows who finds it there, where the act alone would show it to more. `also` names the pages without
-    arguments that belong to the same tab under another address. `counts_waiting` puts beside it how many items wait
-    for the decision of the reader.
+    arguments that belong to the same tab under another address. `waiting` puts beside it how many rows wait.
+    One that is `of_all` is a list of all owners' rows: with one owner in the address it belongs to another tab, which
+    shows what that owner has.
     """
 
     name: str
@@ -114,7 +119,8 @@ class NavPage:
     key: str = ""
     roles: frozenset[Role] = SIGNED_IN
     also: tuple[str, ...] = ()
-    counts_waiting: bool = False
+    waiting: Waiting | None = None
+    of_all: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +132,8 @@ class TabLink:
     url: str
     key: str = ""
     addresses: tuple[str, ...] = ()
-    counts_waiting: bool = False
+    waiting: Waiting | None = None
+    of_all: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +148,6 @@ class EntryLink:
     @property
     def url(self) -> str:
         return self.tabs[0].url
-
-    @property
-    def counts_waiting(self) -> bool:
-        """Whether one of its tabs leads to what waits for a decision."""
-        return any(tab.counts_waiting for tab in self.tabs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,15 +182,16 @@ def load_entries(principal: Principal) -> list[EntryLink]:
 def link_to(page: NavPage) -> TabLink:
     """Return a page with its addresses."""
     url, *others = (reverse(name) for name in (page.url_name, *page.also))
-    return TabLink(page.name, page.label, url, page.key, (url, *others), page.counts_waiting)
+    return TabLink(page.name, page.label, url, page.key, (url, *others), page.waiting, page.of_all)
 
 
-def find_place(entries: Sequence[EntryLink], path: str) -> Place | None:
+def find_place(entries: Sequence[EntryLink], path: str, *, of_one: bool = False) -> Place | None:
     """Return the tab that `path` belongs to: the one with the longest address that `path` begins with.
 
-    Nothing is below the home page.
+    Nothing is below the home page. A page `of_one` owner belongs to no tab that is `of_all`.
     """
-    places = (Place(entry, tab, address) for entry in entries for tab in entry.tabs for address in tab.addresses)
+    tabs = ((entry, tab) for entry in entries for tab in entry.tabs if not (of_one and tab.of_all))
+    places = (Place(entry, tab, address) for entry, tab in tabs for address in tab.addresses)
     fitting = [
         each for each in places if path == each.address or (each.address != "/" and path.startswith(each.address))
     ]

@@ -136,16 +136,16 @@ class ReviewKind(ABC):
         """
 
     @abstractmethod
-    def count_decided(self, actor: str, *, since: datetime) -> int:
-        """Return how many items somebody has decided since a moment, those undone left out."""
-
-    @abstractmethod
     def find_newest_decision(self) -> tuple[str, datetime] | None:
         """Return who decided last, and when."""
 
     def find_questions(self, keys: Sequence[str]) -> dict[str, Text]:
         """Return what is asked once more before items are accepted, by key; of several, such items are left out."""
         return {}
+
+    def text_table(self, row: Any) -> str:
+        """Return the table that the text of a row is read from besides; empty for a row that has its text."""
+        return ""
 
     def log_reading(self, rows: Sequence[Any], *, is_open: bool, principal: Principal, now: datetime) -> None:  # noqa: B027 - rows of the instance have no owner
         """Note in the access log that rows were read: in the list, or one that `is_open`."""

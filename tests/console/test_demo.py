@@ -13,6 +13,7 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.db import connections
 from django.test import Client, override_settings
+from django.utils import timezone
 
 from learning_app.audit.selectors import findings_of, latest_reports
 from learning_app.audit.services.acknowledge import acknowledge
@@ -222,6 +223,13 @@ def test_the_windows_of_the_budget_equal_its_calls(default: Any, now: datetime) 
     left = BudgetWindow.objects.get()
     assert (left.pk, left.spent_usd, left.calls) == (real.pk, Decimal("0.5"), 4)
     assert not LlmUsage.objects.exists()
+
+
+def test_writers_lists_the_demos_key_without_a_roll_back(default: Any, operator_page: Client) -> None:
+    load_demo(now=timezone.now(), actor="command:demo")
+    line = operator_page.get("/ops/writes/").content.decode().split("key:demo</span>")[1].split("</tr>")[0]
+    assert "its rows go when the demo is removed" in line
+    assert "Roll back" not in line
 
 
 @pytest.mark.database

@@ -143,7 +143,7 @@ class TestRun:
             state=RunState.SUCCEEDED,
             started_at=now,
             finished_at=now + timedelta(seconds=0.44),
-            result={"purged": 7, "no_lesson": 2},
+            result={"purged": 7, "no_lesson": 2, "failed": ["BTC/USDT", "ETH/USDT"]},
             attempts=2,
             requested_by="role:cron",
         )
@@ -153,6 +153,7 @@ class TestRun:
         assert "2 of 5" in page
         assert "a role, on a schedule" in page
         assert "<dt>without a lesson</dt>" in page
+        assert ">BTC/USDT, ETH/USDT<" in page
         assert "hx-get" not in page.split('id="progress"')[1].split(">")[0]
 
     def test_a_failure_says_what_to_do_and_can_be_tried_again(self, operator_page: Client) -> None:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from minara_site.config import Config
 from tests.kit.shared import shared_path
 from tests.kit.site import APPS, ROOT
 from tests.web.catalogue import in_module, in_template
@@ -51,10 +52,11 @@ def product_names() -> Iterator[tuple[str, str]]:
 
 
 def screen_texts() -> Iterator[tuple[str, str]]:
-    """Yield every English text that a page may show, with its file: messages, and what templates say without one."""
+    """Yield every English text that a page may show, with its file: messages, what templates say without one, settings."""
     for path in sorted((ROOT / "templates").rglob("*.html")):
         texts = [*in_template(path), TAG.sub(" ", path.read_text("utf-8"))]
         yield from ((text, str(path.relative_to(ROOT))) for text in texts)
+    yield from ((field.description or "", "minara_site/config.py") for field in Config.model_fields.values())
     for _module, path in modules():
         yield from ((text, str(path.relative_to(ROOT))) for text in in_module(path))
 

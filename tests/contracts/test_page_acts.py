@@ -40,6 +40,7 @@ TOASTS = {
     "memories:undo",
     "methodologies:undo",
     "audit:restore",
+    "inbox:reopen",
     "facts:undo_correction",
     "user_profile:undo",
     "tags:undo",
@@ -84,7 +85,15 @@ RENEWED = {  # made anew, with another key
     "user_tags": ("owner_id", "name", "value", "source", "actor", "origin"),
     "user_profile": ("owner_id", "key", "value", "actor"),
 }
-MARKS = ("decided_at", "deleted_at", "ended_at", "retired_at", "held_at", "reviewed_at")  # whether, not when
+MARKS = (
+    "closed_at",
+    "decided_at",
+    "deleted_at",
+    "ended_at",
+    "retired_at",
+    "held_at",
+    "reviewed_at",
+)  # whether, not when
 NOTHING_TO_DO = {
     "bundle.export",
     "roles.start_due",
@@ -173,6 +182,8 @@ WALKS: dict[str, Walk] = {
     "audit:run": Walk(caller="olga"),
     "audit:acknowledge": Walk(caller="olga"),
     "audit:reopen": Walk(caller="olga"),
+    "inbox:close": Walk(caller="olga"),
+    "inbox:reopen": Walk(caller="olga", first=("inbox:close",)),
     "audit:restore": Walk(caller="olga", first=("audit:reopen",)),
     "methodologies:quarantine": Walk(caller="olga", first=("methodologies:release",)),
     "methodologies:bulk": Walk(caller="olga", first=("methodologies:release",)),

@@ -37,6 +37,7 @@ from minara_site.access.models import ApiKey
 from minara_site.access.policy import AGENT_SCOPES, Role, Scope
 from minara_site.access.principal import Principal
 from minara_site.access.security.sessions import SEEN
+from minara_site.console.models import Alert, AlertKind
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.conversations.services import NewTurn, ToolCall, record_turn
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
@@ -307,6 +308,7 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
         "active_limit_id": make_limit(user, canary, "active", before="archived").pk,
         "preference_version": 1,
         **seed_audit(),
+        "alert_id": seed_alert(),
         "uid": method.uid,
         "lifecycle_event_id": method.events.latest("pk").pk,
         "rollback_id": rollbacks[0].pk,
@@ -397,6 +399,15 @@ def seed_audit() -> dict[str, Any]:
         acknowledge(codes=["cases_overdue"], note="Known", actor="test", now=timezone.now())
     report, given = AuditReport.objects.latest("pk"), Acknowledgement.objects.latest("pk")
     return {"report_id": report.pk, "code": "cases_overdue", "acknowledgement_id": given.pk}
+
+
+def seed_alert() -> int:
+    """Make the open alert of a fallen band, once; return its id."""
+    facts = {"before": "healthy", "band": "watch", "report": AuditReport.objects.latest("pk").pk}
+    alert, _is_new = Alert.objects.get_or_create(
+        cause="band", closed_at=None, defaults={"kind": AlertKind.BAND, "facts": facts, "opened_at": timezone.now()}
+    )
+    return int(alert.pk)
 
 
 def build_world() -> World:

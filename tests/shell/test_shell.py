@@ -48,13 +48,20 @@ class TestNav:
         }
         assert names_of(Role.OPERATOR) == {
             "home": ["home"],
-            "review": ["queue", "review.held", "conflicts", "outcomes"],
+            "review": ["queue", "review.held", "conflicts", "outcomes", "alerts"],
             "memories": ["memories", "facts", "user_profile", "trash", "writers"],
             "search": ["search", "compare_rankings"],
             "assets": ["assets", "links"],
             "prompt": ["prompt"],
             "profile": ["profile", "tags", "preferences", "workspace"],
-            "learning": ["operators.methodologies", "operators.learnings", "decisions", "decision_roles"],
+            "learning": [
+                "audit",
+                "findings",
+                "operators.methodologies",
+                "operators.learnings",
+                "decisions",
+                "decision_roles",
+            ],
             "trading": ["cases"],
             "system": [
                 "status",

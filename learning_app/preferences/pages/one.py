@@ -46,7 +46,7 @@ class HistoryRow:
 
 @dataclass(frozen=True, slots=True)
 class AgentReads:
-    """What agents read of a preference: a sentence, and the memory that stands for it where there is one.
+    """What agents read of a preference: a sentence, and the memory that was stored for it where there is one.
 
     `is_read` says that the memory is there for agents to read.
     """
@@ -113,11 +113,11 @@ def read_by_agents(row: Preference, shown: PreferenceRow) -> AgentReads:
     elif is_bridge_waiting(row):
         text = _("The job that writes its memory has not run yet. Agents read it after that.")
     elif memory and memory.held_at:
-        text = _("The guard holds the memory that stands for it: no agent reads it.")
+        text = _("The guard holds the memory that was stored for it: no agent reads it.")
     elif memory and memory.deleted_at:
-        text = _("A person deleted the memory that stands for it: no agent reads it. Restore it there.")
+        text = _("A person deleted the memory that was stored for it: no agent reads it. Restore it there.")
     else:
-        text = _("No memory stands for it yet: the job that writes it did not run, or failed.")
+        text = _("No memory is stored for it yet: the job that writes it did not run, or failed.")
     return AgentReads(text, memory.pk if memory else None, is_read=is_read, is_hard=row.is_hard)
 
 

@@ -100,6 +100,7 @@ CONFLICT_LIST = OwnedList(
     own=_("Conflicts of facts"),
     of=_("Conflicts of facts"),
     shape=lambda rows, request: shape_conflicts(rows, principal=request.principal),
+    begins_with_all=True,
     template="memory_app/facts/conflicts.html",
 )
 EVENT_LIST = OwnedList(

@@ -80,7 +80,7 @@ ENTRIES = ListSpec(
         "role",
         gettext_lazy("No decisions recorded"),
         gettext_lazy(
-            "An agent records what it decides in a declared role. When the outcome is known, its lesson stands here."
+            "An agent records what it decides in a declared role. When the outcome is known, its lesson is shown here."
         ),
         action=gettext_lazy("Look at the roles"),
         url="roles:list",

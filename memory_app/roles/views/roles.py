@@ -108,7 +108,7 @@ def owner_label(request: PageRequest, owner: Owner) -> str:
 
 def query_of(request: PageRequest, owner: Owner) -> str:
     """Return the beginning of the query that lists the same owner's entries."""
-    if owner == request.principal.owner:
+    if not request.principal.reads_others(Act.ROLE_MEMORY_READ):
         return "?"
     name = owner.username if isinstance(owner, User) else ALL_OWNERS
     return f"?{urlencode({'owner': name})}&"

@@ -161,7 +161,7 @@ def renew_codes(*, user: User, session_key: str, now: datetime, actor: str) -> l
     with transaction.atomic():
         lock(user)
         if not Authenticator.objects.filter(user=user, type__in=FACTORS).exists():
-            raise Conflict(_("Recovery codes stand in for a second factor. Add one first."))
+            raise Conflict(_("Recovery codes replace a second factor. Add one first."))
         Authenticator.objects.filter(user=user, type=CODES).delete()
         codes = RecoveryCodes.activate(user)
         note_change("recovery_codes_renewed", codes.instance, now=now, actor=actor)

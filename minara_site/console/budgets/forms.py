@@ -22,7 +22,7 @@ class RaiseForm(forms.Form):
     reason = forms.CharField(
         label=_("Why"),
         max_length=MAX_REASON,
-        help_text=_("Stands in the audit log, for good."),
+        help_text=_("Stays in the audit log permanently."),
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 

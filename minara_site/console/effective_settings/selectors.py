@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
 
+from django.utils import translation
 from pydantic.fields import FieldInfo
 
 from minara_site.config import SECRETS, Config
@@ -55,7 +56,7 @@ def describe(name: str, field: FieldInfo, value: object, origin: Origin) -> Vari
     is_secret = name in SECRETS
     return Variable(
         name=name,
-        description=READER.sub("", description),
+        description=translation.gettext(READER.sub("", description)),
         reader=match[1] if match else "",
         value="" if is_secret else written(value),
         default="" if is_secret else written(field.default),

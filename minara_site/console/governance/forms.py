@@ -14,7 +14,7 @@ class ReasonForm(forms.Form):
     """Why something is changed."""
 
     reason = forms.CharField(
-        label=_("Why"), max_length=MAX_REASON_CHARS, help_text=_("It stands in the audit log and on this page.")
+        label=_("Why"), max_length=MAX_REASON_CHARS, help_text=_("It is shown in the audit log and on this page.")
     )
 
 

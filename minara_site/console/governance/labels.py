@@ -7,7 +7,7 @@ from minara_site.web.filters import Text
 
 MODES: dict[Mode, Text] = {Mode.ON: _("On"), Mode.SHADOW: _("Shadow"), Mode.OFF: _("Off")}
 MODE_TEXTS: dict[Mode, Text] = {
-    Mode.ON: _("On: it decides, and what it decides stands."),
+    Mode.ON: _("On: it decides, and what it decides takes effect."),
     Mode.SHADOW: _("Shadow: it decides and is paid for, and what it would do is only listed."),
     Mode.OFF: _("Off: it does nothing."),
 }
@@ -27,7 +27,11 @@ PARTS: dict[str, Text] = {
     "narrative": _("Narrative"),
     "lesson": _("Lesson"),
     "reason": _("Reason"),
+    "score": _("Score"),
     "name": _("Name"),
+    "trigger": _("Trigger"),
+    "guidance": _("Guidance"),
     "methodology": _("Methodology"),
     "evidence": _("Evidence"),
+    "preferences": _("Preferences"),
 }

@@ -9,13 +9,14 @@ from typing import Any
 from django.db.models import Exists, F, Q, Subquery
 from django.utils import timezone
 
+from learning_app.audit.models import AuditReport
 from learning_app.preferences.models import Preference
 from memory_app.memories.models import Memory
 from memory_app.roles.selectors import list_manual_due
 from memory_app.writes.models import BroughtIn
 from minara_site.access.models import ApiKey, User
 from minara_site.console.home.learning import Learning, learning_columns, read_learning
-from minara_site.console.models import DemoObject, FirstStep, Step
+from minara_site.console.models import Alert, DemoObject, FirstStep, Step
 from minara_site.kernel.counts import CountOf, RowCount
 from minara_site.kernel.guard.selectors import list_holds
 from minara_site.kernel.jobs.models import JobRun, WorkerSeen
@@ -30,6 +31,7 @@ DAYS = 14
 NEWEST = 6
 MAX_PEOPLE = 8
 MAX_FAILED = 3
+AUDIT_FIGURES = ("created_at", "composite", "band")  # of the newest report of the learning audit
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class Own:
     """What one person has and has done."""
 
     memories: RowCount
+    held: RowCount
     has_memory: bool
     has_key: bool
     has_used_key: bool
@@ -60,7 +63,10 @@ class Day:
 
 @dataclass(frozen=True)
 class Instance:
-    """What operators see of the instance. Failed runs are those of the last seven days; days come oldest first."""
+    """What operators see of the instance. Failed runs are those of the last seven days; days come oldest first.
+
+    `audit` are the figures of the newest report of the learning audit, None before the first.
+    """
 
     memories: RowCount
     people: RowCount
@@ -70,10 +76,12 @@ class Instance:
     has_worker: bool
     has_demo: bool
     has_tight_budget: bool
+    has_alerts: bool
     days: Sequence[Day]
     newest_failed: Sequence[JobRun]
     newest_people: Sequence[User]
     learning: Learning
+    audit: Mapping[str, Any] | None
 
 
 def load_own(user: User, *, now: datetime) -> Own:
@@ -95,10 +103,12 @@ def load_own_and_instance(user: User, *, now: datetime) -> tuple[Own, Instance]:
         has_worker=row["has_worker"],
         has_demo=row["has_demo"],
         has_tight_budget=row["has_tight_budget"],
+        has_alerts=row["has_alerts"],
         days=[Day(begin, RowCount.of(row[f"day_{place}"])) for place, begin in enumerate(begins)],
         newest_failed=list(failed_runs(now=now).order_by("-created_at", "-pk")[:MAX_FAILED]),
         newest_people=list(people[:MAX_PEOPLE]),
         learning=read_learning(row, now=now),
+        audit={name: row[f"audit_{name}"] for name in AUDIT_FIGURES} if row["audit_created_at"] else None,
     )
     return read_own(row), instance
 
@@ -117,6 +127,7 @@ def own_columns(user: User, now: datetime) -> dict[str, Any]:
     profile = FinancialProfile.objects.for_owner(user)
     return {
         "own_memories": CountOf(own),
+        "own_held": CountOf(list_holds(owner=user)),
         "has_memory": Exists(own.filter(is_demo=False).exclude(origin__in=list(ORIGINS))),
         "has_key": Exists(keys),
         "has_used_key": Exists(keys.filter(last_used_at__isnull=False)),
@@ -135,6 +146,7 @@ def read_own(row: Mapping[str, Any]) -> Own:
     """Return what `own_columns` found."""
     return Own(
         memories=RowCount.of(row["own_memories"]),
+        held=RowCount.of(row["own_held"]),
         has_memory=row["has_memory"],
         has_key=row["has_key"],
         has_used_key=row["has_used_key"],
@@ -151,6 +163,7 @@ def read_own(row: Mapping[str, Any]) -> Own:
 
 def instance_columns(now: datetime) -> dict[str, Any]:
     """Return the columns of the whole instance."""
+    newest = AuditReport.objects.order_by("-created_at", "-pk")
     return {
         "all_memories": CountOf(Memory.objects.live()),
         "people": CountOf(User.objects.filter(is_active=True)),
@@ -158,8 +171,10 @@ def instance_columns(now: datetime) -> dict[str, Any]:
         "held": CountOf(list_holds(owner=EVERYONE)),
         "all_outcomes_due": CountOf(list_manual_due(owner=EVERYONE, now=now)),
         "has_worker": Exists(WorkerSeen.objects.filter(seen_at__gte=now - SEEN_WITHIN)),
+        "has_alerts": Exists(Alert.objects.open()),
         "has_tight_budget": Exists(windows_to_look_at(now=now)),
         **learning_columns(now),
+        **{f"audit_{name}": Subquery(newest.values(name)[:1]) for name in AUDIT_FIGURES},
         "has_demo": Q(Exists(DemoObject.objects.all())) | Q(Exists(Memory.objects.filter(is_demo=True))),
     }
 

@@ -1,5 +1,6 @@
 """`/` and the acts on it."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -11,7 +12,6 @@ from django.utils.translation import gettext_lazy
 
 from learning_app.audit.pages.labels import score_number
 from learning_app.audit.pages.report import badge_of
-from learning_app.audit.selectors import newest_figures
 from memory_app.writes.pages import AnomalyRow, show_anomalies
 from memory_app.writes.selectors.anomalies import load_anomalies
 from memory_app.writes.selectors.brought_in import list_brought_in
@@ -28,7 +28,8 @@ from minara_site.console.home.selectors import (
     load_own,
     load_own_and_instance,
 )
-from minara_site.console.models import Step
+from minara_site.console.inbox.pages import MAX_AT_HOME, AlertView, show_alerts
+from minara_site.console.models import Alert, Step
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.llm.selectors import load_budget
 from minara_site.kernel.ownership import EVERYONE, Owner
@@ -61,8 +62,9 @@ def home(request: PageRequest) -> HttpResponse:
     if principal.is_operator:
         own, instance = load_own_and_instance(request.user, now=now)
         context |= own_context(request, own) | feed_context(request, EVERYONE, now) | instance_context(instance)
+        context["alerts"] = list_open_alerts(now) if instance.has_alerts else []
         context["anomalies"] = list_anomalies(request, now)
-        context |= audit_context()
+        context |= audit_context(instance.audit)
         context["budgets"] = list_tight_budgets(now) if instance.has_tight_budget else []
         return render_page(request, "console/home/operator.html", context)
     context |= own_context(request, load_own(request.user, now=now)) | feed_context(request, request.user, now)
@@ -93,6 +95,7 @@ def own_context(request: PageRequest, own: Own) -> dict[str, Any]:
     prompt = load_next_prompt(owner=request.user, now=timezone.now())
     return {
         "own": own,
+        "held": waiting_label(own.held.number),
         "steps": steps,
         "steps_done": sum(step.is_done for step in steps),
         "prompt": prompt,
@@ -111,9 +114,8 @@ def feed_context(request: PageRequest, owner: Owner, now: datetime) -> dict[str,
     return {"feed": feed, "lede": lede_label(feed, since=since, now=now)}
 
 
-def audit_context() -> dict[str, Any]:
-    """Return the newest number of the learning audit; before its first pass none. One query."""
-    figures = newest_figures()
+def audit_context(figures: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the newest number of the learning audit; before its first pass none."""
     if figures is None:
         return {}
     return {"audit": figures, "audit_number": score_number(figures["composite"]), "badge": badge_of(figures["band"])}
@@ -123,6 +125,11 @@ def list_anomalies(request: PageRequest, now: datetime) -> list[AnomalyRow]:
     """Return what is unusual among the writes of agents. Two queries."""
     found = load_anomalies(now=now)
     return show_anomalies(found, {each.writer: actor_label(each.writer, {}, request.user) for each in found})
+
+
+def list_open_alerts(now: datetime) -> list[AlertView]:
+    """Return the newest open alerts. One query."""
+    return show_alerts(Alert.objects.open().order_by("-opened_at", "-pk")[:MAX_AT_HOME], now=now)
 
 
 def list_tight_budgets(now: datetime) -> list[WindowView]:

@@ -22,28 +22,100 @@ from minara_site.kernel.jobs.table import Job, find_job, load_jobs
 from minara_site.web.badges import state_of
 from minara_site.web.filters import Text
 from minara_site.web.keyset import Order
+from minara_site.web.labels import enumeration
 from minara_site.web.lists import Column, Empty, Filter, FilterKind, ListSpec, Sort
 from minara_site.web.moments import number_label, span_label
 
 COUNTS: dict[str, Text] = {each.value: label for each, label in ENDED.items()} | {
+    "added": gettext_lazy("links added"),
     "applied": gettext_lazy("marked outcomes applied"),
+    "below": gettext_lazy("below the score"),
+    "broken": gettext_lazy("what is broken"),
+    "bytes": gettext_lazy("bytes"),
+    "closed": gettext_lazy("closed"),
+    "opened": gettext_lazy("opened"),
     "changed": gettext_lazy("changed meanwhile"),
+    "changed_meanwhile": gettext_lazy("changed meanwhile"),
+    "conflicts": gettext_lazy("conflicts found"),
+    "corrected": gettext_lazy("prices corrected"),
+    "credited": gettext_lazy("outcomes counted"),
+    "decided": gettext_lazy("decided"),
+    "deduplicated": gettext_lazy("retired as repeated"),
     "deleted": gettext_lazy("deleted"),
+    "demoted": gettext_lazy("demoted"),
     "dropped": gettext_lazy("left to another run"),
     "embedded": gettext_lazy("embedded"),
+    "entries": gettext_lazy("entries"),
+    "files": gettext_lazy("files"),
+    "flagged": gettext_lazy("flagged"),
+    "folder_problems": gettext_lazy("problems in the folder"),
+    "forgotten": gettext_lazy("deleted"),
+    "frozen": gettext_lazy("paused: markets under stress"),
+    "held": gettext_lazy("held"),
+    "in_shadow": gettext_lazy("shadow mode, nothing written"),
+    "invalid": gettext_lazy("answers that could not be used"),
+    "invalid_answers": gettext_lazy("answers that could not be used"),
+    "judged": gettext_lazy("checked"),
+    "known": gettext_lazy("already here"),
+    "left_to_a_person": gettext_lazy("left to a person"),
+    "memories": gettext_lazy("memories"),
+    "merged": gettext_lazy("added to one that was there"),
+    "new": gettext_lazy("new"),
+    "not_asked": gettext_lazy("no model asked"),
+    "off": gettext_lazy("switched off"),
     "outdated": gettext_lazy("out of date"),
-    "pending": gettext_lazy("pending"),
+    "passed_over": gettext_lazy("skipped"),
+    "pending": gettext_lazy("pending, to be embedded"),
+    "problems": gettext_lazy("folders with a problem"),
+    "proposed": gettext_lazy("proposed"),
     "purged": gettext_lazy("purged"),
+    "quarantined_by_judge": gettext_lazy("quarantined"),
+    "read": gettext_lazy("turns read"),
     "reason": gettext_lazy("why it stopped"),
+    "recovering": gettext_lazy("recovering"),
+    "rejected": gettext_lazy("rejected"),
+    "removed": gettext_lazy("links removed"),
+    "repeated": gettext_lazy("proposed again"),
+    "resolved": gettext_lazy("cases judged"),
+    "rest": gettext_lazy("more left for the next run"),
+    "restored": gettext_lazy("restored"),
     "result": gettext_lazy("how it ended"),
+    "retired": gettext_lazy("sessions ended"),
+    "role_memory": gettext_lazy("decisions"),
+    "seals": gettext_lazy("seals"),
+    "settled": gettext_lazy("settled"),
+    "shadow": gettext_lazy("shadow mode, nothing written"),
     "started": gettext_lazy("runs started"),
     "stopped": gettext_lazy("why it stopped"),
+    "short": gettext_lazy("too few tool calls"),
+    "stored": gettext_lazy("stored"),
+    "strays": gettext_lazy("leftover files deleted"),
+    "survivors": gettext_lazy("marked: survives the store"),
+    "symbols": gettext_lazy("symbols"),
+    "tags": gettext_lazy("tags changed"),
+    "updated": gettext_lazy("updated"),
+    "withdrawn": gettext_lazy("withdrawn"),
+    "written": gettext_lazy("written"),
 }
 """Names in the results of jobs; what is not here reads as a word already."""
-ENDS: dict[str, Text] = RESULTS | {
-    SweepResult.DONE: gettext_lazy("done"),
-    SweepResult.CONTINUED: gettext_lazy("continued by another run"),
+ARGUMENTS: dict[str, Text] = {
+    "dry_run": gettext_lazy("Dry run"),
+    "fixes": gettext_lazy("Repairs"),
+    "ids": gettext_lazy("Entries"),
+    "owner_id": gettext_lazy("Owner"),
+    "role": gettext_lazy("Decision role"),
+    "role_id": gettext_lazy("Decision role"),
+    "transfer_id": gettext_lazy("Export or import"),
+    "trigger": gettext_lazy("Trigger"),
 }
+ENDS: dict[str, Text] = (
+    {each.value: label for each, label in TRIGGERS.items()}
+    | RESULTS
+    | {
+        SweepResult.DONE: gettext_lazy("done"),
+        SweepResult.CONTINUED: gettext_lazy("continued by another run"),
+    }
+)
 
 
 def runs_spec() -> ListSpec:
@@ -149,6 +221,11 @@ class RunRow:
         counted = (self.run.result or {}).items()
         return [(count_label(name, self.run), value_label(value)) for name, value in counted]
 
+    @property
+    def arguments(self) -> list[tuple[Text, Any]]:
+        """Return what the run works on, name by name."""
+        return [(ARGUMENTS.get(name, name), value_label(value)) for name, value in self.run.arguments.items()]
+
 
 def shape_runs(runs: Iterable[JobRun], *, reader: User) -> list[RunRow]:
     """Return runs as the pages show them. Two queries at most."""
@@ -182,8 +259,14 @@ def count_label(name: str, run: JobRun) -> Text:
 
 
 def value_label(value: Any) -> Any:
-    """Return a value of a result, the end of a reflection in words."""
-    return ENDS.get(value, value) if isinstance(value, str) else value
+    """Return a value of a result or an argument in words, several with commas between them."""
+    if isinstance(value, list):
+        return enumeration(str(value_label(each)) for each in value)
+    if isinstance(value, bool):
+        return _("yes") if value else _("no")
+    if isinstance(value, str):
+        return fixes()[value].label if value in fixes() else ENDS.get(value, value)
+    return value
 
 
 def duration_label(span: timedelta) -> str:

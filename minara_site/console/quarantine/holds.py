@@ -14,7 +14,6 @@ from minara_site.access.principal import Principal
 from minara_site.console.quarantine.labels import again_label, decided_label, done_label
 from minara_site.console.quarantine.pages import HoldView, owner_kinds, question_of, view_holds
 from minara_site.console.quarantine.selectors import (
-    count_decided,
     decided_with,
     find_newest_decided,
     get_hold,
@@ -98,12 +97,12 @@ class HoldReview(ReviewKind):
         [same] = [each for each in again if (each.kind, each.object_id) == (hold.kind, hold.object_id)]
         return Undone(again_label(len(again)), str(same.pk))
 
-    def count_decided(self, actor: str, *, since: datetime) -> int:
-        return count_decided(actor, since=since)
-
     def find_newest_decision(self) -> tuple[str, datetime] | None:
         newest = find_newest_decided()
         return (newest.decided_by, newest.decided_at) if newest and newest.decided_at else None
+
+    def text_table(self, row: Any) -> str:
+        return str(row.kind)
 
     def log_reading(self, rows: Sequence[Any], *, is_open: bool, principal: Principal, now: datetime) -> None:
         owner_ids = {row.owner_id for row in rows} - {None}

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.http import QueryDict
 from django.urls import reverse
+from django.utils.functional import SimpleLazyObject
 from django.utils.translation import gettext_lazy as _
 
 from memory_app.memories.core.destinations import Destination
@@ -148,9 +149,7 @@ class HoldView:
 
     hold: Hold
     held: HeldText | None
-    author: str
-    decider: str
-    undoer: str
+    names: Mapping[str, str]
     is_own: bool
     may_undo: bool = False
     queue: str = "held"
@@ -160,6 +159,18 @@ class HoldView:
     @property
     def pk(self) -> int:
         return self.hold.pk
+
+    @property
+    def author(self) -> str:
+        return self.names[self.hold.actor]
+
+    @property
+    def decider(self) -> str:
+        return self.names[self.hold.decided_by]
+
+    @property
+    def undoer(self) -> str:
+        return self.names[self.hold.undone_by]
 
     @property
     def kind(self) -> StoredKind:
@@ -225,8 +236,23 @@ class HoldView:
 
     @property
     def segments(self) -> tuple[Segment, ...]:
-        """The text with what was found marked."""
-        return cut(self.text, [(found.start, found.end) for found in self.findings])
+        """The text with what was found marked; of one that is found in its lead alone, that."""
+        text = self.text[: self.held.lead] if self.held and self.is_found_in_lead else self.text
+        return cut(text, [(found.start, found.end) for found in self.findings])
+
+    @property
+    def is_found_in_lead(self) -> bool:
+        """Whether nothing was found behind the lead of the text, so that the rest is shown as lines."""
+        lead = self.held.lead if self.held else None
+        return lead is not None and all(found.end <= lead for found in self.findings)
+
+    @property
+    def facts(self) -> Sequence[tuple[Text, str]]:
+        """Return the lines about the text."""
+        if self.held is None:
+            return ()
+        behind = self.held.behind if self.is_found_in_lead else ()
+        return (*self.held.facts, *((name, value if self.is_own else mask(value)) for name, value in behind))
 
     @property
     def excerpt(self) -> str:
@@ -258,17 +284,18 @@ class HoldView:
 
 
 def view_holds(holds: Sequence[Hold], *, principal: Principal, queue: str, query: str) -> list[HoldView]:
-    """Return holds as this reader sees them; `queue` is where they are shown: `held` or `decided`."""
+    """Return holds as this reader sees them; `queue` is where they are shown: `held` or `decided`.
+
+    Their actors are looked up when a page first names one.
+    """
     texts = load_texts(holds)
     actors = {actor for hold in holds for actor in (hold.actor, hold.decided_by, hold.undone_by)}
-    names = name_actors(actors, reader=principal.owner)
+    names: Any = SimpleLazyObject(lambda: name_actors(actors, reader=principal.owner))
     return [
         HoldView(
             hold=hold,
             held=texts.get(hold.pk),
-            author=names[hold.actor],
-            decider=names[hold.decided_by],
-            undoer=names[hold.undone_by],
+            names=names,
             is_own=hold.owner_id == principal.owner.pk,
             may_undo=principal.may(
                 Act(stored_kinds()[hold.kind].release_act) if hold.decision == Decision.RELEASED else Act.HOLD_DISCARD

@@ -14,17 +14,23 @@ from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from minara_site.access.principal import Principal
 from minara_site.console.quarantine.claims import Claim, find_claims
-from minara_site.kernel.counts import MAX_COUNTED, RowCount, count_each
+from minara_site.console.quarantine.holds import HoldReview
+from minara_site.kernel.counts import MAX_COUNTED, RowCount
+from minara_site.shell.context import count_waiting
+from minara_site.shell.nav import load_entries
 from minara_site.shell.pages import PageRequest
 from minara_site.shell.review import ReviewItem, ReviewKind, review_kinds
-from minara_site.web.filters import Filter, FilterKind, Text, changed_query
+from minara_site.web.filters import Filter, FilterKind, Rows, Text, changed_query
 from minara_site.web.keyset import Order
 from minara_site.web.lists import BulkAction, Empty, ListPage, ListSpec, Sort
 
 ALL = "all"
+OF_INSTANCE = "hold_of_instance"
 SIGNER = signing.Signer(salt="keyset:review")
 GOAL = timedelta(days=2)
+MAX_TABLES = 3  # that a page reads texts from; each is a query or two
 
 
 def list_tabs() -> list[tuple[str, Text]]:
@@ -103,6 +109,11 @@ class Queue:
         return [row for row in self.page.rows if not row.is_folded]
 
     @property
+    def lists_opened(self) -> bool:
+        """Whether the opened item is on the page, so that it surely waits."""
+        return self.opened is not None and any(row.id == self.opened.id for row in self.page.rows)
+
+    @property
     def oldest(self) -> datetime | None:
         """Return since when the first item waits."""
         return self.page.rows[0].item.since if self.page.rows and not self.page.is_continued else None
@@ -146,11 +157,11 @@ def load_queue(request: PageRequest, *, now: datetime, opened: Waiting | None = 
         except (signing.BadSignature, ValueError, TypeError):
             notice = _("That place in the list is no longer valid; this is its beginning.")
             reading = replace(reading, notices=(*reading.notices, notice))
-    tab, counts = reading.values["kind"], count_waiting()
+    tab, counts = reading.values["kind"], count_by_tab(request)
     kinds = [kind for kind in kinds_of(tab) if counts[kind.tab].number]
     query = changed_query(QueryDict(), kind=None if tab == ALL else tab)
     found = list(iterate_oldest(kinds, place, limit=QUEUE.page_size + 1))
-    shown, offset = found[: QUEUE.page_size], place.offset if place else 0
+    shown, offset = cut_page(found[: QUEUE.page_size]), place.offset if place else 0
     rows = show_rows([*shown, *([opened] if opened else [])], request, query=query, now=now)
     if opened is None:
         log_readings(shown, request, now=now)
@@ -171,11 +182,19 @@ def load_queue(request: PageRequest, *, now: datetime, opened: Waiting | None = 
     return Queue(page, counts, rows[-1] if opened else None, needs_reason)
 
 
-def count_waiting() -> dict[str, RowCount]:
-    """Return how many items wait under each tab. One query."""
-    kinds = kinds_of(ALL)
-    counts = dict(zip(kinds, count_each(*(kind.waiting() for kind in kinds), limit=MAX_COUNTED), strict=True))
-    return {tab: RowCount.together(counts[kind] for kind in kinds_of(tab)) for tab, _label in list_tabs()}
+def in_queue(_principal: Principal, _now: datetime) -> Mapping[str, Rows]:
+    """Return what the queue lists; the holds of owners apart, because the list of held texts has them too."""
+    rows = {kind.name: kind.waiting() for kind in review_kinds().values()}
+    holds = rows[HoldReview.name]
+    return rows | {HoldReview.name: holds.filter(owner__isnull=False), OF_INSTANCE: holds.filter(owner=None)}
+
+
+def count_by_tab(request: PageRequest) -> dict[str, RowCount]:
+    """Return how many items wait under each tab of the queue, out of the counts of the side bar. One query."""
+    found = count_waiting(request, load_entries(request.principal), limit=MAX_COUNTED)
+    counts = {name: count for names in found.values() for name, count in names.items()}
+    counts[HoldReview.name] = RowCount.together([counts[HoldReview.name], counts[OF_INSTANCE]])
+    return {tab: RowCount.together(counts[kind.name] for kind in kinds_of(tab)) for tab, _label in list_tabs()}
 
 
 def iterate_oldest(kinds: Sequence[ReviewKind], place: Place | None, *, limit: int) -> Iterator[Waiting]:
@@ -188,6 +207,16 @@ def iterate_oldest(kinds: Sequence[ReviewKind], place: Place | None, *, limit: i
     found.sort(key=lambda each: each[:3])
     for _since, number, _pk, row in found[:limit]:
         yield kinds[number], row
+
+
+def cut_page(found: Sequence[Waiting]) -> Sequence[Waiting]:
+    """Return the rows before the one whose text would be read from one table too many; the next page begins with it."""
+    tables = set()
+    for number, (kind, row) in enumerate(found):
+        tables |= {kind.text_table(row)} - {""}
+        if len(tables) > MAX_TABLES:
+            return found[:number]
+    return found
 
 
 def show_rows(found: Sequence[Waiting], request: PageRequest, *, query: str, now: datetime) -> list[Row]:

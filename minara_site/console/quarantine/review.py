@@ -17,12 +17,10 @@ from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.console.quarantine.claims import Claimed, claim, end_claims, find_claims
 from minara_site.console.quarantine.forms import read_note
-from minara_site.console.quarantine.labels import midnight
 from minara_site.console.quarantine.pages import DECIDED
-from minara_site.console.quarantine.queue import ALL, GOAL, Queue, Row, load_queue
+from minara_site.console.quarantine.queue import GOAL, Queue, Row, load_queue
 from minara_site.console.quarantine.verdicts import Chosen, decide_items, undo_items
 from minara_site.kernel.errors import Conflict, Invalid, NotFound
-from minara_site.shell.context import set_waiting_count
 from minara_site.shell.pages import PageRequest, page
 from minara_site.shell.review import ReviewKind, review_kinds
 from minara_site.web.labels import sentences
@@ -31,6 +29,7 @@ from minara_site.web.responses import back, render_page, safe_path, see_other, t
 
 FRAGMENTS = {"item": "console/quarantine/_review_item.html", "verdict": "console/quarantine/_review_verdict.html"}
 VERDICTS = {"accept": True, "refuse": False}
+DECIDED_TODAY = "review_decided"  # in the browser session: the day, and how many items each verdict on it decided
 
 
 @page(Act.REVIEW)
@@ -47,9 +46,10 @@ def one(request: PageRequest, review_kind: str, review_key: str) -> HttpResponse
     """Show one item beside the list; HTMX asks for it alone. One that waits no more has a page of its own."""
     kind = kind_of(review_kind)
     [row] = kind.find([review_key])
-    if not is_waiting(kind, row):
+    found = load_queue(request, now=timezone.now(), opened=(kind, row))
+    if not found.lists_opened and not is_waiting(kind, row):
         return see_other(kind.decided_url(row))
-    return show_one(request, kind, row)
+    return show_one(request, kind, row, found)
 
 
 @page(Act.REVIEW, methods=("POST",))
@@ -100,6 +100,8 @@ def undo(request: PageRequest, review_items: str) -> HttpResponse:
         toast(request, conflict.detail)
     else:
         toast(request, reduce(sentences, [str(undone.said) for _kind, undone in done]))
+        left = {first: number for first, number in decided_today(request).items() if first != review_items}
+        request.session[DECIDED_TODAY] = [today(), left]
         kind, first = done[0]
         query = urlsplit(safe_path(request, request.POST.get("next")) or "").query
         return see_other(reverse("quarantine:one", args=[kind.name, first.key]) + (f"?{query}" if query else ""))
@@ -161,6 +163,7 @@ def decide(request: PageRequest, chosen: Chosen, *, accepts: bool, note: str) ->
     else:
         first = ",".join(f"{kind.name}-{keys[0]}" for kind, keys in chosen.items())
         toast(request, reduce(sentences, map(str, done)), reverse("quarantine:undo", args=[first]))
+        request.session[DECIDED_TODAY] = [today(), decided_today(request) | {first: sum(map(len, chosen.values()))}]
     return see_other(next_url(request))
 
 
@@ -196,12 +199,18 @@ def is_waiting(kind: ReviewKind, row: Any) -> bool:
 
 
 def show_one(
-    request: PageRequest, kind: ReviewKind, row: Any, *, is_asked: bool = False, status: int = HTTPStatus.OK
+    request: PageRequest,
+    kind: ReviewKind,
+    row: Any,
+    found: Queue | None = None,
+    *,
+    is_asked: bool = False,
+    status: int = HTTPStatus.OK,
 ) -> HttpResponse:
     """Answer an item beside the list; `is_asked` asks once more before it is accepted."""
     principal, now = request.principal, timezone.now()
     kind.log_reading([row], is_open=True, principal=principal, now=now)
-    found = load_queue(request, now=now, opened=(kind, row))
+    found = found or load_queue(request, now=now, opened=(kind, row))
     return render_queue(request, found, found.opened, is_list=False, is_asked=is_asked, status=status)
 
 
@@ -216,8 +225,6 @@ def render_queue(
 ) -> HttpResponse:
     """Answer the page; to HTMX the item alone, its verdict, or the list."""
     principal, now = request.principal, timezone.now()
-    kinds = review_kinds().values()
-    set_waiting_count(request, found.counts[ALL].number)
     context: dict[str, Any] = {
         "title": _("Queue"),
         "page": found.page,
@@ -226,7 +233,7 @@ def render_queue(
         "item": row.item if row else None,
         "is_list": is_list,
         "note": request.POST.get("note", ""),
-        "done": sum(kind.count_decided(principal.actor, since=midnight()) for kind in kinds),
+        "done": sum(decided_today(request).values()),
         "decided": DECIDED,
         "goal": span_label(GOAL),
         "oldest": span_label(now - found.oldest) if found.oldest else "",
@@ -243,6 +250,17 @@ def render_queue(
     if wants_fragment(request):
         fragment = FRAGMENTS.get(request.htmx.target or "", fragment)
     return render_page(request, "console/quarantine/review.html", context, fragment=fragment, status=status)
+
+
+def decided_today(request: PageRequest) -> dict[str, int]:
+    """Return how many items this person decided on today in this browser, by the first ones of each verdict."""
+    day, decided = request.session.get(DECIDED_TODAY, ("", {}))
+    return decided if day == today() else {}
+
+
+def today() -> str:
+    """Return the day in the reader's zone."""
+    return timezone.localdate().isoformat()
 
 
 def cleared_label(principal: Principal) -> str:

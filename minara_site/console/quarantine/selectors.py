@@ -25,7 +25,7 @@ def get_holds(*, owner: Owner, hold_ids: Iterable[int]) -> list[Hold]:
     """Return exactly these holds. Raises NotFound when one is unknown to this reader."""
     wanted = set(hold_ids)
     fitting = [pk for pk in wanted if pk <= BigIntegerField.MAX_BIGINT]  # SQLite fails on a larger number
-    found = list(Hold.objects.for_owner(owner).filter(pk__in=fitting).order_by("pk"))
+    found = list(Hold.objects.for_owner(owner).filter(pk__in=fitting).select_related("owner").order_by("pk"))
     if len(found) != len(wanted):
         raise NotFound(_("There is no such hold."))
     return found

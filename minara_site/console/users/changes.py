@@ -30,7 +30,7 @@ CHANGES = {
             "can enable them again."
         ),
         _("Disable"),
-        _("Disabled %(name)s. Sessions and keys have ended."),
+        _("Disabled %(name)s. Sign-ins and keys have ended."),
         disable_user,
     ),
     "enable": Change(

@@ -45,7 +45,7 @@ class RoleForm(forms.Form):
 
     role = forms.ChoiceField(label=_("Account type"), choices=ROLES, widget=forms.RadioSelect)
     word = forms.CharField(
-        label=_("To give up your own role, type “resign”"),
+        label=_("To give up your own account type, type “resign”"),
         required=False,
         max_length=40,
         help_text=_("Only another operator can give it back to you."),

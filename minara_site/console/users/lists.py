@@ -22,7 +22,7 @@ USERS = ListSpec(
         Column(_("Account type")),
         Column(_("State")),
         Column(_("Second factor")),
-        Column(_("Sessions"), numeric=True),
+        Column(_("Sign-ins"), numeric=True),
         Column(_("Keys"), numeric=True),
         Column(_("Last sign-in"), numeric=True),
     ),

@@ -46,13 +46,17 @@ class HeldAtKind(StoredKind):
         """Return the texts of held rows."""
         rows = self.model.objects.filter(pk__in=holds)
         return {
-            row.pk: HeldText(row.guarded_text, self.title_of(row), self.on_discard(), url=self.url(row.pk))
+            row.pk: HeldText(row.guarded_text, self.title_of(row), self.on_discard(), url=self.url_of(row))
             for row in rows
         }
 
     def title_of(self, row: Any) -> str:
         """Return what a text that is there is called."""
         return self.title(row.pk)
+
+    def url_of(self, row: Any) -> str:
+        """Return the page of a row that is there."""
+        return self.url(row.pk)
 
     def on_discard(self) -> Label:
         """Return what becomes of a discarded text."""

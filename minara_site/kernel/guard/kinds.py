@@ -20,7 +20,7 @@ from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.registry import load
 
 Label = str | Promise
-KEEPS_FORMER = gettext_lazy("What stood before stands on.")
+KEEPS_FORMER = gettext_lazy("What was there before stays.")
 """What a discard does to a text that would have replaced another."""
 GOES = gettext_lazy("It is kept under Discarded for %(days)s days and can be held again; then it is removed for good.")
 DELETED = gettext_lazy("%(title)s was deleted meanwhile. Nothing was changed.")
@@ -36,7 +36,8 @@ class HeldText:
 
     `replaces` is what it would replace, or had replaced until it was held; None for something new. Of the text the
     `length` characters behind `prefix` would replace it. `url` is the page of its row, `edit_url` where its owner can
-    change it, `origin` what it was written out of, `facts` further lines about it.
+    change it, `origin` what it was written out of, `facts` further lines about it. Behind its first `lead` characters
+    the text only repeats `behind`, which is shown as lines unless something was found there.
     """
 
     text: str
@@ -51,6 +52,8 @@ class HeldText:
     source: str = ""
     origin: str = ""
     facts: tuple[tuple[Label, str], ...] = ()
+    lead: int | None = None
+    behind: tuple[tuple[Label, str], ...] = ()
     is_by_person: bool = False
 
 

@@ -31,7 +31,9 @@ def claim_call(*, caller: str, key: str, request_sha256: str, now: datetime) -> 
             _("This Idempotency-Key was used for another request. Send a new key."), code="idempotency_mismatch"
         )
     if not is_new and not call.body:
-        detail = _("This call was made and stands, but its answer was too large to keep. Read again what it asked for.")
+        detail = _(
+            "This call was made and took effect, but its answer was too large to keep. Read again what it asked for."
+        )
         raise Conflict(detail, code="idempotency_answer_not_kept")
     return call, is_new
 

@@ -81,7 +81,9 @@ def distinct_points(points: Sequence[Point], *, now: datetime) -> dict[tuple[str
         if point.at > now + FUTURE:
             errors.append(FieldError(f"{number}.ts", _("The time lies more than 5 minutes ahead.")))
         elif wanted.setdefault((point.symbol, point.at), point).price != point.price:
-            errors.append(FieldError(f"{number}.price", _("Another price of the same symbol and time stands before.")))
+            errors.append(
+                FieldError(f"{number}.price", _("Another price of the same symbol and time comes before it."))
+            )
     if errors:
         raise Invalid(_("Nothing was stored. Correct the prices that are named."), errors=tuple(errors[:20]))
     return wanted

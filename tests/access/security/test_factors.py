@@ -262,8 +262,8 @@ class TestOperators:
     def test_have_their_first_session_to_enrol(self, browser, olga):
         with time_machine.travel(START, tick=False) as clock:
             client = browser("olga")
-            assert "your first session without it ends at" in client.get("/").content.decode()
-            assert "your first session without it ends at" not in client.get(f"{SECURITY}app/").content.decode()
+            assert "your first sign-in without it ends at" in client.get("/").content.decode()
+            assert "your first sign-in without it ends at" not in client.get(f"{SECURITY}app/").content.decode()
             due = User.objects.get(pk=olga.pk).second_factor_due_at
             for _ in range(28):
                 clock.shift(timedelta(minutes=25))
@@ -296,7 +296,7 @@ class TestOperators:
         client = browser("ana")
         assert "second factor" not in client.get("/").content.decode()
         ana.groups.add(Group.objects.get(name="operators"))
-        assert "your first session without it ends at" in client.get("/").content.decode()
+        assert "your first sign-in without it ends at" in client.get("/").content.decode()
         assert User.objects.get(pk=ana.pk).second_factor_due_at is not None
 
     def test_keep_their_last_factor(self, browser, olga):

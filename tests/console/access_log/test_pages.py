@@ -51,7 +51,7 @@ def test_an_owner_reads_their_own_lines_and_no_others(client, ana, looks):
     response = client.get(OWN)
     assert seen_on(response) == [
         ("olga", "ana", "new"),
-        ("oscar", "ana", "the account: sessions and keys"),
+        ("oscar", "ana", "the account: sign-ins and keys"),
         ("olga", "ana", "a memory"),
     ]
     page = response.content.decode()

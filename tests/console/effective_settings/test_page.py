@@ -1,10 +1,12 @@
 """The variables of the environment as this process reads them."""
 
 import pytest
+from django.conf import settings
 from django.core.management import call_command
 
 from minara_site.config import SECRETS, Config
 from minara_site.console.effective_settings.selectors import Origin, list_variables
+from tests.web.catalogue import in_module
 
 SECRET = "never" + "shown"
 
@@ -37,6 +39,11 @@ def test_names_every_variable_with_value_and_origin(config):
     }
     for name, wanted in expected.items():
         assert (found[name].value, found[name].default, found[name].origin) == wanted
+
+
+def test_every_description_is_marked_for_translation(config):
+    marked = set(in_module(settings.BASE_DIR / "minara_site/config.py"))
+    assert [each.name for each in variables(config).values() if each.description not in marked] == []
 
 
 def test_says_of_a_secret_only_whether_it_is_set(config):

@@ -93,7 +93,8 @@ class TestPage:
         for words in (
             "The newer fact would replace the older one.",
             "$0.00041",
-            "logic_error",
+            "Outcome: Wrong",
+            "error in the reasoning (logic_error)",
             "Wait.",
             "$0.02",
             "−3.28%",

@@ -39,8 +39,5 @@ class LessonReview(ReviewKind):
         count = Memory.objects.filter(batch="b").update(deleted_at=None, batch=None)
         return Undone(f"{count} lessons are back.", key)
 
-    def count_decided(self, actor: str, *, since: Any) -> int:
-        return int(Memory.objects.deleted().filter(category="lesson").count())
-
     def find_newest_decision(self) -> None:
         return None

@@ -79,7 +79,7 @@ class TestQueue:
         edited = Hold.objects.get(kind="memory")
         shown = page.get(path("one", edited.pk)).content.decode()
         assert "<del>8</del><ins>9</ins>" in shown
-        assert "What stood before stands on." in words_of(page.get(path("one", edited.pk)))
+        assert "What was there before stays." in words_of(page.get(path("one", edited.pk)))
         set_entry(owner=ana, key="risk", value="low", actor="user:1", now=NOON)
         set_entry(owner=ana, key="risk", value="high\u200b", actor="key:abcd1234", now=NOON)
         value = Hold.objects.get(kind="user_profile")

@@ -318,7 +318,7 @@ def test_the_page_says_what_agents_read_now(page, ana):
     bridge_preference(row.pk, now=NOON)
     JobRun.objects.all().delete()
     memory = Memory.objects.get()
-    assert f"Agents read it, and weigh it with the rest. Memory {memory.pk} stands for it" in reads()
+    assert f"Agents read it, and weigh it with the rest. Stored as memory {memory.pk}" in reads()
     assert 'panel spine"' in text_of(page.get(one(row)))
     delete_memories(principal=Principal(ana, Role.USER), owner=ana, ids=[memory.pk], now=NOON)
     assert "A person deleted the memory" in reads()

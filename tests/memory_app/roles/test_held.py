@@ -1,5 +1,6 @@
 """What the guard holds of role memory: the queue, release, discard, and a new scan (P-02, P-04, R-01)."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -52,6 +53,21 @@ def test_a_new_scan_holds_decisions_and_lessons(ana, ben):
     assert set(AuditEntry.objects.values_list("tool_call", flat=True)) == {"role_decision_held", "role_lesson_held"}
     assert scan() == {"judged": 3, "held": 0}
     assert rescan(now=NOON) == {"judged": 0, "held": 0}
+
+
+def test_the_inputs_of_a_held_decision_are_lines_of_their_own_unless_something_was_found_in_them(ana, operator_page):
+    inputs = {"asset": "BTC", "note": "quiet"}
+    for decision, said, lines in (
+        ({"decision": ATTACK, "inputs": inputs}, False, {"asset": "BTC", "note": "quiet"}),
+        ({"decision": "Buy", "inputs": inputs | {"note": ATTACK}}, True, {}),
+    ):
+        entry = make_row(ana, **decision)
+        scan()
+        hold = Hold.objects.get(object_id=entry.pk)
+        page = operator_page.get(f"/quarantine/hold/{hold.pk}/").content.decode()
+        specimen = page.split('class="specimen held"')[1].split("</div>")[0]
+        found = dict(re.findall(r'<dt>(asset|note)</dt><dd class="mono break">(.*?)</dd>', page))
+        assert ("BTC" in specimen, found) == (said, lines)
 
 
 @pytest.mark.database

@@ -325,7 +325,7 @@ class TestOneDecision:
             "backdated",
             "run 7",
             "Shadow mode",
-            "Outcome Wrong Class variance",
+            "Outcome Wrong Class random variation (variance)",
         ):
             assert words in shown
 

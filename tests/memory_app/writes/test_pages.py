@@ -127,7 +127,7 @@ def test_look_confirm_result_undo(operator_page: Client, ana: Any, olga: Any) ->
     page = text_of(operator_page.get(apply_url))
     form = {"plan": hidden_plan(page), "reason": "stolen key", "word": BAD}
     refused = text_of(operator_page.post(apply_url, form | {"word": "key:other"}), 422)
-    assert "exactly as it stands here" in refused
+    assert "exactly as it is written here" in refused
     assert re.findall(r'name="(\w+)"[^>]* autofocus', refused) == ["word"]
     assert "is required" in text_of(operator_page.post(apply_url, form | {"reason": ""}), 422)
     assert Memory.objects.live().count() == 3

@@ -72,7 +72,7 @@ class Command(MinaraCommand):
 
     def run_disable(self, options: dict[str, Any]) -> None:
         user = disable_user(username=options["name"], now=timezone.now(), actor=ACTOR)
-        self.stdout.write(_("Disabled %(name)s. Sessions and keys have ended.") % {"name": user.username})
+        self.stdout.write(_("Disabled %(name)s. Sign-ins and keys have ended.") % {"name": user.username})
 
     def run_enable(self, options: dict[str, Any]) -> None:
         user = enable_user(username=options["name"], now=timezone.now(), actor=ACTOR)

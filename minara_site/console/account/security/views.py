@@ -130,7 +130,7 @@ def codes(request: PageRequest) -> HttpResponse:
     """Make new recovery codes and show them, once; the ones before stop working."""
     have = factors.list_factors(request.user)
     if not have.count:
-        raise Conflict(_("Recovery codes stand in for a second factor. Add one first."))
+        raise Conflict(_("Recovery codes replace a second factor. Add one first."))
     form = WordForm("access:codes", request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         return show_codes(request, factors.renew_codes(**by(request)))

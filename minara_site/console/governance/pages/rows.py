@@ -23,6 +23,7 @@ from minara_site.kernel.governance.table import Capability, load_capabilities
 from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.llm.gateway import what_is_missing
 from minara_site.web.filters import Text
+from minara_site.web.labels import enumeration
 
 ANTHROPIC = "api.anthropic.com"
 
@@ -130,7 +131,10 @@ def show_shadows(rows: Sequence[ShadowDecision], *, reader: User) -> list[Shadow
 
 def show_shadow(row: ShadowDecision, verdict: VerdictView | None, *, reader: User) -> ShadowView:
     """Return one shadow decision as a row; of somebody else's, secrets are masked."""
-    decision = {str(key): str(value) for key, value in decided_texts(row.decision).items() if value not in (None, "")}
+    texts = decided_texts(row.decision)
+    if isinstance(mined := texts.get("preferences"), list):
+        texts["preferences"] = enumeration(each["statement"] for each in mined)
+    decision = {str(key): str(value) for key, value in texts.items() if value not in (None, "")}
     if verdict is not None and verdict.reason:
         decision["reason"] = verdict.reason
     own = row.owner_id == reader.pk

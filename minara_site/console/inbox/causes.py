@@ -1,0 +1,115 @@
+"""The causes of alerts that exist now, read from the tables of their rooms; nothing here writes.
+
+Facts are numbers, moments and names of the product: no text of a user is among them.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import chain
+from typing import Any
+
+from django.db.models import Count, Min
+
+from learning_app.audit.core.composite import Band
+from learning_app.audit.selectors import latest_reports
+from learning_app.cases.models import CronRun, TradingCase
+from learning_app.cases.services.cron import EVERY
+from learning_app.preferences.models import Preference
+from minara_site.console.models import Alert, AlertKind
+from minara_site.kernel.guard.kinds import stored_kinds
+from minara_site.kernel.guard.models import Hold
+from minara_site.kernel.guard.selectors import OWNER_ACT
+from minara_site.kernel.jobs.models import JobRun, RunState
+from minara_site.kernel.jobs.services import OVER
+from minara_site.kernel.jobs.table import load_jobs
+from minara_site.kernel.llm.selectors import load_budget
+
+HEARTBEAT_LATE = 2 * EVERY
+BUDGET_SHARE = 0.9
+WAITS_LONG = timedelta(days=2)
+FAILED_IN_A_ROW = 3
+WORST_LAST = (Band.HEALTHY, Band.WATCH, Band.DEGRADED, Band.ALARM)
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why an operator is needed: `name` is the same for as long as it is the same cause."""
+
+    name: str
+    kind: AlertKind
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+def find_causes(*, now: datetime) -> dict[str, Cause]:
+    """Return every cause that exists now by its name."""
+    found = chain(find_band_change(), find_heartbeat(now), find_budgets(now), find_waiting(now), find_failing_jobs())
+    return {cause.name: cause for cause in found}
+
+
+def find_band_change() -> Iterator[Cause]:
+    """Yield that the band of the learning audit fell, until it is back, or an operator has closed the alert.
+
+    What was closed is not opened again by the report that opened it. A pass without a band says nothing.
+    """
+    last = Alert.objects.filter(kind=AlertKind.BAND).order_by("-opened_at", "-pk").first()
+    reports = [report for report in latest_reports(2) if report.band in WORST_LAST]
+    if not reports:
+        return
+    newest, band = reports[0], Band(reports[0].band)
+    if last and last.closed_at is None:
+        before, report = Band(last.facts["before"]), last.facts["report"]
+    elif len(reports) > 1 and (last is None or last.facts["report"] != newest.pk):
+        before, report = Band(reports[1].band), newest.pk
+    else:
+        return
+    if WORST_LAST.index(band) > WORST_LAST.index(before):
+        yield Cause("band", AlertKind.BAND, {"before": before.value, "band": band.value, "report": report})
+
+
+def find_heartbeat(now: datetime) -> Iterator[Cause]:
+    """Yield that the learning cron ended no pass within 12 hours; without any pass only if a case is due."""
+    ended_at = CronRun.objects.order_by("-ended_at", "-pk").values_list("ended_at", flat=True).first()
+    if ended_at is None:
+        is_late = TradingCase.objects.pending().filter(window_ends_at__lte=now).exists()
+    else:
+        is_late = ended_at < now - HEARTBEAT_LATE
+    if is_late:
+        yield Cause("heartbeat", AlertKind.HEARTBEAT, {"ended_at": ended_at.isoformat() if ended_at else None})
+
+
+def find_budgets(now: datetime) -> Iterator[Cause]:
+    """Yield each budget window of which 90 % is spent or reserved."""
+    for status in load_budget(now=now):
+        totals, window = status.totals, status.window
+        if totals.is_beyond(BUDGET_SHARE):
+            percent = int(100 * totals.committed / totals.cap) if totals.cap else 100
+            facts = {"category": window.category, "period": window.span.value, "percent": percent}
+            yield Cause(f"budget:{window.category}:{window.span.value}", AlertKind.BUDGET, facts)
+
+
+def find_waiting(now: datetime) -> Iterator[Cause]:
+    """Yield each kind of held texts, and the proposals, of which some wait for longer than two days.
+
+    A text that only its owner lets in waits for its owner, not for an operator.
+    """
+    long_ago = now - WAITS_LONG
+    own = [kind.name for kind in stored_kinds().values() if kind.release_act == OWNER_ACT]
+    holds = Hold.objects.open().filter(held_at__lte=long_ago).exclude(kind__in=own)
+    for row in holds.values("kind").annotate(count=Count("pk"), oldest=Min("held_at")).order_by("kind"):
+        facts = {"stored_kind": row["kind"], "count": row["count"], "oldest": row["oldest"].isoformat()}
+        yield Cause(f"hold:{row['kind']}", AlertKind.HOLD, facts)
+    proposals = Preference.objects.proposed().filter(created_at__lte=long_ago)
+    found = proposals.aggregate(count=Count("pk"), oldest=Min("created_at"))
+    if found["count"]:
+        facts = {"count": found["count"], "oldest": found["oldest"].isoformat()}
+        yield Cause("proposals", AlertKind.PROPOSAL, facts)
+
+
+def find_failing_jobs() -> Iterator[Cause]:
+    """Yield each job of this version whose last three runs failed. One short query a job, answered by an index."""
+    for name in load_jobs():
+        ended = JobRun.objects.filter(job=name, state__in=OVER).order_by("-created_at", "-pk")
+        newest = list(ended.values_list("pk", "state")[:FAILED_IN_A_ROW])
+        if len(newest) == FAILED_IN_A_ROW and {state for _pk, state in newest} == {RunState.FAILED}:
+            yield Cause(f"job:{name}", AlertKind.JOB, {"job": name, "run": newest[0][0]})

@@ -1,0 +1,152 @@
+"""The list of alerts, and each alert in words: what is the matter, what to do, and where."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from learning_app.audit.core.composite import Band
+from learning_app.audit.texts import BAND_LABELS
+from learning_app.cases.services.cron import CRON
+from minara_site.console.models import Alert, AlertKind
+from minara_site.kernel.guard.kinds import stored_kinds
+from minara_site.kernel.llm.core import Span
+from minara_site.kernel.llm.core.windows import EVERY
+from minara_site.web.filters import Filter, FilterKind, Rows
+from minara_site.web.lists import Column, Empty, ListSpec, by_time
+from minara_site.web.moments import number_label, span_label
+
+MAX_AT_HOME = 5
+OPEN, CLOSED = "open", "closed"
+
+
+def of_state(rows: Rows, state: str) -> Rows:
+    """Keep the open alerts, or the closed ones."""
+    return rows.filter(closed_at__isnull=state == OPEN)
+
+
+ALERTS = ListSpec(
+    name="alerts",
+    caption=gettext_lazy("Alerts"),
+    row="console/inbox/_row.html",
+    columns=(
+        Column(gettext_lazy("Alert")),
+        Column(gettext_lazy("First seen"), sorts=("newest", "oldest"), numeric=True),
+        Column(gettext_lazy("Age"), numeric=True),
+    ),
+    sorts=by_time("opened_at"),
+    filters=(
+        Filter(
+            "state",
+            gettext_lazy("State"),
+            FilterKind.TABS,
+            apply=of_state,
+            choices=((OPEN, gettext_lazy("Open")), (CLOSED, gettext_lazy("Closed"))),
+            default=OPEN,
+        ),
+    ),
+    empty=Empty(
+        "check",
+        gettext_lazy("No open alerts"),
+        gettext_lazy("An alert opens here within five minutes of its cause, and closes when the cause is gone."),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AlertView:
+    """An alert in words. `age` is how long it is open, or was; `link` says what `url` leads to."""
+
+    alert: Alert
+    text: str
+    todo: str
+    link: str
+    url: str
+    age: str
+
+    @property
+    def pk(self) -> int:
+        return int(self.alert.pk)
+
+    @property
+    def can_close(self) -> bool:
+        """Whether an operator closes it."""
+        return self.alert.kind == AlertKind.BAND and self.alert.closed_at is None
+
+
+def show_alerts(alerts: Iterable[Alert], *, now: datetime) -> list[AlertView]:
+    """Return alerts in words. No query."""
+    return [
+        AlertView(alert, *describe_alert(alert, now=now), span_label((alert.closed_at or now) - alert.opened_at))
+        for alert in alerts
+    ]
+
+
+def describe_alert(alert: Alert, *, now: datetime) -> tuple[str, str, str, str]:
+    """Return what is the matter, what to do, what mends it, and its address."""
+    facts = alert.facts
+    match AlertKind(alert.kind):
+        case AlertKind.BAND:
+            text = _("The learning audit fell from %(before)s to %(band)s.") % {
+                name: BAND_LABELS[Band(facts[name])] for name in ("before", "band")
+            }
+            todo = _("Read its findings. The alert closes when the band is back, or when you close it.")
+            return text, todo, _("Open the report"), reverse("audit:report", args=[facts["report"]])
+        case AlertKind.HEARTBEAT:
+            todo = _("Check that a worker runs, and read the newest runs of the job.")
+            return heartbeat_label(facts, now), todo, _("Open its runs"), f"{reverse('jobs:list')}?job={CRON}"
+        case AlertKind.BUDGET:
+            todo = _("Raise the cap or wait: at the cap no model is called.")
+            return budget_label(facts), todo, _("Open the budgets"), reverse("budgets:list")
+        case AlertKind.HOLD | AlertKind.PROPOSAL as kind:
+            is_hold = kind is AlertKind.HOLD
+            todo = _("Release or discard each in the queue.") if is_hold else _("Approve or reject each in the queue.")
+            url = f"{reverse('quarantine:list')}?kind={'held' if is_hold else 'proposals'}"
+            return waiting_label(facts, now), todo, _("Open the queue"), url
+        case AlertKind.JOB:
+            text = _("The last three runs of %(job)s failed.") % {"job": facts["job"]}
+            todo = _("Read the error of the newest run, mend what it names, and retry it.")
+            return text, todo, _("Open the run"), reverse("jobs:run", args=[facts["run"]])
+
+
+def heartbeat_label(facts: dict[str, Any], now: datetime) -> str:
+    """Return how long ago the learning cron ended a pass."""
+    if facts["ended_at"] is None:
+        return _("The learning cron has ended no pass yet, and trading cases are due.")
+    span = span_label(now - datetime.fromisoformat(facts["ended_at"]))
+    return _("The learning cron has ended no pass for %(span)s.") % {"span": span}
+
+
+def budget_label(facts: dict[str, Any]) -> str:
+    """Return how much of a cap is used."""
+    category = _("all categories") if facts["category"] == EVERY else facts["category"]
+    template = (
+        _("%(percent)s %% of today's cap of %(category)s is spent or reserved.")
+        if facts["period"] == Span.DAY
+        else _("%(percent)s %% of this month's cap of %(category)s is spent or reserved.")
+    )
+    return template % {"percent": number_label(facts["percent"]), "category": category}
+
+
+def waiting_label(facts: dict[str, Any], now: datetime) -> str:
+    """Return how many held texts or proposals wait too long, and since when."""
+    count, oldest = facts["count"], span_label(now - datetime.fromisoformat(facts["oldest"]))
+    said = {"number": number_label(count), "oldest": oldest}
+    if "stored_kind" not in facts:
+        template = ngettext(
+            "%(number)s proposed preference waits for more than two days, the oldest for %(oldest)s.",
+            "%(number)s proposed preferences wait for more than two days, the oldest for %(oldest)s.",
+            count,
+        )
+        return template % said
+    kind = stored_kinds().get(facts["stored_kind"])
+    template = ngettext(
+        "%(kind)s: %(number)s held text waits for more than two days, the oldest for %(oldest)s.",
+        "%(kind)s: %(number)s held texts wait for more than two days, the oldest for %(oldest)s.",
+        count,
+    )
+    return template % {**said, "kind": kind.label if kind else facts["stored_kind"]}

@@ -1,0 +1,131 @@
+"""Which causes exist: each at its bound and one tick beside it."""
+
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from learning_app.audit.models import AuditReport
+from minara_site.console.inbox.causes import find_causes
+from minara_site.console.inbox.services import refresh_alerts
+from minara_site.console.models import Alert
+from minara_site.kernel.guard.models import Hold
+from minara_site.kernel.jobs.models import JobRun, RunState
+from minara_site.kernel.llm.core import Span
+from minara_site.kernel.llm.models import BudgetWindow
+from minara_site.kernel.llm.selectors import load_budget
+from profile_app.documents.core import DocumentKind
+from tests.console.quarantine.test_pages import hold_text
+from tests.kit.clock import NOON
+from tests.kit.tables import Faults
+from tests.learning_app.audit.rows import make_heartbeat, make_report
+from tests.learning_app.rows import make_case, make_preference
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("frozen")]
+TICK, TWO_DAYS = timedelta(microseconds=1), timedelta(days=2)
+
+
+def names() -> set[str]:
+    return set(find_causes(now=NOON))
+
+
+def facts(name: str) -> dict[str, Any]:
+    return find_causes(now=NOON)[name].facts
+
+
+def run(job: str, *states: RunState) -> None:
+    """Make runs of a job, the newest first."""
+    for number, state in enumerate(states):
+        JobRun.objects.create(job=job, state=state, created_at=NOON - timedelta(hours=number))
+
+
+@pytest.mark.database
+def test_an_instance_in_order_has_no_cause(ana: Any) -> None:
+    hold_text(ana)
+    make_preference(ana, state="proposed")
+    assert names() == set()
+
+
+def test_a_heartbeat_is_late_after_twelve_hours_and_without_any_when_a_case_is_due(ana: Any) -> None:
+    make_case(ana, hours=1)
+    assert names() == set()
+    make_case(ana, hours=24, horizon=24)
+    assert facts("heartbeat") == {"ended_at": None}
+    beat = make_heartbeat(hours=12, is_ok=False)
+    assert names() == set()
+    type(beat).objects.update(ended_at=NOON - timedelta(hours=12) - TICK)
+    assert facts("heartbeat") == {"ended_at": "2026-06-11T23:59:59.999999+00:00"}
+
+
+def test_a_budget_is_a_cause_from_ninety_percent_of_a_cap_on(settings: Any) -> None:
+    windows = {(each.window.category, each.window.span): each for each in load_budget(now=NOON)}
+    for category, span, share in (
+        ("learning", Span.DAY, Decimal("0.9")),
+        ("agent", Span.MONTH, Decimal("1.2")),
+        ("workflow", Span.DAY, Decimal("0.8999")),
+    ):
+        status = windows[category, span]
+        spent = (status.totals.cap or Decimal(0)) * share
+        BudgetWindow.objects.create(category=category, window=status.window.name, spent_usd=spent)
+    assert names() == {"budget:learning:day", "budget:agent:month"}
+    assert facts("budget:agent:month") == {"category": "agent", "period": "month", "percent": 120}
+
+
+@pytest.mark.database
+def test_held_texts_and_proposals_are_causes_after_two_days_one_for_each_kind(ana: Any, ben: Any) -> None:
+    old, older = NOON - TWO_DAYS, NOON - TWO_DAYS * 2
+    holds = [hold_text(ana, f"{n}\u200b", at=at).pk for n, at in enumerate((old, older, old + TICK, older, older))]
+    Hold.objects.filter(pk=holds[3]).update(kind="learning")
+    Hold.objects.filter(pk=holds[4]).update(kind=DocumentKind.CUSTOM_PROMPT)  # only its owner lets it in
+    for owner, state, at in ((ana, "proposed", old), (ben, "proposed", older), (ana, "rejected", older)):
+        make_preference(owner, state=state, created_at=at)
+    make_preference(ana, state="proposed", created_at=old + TICK)
+    assert names() == {"hold:memory", "hold:learning", "proposals"}
+    assert facts("hold:memory") == {"stored_kind": "memory", "count": 2, "oldest": older.isoformat()}
+    assert facts("proposals") == {"count": 2, "oldest": older.isoformat()}
+
+
+def test_a_job_is_a_cause_when_its_last_three_runs_failed() -> None:
+    failed, done, cancelled = RunState.FAILED, RunState.SUCCEEDED, RunState.CANCELLED
+    run("market.fetch", RunState.RUNNING, RunState.QUEUED, failed, failed, failed, done)
+    run("facts.judge", failed, failed)
+    run("guard.rescan", failed, failed, cancelled, failed)
+    run("roles.reflect", done, failed, failed, failed)
+    run("a.job.of.another.version", failed, failed, failed)
+    assert names() == {"job:market.fetch"}
+    newest = JobRun.objects.filter(job="market.fetch", state=failed).latest("created_at")
+    assert facts("job:market.fetch") == {"job": "market.fetch", "run": newest.pk}
+
+
+def test_a_fallen_band_is_a_cause_until_it_is_back_and_not_twice_for_one_report() -> None:
+    """Reports come one after the other, an operator closes the alert between them, and the job runs after each."""
+    faults = Faults()
+    for bands, expected in (
+        ("healthy", None),
+        ("watch healthy", None),
+        ("healthy watch", ("healthy", "watch")),
+        ("healthy watch watch", ("healthy", "watch")),
+        ("healthy watch alarm", ("healthy", "alarm")),
+        ("healthy alarm watch", ("healthy", "watch")),
+        ("watch alarm watch", None),
+        ("watch alarm healthy", None),
+        ("healthy watch healthy degraded", ("healthy", "degraded")),
+        ("healthy disabled", None),
+        ("healthy watch disabled", ("healthy", "watch")),
+        ("healthy watch closed", None),
+        ("healthy watch closed watch", None),
+        ("healthy watch closed alarm", ("watch", "alarm")),
+    ):
+        with faults.row(bands):
+            for number, band in enumerate(bands.split()):
+                if band == "closed":
+                    Alert.objects.open().update(closed_at=NOON)
+                else:
+                    make_report(days=-number, band=band)
+                refresh_alerts(now=NOON + timedelta(hours=number))
+            found = [(each.facts["before"], each.facts["band"]) for each in Alert.objects.open()]
+            assert found == ([expected] if expected else [])
+        Alert.objects.all().delete()
+        AuditReport.objects.all().delete()
+    faults.show()
