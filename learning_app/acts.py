@@ -32,6 +32,8 @@ ACTS = (
     AuditAct("learning_held", _("Learnings held again"), undo=Undo.OPPOSITE),
     AuditAct("learning_released", _("Held learnings released"), undo=Undo.OPPOSITE),
     AuditAct("learning_discarded", _("Held learnings discarded"), undo=Undo.OPPOSITE),
+    AuditAct("institution_requested", _("Institution run requested"), undo=Undo.OPPOSITE),
+    AuditAct("institution_cancelled", _("Institution run cancelled")),
     AuditAct("case_recorded", _("Trading case recorded")),
     AuditAct("case_revealed", _("Amounts of a trading case revealed"), is_write=False),
     AuditAct("case_reveal_ended", _("Reveal of a trading case ended"), is_write=False),

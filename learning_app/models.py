@@ -2,6 +2,12 @@
 
 from learning_app.cases.models import CandidateCase, CaseHint, CronRun, TradingCase, VerdictState
 from learning_app.court.models import CourtRecord
+from learning_app.institution.models import (
+    InstitutionOutcome,
+    InstitutionReflection,
+    InstitutionRoleOutput,
+    InstitutionRun,
+)
 from learning_app.learnings.models import Learning, SuggestionLogEntry, TurnLearning, TurnReview
 from learning_app.methodologies.models import LifecycleEvent, Methodology, RolledBackMethodology
 from learning_app.preferences.models import Preference, PreferenceCursor, RolledBackPreference
@@ -11,6 +17,10 @@ __all__ = [
     "CaseHint",
     "CourtRecord",
     "CronRun",
+    "InstitutionOutcome",
+    "InstitutionReflection",
+    "InstitutionRoleOutput",
+    "InstitutionRun",
     "Learning",
     "LifecycleEvent",
     "Methodology",

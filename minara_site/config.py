@@ -339,6 +339,11 @@ class Config(BaseSettings):
     minara_learning_top_k: int = Field(
         default=3, ge=0, le=20, description="Learnings that a turn is suggested, at most. Read by learnings."
     )
+    institution_learning_enabled: bool = Field(
+        default=False,
+        description="true or false: prices score institution runs when a window is over, and cited methodologies "
+        "count it. Read by institution.",
+    )
     methodology_court: CourtMode = Field(
         default=CourtMode.ADVISE,
         description="off, advise (marks that beat chance) or enforce (only those in prompts). Read by methodologies.",
@@ -368,11 +373,13 @@ class Config(BaseSettings):
     )
     minara_news_url: str = Field(
         default="",
-        description="Address of headlines as JSON, with {asset}, {since} and {until} in it. Read by roles.",
+        description="Address of headlines as JSON, with {asset}, {since} and {until} in it. Read by roles and "
+        "institution.",
     )
     minara_onchain_url: str = Field(
         default="",
-        description="Address of on-chain figures as JSON, with {asset}, {since} and {until} in it. Read by roles.",
+        description="Address of on-chain figures as JSON, with {asset}, {since} and {until} in it. Read by roles and "
+        "institution.",
     )
     chat_intent_gating_enabled: bool = Field(
         default=False,
