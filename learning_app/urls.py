@@ -5,6 +5,7 @@ from django.urls import URLPattern, URLResolver, include, path
 urlpatterns: list[URLPattern | URLResolver] = [
     path("learnings/", include("learning_app.learnings.urls")),
     path("methodologies/", include("learning_app.methodology_pages.urls")),
+    path("institution/", include("learning_app.institution.urls")),
     path("trading-cases/", include("learning_app.cases.urls")),
     path("profile/preferences/", include("learning_app.preferences.urls")),
 ]

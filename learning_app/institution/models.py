@@ -16,6 +16,7 @@ from learning_app.vocabulary import (
     Rating,
 )
 from minara_site.kernel.fields import usd_field
+from minara_site.kernel.guard.masking import mask_nested
 from minara_site.kernel.market.models import price_field
 from minara_site.kernel.market.outcome import Direction
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
@@ -99,6 +100,12 @@ class InstitutionRun(models.Model):
     def direction(self) -> Direction:
         """What its decision expects of the price."""
         return DIRECTION_OF[Rating(self.rating)]
+
+    def mask(self) -> None:
+        """Mask the secrets of this copy and of what its roles said, for a reader who is not the owner."""
+        self.cases = mask_nested(self.cases)
+        for output in self.outputs.all():
+            output.fields = mask_nested(output.fields)
 
     @property
     def subject(self) -> str:

@@ -7,7 +7,12 @@ from django.db.models import Prefetch, QuerySet
 from django.utils.translation import gettext as _
 
 from learning_app.institution.core.ladder import DAYS
-from learning_app.institution.models import InstitutionReflection, InstitutionRoleOutput, InstitutionRun
+from learning_app.institution.models import (
+    InstitutionOutcome,
+    InstitutionReflection,
+    InstitutionRoleOutput,
+    InstitutionRun,
+)
 from learning_app.methodologies.models import Methodology
 from learning_app.vocabulary import InstitutionPhase, InstitutionState, OutcomeState
 from minara_site.kernel.errors import NotFound
@@ -65,7 +70,7 @@ def run_record(run: InstitutionRun) -> dict[str, Any]:
         "decision": decision_record(run),
         "ladder": [rung_record(rung) for rung in run.reflections.all()],
         "calls": run.calls,
-        "cost_usd": run.cost_usd,
+        "cost_usd": f"{run.cost_usd.normalize():f}",
         "created_at": run.created_at,
         "decided_at": run.decided_at,
         "ended_at": run.ended_at,
@@ -102,3 +107,15 @@ def rung_record(rung: InstitutionReflection) -> dict[str, Any]:
 def run_records(runs: Sequence[InstitutionRun]) -> list[dict[str, Any]]:
     """Return runs as the API answers them."""
     return [run_record(run) for run in runs]
+
+
+def list_rows(owner: Owner) -> "QuerySet[InstitutionRun]":
+    """Return the runs of an owner as lists show them: their ladders, and nothing that was read or said."""
+    rows: QuerySet[InstitutionRun] = InstitutionRun.objects.for_owner(owner).defer("inputs", "cases")
+    return rows.prefetch_related(LADDER)
+
+
+def list_counted(run: InstitutionRun) -> list[tuple[int, str]]:
+    """Return methodology and window of each outcome that the scores of a run counted, in order. One query."""
+    rows = InstitutionOutcome.objects.filter(reflection__run=run).order_by("reflection__due_at", "pk")
+    return list(rows.values_list("methodology_id", "window"))

@@ -115,6 +115,10 @@ class Act(StrEnum):
     CASES_QUERY = "cases_query"
     CASE_WRITE = "case_write"
     CASE_REVEAL = "case_reveal"
+    INSTITUTION_READ = "institution_read"
+    INSTITUTION_QUERY = "institution_query"
+    INSTITUTION_RUN = "institution_run"
+    INSTITUTION_CANCEL = "institution_cancel"
     PRICES_WRITE = "prices_write"
     BUDGET_READ = "budget_read"
     BUDGET_CHANGE = "budget_change"
@@ -225,6 +229,10 @@ POLICY: dict[Act, Rule] = {
     Act.CASES_QUERY: Rule(OWNERS, Scope.LEARNING_READ, others=OPERATORS),  # over HTTP, as agents read them
     Act.CASE_WRITE: Rule(OWNERS, Scope.LEARNING_WRITE),
     Act.CASE_REVEAL: Rule(frozenset({Role.SUPPORT}), others=STAFF),
+    Act.INSTITUTION_READ: Rule(SIGNED_IN, others=STAFF),  # on pages
+    Act.INSTITUTION_QUERY: Rule(OWNERS, Scope.LEARNING_READ, others=OPERATORS),  # over HTTP
+    Act.INSTITUTION_RUN: Rule(OWNERS, Scope.LEARNING_WRITE),
+    Act.INSTITUTION_CANCEL: Rule(OWNERS, others=OPERATORS),
     Act.PRICES_WRITE: Rule(OWNERS, Scope.TRADING_WRITE),
     Act.BUDGET_READ: Rule(OPERATORS, Scope.OPERATOR),
     Act.BUDGET_CHANGE: Rule(OPERATORS, fresh=True),

@@ -129,4 +129,4 @@ def cancel_run(run: InstitutionRun, *, actor: str, now: datetime) -> None:
 def end_run(run: InstitutionRun, state: InstitutionState, *, error: str = "", now: datetime) -> bool:
     """End a run without a decision; False says that it was over."""
     still_open = InstitutionRun.objects.filter(pk=run.pk, state__in=OPEN_STATES)
-    return still_open.update(state=state, error=error[:300], ended_at=now) == 1
+    return bool(still_open.update(state=state, error=error[:300], ended_at=now))
