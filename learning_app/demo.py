@@ -1,8 +1,9 @@
 """The app's parts of the demo."""
 
 from learning_app.cases.demo import CasesPart
+from learning_app.institution.demo import InstitutionPart
 from learning_app.learnings.demo import LearningsPart
 from learning_app.methodologies.demo import MethodologiesPart
 from learning_app.preferences.demo import PreferencesPart
 
-DEMO = (MethodologiesPart(), CasesPart(), LearningsPart(), PreferencesPart())
+DEMO = (MethodologiesPart(), CasesPart(), LearningsPart(), PreferencesPart(), InstitutionPart())
