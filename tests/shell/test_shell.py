@@ -42,7 +42,7 @@ class TestNav:
             "assets": ["assets", "links"],
             "prompt": ["prompt"],
             "profile": ["profile", "tags", "preferences", "workspace"],
-            "learning": ["decisions", "learnings", "decision_roles", "methodologies"],
+            "learning": ["decisions", "learnings", "decision_roles", "methodologies", "institution"],
             "trading": ["cases"],
             "settings": ["settings", "security", "keys", "privacy", "your_data"],
         }
@@ -54,7 +54,9 @@ class TestNav:
             "assets": ["assets", "links"],
             "prompt": ["prompt"],
             "profile": ["profile", "tags", "preferences", "workspace"],
-            "learning": ["operators.methodologies", "operators.learnings", "decisions", "decision_roles"],
+            "learning": [
+                *("operators.methodologies", "operators.learnings", "decisions", "decision_roles", "institution"),
+            ],
             "trading": ["cases"],
             "system": [
                 "status",
@@ -72,6 +74,7 @@ class TestNav:
         assert names_of(Role.SUPPORT) == {
             "find_case": ["find_case"],
             "trading_cases": ["support.cases"],
+            "institution": ["support.institution"],
             "settings": ["settings", "security", "reveals"],
         }
         assert load_entries(ANONYMOUS) == []

@@ -16,19 +16,27 @@ from minara_site.kernel.market.core.evidence import EvidenceItem, evidence_line
 
 WITHHELD: Final = "(withheld)"
 """What stands in place of a text that the guard refused."""
+
+
+def gettext_noop(message: str) -> str:
+    """Mark a text for translation where it is shown; Django's own would bring Django into a pure core."""
+    return message
+
+
+M = MissingInput
 MISSING_TEXTS: Final = {
-    MissingInput.NEWS_UNSET: "no source of news is set up",
-    MissingInput.NEWS_FAILED: "the source of news did not answer",
-    MissingInput.NEWS_NONE: "the source of news has nothing of the last week",
-    MissingInput.NEWS_WITHHELD: "some headlines are withheld",
-    MissingInput.ONCHAIN_UNSET: "no source of on-chain figures is set up",
-    MissingInput.ONCHAIN_FAILED: "the source of on-chain figures did not answer",
-    MissingInput.ONCHAIN_NONE: "the source of on-chain figures has nothing of the last week",
-    MissingInput.ONCHAIN_WITHHELD: "some on-chain figures are withheld",
-    MissingInput.PRICE_OLD: "the newest price is old",
-    MissingInput.PRICES_SHORT: "prices of some earlier days are not known",
-    MissingInput.METHODS_NONE: "no method has proved itself for assets like this",
-    MissingInput.RETROSPECT_NONE: "this ticker was not decided on before",
+    M.NEWS_UNSET: gettext_noop("News: no source is set up"),
+    M.NEWS_FAILED: gettext_noop("News: the source did not answer"),
+    M.NEWS_NONE: gettext_noop("News: the source has nothing of the last week"),
+    M.NEWS_WITHHELD: gettext_noop("News: some headlines are withheld"),
+    M.ONCHAIN_UNSET: gettext_noop("On-chain figures: no source is set up"),
+    M.ONCHAIN_FAILED: gettext_noop("On-chain figures: the source did not answer"),
+    M.ONCHAIN_NONE: gettext_noop("On-chain figures: the source has nothing of the last week"),
+    M.ONCHAIN_WITHHELD: gettext_noop("On-chain figures: some are withheld"),
+    M.PRICE_OLD: gettext_noop("Prices: the newest one is old"),
+    M.PRICES_SHORT: gettext_noop("Prices: some earlier days are not known"),
+    M.METHODS_NONE: gettext_noop("Methodologies: none has graduated for assets like this"),
+    M.RETROSPECT_NONE: gettext_noop("Last decision: there is none on this ticker"),
 }
 
 

@@ -1,12 +1,11 @@
-"""Institution runs in words: states, ratings, phases, roles, fields, windows with their questions, what is missing."""
+"""Institution runs in words: states, ratings, phases, roles, fields, windows with their questions."""
 
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
 
-from learning_app.vocabulary import InstitutionPhase, InstitutionState, LadderWindow, MissingInput, Rating
+from learning_app.vocabulary import InstitutionPhase, InstitutionState, LadderWindow, Rating
 from minara_site.web.filters import Text
 
-P, W, M = InstitutionPhase, LadderWindow, MissingInput
+P, W = InstitutionPhase, LadderWindow
 
 STATES: dict[InstitutionState, Text] = {
     InstitutionState.QUEUED: _("Waiting"),
@@ -16,9 +15,9 @@ STATES: dict[InstitutionState, Text] = {
     InstitutionState.CANCELLED: _("Cancelled"),
 }
 RATINGS: dict[Rating, Text] = {
-    Rating.BUY: pgettext_lazy("rating", "Buy"),
-    Rating.HOLD: pgettext_lazy("rating", "Hold"),
-    Rating.SELL: pgettext_lazy("rating", "Sell"),
+    Rating.BUY: _("Buy"),
+    Rating.HOLD: _("Hold"),
+    Rating.SELL: _("Sell"),
 }
 PHASES: dict[InstitutionPhase, Text] = {
     P.ANALYSTS: _("Analysts"),
@@ -54,7 +53,7 @@ FIELDS: dict[str, Text] = {
     "recommendation": _("Recommendation"),
     "rationale": _("Rationale"),
     "steps": _("Steps"),
-    "action": pgettext_lazy("trade", "Action"),
+    "action": _("Action"),
     "entry": _("Entry"),
     "exit": _("Exit"),
     "verdict": _("Verdict"),
@@ -88,20 +87,6 @@ QUESTIONS: dict[LadderWindow, Text] = {
     W.YEAR: DURABLE,
     W.LAZY: _("Looked back at by the next run on the ticker"),
     W.MANUAL: _("Looked back at by hand"),
-}
-MISSING: dict[MissingInput, Text] = {
-    M.NEWS_UNSET: _("News: MINARA_NEWS_URL is not set"),
-    M.NEWS_FAILED: _("News: the source did not answer"),
-    M.NEWS_NONE: _("News: the source has nothing of the last week"),
-    M.NEWS_WITHHELD: _("News: the guard withheld some headlines"),
-    M.ONCHAIN_UNSET: _("On-chain figures: MINARA_ONCHAIN_URL is not set"),
-    M.ONCHAIN_FAILED: _("On-chain figures: the source did not answer"),
-    M.ONCHAIN_NONE: _("On-chain figures: the source has nothing of the last week"),
-    M.ONCHAIN_WITHHELD: _("On-chain figures: the guard withheld some"),
-    M.PRICE_OLD: _("Prices: the newest one is old"),
-    M.PRICES_SHORT: _("Prices: some earlier days are not known"),
-    M.METHODS_NONE: _("Methodologies: none has graduated for assets like this"),
-    M.RETROSPECT_NONE: _("Last decision: there is none on this ticker"),
 }
 VALUES: dict[str, Text] = {
     **{each.value: label for each, label in RATINGS.items()},

@@ -9,9 +9,10 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from learning_app.institution.core.ladder import DAYS
+from learning_app.institution.core.prompts import MISSING_TEXTS
 from learning_app.institution.core.roles import POSITIONS
 from learning_app.institution.models import InstitutionReflection, InstitutionRoleOutput, InstitutionRun
-from learning_app.institution.pages.labels import FIELDS, MISSING, PHASES, QUESTIONS, ROLES, VALUES
+from learning_app.institution.pages.labels import FIELDS, PHASES, QUESTIONS, ROLES, VALUES
 from learning_app.institution.pages.lists import InstitutionRow, RungRow
 from learning_app.institution.selectors import list_cited, list_counted
 from learning_app.methodologies.models import Methodology
@@ -164,7 +165,7 @@ def page_context(run: InstitutionRun, principal: Principal, *, window: str, now:
         "phases": shape_phases(run),
         "roles": len(POSITIONS),
         "retrospect": inputs.get("retrospect"),
-        "missing": [MISSING[MissingInput(each)] for each in inputs.get("missing", [])],
+        "missing": [_(MISSING_TEXTS[MissingInput(each)]) for each in inputs.get("missing", [])],
         "shown": len(inputs.get("methods", [])),
         "cases": list(shape_fields(run.cases or {})),
         "cited": shape_cited(run, principal),

@@ -70,7 +70,12 @@ class Command(OwnerCommand):
         elif run.state == InstitutionState.DONE:
             said = _("Decision: %(rating)s, confidence %(confidence)s, horizon %(days)d days. Cost: %(cost)s USD")
             confidence = f"{run.confidence:.2f}"
-            figures = {"rating": run.rating, "confidence": confidence, "days": run.horizon_days, "cost": run.cost_usd}
+            figures = {
+                "rating": run.rating,
+                "confidence": confidence,
+                "days": run.horizon_days,
+                "cost": f"{run.cost_usd.normalize():f}",
+            }
             self.stdout.write(said % figures)
         if run.state != InstitutionState.DONE:
             self.stderr.write(run.error or _("The run ended without a decision."))

@@ -137,7 +137,7 @@ def test_a_decided_run_shows_debate_decision_ladder_cited_methods_and_what_was_m
         "+3.25%",
         "Buy the dip",
         "counts nowhere: no operator asked for this run",
-        "News: MINARA_NEWS_URL is not set",
+        "News: no source is set up",
         "The ladder rests",
         "92 at the decision, 99 at the outcome",
     ):

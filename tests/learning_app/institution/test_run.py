@@ -81,7 +81,7 @@ def test_each_role_reads_what_its_position_names_and_every_tool_is_forced(ana, a
     assert "The trend is up." in read["4 bull"].content
     assert "Buyers are ahead." not in read["4 bull"].content
     assert "Buyers are ahead." in read["5 bear"].content
-    assert "no source of news is set up" in read["2 news"].content
+    assert "News: no source is set up" in read["2 news"].content
     for asked in asking.asked:
         assert asked.body["tool_choice"]["type"] in {"tool", "auto"}
         assert asked.tool["name"] in ANSWERS
