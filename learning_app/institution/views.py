@@ -82,10 +82,10 @@ def run_page(request: PageRequest, institution_uid: str) -> HttpResponse:
 
 @page(Act.INSTITUTION_READ)
 def progress(request: PageRequest, institution_uid: str) -> HttpResponse:
-    """Answer how far a run is; once it is over the browser loads the page anew and asks no more."""
+    """Answer how far a run is, and nothing of what was said; once it is over the browser loads the page anew."""
     if not wants_fragment(request):
         return see_other("institution:one", institution_uid)
-    run = find_run(request, institution_uid)
+    run = get_run(owner=request.principal.reaches(Act.INSTITUTION_READ), uid=institution_uid)
     template = "learning_app/institution/_progress.html"
     context = {"run": run, "row": InstitutionRow(run), "roles": len(POSITIONS)}
     response = render_page(request, template, context, fragment=template)

@@ -165,7 +165,7 @@ def page_context(run: InstitutionRun, principal: Principal, *, window: str, now:
         "phases": shape_phases(run),
         "roles": len(POSITIONS),
         "retrospect": inputs.get("retrospect"),
-        "missing": [_(MISSING_TEXTS[MissingInput(each)]) for each in inputs.get("missing", [])],
+        "missing": [MISSING_TEXTS[MissingInput(each)] for each in inputs.get("missing", [])],
         "shown": len(inputs.get("methods", [])),
         "cases": list(shape_fields(run.cases or {})),
         "cited": shape_cited(run, principal),

@@ -82,8 +82,10 @@ def test_a_person_starts_a_run_and_cancels_it_with_a_typed_word(ana, page, askin
     assert "You can cancel it until it ends." in form
     assert page.post("/institution/new/", {"tickers": "BTC, ZZZ"}).status_code == 422
     assert page.post("/institution/new/", {"tickers": " "}).status_code == 422
-    answer = page.post("/institution/new/", {"tickers": "BTC"})
+    more = {"feeds": "1", "owner": "1", "state": "done", "as_of": "2001-02-03", "cost_usd": "777777"}
+    answer = page.post("/institution/new/", {"tickers": "BTC", **more})
     run = InstitutionRun.objects.get()
+    assert (run.feeds, run.owner, run.state, run.as_of, run.cost_usd) == (False, ana, "queued", None, 0)
     assert (answer.status_code, answer["Location"]) == (303, f"/institution/{run.uid}/")
     shown = page.get(f"/institution/{run.uid}/").content.decode()
     assert "0 of 14 answers" in shown
