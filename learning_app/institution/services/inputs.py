@@ -42,7 +42,8 @@ def collect_inputs(run: InstitutionRun, *, at: datetime) -> dict[str, Any]:
     prices, last = describe_prices(run.ticker, missing, at=at)
     found = {kind: collect_events(kind, run.ticker, missing, at=at) for kind in EventKind}
     asset_class = classify(run.ticker) or classify(run.ticker.partition("/")[0])
-    methods = list_injected([asset_class], owner=run.owner, limit=MAX_METHODS) if asset_class else []
+    found_methods = list_injected([asset_class], owner=run.owner, limit=MAX_METHODS) if asset_class else []
+    methods = [row for row in found_methods if not row.is_demo]  # no price verified those
     missing += [] if methods else [M.METHODS_NONE]
     return {
         "at": at.isoformat(),

@@ -7,6 +7,7 @@ from io import StringIO
 
 import pytest
 from django.core.management import call_command
+from django.db import IntegrityError, transaction
 
 from learning_app.court.models import CourtRecord
 from learning_app.institution.models import InstitutionOutcome, InstitutionReflection, InstitutionRun
@@ -196,6 +197,10 @@ def test_a_cited_method_gets_one_outcome_for_a_ticker_a_window_and_a_day_and_the
     run_ladder(now=NOON)
     method.refresh_from_db()
     assert method.times_used == 33
+    again = InstitutionOutcome.objects.first()
+    again.pk = None
+    with pytest.raises(IntegrityError), transaction.atomic():
+        again.save(force_insert=True)
 
 
 def test_of_several_runs_of_a_day_the_first_conclusive_one_counts(ana):

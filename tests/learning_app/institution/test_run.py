@@ -4,7 +4,7 @@ import json
 from datetime import timedelta
 
 import pytest
-from django.db import connection
+from django.db import IntegrityError, connection, transaction
 
 from learning_app.capabilities import INSTITUTION_RUNS
 from learning_app.institution.core.answers import PortfolioDecision
@@ -72,12 +72,15 @@ def test_each_role_reads_what_its_position_names_and_every_tool_is_forced(ana, a
     post_course()
     method = make_methodology(name="Buy the dip", correct=24, used=30, quarantine=0)
     make_methodology(name="Still quarantined", correct=24, used=30)
+    make_methodology(name="Invented", correct=24, used=30, quarantine=0, is_demo=True)
     run(add_run(ana))
     read = dict(zip([f"{number} {each.role}" for number, each in enumerate(POSITIONS)], asking.asked, strict=True))
     assert "change over 7 days: +7.53 % from 93" in read["3 technical"].content
     assert "change over 7 days" not in read["2 news"].content
     assert method.uid in read["13 portfolio_manager"].content
-    assert "Still quarantined" not in "".join(each.content for each in asking.asked)
+    everything = "".join(each.content for each in asking.asked)
+    assert "Still quarantined" not in everything
+    assert "Invented" not in everything
     assert "The trend is up." in read["4 bull"].content
     assert "Buyers are ahead." not in read["4 bull"].content
     assert "Buyers are ahead." in read["5 bear"].content
@@ -151,6 +154,17 @@ def test_a_run_goes_on_where_a_kill_left_it_and_asks_nobody_twice(ana, asking):
     assert run(row) == {"result": "done", "roles": ROLES}
     assert (asking.calls, row.outputs.count()) == (ROLES, ROLES)
     assert json.loads(json.dumps(row.inputs)) == InstitutionRun.objects.get(pk=row.pk).inputs
+
+
+@pytest.mark.database
+def test_no_position_is_stored_twice_and_no_window_is_due_twice(ana, asking):
+    post_course()
+    row = decide(asking, ana)
+    output, rung = row.outputs.get(position=3), row.reflections.get(window="7d")
+    for copied in (output, rung):
+        copied.pk = None
+        with pytest.raises(IntegrityError), transaction.atomic():
+            copied.save(force_insert=True)
 
 
 def stop_after(count):
