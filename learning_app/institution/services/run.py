@@ -46,7 +46,7 @@ from minara_site.kernel.llm.gateway import (
 )
 from minara_site.kernel.llm.models import LlmUsage
 
-LEASE_SECONDS = 30
+LEASE_SECONDS = 15  # less than that of a job, so that its next attempt finds it free
 RUN_SECONDS = 120.0
 """After so long a job leaves the rest of the roles to its next run, which begins at once."""
 MAX_TOKENS = 1_500

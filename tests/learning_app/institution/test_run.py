@@ -1,6 +1,7 @@
 """Institution runs against a local server of the Messages API: each role is asked once, and what fails ends the run."""
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -11,16 +12,19 @@ from learning_app.institution.core.answers import PortfolioDecision
 from learning_app.institution.core.roles import MAX_CALLS, POSITIONS
 from learning_app.institution.models import InstitutionReflection, InstitutionRoleOutput, InstitutionRun
 from learning_app.institution.selectors import get_run, run_record
+from learning_app.institution.services import run as run_service
 from learning_app.institution.services.requests import cancel_run, request_runs
 from learning_app.institution.services.run import run_institution
 from minara_site.kernel.errors import Conflict, Invalid, Refused, Throttled, Unavailable
 from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.governance.services import switch
 from minara_site.kernel.jobs import runner
+from minara_site.kernel.jobs import services as jobs
 from minara_site.kernel.jobs.leases import held_lease
 from minara_site.kernel.jobs.models import JobRun
-from minara_site.kernel.jobs.services import claim_run
+from minara_site.kernel.jobs.services import MAX_ATTEMPTS, Cancelled, claim_run
 from minara_site.kernel.llm.models import LlmUsage
+from tests.kernel.market.news import endpoint
 from tests.kit.clock import NOON
 from tests.kit.messages_api import error
 from tests.kit.tables import table
@@ -300,10 +304,61 @@ def test_the_schema_of_a_decision_is_the_one_of_the_contract():
     assert set(PortfolioDecision.model_fields) == {"rating", "confidence", "horizon_days", "cases", "cited"}
 
 
-def test_unavailable_is_raised_for_the_job_alone(ana, asking):
+def test_the_last_attempt_of_a_job_ends_the_run(ana, asking):
     post_course()
     [row] = request_runs(owner_id=ana.pk, tickers=["BTC"], actor="user:1", feeds=False, now=NOON)
     asking.answer = error(529)
     claim = claim_run(row.job_run_id, worker="w", now=NOON)
     with pytest.raises(Unavailable):
         run_institution(row.pk, now=NOON, claim=claim)
+    JobRun.objects.filter(pk=row.job_run_id).update(attempts=MAX_ATTEMPTS)
+    assert run(row, claim=replace(claim, attempt=MAX_ATTEMPTS))["result"] == "failed"
+    assert row.state == "failed"
+
+
+def test_a_job_that_had_its_time_goes_on_in_its_next_run_and_a_fault_of_ours_ends_the_run(ana, asking, monkeypatch):
+    post_course()
+    [row, broken] = [add_run(ana, is_job=True) for _number in range(2)]
+    monkeypatch.setattr(run_service, "RUN_SECONDS", -1.0)
+    runner.execute(row.job_run_id)
+    row.refresh_from_db()
+    assert (row.state, row.outputs.count(), JobRun.objects.get(pk=row.job_run_id).state) == ("running", 0, "queued")
+    monkeypatch.undo()
+    runner.execute(row.job_run_id)
+    row.refresh_from_db()
+    assert (row.state, asking.calls) == ("done", ROLES)
+    monkeypatch.setattr(run_service, "collect_inputs", lambda *args, **kwargs: 1 / 0)
+    runner.execute(broken.job_run_id)
+    broken.refresh_from_db()
+    assert (broken.state, broken.error) == ("failed", "It stopped at a fault of its own.")
+
+
+def test_whoever_stops_the_job_cancels_the_run(ana, asking):
+    post_course()
+    row = add_run(ana, is_job=True)
+    claim = claim_run(row.job_run_id, worker="w", now=NOON)
+    with pytest.raises(Cancelled):
+        run(row, claim=claim, say=lambda output: jobs.cancel_run(row.job_run_id, now=NOON))
+    row.refresh_from_db()
+    assert (row.state, row.outputs.count(), asking.calls) == ("cancelled", 1, 1)
+
+
+def test_news_and_figures_are_read_once_and_what_is_refused_or_missing_is_said(ana, asking, settings):
+    post_course(days=400, price=1000)
+    items = [
+        {"at": (NOON - timedelta(hours=2)).isoformat(), "text": "ETF approved", "source": "wire"},
+        {"at": (NOON - timedelta(hours=3)).isoformat(), "text": HOSTILE, "source": "wire"},
+        {"at": (NOON - timedelta(days=8)).isoformat(), "text": "Too old", "source": "wire"},
+    ]
+    with endpoint(json.dumps(items).encode()) as (url, asked), endpoint(b"<html>") as (broken, _asked):
+        chosen = {"minara_news_url": url + "/{asset}", "minara_onchain_url": broken}
+        settings.MINARA = settings.MINARA.model_copy(update=chosen)
+        row = add_run(ana)
+        run(row)
+    assert asked == ["/BTC"]
+    assert row.inputs["missing"] == ["news_withheld", "onchain_failed", "methods_none", "retrospect_none"]
+    everything = "".join(each.content for each in asking.asked)
+    assert "[news: wire, 2026-06-12 10:00 UTC] ETF approved" in everything
+    assert HOSTILE not in everything
+    assert "Too old" not in everything
+    assert "On-chain figures: the source did not answer" in asking.asked[0].content
