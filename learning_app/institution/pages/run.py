@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -26,6 +27,7 @@ from minara_site.web.filters import Text
 from minara_site.web.moments import cost_label
 from minara_site.web.price_chart import PriceChart
 
+MAX_SNAPSHOTS = 20  # the newest
 TONES = {"bullish": "t-good", "buy": "t-good", "bearish": "t-bad", "sell": "t-bad"}
 
 
@@ -144,7 +146,7 @@ def choose_rung(run: InstitutionRun, asked: str) -> InstitutionReflection | None
     return found[0] if found else None
 
 
-def load_chart(run: InstitutionRun, rung: InstitutionReflection | None, *, now: Any) -> PriceChart | None:
+def load_chart(run: InstitutionRun, rung: InstitutionReflection | None, *, now: datetime) -> PriceChart | None:
     """Return the instance's prices around a window of the decision; the owner's where those of the demo are meant."""
     if rung is None or run.decided_at is None:
         return None
@@ -153,10 +155,10 @@ def load_chart(run: InstitutionRun, rung: InstitutionReflection | None, *, now: 
     return load_decision_chart(JudgedDecision(run.ticker, run.decided_at, rung.due_at, entry, leave, owner_id), now=now)
 
 
-def page_context(run: InstitutionRun, principal: Principal, *, window: str, now: Any) -> dict[str, Any]:
+def page_context(run: InstitutionRun, principal: Principal, *, window: str, now: datetime) -> dict[str, Any]:
     """Return everything that the page of a run shows this reader."""
     rung, inputs = choose_rung(run, window), run.inputs or {}
-    snapshots = InstitutionReflection.objects.filter(run=run).exclude(window__in=list(DAYS)).order_by("due_at", "pk")
+    snapshots = InstitutionReflection.objects.filter(run=run).exclude(window__in=list(DAYS)).order_by("-due_at", "-pk")
     return {
         "title": _("Institution run on %(ticker)s") % {"ticker": run.ticker},
         "run": run,
@@ -170,7 +172,7 @@ def page_context(run: InstitutionRun, principal: Principal, *, window: str, now:
         "cases": list(shape_fields(run.cases or {})),
         "cited": shape_cited(run, principal),
         "ladder": shape_ladder(run),
-        "snapshots": [(RungRow(each), QUESTIONS[LadderWindow(each.window)]) for each in snapshots],
+        "snapshots": [(RungRow(each), QUESTIONS[LadderWindow(each.window)]) for each in snapshots[:MAX_SNAPSHOTS]],
         "rung": rung,
         "chart": load_chart(run, rung, now=now),
         "is_resting": not settings.MINARA.institution_learning_enabled,

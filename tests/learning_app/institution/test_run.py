@@ -26,7 +26,7 @@ from minara_site.kernel.jobs.services import MAX_ATTEMPTS, Cancelled, claim_run
 from minara_site.kernel.llm.models import LlmUsage
 from tests.kernel.market.news import endpoint
 from tests.kit.clock import NOON
-from tests.kit.messages_api import error
+from tests.kit.messages_api import error, with_prose
 from tests.kit.tables import table
 from tests.learning_app.institution.committee import ANSWERS, ROLES, add_run, committee, decide, post_course
 from tests.learning_app.rows import make_methodology
@@ -135,7 +135,7 @@ def test_only_methods_that_were_shown_can_be_cited(ana, asking, cited, state, ca
 def test_prose_is_discarded_and_a_refused_text_is_withheld_from_store_and_next_role(ana, asking):
     post_course()
     hostile = {**ANSWERS["analyst_report"], "summary": HOSTILE}
-    asking.answers = [hostile]
+    asking.answers = [with_prose(hostile, "Prose beside the call.")]
     row = add_run(ana)
     run(row)
     first = row.outputs.get(position=0)
@@ -144,7 +144,9 @@ def test_prose_is_discarded_and_a_refused_text_is_withheld_from_store_and_next_r
         ["Up over a week."],
         True,
     )
-    assert HOSTILE not in "".join(json.dumps(asked.body) for asked in asking.asked[1:])
+    sent = "".join(json.dumps(asked.body) for asked in asking.asked[1:])
+    assert HOSTILE not in sent
+    assert "Prose beside the call." not in sent + str(first.fields)
     assert row.state == "done"
 
 
