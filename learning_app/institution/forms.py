@@ -12,7 +12,7 @@ class StartForm(forms.Form):
     tickers = forms.CharField(
         label=_("Tickers"),
         max_length=600,
-        help_text=_("1 to 20 tickers that have prices, such as BTC ETH/BTC. Each is a run of its own."),
+        help_text=_("1 to 20 tickers that have prices, such as BTC, ETH. Each is a run of its own."),
     )
 
     def clean_tickers(self) -> list[str]:
