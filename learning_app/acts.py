@@ -35,6 +35,8 @@ ACTS = (
     AuditAct("audit_requested", _("Learning audit requested")),
     AuditAct("finding_acknowledged", _("Findings of the learning audit acknowledged"), undo=Undo.OPPOSITE),
     AuditAct("finding_reopened", _("Findings of the learning audit opened again"), undo=Undo.OPPOSITE),
+    AuditAct("institution_requested", _("Institution run requested"), undo=Undo.OPPOSITE),
+    AuditAct("institution_cancelled", _("Institution run cancelled")),
     AuditAct("case_recorded", _("Trading case recorded")),
     AuditAct("case_revealed", _("Amounts of a trading case revealed"), is_write=False),
     AuditAct("case_reveal_ended", _("Reveal of a trading case ended"), is_write=False),

@@ -2,8 +2,9 @@
 
 from learning_app.audit.api import router as audit
 from learning_app.cases.api import router as cases
+from learning_app.institution.api import router as institution
 from learning_app.learnings.api import router as learnings
 from learning_app.methodologies.api import router as methodologies
 from learning_app.preferences.api import router as preferences
 
-routers = (methodologies, cases, learnings, preferences, audit)
+routers = (methodologies, cases, learnings, preferences, audit, institution)

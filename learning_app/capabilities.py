@@ -24,4 +24,16 @@ PREFERENCE_MINING = Capability(
     _("Preferences out of turns"),
     _("A model reads what users wrote and proposes what they prefer. A person approves each."),
 )
-CAPABILITIES = (LEARNING_REVIEW, METHODOLOGY_VERDICTS, METHODOLOGY_CANDIDATES, PREFERENCE_MINING)
+INSTITUTION_RUNS = Capability(
+    "institution_runs",
+    _("Institution runs"),
+    _("A committee of model roles decides on a ticker when a person, an agent or the command asks for it."),
+    has_shadow=False,
+)
+CAPABILITIES = (
+    LEARNING_REVIEW,
+    METHODOLOGY_VERDICTS,
+    METHODOLOGY_CANDIDATES,
+    PREFERENCE_MINING,
+    INSTITUTION_RUNS,
+)

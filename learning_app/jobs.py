@@ -9,6 +9,9 @@ from learning_app.audit.services import cron as audit_cron
 from learning_app.audit.services.run import AUDIT_JOB
 from learning_app.cases import tasks
 from learning_app.cases.services.cron import CRON, EVERY
+from learning_app.institution import tasks as institution
+from learning_app.institution.services import ladder
+from learning_app.institution.services.requests import RUN as INSTITUTION_RUN
 from learning_app.learnings import tasks as learnings
 from learning_app.learnings.services.review import REVIEW, review_turns
 from learning_app.preferences import tasks as preferences
@@ -58,5 +61,17 @@ JOBS = (
         every=mine.EVERY,
         reports=True,
         summary=_("Asks a model what users said that they prefer, and proposes it; a person approves."),
+    ),
+    Job(
+        INSTITUTION_RUN,
+        institution.run,
+        reports=True,
+        summary=_("Asks the roles of an institution run one after another, and stores what they answer."),
+    ),
+    Job(
+        ladder.LADDER,
+        institution.ladder,
+        every=ladder.EVERY,
+        summary=_("Scores institution runs whose windows are over, and counts that for cited methodologies."),
     ),
 )

@@ -3,6 +3,12 @@
 from learning_app.audit.models import Acknowledgement, AuditReport
 from learning_app.cases.models import CandidateCase, CaseHint, CronRun, TradingCase, VerdictState
 from learning_app.court.models import CourtRecord
+from learning_app.institution.models import (
+    InstitutionOutcome,
+    InstitutionReflection,
+    InstitutionRoleOutput,
+    InstitutionRun,
+)
 from learning_app.learnings.models import Learning, SuggestionLogEntry, TurnLearning, TurnReview
 from learning_app.methodologies.models import LifecycleEvent, Methodology, RolledBackMethodology
 from learning_app.preferences.models import Preference, PreferenceCursor, RolledBackPreference
@@ -14,6 +20,10 @@ __all__ = [
     "CaseHint",
     "CourtRecord",
     "CronRun",
+    "InstitutionOutcome",
+    "InstitutionReflection",
+    "InstitutionRoleOutput",
+    "InstitutionRun",
     "Learning",
     "LifecycleEvent",
     "Methodology",

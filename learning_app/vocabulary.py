@@ -174,3 +174,62 @@ class ReviewOutcome(StrEnum):
     INVALID = "invalid"
     SHADOW = "shadow"
     NOT_ASKED = "not_asked"
+
+
+class Rating(StrEnum):
+    """What a committee decides on a ticker."""
+
+    BUY = "buy"
+    HOLD = "hold"
+    SELL = "sell"
+
+
+class InstitutionState(StrEnum):
+    """How far an institution run got; only `done` has a decision."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class InstitutionPhase(StrEnum):
+    """The six phases of an institution run, in order."""
+
+    ANALYSTS = "analysts"
+    DEBATE = "debate"
+    RESEARCH = "research"
+    TRADE = "trade"
+    RISK = "risk"
+    DECISION = "decision"
+
+
+class LadderWindow(StrEnum):
+    """When a decision is looked at again. `lazy` and `manual` are snapshots: no counter moves by them."""
+
+    DAY = "1d"
+    WEEK = "7d"
+    MONTH = "30d"
+    QUARTER = "90d"
+    HALF_YEAR = "180d"
+    YEAR = "365d"
+    LAZY = "lazy"
+    MANUAL = "manual"
+
+
+class MissingInput(StrEnum):
+    """What the roles of an institution run had to do without."""
+
+    NEWS_UNSET = "news_unset"
+    NEWS_FAILED = "news_failed"
+    NEWS_NONE = "news_none"
+    NEWS_WITHHELD = "news_withheld"
+    ONCHAIN_UNSET = "onchain_unset"
+    ONCHAIN_FAILED = "onchain_failed"
+    ONCHAIN_NONE = "onchain_none"
+    ONCHAIN_WITHHELD = "onchain_withheld"
+    PRICE_OLD = "price_old"
+    PRICES_SHORT = "prices_short"
+    METHODS_NONE = "methods_none"
+    RETROSPECT_NONE = "retrospect_none"

@@ -377,6 +377,13 @@ class Config(BaseSettings):
     minara_learning_top_k: int = Field(
         default=3, ge=0, le=20, description=_("Learnings that a turn is suggested, at most.") + " Read by learnings."
     )
+    institution_learning_enabled: bool = Field(
+        default=False,
+        description=_(
+            "true or false: prices score institution runs when a window is over, and cited methodologies count it."
+        )
+        + " Read by institution.",
+    )
     methodology_court: CourtMode = Field(
         default=CourtMode.ADVISE,
         description=_("off, advise (marks that beat chance) or enforce (only those in prompts).")
@@ -437,12 +444,13 @@ class Config(BaseSettings):
     )
     minara_news_url: str = Field(
         default="",
-        description=_("Address of headlines as JSON, with {asset}, {since} and {until} in it.") + " Read by roles.",
+        description=_("Address of headlines as JSON, with {asset}, {since} and {until} in it.")
+        + " Read by roles and institution.",
     )
     minara_onchain_url: str = Field(
         default="",
         description=_("Address of on-chain figures as JSON, with {asset}, {since} and {until} in it.")
-        + " Read by roles.",
+        + " Read by roles and institution.",
     )
     chat_intent_gating_enabled: bool = Field(
         default=False,

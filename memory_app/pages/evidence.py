@@ -3,10 +3,8 @@
 from collections.abc import Iterator
 
 from memory_app.pages.selectors import PageScope, load_page, open_asset
-from memory_app.roles.core.prompts import EvidenceItem
 from memory_app.roles.posthoc.sources import EvidenceContext, SourceTool, register_source
-
-MAX_PAGE_CHARS = 1_600
+from minara_site.kernel.market.core.evidence import MAX_PAGE_CHARS, EvidenceItem
 
 
 def memory_compiled_page(context: EvidenceContext, *, asset: str) -> Iterator[EvidenceItem]:

@@ -120,6 +120,10 @@ class Act(StrEnum):
     AUDIT_READ = "audit_read"
     AUDIT_RUN = "audit_run"
     FINDING_ACKNOWLEDGE = "finding_acknowledge"
+    INSTITUTION_READ = "institution_read"
+    INSTITUTION_QUERY = "institution_query"
+    INSTITUTION_RUN = "institution_run"
+    INSTITUTION_CANCEL = "institution_cancel"
     PRICES_WRITE = "prices_write"
     BUDGET_READ = "budget_read"
     BUDGET_CHANGE = "budget_change"
@@ -235,6 +239,10 @@ POLICY: dict[Act, Rule] = {
     Act.AUDIT_READ: Rule(OPERATORS, Scope.OPERATOR),
     Act.AUDIT_RUN: Rule(OPERATORS, Scope.OPERATOR),
     Act.FINDING_ACKNOWLEDGE: Rule(OPERATORS),
+    Act.INSTITUTION_READ: Rule(SIGNED_IN, others=STAFF),  # on pages
+    Act.INSTITUTION_QUERY: Rule(OWNERS, Scope.LEARNING_READ, others=OPERATORS),  # over HTTP
+    Act.INSTITUTION_RUN: Rule(OWNERS, Scope.LEARNING_WRITE),
+    Act.INSTITUTION_CANCEL: Rule(OWNERS, others=OPERATORS),
     Act.PRICES_WRITE: Rule(OWNERS, Scope.TRADING_WRITE),
     Act.BUDGET_READ: Rule(OPERATORS, Scope.OPERATOR),
     Act.BUDGET_CHANGE: Rule(OPERATORS, fresh=True),

@@ -44,6 +44,7 @@ NEEDS_LUCK = {
     "PUT /v1/profile/tags/{tag_name}",
     "POST /v1/tools/{name}",
     "POST /v1/trading-cases",  # names of assets
+    "POST /v1/institution/runs",  # names of assets that have prices
 }  # ids, names and arguments that the document cannot tell
 
 

@@ -19,6 +19,7 @@ from learning_app.audit.selectors import findings_of, latest_reports
 from learning_app.audit.services.acknowledge import acknowledge
 from learning_app.cases.models import CronRun, TradingCase
 from learning_app.cases.services.record import CaseDraft, record_case
+from learning_app.institution.models import InstitutionRun
 from learning_app.learnings.models import Learning
 from learning_app.learnings.services.change import edit_guidance
 from learning_app.methodologies.models import LifecycleEvent, Methodology
@@ -76,6 +77,7 @@ from tests.kit.clock import NOON
 from tests.kit.page import text_of
 from tests.kit.rows import Rows, all_rows, changed_tables, difference
 from tests.kit.tables import Faults, taken_back
+from tests.learning_app.rows import make_run
 
 pytestmark = pytest.mark.django_db
 
@@ -135,6 +137,15 @@ class TestLoaded:
             assert [len(section.entries) > 1 for section in page.sections] == [True, True], symbol
         assert "比特币" in page.markdown
         assert {group for group, _assets in list_assets(owner=default).items()} >= {"crypto", "stock", "index", "forex"}
+
+    def test_institution_runs_have_every_answer_and_scores_that_follow_the_prices(self, default: Any) -> None:
+        runs = InstitutionRun.objects.filter(owner=default, is_demo=True).order_by("decided_at")
+        scores = [list(run.reflections.order_by("due_at").values_list("outcome_state", flat=True)[:3]) for run in runs]
+        assert scores == [
+            ["confirmed_good", "confirmed_good", "pending"],
+            ["confirmed_good", "confirmed_bad", "pending"],
+        ]
+        assert [(run.outputs.count(), len(run.cited), run.feeds) for run in runs] == [(14, 0, False), (14, 1, False)]
 
     def test_role_memory_shows_every_state_and_class(self, default: Any, now: datetime) -> None:
         entries = RoleMemory.objects.filter(owner=default)
@@ -362,6 +373,10 @@ def acknowledge_a_finding(owner: Any, now: datetime) -> Any:
     return acknowledge(codes=[code], note="mine now", actor=f"user:{owner.pk}", now=now)[0]
 
 
+def run_a_committee(owner: Any, now: datetime) -> Any:
+    return make_run(owner, at=now)
+
+
 def write_a_custom_prompt(owner: Any, now: datetime) -> Any:
     by_owner = {"origin": Origin.PAGE, "actor": f"user:{owner.pk}"}
     return save_custom_prompt(owner=owner, content="mine now", now=now, **by_owner).document
@@ -385,6 +400,7 @@ WRITTEN = {
     "trading_cases": record_a_case,
     "audit_reports": acknowledge_a_finding,
     "learnings": edit_a_learning,
+    "institution": run_a_committee,
     "preferences": approve_a_preference_in_own_words,
     "memories": edit_a_memory,
     "facts": record_a_fact,

@@ -58,7 +58,7 @@ from tests.kit.fixtures import make_user
 from tests.kit.tables import taken_back
 from tests.learning_app.audit.rows import make_report
 from tests.learning_app.learnings.rows import make_learning
-from tests.learning_app.rows import make_case, make_methodology, make_preference
+from tests.learning_app.rows import make_case, make_methodology, make_preference, make_run
 
 ANAS, BENS = "quokkaana", "wombatben"  # words that stand nowhere else
 ANAS_WORD, BENS_WORD = "bilbyana", "numbatben"  # stand beside them, to be searched for
@@ -300,6 +300,10 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
         "role_id": ROLE,
         "entry_id": decision.pk,
         "case_id": case.pk,
+        "institution_uid": [
+            make_run(user, said=f"{canary} would buy, look {number}", is_open=number == MANY - 1)
+            for number in range(MANY)
+        ][-1].uid,
         "learning_id": learning.pk,
         "learning_uid": learning.uid,
         "learning_version": 2,

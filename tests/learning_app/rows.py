@@ -6,11 +6,13 @@ from itertools import count
 from typing import Any
 
 from learning_app.cases.models import CaseHint, TradingCase
+from learning_app.institution.core.ladder import DAYS, due_at
+from learning_app.institution.models import InstitutionReflection, InstitutionRoleOutput, InstitutionRun
 from learning_app.methodologies.core.structure import StructuredMethodology
 from learning_app.methodologies.core.wilson import wilson_lower_bound
 from learning_app.methodologies.models import Methodology
 from learning_app.preferences.models import Preference
-from learning_app.vocabulary import Indicator, PrimarySignal, Timeframe
+from learning_app.vocabulary import Indicator, InstitutionPhase, PrimarySignal, Timeframe
 from minara_site.kernel.core.assets import AssetClass
 from minara_site.kernel.guard.core import RULES
 from minara_site.kernel.market.core import Point
@@ -118,3 +120,36 @@ def post_prices(symbol: str, *prices: tuple[datetime, str], owner: Any = None) -
     """Store points of the instance, or of an owner."""
     points = [Point(symbol, at, Decimal(price)) for at, price in prices]
     record_points(points=points, owner_id=owner.pk if owner else None, source="test", actor="test", now=NOON)
+
+
+def make_run(owner: Any, *, said: str = "The trend is up.", is_open: bool = False, **fields: Any) -> InstitutionRun:
+    """Make an institution run with an answer in each phase: open, or with a decision and a ladder."""
+    at = fields.pop("at", NOON)
+    decided = {
+        "state": "done",
+        "rating": "buy",
+        "confidence": 0.7,
+        "horizon_days": 14,
+        "cases": dict.fromkeys(("base", "bull", "bear"), said),
+        "decided_at": at,
+        "ended_at": at,
+    }
+    defaults = {
+        "ticker": "BTC",
+        "actor": f"user:{owner.pk}",
+        "created_at": at,
+        "inputs": {"methods": [], "missing": []},
+        **({"state": "running"} if is_open else decided),
+    }
+    run = InstitutionRun.objects.create(owner=owner, **(defaults | fields))
+    InstitutionRoleOutput.objects.bulk_create(
+        InstitutionRoleOutput(
+            run=run, position=number, phase=phase, role="news", kind="AnalystReport", fields={"summary": said}, at=at
+        )
+        for number, phase in enumerate(InstitutionPhase)
+    )
+    if not is_open:
+        InstitutionReflection.objects.bulk_create(
+            InstitutionReflection(run=run, window=window, due_at=due_at(window, at)) for window in DAYS
+        )
+    return run

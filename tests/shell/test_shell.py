@@ -42,7 +42,7 @@ class TestNav:
             "assets": ["assets", "links"],
             "prompt": ["prompt"],
             "profile": ["profile", "tags", "preferences", "workspace"],
-            "learning": ["decisions", "learnings", "decision_roles", "methodologies"],
+            "learning": ["decisions", "learnings", "decision_roles", "methodologies", "institution"],
             "trading": ["cases"],
             "settings": ["settings", "security", "keys", "privacy", "your_data"],
         }
@@ -55,12 +55,8 @@ class TestNav:
             "prompt": ["prompt"],
             "profile": ["profile", "tags", "preferences", "workspace"],
             "learning": [
-                "audit",
-                "findings",
-                "operators.methodologies",
-                "operators.learnings",
-                "decisions",
-                "decision_roles",
+                *("audit", "findings", "operators.methodologies", "operators.learnings", "decisions", "decision_roles"),
+                "institution",
             ],
             "trading": ["cases"],
             "system": [
@@ -79,6 +75,7 @@ class TestNav:
         assert names_of(Role.SUPPORT) == {
             "find_case": ["find_case"],
             "trading_cases": ["support.cases"],
+            "institution": ["support.institution"],
             "settings": ["settings", "security", "reveals"],
         }
         assert load_entries(ANONYMOUS) == []

@@ -23,6 +23,7 @@ IDENTIFIERS = {
     *Classification,
     *"ANTHROPIC_API_KEY MINARA_SKILL_MODULES MEMORY_CONSOLIDATION_ENABLED asset get_price relative_performance".split(),
     *"trade-cases learning seed POST v1/methodologies DeFi T-20931 XRP".split(),
+    *"INSTITUTION_LEARNING_ENABLED cancel ETH".split(),
     *"BTC EUR/USD risk risk_tolerance home_language conservative".split(),
 }
 SILENT_TAGS = {"script", "style", "svg", "kbd", "code", "pre", "noscript"}

@@ -8,10 +8,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeVar
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Model, Q, QuerySet
 
 from learning_app.cases.models import INSTANCE, OWNER, CaseHint, TradingCase
 from learning_app.court.services import Observation, add_blocks
@@ -28,6 +29,7 @@ from minara_site.kernel.market.outcome import (
     judge_change,
 )
 
+T = TypeVar("T", bound=Model)
 BATCH = 500
 STATE_OF = {
     Outcome.RIGHT: OutcomeState.CONFIRMED_GOOD,
@@ -57,13 +59,18 @@ class Resolved:
 
 def list_due_batches(*, now: datetime) -> Iterator[list[TradingCase]]:
     """Yield the pending cases whose window is over, in order of its end and their id."""
-    due = TradingCase.objects.pending().filter(window_ends_at__lte=now).order_by("window_ends_at", "pk")
-    place = Q()
+    return walk_due(TradingCase.objects.pending().filter(window_ends_at__lte=now), "window_ends_at")
+
+
+def walk_due(rows: "QuerySet[T]", ends: str) -> Iterator[list[T]]:
+    """Yield rows in batches, in order of the end of their windows (the column `ends`) and their id."""
+    due, place = rows.order_by(ends, "pk"), Q()
     while batch := list(due.filter(place)[:BATCH]):
         yield batch
         last = batch[-1]
-        later = Q(window_ends_at__gt=last.window_ends_at) | Q(pk__gt=last.pk)
-        place = Q(window_ends_at__gte=last.window_ends_at) & later  # a range that the index walks
+        ended_at = getattr(last, ends)
+        later = Q((f"{ends}__gt", ended_at)) | Q(pk__gt=last.pk)
+        place = Q((f"{ends}__gte", ended_at)) & later  # a range that the index walks
 
 
 def resolve_batch(batch: Sequence[TradingCase], *, actor: str, now: datetime) -> Resolved:
@@ -93,7 +100,7 @@ def judge(cases: Sequence[TradingCase], *, now: datetime) -> None:
     for case, move in find_own_moves(unjudged, now=now):
         if move is not None:
             close(case, move, by=OWNER, now=now)
-        elif is_long_over(case, now=now):
+        elif is_long_over(case.window_ends_at, now=now):
             case.outcome_state, case.resolved_at = OutcomeState.EXPIRED, now
 
 
@@ -106,22 +113,27 @@ def find_own_moves(cases: Sequence[TradingCase], *, now: datetime) -> Iterator[t
     """Yield the cases that an owner's own prices may close, with what those say: where the instance cannot judge."""
     asking: defaultdict[int, list[TradingCase]] = defaultdict(list)
     for case, start in zip(cases, find_starts(list(map(window_of, cases))), strict=True):
-        if start is None or is_long_over(case, now=now):
+        if start is None or is_long_over(case.window_ends_at, now=now):
             asking[case.owner_id].append(case)
     for owner_id, own in asking.items():
         yield from zip(own, find_moves(list(map(window_of, own)), owner_id=owner_id, now=now), strict=True)
 
 
-def is_long_over(case: TradingCase, *, now: datetime) -> bool:
+def is_long_over(window_ends_at: datetime, *, now: datetime) -> bool:
     """Say whether no price has come for a week after the window."""
-    return now > case.window_ends_at + WAIT_FOR_PRICE
+    return now > window_ends_at + WAIT_FOR_PRICE
+
+
+def judge_move(move: Move, direction: Direction) -> tuple[OutcomeState, float]:
+    """Return what a move says of a decision in this direction, and the change in percent in that direction."""
+    change = change_pct(move.before.price, move.after.price)
+    judged = judge_change(change, direction, band_pct=settings.MINARA.noise_band_pct)
+    return STATE_OF[judged.outcome], judged.pnl_pct
 
 
 def close(case: TradingCase, move: Move, *, by: str, now: datetime) -> None:
     """Close a case as the move judges it."""
-    change = change_pct(move.before.price, move.after.price)
-    judged = judge_change(change, Direction(case.direction), band_pct=settings.MINARA.noise_band_pct)
-    case.outcome_state, case.pnl_pct = STATE_OF[judged.outcome], judged.pnl_pct
+    case.outcome_state, case.pnl_pct = judge_move(move, Direction(case.direction))
     case.entry_price, case.entry_price_at = move.before.price, move.before.at
     case.exit_price, case.exit_price_at = move.after.price, move.after.at
     case.judged_by, case.resolved_at = by, now

@@ -1,7 +1,7 @@
 """Outcomes move the counters of methodologies, and with them their place on the ladder. Source: S2 (confidence)."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from learning_app.methodologies.core.ladder import after_outcome
@@ -16,11 +16,12 @@ COUNTED = ("times_used", "times_correct", "confidence", "quarantine", "updated_a
 
 @dataclass(frozen=True, slots=True)
 class NewOutcome:
-    """That a methodology was right or wrong, and by which case, where one says so."""
+    """That a methodology was right or wrong, and by which case, where one says so; `details` go into the lifecycle."""
 
     number: int
     is_correct: bool
     case_id: int | None = None
+    details: Mapping[str, str] = field(default_factory=dict)
 
 
 def lock_rows(numbers: Iterable[int]) -> dict[int, Methodology]:
@@ -42,7 +43,7 @@ def apply_outcomes(outcomes: Sequence[NewOutcome], *, actor: str, now: datetime)
         row.times_used, row.times_correct = trust.times_used, trust.times_correct
         row.confidence, row.quarantine, row.updated_at = trust.bound, int(trust.quarantine), now
         for kind in filter(None, (LifecycleKind.OUTCOME_RECORDED, change)):
-            details = {"correct": outcome.is_correct}
+            details = {"correct": outcome.is_correct, **outcome.details}
             events.append(new_event(row, kind, actor=actor, now=now, details=details, case_id=outcome.case_id))
     update_rows(Methodology, COUNTED, rows.values())
     LifecycleEvent.objects.bulk_create(events)

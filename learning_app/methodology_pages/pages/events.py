@@ -73,6 +73,11 @@ class EventRow:
         return why_label(self.event)
 
     @property
+    def window(self) -> str:
+        """Return the window of an institution run that an outcome came of, empty for another."""
+        return str(self.event.details.get("window", ""))
+
+    @property
     def outcome(self) -> bool | None:
         """Whether the outcome was right; None when it is no outcome."""
         is_outcome = self.event.kind == LifecycleKind.OUTCOME_RECORDED

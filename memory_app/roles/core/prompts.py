@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -17,6 +17,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from memory_app.roles.core.inputs import scalars_of
 from memory_app.roles.core.states import Classification
 from minara_site.kernel.core.fence import MEMORY_CONTEXT, close_fence, fence_label, fence_text, open_fence
+from minara_site.kernel.market.core.evidence import EvidenceItem, evidence_line, moment
 from minara_site.kernel.market.outcome import Outcome
 
 MAX_NARRATIVE_CHARS = 600
@@ -108,31 +109,6 @@ class DrawLesson(BaseModel):
         AfterValidator(check_not_blank),
         AfterValidator(check_sentences),
     ]
-
-
-@dataclass(frozen=True, slots=True)
-class EvidenceItem:
-    """One item of evidence as it is stored and read. `at` is when it was so, None when that is not known."""
-
-    kind: str
-    label: str
-    text: str
-    at: datetime | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        """Return it as the row keeps it."""
-        return {
-            "kind": self.kind,
-            "label": self.label,
-            "at": self.at.isoformat() if self.at else None,
-            "text": self.text,
-        }
-
-    @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> "EvidenceItem":
-        """Return what a row keeps."""
-        at = datetime.fromisoformat(stored["at"]) if stored.get("at") else None
-        return cls(str(stored["kind"]), str(stored["label"]), str(stored["text"]), at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,8 +207,7 @@ def evidence_block(evidence: Iterable[EvidenceItem]) -> str:
     lines: list[str] = []
     room = MAX_EVIDENCE_CHARS
     for item in evidence:
-        at = f", {moment(item.at)}" if item.at else ""
-        line = f"[{fence_label(item.kind)}: {fence_label(item.label)}{at}] {fence_text(item.text)}"
+        line = evidence_line(item)
         room -= len(line)
         if room < 0:
             break
@@ -253,11 +228,6 @@ def pnl_label(case: Case) -> str:
     if case.pnl_pct is None or not math.isfinite(case.pnl_pct):
         return "not measured"
     return f"{case.pnl_pct:+.2f}%"
-
-
-def moment(at: datetime) -> str:
-    """Return a moment to the minute."""
-    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def count_sentences(text: str) -> int:

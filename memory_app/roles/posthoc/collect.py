@@ -7,18 +7,15 @@ from typing import Any
 import structlog
 
 from memory_app.roles.core.declarations import NewsSnapshot, OnchainSnapshot, PostHocProbe, RefetchSource
-from memory_app.roles.core.prompts import EvidenceItem
 from memory_app.roles.posthoc.mapper import map_parameters
 from memory_app.roles.posthoc.sources import EvidenceContext, find_source
 from memory_app.roles.subject import find_asset
-from minara_site.kernel.core.fence import fence_text
 from minara_site.kernel.db import read_only
-from minara_site.kernel.market.events import EventKind, SourceDisabled, find_events
+from minara_site.kernel.market.core.evidence import EvidenceItem, bounded
+from minara_site.kernel.market.events import EventKind
+from minara_site.kernel.market.evidence import NOTE, read_events
 
 MAX_ITEMS = 24
-MAX_ITEM_CHARS = 400
-MAX_PAGE_CHARS = 1_600
-MAX_LABEL_CHARS = 80
 EVENTS = {NewsSnapshot: EventKind.NEWS, OnchainSnapshot: EventKind.ONCHAIN}
 
 log = structlog.get_logger(__name__)
@@ -53,7 +50,7 @@ def call_source(decision: EvidenceSubject, probe: PostHocProbe, context: Evidenc
     except Exception as error:  # noqa: BLE001 - the boundary: whatever a source raises, the reflection goes on
         kind = type(error).__name__
         log.warning("evidence_source_failed", source=name, entry_id=decision.entry_id, error=kind)
-        return [EvidenceItem("note", name, f"this source failed ({kind}); what it knows is missing here")]
+        return [EvidenceItem(NOTE, name, f"this source failed ({kind}); what it knows is missing here")]
 
 
 def refetch(probe: RefetchSource, decision: EvidenceSubject, context: EvidenceContext) -> list[EvidenceItem]:
@@ -69,23 +66,9 @@ def refetch(probe: RefetchSource, decision: EvidenceSubject, context: EvidenceCo
 def collect_events(
     probe: NewsSnapshot | OnchainSnapshot, decision: EvidenceSubject, context: EvidenceContext
 ) -> list[EvidenceItem]:
-    """Return what happened to the asset that an input names; what is no symbol reaches no endpoint.
-
-    A note says that nobody was asked, so that no stage takes silence for calm.
-    """
+    """Return what happened to the asset that an input names; what is no symbol reaches no endpoint."""
     kind, field = EVENTS[type(probe)], probe.asset_field
     asset = find_asset(decision.inputs, field) or decision.asset
     if not asset:
-        return [EvidenceItem("note", field, "not looked at: the decision names no asset")]
-    try:
-        events = find_events(kind, asset, since=context.decided_at, until=min(context.outcome_at, context.now))
-    except SourceDisabled as variable:
-        return [EvidenceItem("note", kind, f"not looked at: {variable} is not set")]
-    return [EvidenceItem(event.kind, event.label, event.text, event.at) for event in events]
-
-
-def bounded(item: EvidenceItem) -> EvidenceItem:
-    """Return an item that can be stored and shown: one line of bounded length without controls."""
-    most = MAX_PAGE_CHARS if item.kind == "page" else MAX_ITEM_CHARS
-    kind, label = fence_text(item.kind)[:20], fence_text(item.label)[:MAX_LABEL_CHARS]
-    return EvidenceItem(kind, label, fence_text(item.text)[:most], item.at)
+        return [EvidenceItem(NOTE, field, "not looked at: the decision names no asset")]
+    return read_events(kind, asset, since=context.decided_at, until=min(context.outcome_at, context.now))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from memory_app.roles.core.prompts import EvidenceItem
+from minara_site.kernel.market.core.evidence import EvidenceItem
 
 
 @dataclass(frozen=True, slots=True)

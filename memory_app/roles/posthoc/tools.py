@@ -6,11 +6,11 @@ from decimal import Decimal
 
 from memory_app.memories.models import Memory
 from memory_app.memories.selectors import newest_accepted
-from memory_app.roles.core.prompts import EvidenceItem
 from memory_app.roles.posthoc.sources import EvidenceContext, SourceTool, register_source
 from memory_app.search.selectors import search_memories
 from minara_site.kernel.core.vocabulary import Category
 from minara_site.kernel.market.core import normalise_symbol
+from minara_site.kernel.market.core.evidence import EvidenceItem
 from minara_site.kernel.market.selectors import find_prices
 
 OLDEST_PRICE = timedelta(hours=96)  # a market rests that long over a weekend with holidays

@@ -4,9 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from django.conf import settings
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from memory_app.roles.core import Classification, Trigger
 from memory_app.roles.core.declarations import DeclaredRole
@@ -16,15 +14,13 @@ from memory_app.roles.services import stages
 from memory_app.roles.services.reflect import get_role
 from memory_app.roles.services.triggers import REFLECT
 from minara_site.kernel.audit_log.services import record_audit
-from minara_site.kernel.errors import Throttled
 from minara_site.kernel.jobs.models import JobRun
 from minara_site.kernel.jobs.services import request_run
-from minara_site.kernel.limits.services import count
+from minara_site.kernel.limits.model_actions import count_model_action
 from minara_site.kernel.llm.gateway import UnknownModelPrice, worst_cost
 from minara_site.kernel.llm.models import LlmUsage
 from minara_site.kernel.market.outcome import Outcome
 
-HOUR = 3600
 NEWEST_CALLS = 20
 
 
@@ -46,7 +42,7 @@ def request_reflection(*, role_id: str, owner_id: int | None, actor: str, now: d
     Raises NotFound for a role that no skill declares, and Throttled. Call it outside a transaction.
     """
     declared = get_role(role_id)
-    count_action(actor, now=now)
+    count_model_action(actor, now=now)
     arguments: dict[str, str | int] = {"role_id": declared.id, "trigger": Trigger.MANUAL.value}
     if owner_id is not None:
         arguments |= {"owner_id": owner_id}
@@ -55,16 +51,6 @@ def request_reflection(*, role_id: str, owner_id: int | None, actor: str, now: d
         details = {"role": declared.id, "run": run.pk}
         record_audit(now=now, actor=actor, tool_call="reflection_requested", owner_id=owner_id, details=details)
     return run
-
-
-def count_action(actor: str, *, now: datetime) -> None:
-    """Count an act that calls models against MINARA_LIMIT_MODEL_ACTIONS_PER_HOUR. Raises Throttled."""
-    limit = settings.MINARA.minara_limit_model_actions_per_hour
-    allowance = count(f"model:{actor}", limit=limit, seconds=HOUR, now=now)
-    if not allowance.is_allowed:
-        wait = allowance.retry_after_seconds
-        detail = _("That was more than %(limit)d acts that call models in an hour. Wait %(seconds)d seconds.")
-        raise Throttled(detail % {"limit": limit, "seconds": wait}, retry_after_seconds=wait)
 
 
 def estimate_reflection(role_id: str, owner_id: int | None = None, *, now: datetime) -> Estimate:

@@ -16,7 +16,6 @@ from memory_app.roles.core.prompts import (
     Case,
     ClassifyDecision,
     DrawLesson,
-    EvidenceItem,
     stage_one_content,
     stage_two_content,
 )
@@ -27,6 +26,7 @@ from memory_app.roles.selectors import subject_of
 from minara_site.kernel.llm.core import Category
 from minara_site.kernel.llm.core.tiers import Tier
 from minara_site.kernel.llm.gateway import Answer, Question, ask
+from minara_site.kernel.market.core.evidence import EvidenceItem
 from minara_site.kernel.market.outcome import Outcome
 
 STAGE_ONE, STAGE_TWO = "roles.stage1", "roles.stage2"

@@ -78,7 +78,7 @@ def ask(question: Question[T]) -> Answer[T]:
         try:
             paid = (*paid, call(question, turns, is_repair=is_repair))
             message = paid[-1].message
-            value = read_answer(message, question.answer, max_tokens=question.max_tokens)
+            value = read_answer(message, question.answer, max_tokens=question.max_tokens, check=question.check)
         except QuestionRefused as error:
             raise invalid(error.detail, paid) from None
         except Declined:

@@ -10,7 +10,6 @@ import pytest
 
 from memory_app.memories.models import Memory
 from memory_app.roles.core.declarations import NewsSnapshot, OnchainSnapshot, RefetchSource
-from memory_app.roles.core.prompts import EvidenceItem
 from memory_app.roles.posthoc import (
     EvidenceContext,
     SourceTool,
@@ -19,9 +18,10 @@ from memory_app.roles.posthoc import (
     register_source,
     sources,
 )
-from memory_app.roles.posthoc.collect import MAX_ITEM_CHARS, MAX_ITEMS, EvidenceSubject
+from memory_app.roles.posthoc.collect import MAX_ITEMS, EvidenceSubject
 from memory_app.roles.posthoc.mapper import map_parameters, parse_mapper
 from minara_site.kernel.market.core import Point
+from minara_site.kernel.market.core.evidence import MAX_ITEM_CHARS, EvidenceItem
 from minara_site.kernel.market.services import record_points
 from tests.kernel.market.news import endpoint
 from tests.kit.clock import NOON

@@ -190,8 +190,8 @@ def read_message(content: bytes) -> Message:
         raise Unreadable from None
 
 
-def read_answer(message: Message, answer: type[T], *, max_tokens: int) -> T:
-    """Return what the tool was called with. Raises Unfit with words for the model, or Declined."""
+def read_answer(message: Message, answer: type[T], *, max_tokens: int, check: Callable[[T], str] | None = None) -> T:
+    """Return what the tool was called with. Raises Rejected with words for the model, or Declined."""
     if message.stop_reason == REFUSAL:
         raise Declined
     name = tool_name(answer)
@@ -208,6 +208,8 @@ def read_answer(message: Message, answer: type[T], *, max_tokens: int) -> T:
         raise Rejected("\n".join([f"This input does not fit the schema of `{name}`:", *lines])) from None
     if not is_storable(calls[0].get("input")):
         raise Rejected("Leave out NUL characters, lone surrogates, and numbers that are not finite.")
+    if check and (wrong := check(value)):
+        raise Rejected(wrong)
     return value
 
 

@@ -1,6 +1,6 @@
 """A question to a model, a step of a conversation with it, and their answers. Source: decisions (model calls)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Generic, TypeAlias, TypeVar
@@ -19,7 +19,8 @@ class Question(Generic[T]):
 
     `task` is `<room>.<what for>`, `subject` what it is about, `owner_id` whose data it is, None for the instance's own.
     `system` is the same for every question of a task, so that it is cached. With `within_seconds` somebody waits: it
-    is asked once, without a second try or a repair, and given up after that time.
+    is asked once, without a second try or a repair, and given up after that time. `check` says in words for the model
+    what is wrong with an answer that fits the schema, empty for nothing; it is repaired like one that does not fit.
     """
 
     category: Category
@@ -32,6 +33,7 @@ class Question(Generic[T]):
     subject: str = ""
     owner_id: int | None = None
     within_seconds: float | None = None
+    check: Callable[[T], str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,13 +15,13 @@ from memory_app.roles.core.prompts import (
     Case,
     ClassifyDecision,
     DrawLesson,
-    EvidenceItem,
     count_sentences,
     fill_template,
     stage_one_content,
     stage_two_content,
 )
 from minara_site.kernel.core.fence import MEMORY_CONTEXT
+from minara_site.kernel.market.core.evidence import EvidenceItem
 from minara_site.kernel.market.outcome import Outcome
 from tests.kit.tables import table
 

@@ -1,0 +1,74 @@
+"""`/v1/institution/runs`: ask for runs, and read them. Shapes: the contract."""
+
+from typing import Any
+
+from django.utils import timezone
+from ninja import Query, Router, Status
+
+from learning_app.institution.schemas import InstitutionRunOut, NewRuns, RunQuery, RunsOut
+from learning_app.institution.selectors import get_run, list_runs, run_record, run_records
+from learning_app.institution.services.requests import request_runs
+from minara_site.access.access_log import log_access
+from minara_site.access.api_auth import allow
+from minara_site.access.policy import Act
+from minara_site.kernel.guard.masking import masked_for
+from minara_site.kernel.market.core import normalise_symbol
+from minara_site.shell.answers import answer_page
+from minara_site.shell.pages import PageRequest
+from minara_site.web.keyset import Order, paginate
+from minara_site.web.schemas import Data, Items, OwnerQuery
+
+router = Router(tags=["institution"])
+
+NEWEST = Order("created_at")
+
+
+@router.post(
+    "/institution/runs",
+    summary="Ask for institution runs",
+    auth=allow(Act.INSTITUTION_RUN),
+    response={202: Data[RunsOut]},
+)
+def create(request: PageRequest, payload: NewRuns) -> Status[dict[str, Any]]:
+    """Ask for one run of each ticker. Each counts as an act that calls models; a run tells how it ended."""
+    principal = request.principal
+    runs = request_runs(
+        owner_id=principal.owner.pk,
+        tickers=payload.tickers,
+        actor=principal.actor,
+        feeds=principal.is_operator,
+        now=timezone.now(),
+    )
+    return Status(202, {"data": {"run_ids": [run.uid for run in runs]}})
+
+
+@router.get(
+    "/institution/runs",
+    summary="List institution runs",
+    auth=allow(Act.INSTITUTION_QUERY),
+    response=Data[Items[InstitutionRunOut]],
+)
+def list_(request: PageRequest, query: Query[RunQuery]) -> dict[str, Any]:
+    """List runs, the newest first."""
+    rows = list_runs(owner=request.principal.reads(Act.INSTITUTION_QUERY, query.owner))
+    ticker = (normalise_symbol(query.ticker) or query.ticker) if query.ticker else None
+    wanted = {"ticker": ticker, "state": query.state}
+    rows = rows.filter(**{name: value for name, value in wanted.items() if value})
+    page = paginate(rows, NEWEST, cursor=query.cursor, limit=query.limit, scope="v1/institution/runs")
+    return answer_page(request, page, kind="institution_runs", records=run_records)
+
+
+@router.get(
+    "/institution/runs/{institution_uid}",
+    summary="Read an institution run",
+    auth=allow(Act.INSTITUTION_QUERY),
+    response=Data[InstitutionRunOut],
+)
+def read(request: PageRequest, institution_uid: str, query: Query[OwnerQuery]) -> dict[str, Any]:
+    """Read one run: what each role answered, the decision and its scores."""
+    principal = request.principal
+    run = get_run(owner=principal.reads(Act.INSTITUTION_QUERY, query.owner), uid=institution_uid)
+    log_access(
+        principal=principal, owner_ids=[run.owner_id], kind="institution_run", object_id=run.uid, now=timezone.now()
+    )
+    return {"data": run_record(masked_for(principal.owner, run))}

@@ -1,0 +1,1 @@
+"""Writes of institution runs: requests, inputs, the run itself, and the ladder."""
