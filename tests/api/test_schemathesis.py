@@ -32,6 +32,12 @@ NEEDS_LUCK = {
     "DELETE /v1/learnings/{learning_uid}",  # hers was edited by a person, like the next one
     "PATCH /v1/learnings/{learning_uid}",
     "GET /v1/budget",  # for operators, and Ana calls
+    "POST /v1/audit/run",  # for operators, like the next five
+    "GET /v1/audit/reports",
+    "GET /v1/audit/reports/latest",
+    "GET /v1/audit/reports/{report_id}",
+    "GET /v1/audit/trend",
+    "GET /v1/audit/findings",
     "GET /v1/edges",
     "POST /v1/memory/bulk",
     "POST /v1/methodologies/{uid}/outcomes",  # for operators, like the next two

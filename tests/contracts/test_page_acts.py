@@ -31,7 +31,6 @@ ELSEWHERE = {  # acts whose objects need a browser, a worker or a plan; tests of
     *(name for name in ROUTES if name.startswith(("account_", "access:", "mfa_")) and name != "access:key_new"),
     *("users:end_sessions", "governance:close", "writes:apply", "writes:undo"),
     *("brought_in:seen", "brought_in:roll_back", "brought_in:undo", "console:demo_load", "facts:undo_correction"),
-    "institution:start",  # needs a price of the instance
     "onboarding:undo",  # finished again, each memory has one version more
     *("bundle:imports", "bundle:import_remove", "bundle:export_remove", "bundle:apply"),
 }
@@ -107,6 +106,7 @@ ENDS = {  # how a row that an act made looks once it is undone
     "learned_preferences": lambda row: row["state"] == "rejected",
     "bundle_transfers": lambda row: row["state"] == "expired",
     "methodology_audit_acknowledgements": lambda row: row["ended_at"] is not None,
+    "institution_runs": lambda row: row["state"] == "cancelled",
     "job_runs": lambda row: row["state"] == "cancelled" or row["job"] in NOTHING_TO_DO,
     "memory_edges": lambda _row: True,  # of a memory in the trash
     "search_document": lambda _row: True,
@@ -152,6 +152,7 @@ MADE = {  # the sample that a new row of a table stands for, and its column
     "lifecycle_event_id": ("methodology_lifecycle_events", "id"),
     "rollback_id": ("write_rollbacks", "id"),
     "user_id": ("access_user", "id"),
+    "institution_uid": ("institution_runs", "uid"),
     "acknowledgement_id": ("methodology_audit_acknowledgements", "id"),
 }
 WALKS: dict[str, Walk] = {
@@ -180,6 +181,7 @@ WALKS: dict[str, Walk] = {
     "cases:reveal": Walk(caller="sam"),
     "cases:reveal_end": Walk(caller="sam", first=("cases:reveal",), undo={"reason": "ticket 8842"}),
     "role_memory:undo": Walk(first=("role_memory:mark",), undo={"correct": "yes"}),
+    "institution:start": Walk(undo={"word": "cancel"}),
     "audit:run": Walk(caller="olga"),
     "audit:acknowledge": Walk(caller="olga"),
     "audit:reopen": Walk(caller="olga"),

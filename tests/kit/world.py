@@ -53,12 +53,13 @@ from profile_app.portrait.services.profile import save_custom_prompt, set_refere
 from profile_app.portrait.services.tags import set_tag
 from profile_app.prompt.services import start_session
 from tests.contracts.bodies import QUERIES
+from tests.kit.clock import NOON
 from tests.kit.databases import copy_databases, drop_databases, using
 from tests.kit.fixtures import make_user
 from tests.kit.tables import taken_back
 from tests.learning_app.audit.rows import make_report
 from tests.learning_app.learnings.rows import make_learning
-from tests.learning_app.rows import make_case, make_methodology, make_preference, make_run
+from tests.learning_app.rows import make_case, make_methodology, make_preference, make_run, post_prices
 
 ANAS, BENS = "quokkaana", "wombatben"  # words that stand nowhere else
 ANAS_WORD, BENS_WORD = "bilbyana", "numbatben"  # stand beside them, to be searched for
@@ -423,6 +424,7 @@ def build_world() -> World:
         "olga": make_user("olga", group="operators", second_factor_due_at=timezone.now() + timedelta(days=1)),
         "disabled": make_user("dora"),
     }
+    post_prices("BTC", (NOON, "64000"))
     ana, ben = seed(people["ana"], ANAS, ANAS_WORD), seed(people["ben"], BENS, BENS_WORD)
     headers: dict[str, dict[str, str]] = {
         "anonymous": {},

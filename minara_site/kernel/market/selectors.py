@@ -84,13 +84,10 @@ def to_bar(row: PriceBar) -> Bar:
 
 
 def list_newest(*, now: datetime, most: int = MAX_SYMBOLS) -> list[LatestPrice]:
-    """Return the newest price of each symbol of the instance, the stalest first; at most so many symbols."""
-    found = []
-    for symbol in sorted(statements.read_symbols(most=most))[:most]:
-        quote = find_price(symbol, at=now, owner_id=None, tolerance=now - statements.EARLIEST)
-        if quote:
-            found.append(LatestPrice(symbol, quote))
-    return sorted(found, key=lambda one: one.quote.at)
+    """Return the newest price of each symbol of the instance, the stalest first; at most so many. One statement."""
+    found = statements.read_newest_of_instance(until=now, most=most)
+    quotes = ((symbol, newest_quote(candidates)) for symbol, candidates in found.items())
+    return sorted((LatestPrice(symbol, quote) for symbol, quote in quotes if quote), key=lambda one: one.quote.at)
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,11 +168,33 @@ def symbols_statement(table: str) -> str:
     )
 
 
-def read_symbols(*, most: int) -> set[str]:
-    """Return the symbols of which the instance has a price, at most so many of each table."""
+@cache
+def newest_of_symbols_statement() -> str:
+    """Return the statement that reads for each symbol of the instance the newest row of each part."""
+    names = " UNION ".join(symbols_statement(part.table) for part in OF_INSTANCE)
+    newest = ", ".join(
+        f"(SELECT {column} FROM {part.table} WHERE {part.owner_condition} AND symbol = names.symbol"  # noqa: S608
+        f" AND {part.at} <= %s ORDER BY {part.order} LIMIT 1)"
+        for part in OF_INSTANCE
+        for column in (part.price, part.at, "source")
+    )
+    return f"SELECT symbol, {newest} FROM ({names}) AS names ORDER BY symbol LIMIT %s"  # noqa: S608
+
+
+def read_newest_of_instance(*, until: datetime, most: int) -> dict[str, list[Candidate]]:
+    """Return the newest row of each part up to a moment, by symbol; at most so many symbols. One statement."""
+    moment = connection.ops.adapt_datetimefield_value(until)
+    values = [moment] * (3 * len(OF_INSTANCE))
     with connection.cursor() as cursor:
-        cursor.execute(" UNION ".join(symbols_statement(part.table) for part in OF_INSTANCE), [most] * len(OF_INSTANCE))
-        return {name for (name,) in cursor.fetchall()}
+        cursor.execute(newest_of_symbols_statement(), [*values, *([most] * len(OF_INSTANCE)), most])
+        return {
+            symbol: [
+                candidate_of(part, *found[3 * place : 3 * place + 3])
+                for place, part in enumerate(OF_INSTANCE)
+                if found[3 * place] is not None
+            ]
+            for symbol, *found in cursor.fetchall()
+        }
 
 
 def candidate_of(part: Part, price: Any, at: Any, source: str) -> Candidate:
