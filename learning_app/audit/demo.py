@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from learning_app.audit.core.records import FindingCode
 from learning_app.audit.models import Acknowledgement, AuditReport
-from learning_app.audit.selectors import AuditWindow, latest_reports
+from learning_app.audit.selectors import AuditWindow, findings_of
 from learning_app.audit.services.acknowledge import build_acknowledgements
 from learning_app.audit.services.cron import ACTOR
 from learning_app.audit.services.run import Yielding, score_window, store_report
@@ -42,13 +42,16 @@ class AuditPart(DemoPart[DemoRow]):
         store_report(window, scores, hashes=None, requested_by=ACTOR)
 
     def acknowledge(self, load: DemoLoad) -> None:
-        """Acknowledge that some asset groups have no methodology."""
-        codes = [FindingCode.GROUPS_UNCOVERED]
+        """Acknowledge that some asset groups have no methodology, unless that was found and acknowledged before."""
+        report = AuditReport.objects.filter(is_demo=True, requested_by=ACTOR).latest("created_at", "pk")
+        code = FindingCode.GROUPS_UNCOVERED
+        is_found = code in {finding["code"] for finding in findings_of(report)}
+        if not is_found or Acknowledgement.objects.filter(code=code, ended_at=None).exists():
+            return
         actor = f"user:{next(iter(load.people.values())).pk}"
-        made = build_acknowledgements(latest_reports(1)[0], codes, note=NOTE, actor=actor, now=load.ago(HOUR / 2))
-        for each in made:
-            each.is_demo = True
-        Acknowledgement.objects.bulk_create(made)
+        [given] = build_acknowledgements(report, [code], note=NOTE, actor=actor, now=load.ago(HOUR / 2))
+        given.is_demo = True
+        given.save(force_insert=True)
 
     def store(self, load: DemoLoad, owner: User, row: DemoRow) -> None:
         """No row of a file is stored."""

@@ -1,13 +1,17 @@
 """Reads of the audit: what a pass scores, the hashes of the tables, reports, and their findings over time."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any
 
-from django.db.models import Model, Q, QuerySet
+from django.conf import settings
+from django.db.models import Count, Model, Q, QuerySet
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+from django.utils.timezone import is_aware
 from django.utils.translation import gettext as _
 
 from learning_app.audit.core.records import (
@@ -16,6 +20,7 @@ from learning_app.audit.core.records import (
     EventRecord,
     HeartbeatRecord,
     MethodologyRecord,
+    Severity,
 )
 from learning_app.audit.core.scoring import count_cases
 from learning_app.audit.models import Acknowledgement, AuditReport
@@ -27,7 +32,7 @@ from minara_site.kernel.errors import NotFound
 from minara_site.kernel.jobs.models import JobRun, RunState
 
 CHUNK = 2_000
-MAX_TREND, MAX_CHOICES = 1_000, 60
+MAX_TREND, MAX_CHOICES, MAX_IMPORTS = 1_000, 60, 200
 TABLES: tuple[type[Model], ...] = (Methodology, LifecycleEvent, TradingCase, CaseHint)
 """The tables of learning that a pass reads, and that no pass changes (S2)."""
 
@@ -50,7 +55,9 @@ class AuditWindow:
             "uid", "asset_class", "times_used", "quarantine", "held_at", "decay_at"
         )
         return [
-            MethodologyRecord(uid, AssetClass(asset_class), uses, not quarantine and held is None, decay is not None)
+            MethodologyRecord(
+                uid, AssetClass(asset_class), uses, not quarantine and held is None, held is not None, decay is not None
+            )
             for uid, asset_class, uses, quarantine, held, decay in rows
         ]
 
@@ -115,14 +122,21 @@ def count_deferrals(job: str, *, limit: int) -> int:
     return next((place for place, result in enumerate(results) if not (result or {}).get("deferred")), len(results))
 
 
+def list_reports(*, now: datetime | None = None) -> "QuerySet[AuditReport]":
+    """Return the reports, the newest first; one that says it is from the future waits until then."""
+    return AuditReport.objects.filter(created_at__lte=now or timezone.now()).order_by("-created_at", "-pk")
+
+
+def usual_reports(*, now: datetime | None = None) -> "QuerySet[AuditReport]":
+    """Return those of the setting's window, by which days compare; before the first of these, all."""
+    rows = list_reports(now=now)
+    usual = rows.filter(window_days=settings.MINARA.methodology_audit_window_days)
+    return usual if usual.exists() else rows
+
+
 def newest_report() -> AuditReport | None:
     """Return the report of the last pass."""
-    return next(iter(latest_reports(1)), None)
-
-
-def latest_reports(limit: int) -> list[AuditReport]:
-    """Return the newest reports, the newest first."""
-    return list(AuditReport.objects.order_by("-created_at", "-pk")[:limit])
+    return list_reports().first()
 
 
 def get_report(report_id: int | None) -> AuditReport:
@@ -134,15 +148,14 @@ def get_report(report_id: int | None) -> AuditReport:
 
 
 def find_report_before(report: AuditReport) -> AuditReport | None:
-    """Return the pass before this one."""
+    """Return the pass of the same window before this one."""
     earlier = Q(created_at__lt=report.created_at) | Q(created_at=report.created_at, pk__lt=report.pk)
-    return AuditReport.objects.filter(earlier).order_by("-created_at", "-pk").first()
+    return list_reports().filter(earlier, window_days=report.window_days).first()
 
 
 def list_report_choices(report: AuditReport) -> list[AuditReport]:
     """Return the newest passes that a report can be compared with, without their findings."""
-    rows = AuditReport.objects.exclude(pk=report.pk).only("pk", "created_at", "composite")
-    return list(rows.order_by("-created_at", "-pk")[:MAX_CHOICES])
+    return list(list_reports().exclude(pk=report.pk).only("pk", "created_at", "composite")[:MAX_CHOICES])
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,9 +172,13 @@ class TrendPoint:
     rules_version: str
 
 
-def load_trend(*, since: datetime, until: datetime, limit: int) -> list[TrendPoint]:
-    """Return the newest passes from `since` to `until`, at most `limit`, oldest first. One query."""
-    rows = AuditReport.objects.filter(created_at__gte=since, created_at__lte=until).order_by("-created_at", "-pk")
+def load_trend(*, since: datetime, until: datetime, limit: int, window_days: int | None = None) -> list[TrendPoint]:
+    """Return the newest passes from `since` to `until`, at most `limit`, oldest first; of one window where it is given.
+
+    One query.
+    """
+    rows = list_reports(now=until).filter(created_at__gte=since)
+    rows = rows.filter(window_days=window_days) if window_days else rows
     columns = ("pk", "created_at", "window_days", "composite", "band", "scores", "product_version", "rules_version")
     return [TrendPoint(*row) for row in rows.values_list(*columns)[:limit]][::-1]
 
@@ -186,25 +203,52 @@ def report_record(report: AuditReport) -> dict[str, Any]:
         "window_days": report.window_days,
         "composite": report.composite,
         "band": report.band or None,
-        "dimensions": report.dimensions,
+        "dimensions": dimensions_of(report),
         "dimension_weights_used": report.dimension_weights_used,
         "table_hashes": report.table_hashes,
         "requested_by": report.requested_by,
     }
 
 
+def dimensions_of(report: AuditReport) -> dict[str, dict[str, Any]]:
+    """Return the dimensions of a report by name, each whole whatever version wrote it."""
+    return {
+        name: {
+            "score": found.get("score"),
+            "facts": found.get("facts") or {},
+            "findings": [read_finding(each, name, report) for each in found.get("findings") or [] if each.get("code")],
+            "advisory_actions": found.get("advisory_actions") or [],
+        }
+        for name, found in report.dimensions.items()
+    }
+
+
+def read_finding(found: Mapping[str, Any], dimension: str, report: AuditReport) -> dict[str, Any]:
+    """Return a finding whole whatever version wrote it; a severity that this version does not know is low."""
+    since = parse_datetime(str(found.get("first_seen_at"))) or report.created_at
+    severity = found.get("severity")
+    return {
+        "code": str(found["code"]),
+        "dimension": dimension,
+        "severity": severity if severity in set(Severity) else Severity.LOW.value,
+        "text": str(found.get("text", "")),
+        "count": int(found.get("count") or 0),
+        "rows": [str(row) for row in found.get("rows") or []],
+        "facts": found.get("facts") or {},
+        "first_seen_at": (since if is_aware(since) else since.replace(tzinfo=UTC)).isoformat(),
+    }
+
+
 def findings_of(report: AuditReport, *, severity: str | None = None) -> list[dict[str, Any]]:
     """Return the findings of a report, the most urgent first, then by dimension as the report has them."""
-    order = {name: place for place, name in enumerate(("high", "medium", "low"))}
-    found = [finding for one in report.dimensions.values() for finding in one.get("findings", [])]
+    order = {name: place for place, name in enumerate(Severity)}
+    found = [finding for one in dimensions_of(report).values() for finding in one["findings"]]
     kept = [finding for finding in found if severity in (None, finding["severity"])]
-    return sorted(kept, key=lambda finding: order.get(finding["severity"], len(order)))
+    return sorted(kept, key=lambda finding: order[finding["severity"]])
 
 
-def list_imports(*, since: datetime, until: datetime) -> Sequence[tuple[datetime, int]]:
-    """Return when methodologies were imported in this time, and how many rows at each moment, oldest first."""
+def list_imports(*, since: datetime, until: datetime) -> list[tuple[datetime, int]]:
+    """Return the newest moments of this time at which methodologies were imported, and how many each."""
     rows = LifecycleEvent.objects.filter(kind=LifecycleKind.IMPORTED, at__gte=since, at__lte=until)
-    counts: dict[datetime, int] = {}
-    for at in rows.order_by("at").values_list("at", flat=True)[:CHUNK]:
-        counts[at] = counts.get(at, 0) + 1
-    return list(counts.items())
+    counted = rows.order_by("-at").values("at").annotate(count=Count("pk"))
+    return list(counted.values_list("at", "count")[:MAX_IMPORTS])

@@ -118,7 +118,7 @@ SCORED: dict[Dimension, Text] = {
 }
 """What a score was computed of."""
 NOT_SCORED: dict[Dimension, Text] = {
-    Dimension.SYNTHESIS_QUALITY: _("No verdict in the window."),
+    Dimension.SYNTHESIS_QUALITY: _("No readable verdict in the window."),
     Dimension.GRADUATION_FP_RATE: _("No graduation is old enough; %(young)s younger than 30 days."),
     Dimension.ATTRIBUTION_INTEGRITY: _("No case closed, and none is overdue."),
     Dimension.COVERAGE_HEALTH: _("No graduated methodology with 10 uses yet."),
@@ -126,6 +126,7 @@ NOT_SCORED: dict[Dimension, Text] = {
     Dimension.CRON_HEALTH: _("The learning cron has not run, and no case is overdue."),
 }
 """Why a dimension has no score."""
+NEVER_RAN: Text = _("the learning cron has never run; %(overdue)s cases overdue")
 BAND_LABELS: dict[Band, Text] = {
     Band.HEALTHY: _("Healthy"),
     Band.WATCH: _("Watch"),
@@ -160,6 +161,8 @@ def advice_text(code: FindingCode) -> str:
 
 def score_text(dimension: Dimension, *, is_scored: bool, facts: Mapping[str, Any]) -> str:
     """Return what a score was computed of, or why there is none."""
+    if is_scored and dimension is Dimension.CRON_HEALTH and "hours" not in facts:
+        return fill_text(NEVER_RAN, facts)
     return fill_text((SCORED if is_scored else NOT_SCORED)[dimension], facts)
 
 

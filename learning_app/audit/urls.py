@@ -14,5 +14,6 @@ urlpatterns = [
     path("findings/reopen/<int:acknowledgement_id>/", findings.reopen, name="reopen"),
     path("findings/restore/<int:acknowledgement_id>/", findings.restore, name="restore"),
     path("<int:report_id>/", report.report_page, name="report"),
+    path("<int:report_id>/export.json", report.export, name="export"),
     path("<int:report_id>/<str:code>/", report.finding_page, name="finding"),
 ]

@@ -363,6 +363,10 @@
     findAll("a[data-back]").forEach((link) => { link.search ||= stored(link.pathname) ?? ""; });
   }
 
+  document.addEventListener("focusin", ({ target }) => {  // browsers leave a tab that is cut off where it is
+    target.closest(".page-tabs a")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  });
+
   /* ---- nobody answers: said once, until somebody does */
   document.addEventListener("htmx:sendError", () => {
     const notice = find("#no-answer");

@@ -15,7 +15,8 @@ from django.db import connections
 from django.test import Client, override_settings
 from django.utils import timezone
 
-from learning_app.audit.selectors import findings_of, latest_reports
+from learning_app.audit.models import AuditReport
+from learning_app.audit.selectors import findings_of, newest_report
 from learning_app.audit.services.acknowledge import acknowledge
 from learning_app.cases.models import CronRun, TradingCase
 from learning_app.cases.services.record import CaseDraft, record_case
@@ -77,6 +78,7 @@ from tests.kit.clock import NOON
 from tests.kit.page import text_of
 from tests.kit.rows import Rows, all_rows, changed_tables, difference
 from tests.kit.tables import Faults, taken_back
+from tests.learning_app.audit.rows import make_report
 from tests.learning_app.rows import make_run
 
 pytestmark = pytest.mark.django_db
@@ -369,7 +371,7 @@ def approve_a_preference_in_own_words(owner: Any, now: datetime) -> Any:
 
 
 def acknowledge_a_finding(owner: Any, now: datetime) -> Any:
-    code = findings_of(latest_reports(1)[0])[0]["code"]
+    code = findings_of(newest_report())[0]["code"]
     return acknowledge(codes=[code], note="mine now", actor=f"user:{owner.pk}", now=now)[0]
 
 
@@ -409,6 +411,15 @@ WRITTEN = {
     "sessions": record_a_turn,
     "searches": record_a_fact,  # what was searched is a log and goes with its account; what was written then stays
 }
+
+
+def test_the_demo_loads_beside_a_real_audit_and_leaves_it(default: Any, now: datetime) -> None:
+    report = make_report(created_at=now - timedelta(minutes=5), findings=[{"code": "groups_uncovered"}])
+    given = acknowledge(codes=["groups_uncovered"], note="mine", actor=f"user:{default.pk}", now=now)[0]
+    load_demo(now=now, actor="command:demo")
+    remove_demo(now=now, actor="command:demo")
+    given.refresh_from_db()
+    assert list(AuditReport.objects.all()) == [report]
 
 
 @pytest.mark.database

@@ -317,6 +317,7 @@ PAGES: dict[str, Row] = {
     "audit/findings/reopen/<int:acknowledgement_id>/": page(Act.FINDING_ACKNOWLEDGE, post=OPERATORS),
     "audit/findings/restore/<int:acknowledgement_id>/": page(Act.FINDING_ACKNOWLEDGE, post=OPERATORS),
     "audit/<int:report_id>/": page(Act.AUDIT_READ, get=OPERATORS),
+    "audit/<int:report_id>/export.json": page(Act.AUDIT_READ, get=OPERATORS),
     "audit/<int:report_id>/<str:code>/": page(Act.AUDIT_READ, get=OPERATORS),
     "learnings/": page(Act.LEARNINGS_READ, get=OWNERS),
     "learnings/try/": page(Act.LEARNINGS_READ, get=OWNERS),

@@ -42,7 +42,7 @@ class Composite:
     weights: Mapping[Dimension, float]
 
 
-def combine_scores(scores: Mapping[Dimension, float | None], *, is_learning_on: bool) -> Composite:
+def combine_scores(scores: Mapping[Dimension, Fraction | float | None], *, is_learning_on: bool) -> Composite:
     """Return the composite; dimensions without a score are dropped and the other weights sum to 1."""
     known = {dimension: Fraction(score) for dimension, score in scores.items() if score is not None}
     whole = sum(WEIGHTS[dimension] for dimension in known)

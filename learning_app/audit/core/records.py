@@ -58,13 +58,14 @@ class FindingCode(StrEnum):
 
 
 class MethodologyRecord(NamedTuple):
-    """A methodology as it is now; `is_decayed` is the court's detector."""
+    """A methodology as it is now; `is_held` by the guard, `is_decayed` by the court's detector."""
 
     uid: str
     asset_class: AssetClass
     times_used: int
     is_graduated: bool
-    is_decayed: bool
+    is_held: bool = False
+    is_decayed: bool = False
 
 
 class EventRecord(NamedTuple):
@@ -88,12 +89,16 @@ class CaseRecord(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CaseCounts:
-    """How many cases closed, how many of them good or bad, how many are overdue, and the ids of the first overdue."""
+    """How many cases closed, how many of them good or bad, how many are overdue.
+
+    `first` are the ids of the first overdue, `unresolved` of the first that closed neither good nor bad.
+    """
 
     closed: int
     resolved: int
     overdue: int
     first: tuple[int, ...] = ()
+    unresolved: tuple[int, ...] = ()
 
 
 class HeartbeatRecord(NamedTuple):
@@ -117,9 +122,9 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class DimensionScore:
-    """A score from 0 to 100, None when there is not enough to score; `facts` say what it was computed of."""
+    """An exact score from 0 to 100, None when there is not enough to score; `facts` say what it was computed of."""
 
-    score: float | None
+    score: Fraction | None
     findings: tuple[Finding, ...] = ()
     facts: Mapping[str, int | str] = field(default_factory=dict)
 
@@ -127,7 +132,7 @@ class DimensionScore:
     def of(cls, score: Fraction | float | None, findings: Iterable[Finding | None], **facts: int | str) -> Self:
         """Return a score with those findings that there are."""
         kept = tuple(finding for finding in findings if finding and finding.count)
-        return cls(None if score is None else float(score), kept, facts)
+        return cls(None if score is None else Fraction(score), kept, facts)
 
 
 def severity_of(share: Fraction | float) -> Severity:

@@ -42,6 +42,7 @@ ON_TIME, DEAD = timedelta(hours=12), timedelta(days=7)
 MAX_OVERDUE_PENALTY, FULL_OVERDUE = 30, 100
 UNRESOLVED_SHARE = Fraction(1, 5)
 
+RESOLVED = (OutcomeState.CONFIRMED_GOOD, OutcomeState.CONFIRMED_BAD)
 SYNTHESIS_KINDS = (
     LifecycleKind.REFLECTION_ADJUSTED,
     LifecycleKind.MARKET_STRESS_FREEZE,
@@ -66,7 +67,8 @@ def score_synthesis_quality(events: Iterable[EventRecord]) -> DimensionScore:
     last: dict[str, tuple[str, datetime]] = {}
     changes: Counter[str] = Counter()
     demoted: Counter[str] = Counter()
-    later = unreadable = freezes = 0
+    unreadable: Counter[str] = Counter()
+    later = freezes = 0
     for event in events:
         uid = event.methodology or ""
         if event.kind == LifecycleKind.MARKET_STRESS_FREEZE:
@@ -74,7 +76,7 @@ def score_synthesis_quality(events: Iterable[EventRecord]) -> DimensionScore:
         elif event.kind == LifecycleKind.SYNTHESIS_AUTO_DEMOTE:
             demoted[uid] += 1
         elif (side := event.reason.partition(":")[0]) not in SIDES:
-            unreadable += 1
+            unreadable[uid] += 1
         else:
             if uid in last:
                 before, at = last[uid]
@@ -86,7 +88,7 @@ def score_synthesis_quality(events: Iterable[EventRecord]) -> DimensionScore:
     oscillating = methodology_rows(uid for uid, count in changes.most_common() if count)
     findings = (
         Finding(FindingCode.VERDICTS_OSCILLATE, severity_of(share), changed, oscillating, {"of": later, "days": 7}),
-        Finding(FindingCode.VERDICTS_UNREADABLE, Severity.LOW, unreadable),
+        Finding(FindingCode.VERDICTS_UNREADABLE, Severity.LOW, unreadable.total(), methodology_rows(unreadable)),
         Finding(FindingCode.MARKET_STRESS_FREEZE, Severity.LOW, freezes),
         Finding(FindingCode.SYNTHESIS_AUTO_DEMOTE, Severity.MEDIUM, demoted.total(), methodology_rows(demoted)),
     )
@@ -143,16 +145,18 @@ def score_graduation_fp_rate(
 def count_cases(cases: Iterable[CaseRecord], *, now: datetime) -> CaseCounts:
     """Count the cases that closed, and those overdue: pending, window over, and decided 14 days ago."""
     closed: Counter[str] = Counter()
-    overdue, first = 0, list[int]()
+    overdue, first, unresolved = 0, list[int](), list[int]()
     for case in cases:
         if case.outcome_state != OutcomeState.PENDING:
             closed[case.outcome_state] += 1
+            if case.outcome_state not in RESOLVED and len(unresolved) < MAX_ROWS:
+                unresolved.append(case.id)
         elif case.window_ends_at <= now and now - case.decided_at >= BACKLOG_AGE:
             overdue += 1
             if len(first) < MAX_ROWS:
                 first.append(case.id)
-    resolved = closed[OutcomeState.CONFIRMED_GOOD] + closed[OutcomeState.CONFIRMED_BAD]
-    return CaseCounts(closed.total(), resolved, overdue, tuple(first))
+    resolved = sum(closed[state] for state in RESOLVED)
+    return CaseCounts(closed.total(), resolved, overdue, tuple(first), tuple(unresolved))
 
 
 def score_attribution_integrity(cases: CaseCounts) -> DimensionScore:
@@ -170,7 +174,11 @@ def score_attribution_integrity(cases: CaseCounts) -> DimensionScore:
         FindingCode.CASES_OVERDUE, severity_of(backlog), overdue, case_rows(cases.first), {"days": BACKLOG_AGE.days}
     )
     unresolved = Finding(
-        FindingCode.CASES_UNRESOLVED, severity_of((1 - rate) / 2), closed - cases.resolved, (), {"of": closed}
+        FindingCode.CASES_UNRESOLVED,
+        severity_of((1 - rate) / 2),
+        closed - cases.resolved,
+        case_rows(cases.unresolved),
+        {"of": closed},
     )
     findings = (late, unresolved if 1 - rate >= UNRESOLVED_SHARE else None)
     score = 100 * (RESOLVE_WEIGHT * rate + BACKLOG_WEIGHT * (1 - backlog))
@@ -188,7 +196,7 @@ def score_coverage_health(methods: Collection[MethodologyRecord]) -> DimensionSc
         group = method.asset_class.group
         if method.is_graduated and method.times_used >= MIN_ACTIVE_USES:
             active[group] += 1
-        else:
+        elif not method.is_held:
             waiting[group].append(method.uid)
     covered = sum(map(bool, active.values()))
     bare = [group for group, count in active.items() if not count]

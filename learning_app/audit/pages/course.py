@@ -21,12 +21,13 @@ KEPT_SECONDS = 900
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """The chart and the cards as HTML, what its lines and gaps mean, and by how much the composite changed."""
+    """The chart and the cards as HTML, what its lines and gaps mean; how the composite changed since a day."""
 
     chart: SafeString
     cards: SafeString
     remarks: Sequence[str]
     change: Change | None
+    since: str
 
 
 def load_course(report: AuditReport, *, days: int, now: datetime) -> Course:
@@ -44,7 +45,7 @@ def load_course(report: AuditReport, *, days: int, now: datetime) -> Course:
 def draw_course(report: AuditReport, *, days: int, now: datetime) -> Course:
     """Draw it. Two queries."""
     since = now - timedelta(days=days)
-    points = load_trend(since=since, until=now, limit=MAX_TREND)
+    points = load_trend(since=since, until=now, limit=MAX_TREND, window_days=report.window_days)
     trend = draw_trend(points, list_imports(since=since, until=now), days=days, now=now)
     views = worst_first(shape_dimensions(report, trend=points))
     return Course(
@@ -52,4 +53,5 @@ def draw_course(report: AuditReport, *, days: int, now: datetime) -> Course:
         render_to_string("learning_app/audit/_cards.html", {"views": views, "report": report}),
         trend.remarks if trend else (),
         trend.change if trend else None,
+        trend.since if trend else "",
     )

@@ -82,7 +82,7 @@ def shape_findings(reports: Sequence[AuditReport], *, reader: User) -> list[Find
         for found in findings_of(report):
             if found["code"] in rows:
                 continue
-            first_seen_at = datetime.fromisoformat(found.get("first_seen_at") or report.created_at.isoformat())
+            first_seen_at = datetime.fromisoformat(found["first_seen_at"])
             given = acknowledged.get(found["code"])
             holds = given if given and not place and is_covered(found, given, first_seen_at) else None
             rows[found["code"]] = FindingRow(

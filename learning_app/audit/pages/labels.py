@@ -43,7 +43,7 @@ def finding_label(finding: Mapping[str, Any]) -> str:
     """Return what a finding says."""
     try:
         return finding_text(FindingCode(finding["code"]), finding["count"], finding["facts"])
-    except (KeyError, ValueError):  # a code or facts of another version
+    except (KeyError, TypeError, ValueError):  # a code or facts of another version
         return str(finding.get("text", ""))
 
 
@@ -51,7 +51,7 @@ def advice_label(finding: Mapping[str, Any]) -> str:
     """Return what to do about a finding, empty for a code of another version."""
     try:
         return advice_text(FindingCode(finding["code"]))
-    except (KeyError, ValueError):
+    except (KeyError, TypeError, ValueError):
         return ""
 
 
@@ -60,5 +60,5 @@ def score_label(name: str, dimension: Mapping[str, Any]) -> str:
     is_scored = dimension["score"] is not None
     try:
         return score_text(Dimension(name), is_scored=is_scored, facts=dimension["facts"])
-    except (KeyError, ValueError):
+    except (KeyError, TypeError, ValueError):
         return "" if is_scored else _("Not enough data.")

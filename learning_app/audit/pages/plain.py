@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from learning_app.audit.core.composite import Band
 from learning_app.audit.models import AuditReport
 from learning_app.audit.pages.labels import advice_label, finding_label, score_label, score_number
-from learning_app.audit.selectors import TrendPoint, findings_of
+from learning_app.audit.selectors import TrendPoint, dimensions_of, findings_of
 from learning_app.audit.texts import BAND_LABELS
 
 SPARKS = "▁▂▃▄▅▆▇█"
@@ -26,7 +26,7 @@ def describe_report(report: AuditReport) -> str:
     }
     lines = [
         f"{name:<24}{score_number(dimension['score']):>6}  {score_label(name, dimension)}"
-        for name, dimension in report.dimensions.items()
+        for name, dimension in dimensions_of(report).items()
     ]
     return "\n".join([head.strip(), *lines, describe_findings(findings_of(report), report)])
 

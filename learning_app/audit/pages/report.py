@@ -14,7 +14,7 @@ from learning_app.audit.core.records import Dimension
 from learning_app.audit.models import AuditReport
 from learning_app.audit.pages.labels import Change, change_of, finding_label, score_label, score_number
 from learning_app.audit.pages.trend import draw_spark
-from learning_app.audit.selectors import TrendPoint, findings_of
+from learning_app.audit.selectors import TrendPoint, dimensions_of, findings_of
 from learning_app.audit.texts import BAND_LABELS, FORMULAS, NAMES, weight_percent
 from learning_app.cases.models import CASE_KIND, CronRun, TradingCase
 from learning_app.cases.pages.labels import OUTCOMES
@@ -22,6 +22,7 @@ from learning_app.methodologies.core import METHODOLOGY_KIND
 from learning_app.methodologies.models import Methodology
 from learning_app.methodology_pages.pages.labels import state_label
 from learning_app.vocabulary import OutcomeState
+from minara_site.kernel.plain_text import parse_number
 from minara_site.web.charts import Sparkline
 from minara_site.web.filters import Text
 
@@ -109,7 +110,7 @@ def shape_dimensions(
     report: AuditReport, *, before: AuditReport | None = None, trend: Sequence[TrendPoint] = ()
 ) -> list[DimensionView]:
     """Return the dimensions of a report as it has them."""
-    compared = before.dimensions if before else {}
+    compared = dimensions_of(before) if before else {}
     return [
         DimensionView(
             name=name,
@@ -118,10 +119,10 @@ def shape_dimensions(
             weight_percent=percent_of(report.dimension_weights_used.get(name)),
             spread_percent=weight_percent(Dimension(name)) if name in set(Dimension) else 0,
             before=compared.get(name, {}).get("score"),
-            findings=len(found.get("findings", [])),
+            findings=len(found["findings"]),
             spark=draw_spark(trend, Dimension(name)) if trend and name in set(Dimension) else None,
         )
-        for name, found in report.dimensions.items()
+        for name, found in dimensions_of(report).items()
     ]
 
 
@@ -182,8 +183,10 @@ def shape_rows(names: Sequence[str]) -> list[ObjectRow]:
 
 
 def methodology_objects(uids: Sequence[str]) -> dict[str, ObjectRow]:
-    """Return methodologies by `methodology:<uid>`."""
-    rows = Methodology.objects.filter(uid__in=uids) if uids else ()
+    """Return methodologies by `methodology:<uid>`, secrets masked: the reader is not their writer."""
+    rows = list(Methodology.objects.filter(uid__in=uids)) if uids else []
+    for row in rows:
+        row.mask()
     return {
         f"{METHODOLOGY_KIND}:{row.uid}": ObjectRow(
             row.name, state_label(row)[1], row.updated_at, reverse("methodologies:one", args=[row.uid]) + "#h-events"
@@ -194,7 +197,7 @@ def methodology_objects(uids: Sequence[str]) -> dict[str, ObjectRow]:
 
 def case_objects(keys: Sequence[str]) -> dict[str, ObjectRow]:
     """Return trading cases by `trading_case:<id>`."""
-    rows = TradingCase.objects.filter(pk__in=keys) if keys else ()
+    rows = TradingCase.objects.filter(pk__in=filter(None, map(parse_number, keys))) if keys else ()
     return {
         f"{CASE_KIND}:{row.pk}": ObjectRow(
             f"#{row.pk} {row.asset}",
@@ -208,7 +211,7 @@ def case_objects(keys: Sequence[str]) -> dict[str, ObjectRow]:
 
 def run_objects(keys: Sequence[str]) -> dict[str, ObjectRow]:
     """Return passes of the learning cron by `cron_run:<id>`."""
-    rows = CronRun.objects.filter(pk__in=keys) if keys else ()
+    rows = CronRun.objects.filter(pk__in=filter(None, map(parse_number, keys))) if keys else ()
     return {
         f"{CRON_KIND}:{row.pk}": ObjectRow(
             _("Learning cron, %(who)s") % {"who": row.requested_by},

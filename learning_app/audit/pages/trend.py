@@ -1,7 +1,7 @@
 """The course of the composite: one point a day, gaps named, and what changed meanwhile (screens U-13)."""
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import lru_cache
@@ -30,11 +30,12 @@ MAX_NOTES = 4
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """The chart of the composite; what its lines across and its gaps mean, for the line below it; the change."""
+    """The chart of the composite; what its lines across and its gaps mean; the change, and since which day."""
 
     chart: LineChart
     remarks: Sequence[str]
     change: Change | None
+    since: str
 
 
 def draw_trend(
@@ -42,24 +43,29 @@ def draw_trend(
 ) -> Trend | None:
     """Return the course of the passes of these days, oldest first; None without one. Of each day its last pass counts.
 
-    The chart begins with the first pass. `imports` are moments with the methodologies that came in.
+    The chart begins with the first pass, and ends today or, before today's pass, with the last one. `imports` are
+    moments with the methodologies that came in.
     """
     by_day = {local_day(point.created_at): point for point in points}
     if not by_day:
         return None
-    first, last = min(by_day), local_day(now)
-    calendar = [first + timedelta(days=number) for number in range((last - first).days + 1)]
-    notes = dict(sorted(notes_by_day(points, imports).items())[-MAX_NOTES:])
+    first, last, today = min(by_day), max(by_day), local_day(now)
+    end = today if today - last > timedelta(days=1) else last
+    calendar = [first + timedelta(days=number) for number in range((end - first).days + 1)]
+    found = notes_by_day(points, imports)
+    notes = {each: found[each] for each in [each for each in calendar if each in found][-MAX_NOTES:]}
     gaps = find_gaps(calendar, by_day)
-    named = {gap[len(gap) // 2]: gap_label(gap) for gap in gaps}
+    named = {gap.days[len(gap.days) // 2]: gap.label for gap in gaps}
     drawn = [point_of(each, by_day.get(each), notes.get(each, ""), named.get(each, "")) for each in calendar]
     bands = [charts.Band(band.name, band.low, band.high, str(BAND_LABELS[Band(band.name)])) for band in charts.BANDS]
-    scored = [point.composite for point in by_day.values() if point.composite is not None]
-    remarks = [*map(gap_remark, gaps), *(f"{label_of(each)}: {text}" for each, text in notes.items())]
+    scored = [(each, point.composite) for each, point in by_day.items() if point.composite is not None]
+    scores = [score for _day, score in scored]
+    remarks = [*(gap.remark for gap in gaps), *(f"{label_of(each)}: {text}" for each, text in notes.items())]
     return Trend(
-        charts.line_chart(drawn, summary_of(scored, days), bands=bands, low=0, high=100, size=SIZE),
+        charts.line_chart(drawn, summary_of(scores, days), bands=bands, low=0, high=100, size=SIZE),
         remarks,
-        change_of(scored[0], scored[-1]) if len(scored) > 1 else None,
+        change_of(scores[0], scores[-1]) if len(scores) > 1 else None,
+        label_of(scored[0][0]) if scored else "",
     )
 
 
@@ -87,23 +93,40 @@ def point_of(each: date, found: TrendPoint | None, note: str, gap: str) -> Point
     return Point(label_of(each), found.composite, text, note, gap)
 
 
-def find_gaps(calendar: Sequence[date], known: Collection[date]) -> list[list[date]]:
-    """Return each stretch of days without a pass."""
-    stretches = groupby(calendar, key=lambda each: each in known)
-    return [list(days) for has_pass, days in stretches if not has_pass]
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Days in a row without a pass, or whose passes had no composite."""
+
+    days: Sequence[date]
+    has_passes: bool
+
+    @property
+    def label(self) -> str:
+        """Return what the chart says below the gap."""
+        if self.has_passes:
+            return _("not enough data")
+        said = ngettext("no pass, %(days)s day", "no pass, %(days)s days", len(self.days))
+        return said % {"days": number_label(len(self.days))}
+
+    @property
+    def remark(self) -> str:
+        """Return from when to when."""
+        what = _("not enough data") if self.has_passes else _("no pass")
+        if len(self.days) == 1:
+            return f"{label_of(self.days[0])}: {what}"
+        span = _("%(first)s to %(last)s") % {"first": label_of(self.days[0]), "last": label_of(self.days[-1])}
+        return f"{span}: {what}"
 
 
-def gap_label(gap: Sequence[date]) -> str:
-    """Return how long there was no pass."""
-    said = ngettext("no pass, %(days)s day", "no pass, %(days)s days", len(gap))
-    return said % {"days": number_label(len(gap))}
+def find_gaps(calendar: Sequence[date], by_day: Mapping[date, TrendPoint]) -> list[Gap]:
+    """Return each stretch of days without a pass, or without a composite."""
 
+    def state_of(each: date) -> tuple[bool, bool]:
+        point = by_day.get(each)
+        return point is not None, point is not None and point.composite is not None
 
-def gap_remark(gap: Sequence[date]) -> str:
-    """Return from when to when there was no pass."""
-    if len(gap) == 1:
-        return _("%(day)s: no pass") % {"day": label_of(gap[0])}
-    return _("%(first)s to %(last)s: no pass") % {"first": label_of(gap[0]), "last": label_of(gap[-1])}
+    stretches = groupby(calendar, key=state_of)
+    return [Gap(list(days), has_passes) for (has_passes, has_score), days in stretches if not has_score]
 
 
 def notes_by_day(points: Sequence[TrendPoint], imports: Sequence[tuple[datetime, int]]) -> dict[date, str]:

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from learning_app.audit.core.records import FindingCode
 from learning_app.audit.models import MAX_NOTE_CHARS, Acknowledgement, AuditReport
-from learning_app.audit.selectors import findings_of, newest_report
+from learning_app.audit.selectors import findings_of, usual_reports
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.errors import Conflict, NotFound
 from minara_site.kernel.plain_text import clean_text
@@ -22,12 +22,18 @@ def acknowledge(*, codes: Collection[str], note: str, actor: str, now: datetime)
     """
     note = clean_text(note, field="note", max_chars=MAX_NOTE_CHARS, min_chars=0)
     with transaction.atomic():
-        made = build_acknowledgements(newest_report(), codes, note=note, actor=actor, now=now)
+        made = build_acknowledgements(lock_usual(), codes, note=note, actor=actor, now=now)
         Acknowledgement.objects.filter(code__in=codes, ended_at=None).update(ended_at=now)
         Acknowledgement.objects.bulk_create(made)
         details = {"codes": [each.code for each in made], "ids": [each.pk for each in made]}
         record_audit(now=now, actor=actor, tool_call="finding_acknowledged", reasoning=note, details=details)
     return made
+
+
+def lock_usual() -> AuditReport | None:
+    """Lock and return the newest report that the pages show: of two who decide on its findings one waits."""
+    newest = usual_reports().first()
+    return AuditReport.objects.select_for_update().get(pk=newest.pk) if newest else None
 
 
 def build_acknowledgements(
@@ -62,6 +68,7 @@ def undo_acknowledgement(*, acknowledgement_id: int, actor: str, now: datetime) 
 def restore_acknowledgement(*, acknowledgement_id: int, actor: str, now: datetime) -> list[Acknowledgement]:
     """Undo that acknowledgements were ended together. Raises NotFound, Conflict."""
     with transaction.atomic():
+        lock_usual()
         given = get_acknowledgement(acknowledgement_id)
         given_since = Acknowledgement.objects.filter(ended_at=None).values("code")
         together = Acknowledgement.objects.filter(ended_at=given.ended_at).exclude(ended_at=None)

@@ -5,8 +5,7 @@ from typing import Any
 
 from django.conf import settings
 
-from learning_app.audit.models import AuditReport
-from learning_app.audit.selectors import count_deferrals
+from learning_app.audit.selectors import count_deferrals, list_reports
 from learning_app.audit.services.run import run_pass
 from minara_site.kernel.jobs.busy import count_in_flight, get_idle_seconds
 from minara_site.kernel.jobs.services import Claim
@@ -24,7 +23,7 @@ def run_cron(*, now: datetime, claim: Claim | None = None) -> dict[str, Any]:
     config = settings.MINARA
     if not config.methodology_audit_cron_enabled:
         return {"off": 1}
-    last = AuditReport.objects.filter(requested_by=ACTOR).order_by("-created_at").first()
+    last = list_reports(now=now).filter(requested_by=ACTOR).first()
     interval = timedelta(hours=config.methodology_audit_interval_hours)
     if last and now - last.created_at < interval - EVERY / 2:  # a look that comes a little early is the day's
         return {"not_due": 1}

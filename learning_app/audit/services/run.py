@@ -34,7 +34,7 @@ from learning_app.audit.core.scoring import (
     score_synthesis_quality,
 )
 from learning_app.audit.models import AuditReport
-from learning_app.audit.selectors import AuditWindow, hash_tables, latest_reports
+from learning_app.audit.selectors import AuditWindow, findings_of, hash_tables, list_reports
 from learning_app.audit.texts import advice_text, finding_text
 from learning_app.cases.services.cron import AlreadyRunning
 from learning_app.vocabulary import LifecycleKind
@@ -147,9 +147,9 @@ def store_report(
     requested_by: str,
 ) -> AuditReport:
     """Write the one row of a pass. Texts are English here; pages say them in the reader's language."""
-    plain = {dimension: score.score for dimension, score in scores.items()}
-    whole = combine_scores(plain, is_learning_on=settings.MINARA.minara_learning_enabled)
-    since = first_seen_of(next(iter(latest_reports(1)), None))
+    exact = {dimension: score.score for dimension, score in scores.items()}
+    whole = combine_scores(exact, is_learning_on=settings.MINARA.minara_learning_enabled)
+    since = first_seen_of(list_reports(now=window.now).filter(window_days=window.days).first())
     with override("en"):
         dimensions = {
             dimension: dimension_record(dimension, score, since=since, now=window.now)
@@ -160,7 +160,7 @@ def store_report(
         window_days=window.days,
         composite=whole.score,
         band=whole.band or "",
-        scores=plain,
+        scores={name: None if score is None else float(score) for name, score in exact.items()},
         dimensions=dimensions,
         dimension_weights_used=dict(whole.weights),
         table_hashes=hashes,
@@ -173,9 +173,7 @@ def store_report(
 
 def first_seen_of(report: AuditReport | None) -> dict[str, str]:
     """Return since when each finding of a report has been there without a break, by code."""
-    dimensions = report.dimensions.values() if report else ()
-    findings = [finding for one in dimensions for finding in one.get("findings", [])]
-    return {finding["code"]: finding["first_seen_at"] for finding in findings if "first_seen_at" in finding}
+    return {finding["code"]: finding["first_seen_at"] for finding in findings_of(report)} if report else {}
 
 
 def dimension_record(
@@ -184,7 +182,7 @@ def dimension_record(
     """Return a dimension as the report keeps it."""
     findings = [finding_record(dimension, each, since=since, now=now) for each in score.findings]
     return {
-        "score": score.score,
+        "score": None if score.score is None else float(score.score),
         "facts": dict(score.facts),
         "findings": findings,
         "advisory_actions": [advice_text(each.code) for each in score.findings],

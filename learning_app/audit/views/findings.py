@@ -11,7 +11,7 @@ from django.utils.translation import ngettext
 from learning_app.audit.core.records import Severity
 from learning_app.audit.forms import NoteForm
 from learning_app.audit.pages.findings import FindingRow, shape_findings
-from learning_app.audit.selectors import latest_reports
+from learning_app.audit.selectors import usual_reports
 from learning_app.audit.services.acknowledge import acknowledge, restore_acknowledgement, undo_acknowledgement
 from learning_app.audit.texts import SEVERITY_LABELS
 from minara_site.access.policy import Act
@@ -28,7 +28,7 @@ OPEN, ACKNOWLEDGED, GONE = "open", "acknowledged", "gone"
 @page(Act.AUDIT_READ)
 def finding_list(request: PageRequest) -> HttpResponse:
     """List findings, open ones first; narrowed by state and severity."""
-    rows = shape_findings(latest_reports(READ_REPORTS), reader=request.user)
+    rows = shape_findings(list(usual_reports()[:READ_REPORTS]), reader=request.user)
     state, severity = request.GET.get("state", ""), request.GET.get("severity", "")
     labels = {"": _("All"), OPEN: _("Open"), ACKNOWLEDGED: _("Acknowledged"), GONE: _("Gone")}
     counts = {name: sum(name in ("", state_of(row)) for row in rows) for name in labels}
@@ -59,7 +59,7 @@ def acknowledge_findings(request: PageRequest) -> HttpResponse:
     form = NoteForm(request.POST if "note" in request.POST else None)
     if not form.is_valid():
         title = ngettext("Acknowledge %(count)s finding", "Acknowledge %(count)s findings", len(codes))
-        chosen = [row for row in shape_findings(latest_reports(1), reader=request.user) if row.code in codes]
+        chosen = [row for row in shape_findings(list(usual_reports()[:1]), reader=request.user) if row.code in codes]
         context = {"title": title % {"count": number_label(len(codes))}, "form": form, "codes": codes, "rows": chosen}
         status = HTTPStatus.UNPROCESSABLE_ENTITY
         return render_page(request, "learning_app/audit/acknowledge.html", context, status=status)

@@ -13,7 +13,7 @@ from learning_app.audit.pages.course import load_course
 from learning_app.audit.pages.findings import shape_findings
 from learning_app.audit.pages.labels import score_number
 from learning_app.audit.pages.report import badge_of, hashes_equal
-from learning_app.audit.selectors import latest_reports
+from learning_app.audit.selectors import usual_reports
 from learning_app.audit.services.request import request_pass
 from minara_site.access.policy import Act
 from minara_site.shell.pages import PageRequest, page
@@ -59,7 +59,7 @@ def render_audit(request: PageRequest, form: PassForm) -> HttpResponse:
         "may_run": request.principal.may(Act.AUDIT_RUN),
         "may_acknowledge": request.principal.may(Act.FINDING_ACKNOWLEDGE),
     }
-    if report := next(iter(latest_reports(1)), None):
+    if report := usual_reports().first():
         context |= report_context(request, report, days=days)
     return render_page(request, "learning_app/audit/page.html", context, status=form_status(form))
 

@@ -1,15 +1,16 @@
 """One report with its comparison, the rows behind a finding, and the list of passes."""
 
-from django.http import HttpResponse
+from django.http import HttpResponse, JsonResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from learning_app.audit.core.records import MAX_ROWS
 from learning_app.audit.models import AuditReport
 from learning_app.audit.pages.findings import shape_findings
 from learning_app.audit.pages.labels import score_number
 from learning_app.audit.pages.passes import PASSES, shape_passes
 from learning_app.audit.pages.report import badge_of, compare_findings, hashes_equal, shape_dimensions, shape_rows
-from learning_app.audit.selectors import find_report_before, get_report, list_report_choices
+from learning_app.audit.selectors import find_report_before, get_report, list_report_choices, report_record
 from minara_site.access.actors import name_actors
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import NotFound
@@ -71,6 +72,14 @@ def compared_with(request: PageRequest, report: AuditReport) -> AuditReport | No
 
 
 @page(Act.AUDIT_READ)
+def export(request: PageRequest, report_id: int) -> HttpResponse:
+    """Answer a report as a file, in the shape of the API."""
+    response = JsonResponse(report_record(get_report(report_id)))
+    response["Content-Disposition"] = f'attachment; filename="learning-audit-{report_id}.json"'
+    return response
+
+
+@page(Act.AUDIT_READ)
 def finding_page(request: PageRequest, report_id: int, code: str) -> HttpResponse:
     """Show the rows behind a finding. Raises NotFound for a code that the report has not."""
     report = get_report(report_id)
@@ -79,5 +88,6 @@ def finding_page(request: PageRequest, report_id: int, code: str) -> HttpRespons
         raise NotFound(_("This report has no such finding."))
     row = rows[code]
     objects = shape_rows(row.found["rows"])
-    context = {"title": row.text, "report": report, "row": row, "objects": objects, "more": row.count > len(objects)}
+    is_cut = len(objects) >= MAX_ROWS
+    context = {"title": row.text, "report": report, "row": row, "objects": objects, "is_cut": is_cut}
     return render_page(request, "learning_app/audit/finding.html", context)

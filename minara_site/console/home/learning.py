@@ -41,7 +41,7 @@ def learning_columns(now: datetime) -> dict[str, Any]:
     """Return what `Learning` is read from, as columns."""
     methodologies, cases = Methodology.objects, TradingCase.objects.pending()
     overdue = cases.filter(window_ends_at__lt=now - WAIT_FOR_PRICE)
-    runs = CronRun.objects.order_by("-ended_at", "-pk")
+    runs = CronRun.objects.filter(ended_at__lte=now).order_by("-ended_at", "-pk")
     return {
         "methodologies_waiting": CountOf(methodologies.needs_person()),
         "unread_since": first_of(methodologies.unread(), "created_at"),

@@ -6,10 +6,11 @@ from datetime import datetime, time, timedelta
 from itertools import pairwise
 from typing import Any
 
+from django.conf import settings
 from django.db.models import Exists, F, Q, Subquery
 from django.utils import timezone
 
-from learning_app.audit.models import AuditReport
+from learning_app.audit.selectors import list_reports
 from learning_app.preferences.models import Preference
 from memory_app.memories.models import Memory
 from memory_app.roles.selectors import list_manual_due
@@ -163,7 +164,7 @@ def read_own(row: Mapping[str, Any]) -> Own:
 
 def instance_columns(now: datetime) -> dict[str, Any]:
     """Return the columns of the whole instance."""
-    newest = AuditReport.objects.order_by("-created_at", "-pk")
+    newest = list_reports(now=now).filter(window_days=settings.MINARA.methodology_audit_window_days)
     return {
         "all_memories": CountOf(Memory.objects.live()),
         "people": CountOf(User.objects.filter(is_active=True)),

@@ -9,10 +9,11 @@ from datetime import datetime, timedelta
 from itertools import chain
 from typing import Any
 
+from django.conf import settings
 from django.db.models import Count, Min
 
 from learning_app.audit.core.composite import Band
-from learning_app.audit.selectors import latest_reports
+from learning_app.audit.selectors import list_reports
 from learning_app.cases.models import CronRun, TradingCase
 from learning_app.cases.services.cron import EVERY
 from learning_app.preferences.models import Preference
@@ -43,33 +44,48 @@ class Cause:
 
 def find_causes(*, now: datetime) -> dict[str, Cause]:
     """Return every cause that exists now by its name."""
-    found = chain(find_band_change(), find_heartbeat(now), find_budgets(now), find_waiting(now), find_failing_jobs())
+    found = chain(find_band_change(now), find_heartbeat(now), find_budgets(now), find_waiting(now), find_failing_jobs())
     return {cause.name: cause for cause in found}
 
 
-def find_band_change() -> Iterator[Cause]:
+def find_band_change(now: datetime) -> Iterator[Cause]:
     """Yield that the band of the learning audit fell, until it is back, or an operator has closed the alert.
 
-    What was closed is not opened again by the report that opened it. A pass without a band says nothing.
+    It fell when the last other band before the newest one was better, however many passes came between two looks, and
+    at the first report of the newest band. What was closed for that report is not opened again. Passes of another
+    window than the setting's, and those without a band, say nothing.
     """
+    days = settings.MINARA.methodology_audit_window_days
+    reports = list_reports(now=now).filter(window_days=days, band__in=WORST_LAST)
+    newest = reports.first()
+    if newest is None:
+        return
     last = Alert.objects.filter(kind=AlertKind.BAND).order_by("-opened_at", "-pk").first()
-    reports = [report for report in latest_reports(2) if report.band in WORST_LAST]
-    if not reports:
+    is_open = last is not None and last.closed_at is None
+    band, previous = Band(newest.band), reports.exclude(band=newest.band).first()
+    fell_at = None
+    if previous and is_worse(band, Band(previous.band)):
+        fell_at = reports.filter(created_at__gt=previous.created_at, band=newest.band).last() or newest
+    before = Band(last.facts["before"]) if last and is_open else Band(previous.band) if previous else None
+    report = fell_at.pk if fell_at else last.facts["report"] if last and is_open else None
+    if before is None or not is_worse(band, before) or (last and not is_open and last.facts["report"] == report):
         return
-    newest, band = reports[0], Band(reports[0].band)
-    if last and last.closed_at is None:
-        before, report = Band(last.facts["before"]), last.facts["report"]
-    elif len(reports) > 1 and (last is None or last.facts["report"] != newest.pk):
-        before, report = Band(reports[1].band), newest.pk
-    else:
-        return
-    if WORST_LAST.index(band) > WORST_LAST.index(before):
-        yield Cause("band", AlertKind.BAND, {"before": before.value, "band": band.value, "report": report})
+    yield Cause("band", AlertKind.BAND, {"before": before.value, "band": band.value, "report": report})
+
+
+def is_worse(band: Band, than: Band) -> bool:
+    """Say whether a band is worse than another."""
+    return WORST_LAST.index(band) > WORST_LAST.index(than)
 
 
 def find_heartbeat(now: datetime) -> Iterator[Cause]:
     """Yield that the learning cron ended no pass within 12 hours; without any pass only if a case is due."""
-    ended_at = CronRun.objects.order_by("-ended_at", "-pk").values_list("ended_at", flat=True).first()
+    ended_at = (
+        CronRun.objects.filter(ended_at__lte=now)
+        .order_by("-ended_at", "-pk")
+        .values_list("ended_at", flat=True)
+        .first()
+    )
     if ended_at is None:
         is_late = TradingCase.objects.pending().filter(window_ends_at__lte=now).exists()
     else:

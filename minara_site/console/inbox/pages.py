@@ -77,6 +77,11 @@ class AlertView:
         """Whether an operator closes it."""
         return self.alert.kind == AlertKind.BAND and self.alert.closed_at is None
 
+    @property
+    def can_reopen(self) -> bool:
+        """Whether an operator opens it again."""
+        return self.alert.kind == AlertKind.BAND and self.alert.closed_at is not None
+
 
 def show_alerts(alerts: Iterable[Alert], *, now: datetime) -> list[AlertView]:
     """Return alerts in words. No query."""

@@ -16,12 +16,12 @@ KEPT_FOR = timedelta(days=90)
 def refresh_alerts(*, now: datetime) -> dict[str, int]:
     """Open an alert for each new cause, bring the facts of the others up to date, and close those whose cause is gone.
 
-    Closed ones are deleted after 90 days. Of two at once the constraint lets one open each; a second time changes
-    nothing.
+    Closed ones are deleted after 90 days, but those of a band, which say for which report they were closed. Of two at
+    once the constraint lets one open each; a second time changes nothing.
     """
+    causes = find_causes(now=now)
     with transaction.atomic():
         alerts = {alert.cause: alert for alert in Alert.objects.open().order_by("pk").select_for_update()}
-        causes = find_causes(now=now)
         gone = [alert.pk for name, alert in alerts.items() if name not in causes]
         Alert.objects.open().filter(pk__in=gone).update(closed_at=now)
         for name, cause in causes.items():
@@ -33,7 +33,7 @@ def refresh_alerts(*, now: datetime) -> dict[str, int]:
             if cause.name not in alerts
         ]
         Alert.objects.bulk_create(new, ignore_conflicts=True)
-        Alert.objects.filter(closed_at__lte=now - KEPT_FOR).delete()
+        Alert.objects.filter(closed_at__lte=now - KEPT_FOR).exclude(kind=AlertKind.BAND).delete()
     return {"opened": len(new), "closed": len(gone)}
 
 

@@ -10,6 +10,7 @@ from minara_site.console.inbox.pages import ALERTS, CLOSED, OPEN, show_alerts
 from minara_site.console.inbox.services import close_alert, reopen_alert
 from minara_site.console.models import Alert
 from minara_site.kernel.counts import count_tabs
+from minara_site.kernel.jobs.selectors import is_worker_seen
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.lists import load_page, render_list
 from minara_site.web.responses import back, toast
@@ -20,8 +21,10 @@ def inbox(request: PageRequest) -> HttpResponse:
     """List the open alerts, or those that are closed."""
     found = load_page(ALERTS, request, Alert.objects.all())
     counts = count_tabs({OPEN: Alert.objects.open(), CLOSED: Alert.objects.filter(closed_at__isnull=False)})
-    shown = found.with_rows(show_alerts(found.rows, now=timezone.now())).with_tab_counts(counts)
-    return render_list(request, "console/inbox/list.html", shown, {"title": _("Alerts")})
+    now = timezone.now()
+    shown = found.with_rows(show_alerts(found.rows, now=now)).with_tab_counts(counts)
+    context = {"title": _("Alerts"), "has_worker": is_worker_seen(now=now)}
+    return render_list(request, "console/inbox/list.html", shown, context)
 
 
 @page(Act.INBOX_CLOSE, methods=("POST",))

@@ -99,7 +99,7 @@ def test_a_job_is_a_cause_when_its_last_three_runs_failed() -> None:
 
 
 def test_a_fallen_band_is_a_cause_until_it_is_back_and_not_twice_for_one_report() -> None:
-    """Reports come one after the other, an operator closes the alert between them, and the job runs after each."""
+    """Reports come one after the other, or several (+) between two runs of the job; an operator closes the alert."""
     faults = Faults()
     for bands, expected in (
         ("healthy", None),
@@ -107,6 +107,10 @@ def test_a_fallen_band_is_a_cause_until_it_is_back_and_not_twice_for_one_report(
         ("healthy watch", ("healthy", "watch")),
         ("healthy watch watch", ("healthy", "watch")),
         ("healthy watch alarm", ("healthy", "alarm")),
+        ("healthy watch alarm closed", None),
+        ("healthy watch+watch", ("healthy", "watch")),
+        ("healthy+disabled+alarm", ("healthy", "alarm")),
+        ("healthy disabled alarm", ("healthy", "alarm")),
         ("healthy alarm watch", ("healthy", "watch")),
         ("watch alarm watch", None),
         ("watch alarm healthy", None),
@@ -122,8 +126,9 @@ def test_a_fallen_band_is_a_cause_until_it_is_back_and_not_twice_for_one_report(
                 if band == "closed":
                     Alert.objects.open().update(closed_at=NOON)
                 else:
-                    make_report(days=-number, band=band)
-                refresh_alerts(now=NOON + timedelta(hours=number))
+                    for later, each in enumerate(band.split("+")):
+                        make_report(created_at=NOON + timedelta(days=number, hours=later), band=each)
+                refresh_alerts(now=NOON + timedelta(days=number, hours=3))
             found = [(each.facts["before"], each.facts["band"]) for each in Alert.objects.open()]
             assert found == ([expected] if expected else [])
         Alert.objects.all().delete()

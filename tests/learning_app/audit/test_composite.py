@@ -1,5 +1,6 @@
 """The composite: null dimensions drop, the other weights sum to 1, and bands begin exactly at their edges (R-16)."""
 
+from fractions import Fraction
 from itertools import product
 
 import pytest
@@ -46,6 +47,11 @@ def test_a_band_begins_exactly_at_its_edge_whichever_dimensions_there_are(score,
         scores = {name: score if keep else None for name, keep in zip(Dimension, pattern, strict=True)}
         found = combine_scores(scores, is_learning_on=True)
         assert found.band == (band if any(pattern) else None)
+
+
+def test_scores_that_are_no_whole_numbers_lie_exactly_on_an_edge():
+    exact = {Dimension.SYNTHESIS_QUALITY: Fraction(700, 9), Dimension.QUARANTINE_CHURN: Fraction(100, 9)}
+    assert combine_scores(exact, is_learning_on=True).band == "watch"
 
 
 def test_the_band_is_disabled_while_learning_is_off_and_the_number_stays():

@@ -8,17 +8,21 @@ from django.urls import reverse
 
 from learning_app.audit.models import Acknowledgement, AuditReport
 from learning_app.audit.pages.findings import shape_findings
-from learning_app.audit.selectors import latest_reports
+from learning_app.audit.selectors import findings_of, usual_reports
 from learning_app.audit.services.acknowledge import acknowledge, undo_acknowledgement
 from learning_app.audit.services.run import run_pass
 from learning_app.methodologies.models import LifecycleEvent, Methodology
 from minara_site.kernel.errors import Conflict, NotFound
 from minara_site.kernel.jobs.models import JobRun
+from tests.kit.api import agent_of
 from tests.kit.clock import NOON
 from tests.kit.page import text_of, undo_of, words_of
 from tests.kit.tables import table
 from tests.learning_app.audit.rows import make_event, make_heartbeat, make_loop, make_report
+from tests.learning_app.rows import make_methodology
 
+GONE = [f"methodology:gone{number}" for number in range(17)]
+SECRET = "sk-ant-api03-" + "Zq7" * 12
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("frozen")]
 
 
@@ -27,7 +31,7 @@ def links_of(html, pattern):
 
 
 def states(olga):
-    return {row.code: (row.is_open, row.is_present) for row in shape_findings(latest_reports(50), reader=olga)}
+    return {row.code: (row.is_open, row.is_present) for row in shape_findings(usual_reports()[:50], reader=olga)}
 
 
 def test_three_clicks_lead_from_the_number_to_the_timeline_of_a_row(ana, operator_page):
@@ -47,9 +51,9 @@ def test_three_clicks_lead_from_the_number_to_the_timeline_of_a_row(ana, operato
 
 
 def test_what_is_gone_since_is_named_without_a_link(operator_page):
-    report = make_report(findings=[{"rows": ["methodology:gone", "trading_case:7", "cron_run:9"], "count": 30}])
+    report = make_report(findings=[{"rows": ["methodology:gone", "trading_case:7", "cron_run:9", *GONE], "count": 30}])
     said = words_of(text_of(operator_page.get(f"/audit/{report.pk}/cases_overdue/")))
-    assert said.count("no longer there") == 3
+    assert said.count("no longer there") == 20
     assert "keeps no more" in said
 
 
@@ -61,7 +65,7 @@ def test_the_trend_names_gaps_imports_and_new_rules(operator_page):
     make_event(None, "imported", hours=24 * 11)
     page = text_of(operator_page.get("/audit/"))
     for said in (
-        *("no pass, 6 days", "no pass, 5 days", "no pass, 4 days"),
+        *("no pass, 6 days", "no pass, 5 days", "no pass, 4 days", "7 Jun: not enough data"),
         *("2 methodologies imported, Guard rules 2", "25 May to 30 May: no pass", "2 Jun to 6 Jun: no pass"),
     ):
         assert said in page, said
@@ -111,6 +115,51 @@ def test_a_report_of_another_version_is_shown_as_it_was_written(operator_page, o
     assert "drift of the model" in text_of(operator_page.get("/audit/findings/"))
     with pytest.raises(NotFound):
         acknowledge(codes=["old_code"], note="", actor="user:1", now=NOON)
+
+
+@table(
+    "found",
+    [
+        {},
+        {"code": "cases_overdue", "facts": None, "rows": None, "count": None, "severity": "urgent"},
+        {"code": "cases_overdue", "facts": {"days": "x"}, "first_seen_at": "2026-06-01T12:00:00", "rows": ["what"]},
+        {"code": "groups_thin", "facts": {"groups": "moon", "goal": 3}, "rows": ["trading_case:abc", "cron_run:-1"]},
+    ],
+)
+def test_a_report_of_odd_shape_breaks_no_page_and_no_list(olga, operator_page, found):
+    dimensions = {"coverage_health": {"findings": [found]}, "drift": {"score": None, "facts": None}}
+    report = make_report(dimensions=dimensions, scores={}, dimension_weights_used={})
+    code = found.get("code", "")
+    for path in ("/audit/", f"/audit/{report.pk}/", f"/audit/{report.pk}/export.json", "/audit/findings/"):
+        assert operator_page.get(path).status_code == 200, path
+    assert not code or operator_page.get(f"/audit/{report.pk}/{code}/").status_code == 200
+    agent = agent_of(olga, "operator")
+    for path in ("reports", "reports/latest", "findings", "trend"):
+        assert agent.get(f"/v1/audit/{path}").status_code == 200, path
+
+
+def test_a_pass_of_another_window_moves_neither_number_nor_first_days_nor_acknowledgements(ana, olga, operator_page):
+    make_loop(ana)
+    run_pass(now=NOON - timedelta(days=2), requested_by="test")
+    acknowledge(codes=["cases_overdue"], note="", actor="user:1", now=NOON - timedelta(days=1))
+    run_pass(now=NOON - timedelta(hours=2), requested_by="test", window_days=1)
+    report = run_pass(now=NOON - timedelta(hours=1), requested_by="test")
+    run_pass(now=NOON, requested_by="test", window_days=1)
+    assert states(olga)["cases_overdue"] == (False, True)
+    assert f'href="/audit/{report.pk}/"' in text_of(operator_page.get("/audit/"))
+    since = {each["code"]: each["first_seen_at"] for each in findings_of(report)}
+    assert since["cases_overdue"] == (NOON - timedelta(days=2)).isoformat()
+
+
+def test_rows_say_no_secret_of_a_methodology_and_none_that_is_held(operator_page):
+    row = make_methodology(name=f"Key {SECRET}", asset_class="stock")
+    make_methodology(name="Zebra", asset_class="stock", held_at=NOON)
+    make_methodology(correct=18, used=20, quarantine=0)
+    report = run_pass(now=NOON, requested_by="test")
+    page = text_of(operator_page.get(f"/audit/{report.pk}/groups_uncovered/"))
+    assert f"/methodologies/{row.uid}/" in page
+    assert SECRET not in page
+    assert "Zebra" not in page
 
 
 def test_an_acknowledged_finding_opens_again_when_it_gets_worse_or_comes_back(olga):

@@ -55,7 +55,9 @@ def methods(*counts, uses=10, **fields):
     """Return so many graduated methodologies of each group, in the order of the groups."""
     classes = ("major_crypto", "stock", "index", "commodity", "forex")
     return [
-        MethodologyRecord(f"{asset_class}{number}", AssetClass(asset_class), uses, True, fields.get("decayed", False))
+        MethodologyRecord(
+            f"{asset_class}{number}", AssetClass(asset_class), uses, True, is_decayed=fields.get("decayed", False)
+        )
         for asset_class, count in zip(classes, counts, strict=False)
         for number in range(count)
     ]
@@ -173,7 +175,7 @@ class TestAttributionIntegrity:
             case(days(20), hours(1), "expired"),
             case(days(20), hours(1), "confirmed_bad"),
         ]
-        assert count_cases(cases, now=NOON) == CaseCounts(closed=2, resolved=1, overdue=1, first=(1,))
+        assert count_cases(cases, now=NOON) == CaseCounts(closed=2, resolved=1, overdue=1, first=(1,), unresolved=(1,))
 
     def test_names_the_first_twenty_overdue_cases(self):
         cases = [CaseRecord(number, "pending", NOON - days(20), NOON - days(1)) for number in range(25)]
@@ -203,7 +205,7 @@ class TestCoverageHealth:
         rows = methods(1)
         assert score_coverage_health(methods(1, uses=9)).score is None
         assert score_coverage_health([rows[0]._replace(is_graduated=False)]).score is None
-        waiting = MethodologyRecord("w", AssetClass("stock"), 3, False, False)
+        waiting = MethodologyRecord("w", AssetClass("stock"), 3, False)
         found = score_coverage_health([*rows, waiting])
         bare = next(each for each in found.findings if each.code is FindingCode.GROUPS_UNCOVERED)
         assert (bare.count, bare.rows, bare.facts["groups"]) == (4, ("methodology:w",), "stock,index,commodity,forex")
