@@ -74,4 +74,10 @@ JOBS = (
         every=ladder.EVERY,
         summary=_("Scores institution runs whose windows are over, and counts that for cited methodologies."),
     ),
+    Job(
+        ladder.REPAIR,
+        institution.repair,
+        every=ladder.REPAIR_EVERY,
+        summary=_("Goes on with institution runs that no worker has any more, and ends those whose job failed."),
+    ),
 )

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from learning_app.institution.services.ladder import run_ladder
+from learning_app.institution.services.ladder import repair_runs, run_ladder
 from learning_app.institution.services.run import run_institution
 from minara_site.kernel.jobs.services import Claim
 
@@ -16,3 +16,8 @@ def run(*, run_id: int, now: datetime, claim: Claim | None = None) -> dict[str, 
 def ladder(*, now: datetime) -> dict[str, Any]:
     """Score the decisions whose windows are over; running it again finds what is still due."""
     return run_ladder(now=now)
+
+
+def repair(*, now: datetime) -> dict[str, Any]:
+    """Go on with runs that no worker has any more; running it again finds none."""
+    return {"repaired": repair_runs(now=now)}

@@ -69,6 +69,7 @@ def start(request: PageRequest) -> HttpResponse:
         "title": _("Start an institution run"),
         "missing": what_is_missing(),
         "is_off": mode_of(INSTITUTION_RUNS) is Mode.OFF,
+        "is_resting": not settings.MINARA.institution_learning_enabled,
         "feeds": request.principal.is_operator,
     }
     return render_form(request, "learning_app/institution/new.html", form, context)

@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
 from learning_app.cases.pages.labels import OUTCOMES, SHAPES
+from learning_app.institution.core.ladder import DAYS
 from learning_app.institution.models import InstitutionReflection, InstitutionRun
 from learning_app.institution.pages.labels import RATINGS, STATES, WINDOWS
 from learning_app.institution.selectors import list_rows
@@ -80,8 +81,10 @@ class RungRow:
 
     @property
     def outcome(self) -> tuple[str, Text]:
-        """Return the shape of its badge, and its word."""
+        """Return the shape of its badge, and its word; a snapshot waits for no price."""
         state = OutcomeState(self.rung.outcome_state)
+        if state is OutcomeState.PENDING and self.rung.window not in DAYS:
+            return SHAPES[OutcomeState.EXPIRED], _t("No price")
         return SHAPES[state], OUTCOMES[state]
 
     @property

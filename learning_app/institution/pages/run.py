@@ -126,10 +126,14 @@ def credit_label(run: InstitutionRun, method: Methodology, windows: Sequence[str
     """Return what citing a methodology counted, and if nothing, why."""
     if windows:
         return _("counted: %(windows)s") % {"windows": ", ".join(windows)}
+    if run.as_of:
+        return _("counts nowhere: a replay")
     if not run.feeds:
         return _("counts nowhere: no operator asked for this run")
     if method.direction != run.direction:
         return _("cited, other direction: counts nowhere")
+    if all(rung.outcome_state != OutcomeState.PENDING for rung in run.reflections.all()):
+        return _("no score counted: inconclusive, or another run of that day counted")
     return _("counts once a window is scored")
 
 

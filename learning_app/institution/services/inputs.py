@@ -13,7 +13,8 @@ from learning_app.methodologies.core import METHODOLOGY_KIND
 from learning_app.methodologies.models import Methodology
 from learning_app.methodologies.selectors import list_injected
 from learning_app.vocabulary import MissingInput
-from minara_site.kernel.core.assets import classify, group_of
+from minara_site.access.models import User
+from minara_site.kernel.core.assets import AssetClass, classify, group_of
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.selectors import find_refused
 from minara_site.kernel.market.core import Quote
@@ -25,6 +26,7 @@ from minara_site.kernel.market.outcome import change_pct, tolerance_of
 from minara_site.kernel.market.selectors import find_prices, list_quotes
 
 BACK_DAYS = (1, 7, 30, 90, 365)
+OLD = timedelta(hours=36)  # so that a daily candle is not old before the next one came
 COURSE, MAX_COURSE = timedelta(days=90), 60
 NEWS_DAYS = timedelta(days=7)
 MAX_METHODS = 8
@@ -42,8 +44,7 @@ def collect_inputs(run: InstitutionRun, *, at: datetime) -> dict[str, Any]:
     prices, last = describe_prices(run.ticker, missing, at=at)
     found = {kind: collect_events(kind, run.ticker, missing, at=at) for kind in EventKind}
     asset_class = classify(run.ticker) or classify(run.ticker.partition("/")[0])
-    found_methods = list_injected([asset_class], owner=run.owner, limit=MAX_METHODS) if asset_class else []
-    methods = [row for row in found_methods if not row.is_demo]  # no price verified those
+    methods = list_methods(run.owner, asset_class) if asset_class else []
     missing += [] if methods else [M.METHODS_NONE]
     return {
         "at": at.isoformat(),
@@ -56,19 +57,26 @@ def collect_inputs(run: InstitutionRun, *, at: datetime) -> dict[str, Any]:
     }
 
 
+def list_methods(owner: User, asset_class: AssetClass) -> list[Methodology]:
+    """Return the surest methods for a class that prompts may carry; not the demo's, which no price verified."""
+    made_up = Methodology.objects.filter(is_demo=True).count()
+    found = list_injected([asset_class], owner=owner, limit=MAX_METHODS + made_up)
+    return [row for row in found if not row.is_demo][:MAX_METHODS]
+
+
 def describe_prices(ticker: str, missing: list[MissingInput], *, at: datetime) -> tuple[list[str], Quote | None]:
     """Return lines about the instance's prices of a ticker up to a moment, and the last one."""
+    last = find_newest(ticker, None, at)
     tolerance = tolerance_of(timedelta(days=1), group_of(ticker))
-    moments = [at - timedelta(days=days) for days in (0, *BACK_DAYS)]
-    last, *earlier = find_prices(ticker, moments=moments, owner_id=None, tolerance=tolerance)
-    if last is None:
+    if last is None or at - last.at > max(tolerance, OLD):
         missing.append(M.PRICE_OLD)
-        last = find_newest(ticker, None, at)
     if last is None:
         return [], None
+    moments = [last.at - timedelta(days=days) for days in BACK_DAYS]
+    earlier = find_prices(ticker, moments=moments, owner_id=None, tolerance=tolerance)
     lines = [f"last: {price_text(last)} at {moment(last.at)}"]
     for days, quote in zip(BACK_DAYS, earlier, strict=True):
-        if quote is not None and quote.at < last.at:
+        if quote is not None:
             change = float(change_pct(quote.price, last.price))
             lines.append(f"change over {days} days: {change:+.2f} % from {price_text(quote)}")
     missing += [M.PRICES_SHORT] if len(lines) <= len(BACK_DAYS) else []

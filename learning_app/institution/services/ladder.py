@@ -32,8 +32,8 @@ from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.kernel.market.moves import Move, find_moves
 from minara_site.kernel.market.outcome import OutcomeWindow
 
-LADDER = "institution.ladder"
-EVERY = timedelta(hours=1)
+LADDER, REPAIR = "institution.ladder", "institution.repair"
+EVERY, REPAIR_EVERY = timedelta(hours=1), timedelta(minutes=5)
 ACTOR = f"job:{LADDER}"
 SCORED = (
     *("outcome_state", "pnl_pct", "entry_price", "entry_price_at", "exit_price", "exit_price_at"),
@@ -42,10 +42,10 @@ SCORED = (
 
 
 def run_ladder(*, now: datetime) -> dict[str, Any]:
-    """Score what is due; at rest only what no worker goes on with is repaired. Running it again finds what is left."""
-    counts: Counter[str] = Counter(repaired=repair_runs(now=now))
+    """Score what is due. Running it again finds what is left."""
     if not settings.MINARA.institution_learning_enabled:
-        return {**counts, "off": 1}
+        return {"off": 1}
+    counts: Counter[str] = Counter()
     for batch in list_due_batches(now=now):
         counts.update(score_batch(batch, now=now))
     return dict(counts)
@@ -112,7 +112,11 @@ def compare_horizons(months: Sequence[InstitutionReflection], *, now: datetime) 
 
 def feed(scored: Sequence[InstitutionReflection], methods: dict[str, Methodology], *, now: datetime) -> int:
     """Count scores for cited methodologies, which are locked; return how many counted."""
-    keys = InstitutionOutcome.objects.filter(methodology__in=[row.pk for row in methods.values()])
+    keys = InstitutionOutcome.objects.filter(
+        methodology__in=[row.pk for row in methods.values()],
+        ticker__in={each.run.ticker for each in scored},
+        day__in={day_of(decided_at(each)) for each in scored},
+    )
     counted = set(keys.values_list("methodology_id", "ticker", "window", "day"))
     new: list[InstitutionOutcome] = []
     outcomes: list[NewOutcome] = []
@@ -160,7 +164,7 @@ def repair_runs(*, now: datetime) -> int:
     """Go on with runs that no worker has any more, and end those whose job failed or was cancelled."""
     repaired = 0
     for run in InstitutionRun.objects.filter(state__in=OPEN_STATES, is_demo=False).order_by("pk"):
-        if find_lease(lease_name(run), now=now):
+        if find_lease(lease_name(run.pk), now=now):
             continue
         job = JobRun.objects.filter(pk=run.job_run_id).first() if run.job_run_id else None
         if job is not None and job.state in (RunState.QUEUED, RunState.RUNNING):
@@ -171,11 +175,13 @@ def repair_runs(*, now: datetime) -> int:
             repaired += end_run(run, InstitutionState.CANCELLED, now=now)
         else:
             with transaction.atomic():
-                request_job(run, now=now)
-            repaired += 1
+                same = InstitutionRun.objects.filter(pk=run.pk, job_run_id=run.job_run_id, state__in=OPEN_STATES)
+                if same.select_for_update().first():  # else its job went on meanwhile
+                    request_job(run, now=now)
+                    repaired += 1
     return repaired
 
 
-def lease_name(run: InstitutionRun) -> str:
+def lease_name(run_id: int) -> str:
     """Return the name of the lease under which the roles of a run are asked."""
-    return f"institution:{run.pk}"
+    return f"institution:{run_id}"

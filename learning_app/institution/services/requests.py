@@ -38,8 +38,7 @@ def request_runs(
     """
     require_on()
     symbols = clean_tickers(tickers, now=now)
-    for _symbol in symbols:
-        count_model_action(actor, now=now)
+    count_model_action(actor, acts=len(symbols), now=now)
     with transaction.atomic():
         return [
             create_run(owner_id=owner_id, ticker=each, actor=actor, feeds=feeds, now=now, is_job=True)

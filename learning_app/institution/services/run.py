@@ -31,7 +31,7 @@ from learning_app.institution.services.ladder import lease_name, new_snapshot
 from learning_app.institution.services.requests import end_run, request_job, require_on
 from learning_app.vocabulary import InstitutionState, LadderWindow, MissingInput, OutcomeState
 from minara_site.kernel.core.nested import leaves
-from minara_site.kernel.errors import Conflict, MinaraError
+from minara_site.kernel.errors import Conflict, MinaraError, Unavailable
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.jobs.leases import KeptLease, kept_lease
 from minara_site.kernel.jobs.services import DROPPED, MAX_ATTEMPTS, Cancelled, Claim, ClaimLost, report_progress
@@ -47,8 +47,9 @@ from minara_site.kernel.llm.gateway import (
 from minara_site.kernel.llm.models import LlmUsage
 
 LEASE_SECONDS = 15  # less than that of a job, so that its next attempt finds it free
-RUN_SECONDS = 120.0
-"""After so long a job leaves the rest of the roles to its next run, which begins at once."""
+RUN_SECONDS = 20.0
+"""After so long a job leaves the rest of the roles to its next run, which waits behind the other jobs."""
+CONTINUED = "continued"
 MAX_TOKENS = 1_500
 CALLS_OF_QUESTION = 2  # with its repair
 MAX_CODE_CHARS = 12  # of values such as bullish, which are no text
@@ -78,33 +79,53 @@ def run_institution(
 ) -> dict[str, Any]:
     """Ask the roles of a run that have not answered; return how it ended. `say` is told each answer that is stored.
 
+    A run that another worker has is tried again by the job's next attempt (raises Unavailable).
+    """
+    with kept_lease(lease_name(run_id), seconds=LEASE_SECONDS, now=now) as lease:
+        run = InstitutionRun.objects.select_related("owner").filter(pk=run_id).first()
+        if run is None or not run.is_open:
+            return {"result": run.state if run else "gone"}
+        if lease is None:
+            if has_attempts_left(claim):
+                raise Unavailable(_("Another worker has this run. It is tried again."))
+            return {"result": DROPPED}
+        found = work_at(Committee(run, lease, claim, say), now)
+    if found["result"] == CONTINUED:  # only now is the lease free for whoever goes on
+        with transaction.atomic():
+            request_job(run, now=timezone.now())
+    return found
+
+
+def work_at(committee: "Committee", now: datetime) -> dict[str, Any]:
+    """Let a committee work; return how that ended.
+
     A model that does not answer now is asked again by the job's next attempt (raises Unavailable); whatever else
     refuses a call ends the run as failed, and what was stored stays.
     """
-    run = InstitutionRun.objects.select_related("owner").filter(pk=run_id).first()
-    if run is None or not run.is_open:
-        return {"result": run.state if run else "gone"}
-    with kept_lease(lease_name(run), seconds=LEASE_SECONDS, now=now) as lease:
-        if lease is None:
-            return {"result": DROPPED}
-        try:
-            return Committee(run, lease, claim, say).work(now)
-        except NotOurs:
-            return {"result": "stopped"}
-        except Cancelled:
-            end_run(run, InstitutionState.CANCELLED, now=timezone.now())
+    run = committee.run
+    try:
+        return committee.work(now)
+    except NotOurs:
+        return {"result": "stopped"}
+    except Cancelled:
+        end_run(run, InstitutionState.CANCELLED, now=timezone.now())
+        raise
+    except (ModelUnavailable, CircuitOpen) as error:
+        if has_attempts_left(committee.claim):
             raise
-        except (ModelUnavailable, CircuitOpen) as error:
-            if claim is not None and claim.attempt < MAX_ATTEMPTS:
-                raise
-            return fail(run, error)
-        except MinaraError as error:
-            return fail(run, error)
-        except (ClaimLost, DatabaseError, InterfaceError):
-            raise
-        except Exception:
-            end_run(run, InstitutionState.FAILED, error=_("It stopped at a fault of its own."), now=timezone.now())
-            raise
+        return fail(run, error)
+    except MinaraError as error:
+        return fail(run, error)
+    except (ClaimLost, DatabaseError, InterfaceError):
+        raise
+    except Exception:
+        end_run(run, InstitutionState.FAILED, error=_("It stopped at a fault of its own."), now=timezone.now())
+        raise
+
+
+def has_attempts_left(claim: Claim | None) -> bool:
+    """Say whether a job may try again what does not work now; the command may not."""
+    return claim is not None and claim.attempt < MAX_ATTEMPTS
 
 
 def fail(run: InstitutionRun, error: MinaraError) -> dict[str, Any]:
@@ -124,16 +145,14 @@ class Committee:
     say: Callable[[InstitutionRoleOutput], None]
 
     def work(self, now: datetime) -> dict[str, Any]:
-        """Ask position after position; a job that had its time asks for a run of the rest."""
+        """Ask position after position; a job that had its time leaves the rest to another one."""
         budget = TimeBudget.start(RUN_SECONDS) if self.claim else TimeBudget()
         self.begin(now)
         said: Said = list(self.run.outputs.order_by("position"))
         for number in range(len(said), len(POSITIONS)):
             report_progress(self.claim, number, len(POSITIONS))
             if budget.is_spent:
-                with transaction.atomic():
-                    request_job(self.run, now=timezone.now())
-                return {"result": "continued", "roles": number}
+                return {"result": CONTINUED, "roles": number}
             require_on()
             said.append(self.ask_position(number, said))
             self.say(said[-1])
@@ -153,7 +172,7 @@ class Committee:
         last = find_last_decision(run, at=at)
         snapshot = new_snapshot(last, LadderWindow.LAZY, at=at, for_run=run) if last else None
         if last and snapshot:
-            inputs["retrospect"] = describe_last(last, snapshot)
+            inputs["retrospect"] = describe_last(last, snapshot, at=at)
         else:
             inputs["missing"].append(MissingInput.RETROSPECT_NONE)
         with transaction.atomic():
@@ -194,9 +213,15 @@ class Committee:
 
     def count_calls(self) -> None:
         """Keep how many calls the run has made and what they cost, repairs and lost ones among them."""
-        used = LlmUsage.objects.filter(subject=self.run.subject).aggregate(calls=Count("pk"), cost=Sum("cost_usd"))
+        used = calls_of(self.run).aggregate(calls=Count("pk"), cost=Sum("cost_usd"))
         self.run.calls, self.run.cost_usd = used["calls"], used["cost"] or 0
         self.run.save(update_fields=["calls", "cost_usd"])
+
+
+def calls_of(run: InstitutionRun) -> "QuerySet[LlmUsage]":
+    """Return the model calls of a run; that its subject is not empty lets the index of subjects be used."""
+    rows: QuerySet[LlmUsage] = LlmUsage.objects.filter(subject=run.subject).exclude(subject="")
+    return rows
 
 
 def question_of(run: InstitutionRun, position: Position, said: Said) -> Question[Any]:
@@ -263,16 +288,18 @@ def decide(run: InstitutionRun, decision: PortfolioDecision, output: Institution
 
 
 def find_last_decision(run: InstitutionRun, *, at: datetime) -> InstitutionRun | None:
-    """Return the owner's last decision on the ticker before a moment; the demo decides nothing."""
+    """Return the owner's last decision on the ticker before a moment; replays count for replays alone, demos never."""
     rows = InstitutionRun.objects.filter(owner=run.owner_id, ticker=run.ticker, state=InstitutionState.DONE)
+    if run.as_of is None:
+        rows = rows.filter(as_of__isnull=True)
     found: InstitutionRun | None = rows.filter(decided_at__lt=at, is_demo=False).order_by("-decided_at", "-pk").first()
     return found
 
 
-def describe_last(last: InstitutionRun, snapshot: InstitutionReflection) -> dict[str, Any]:
-    """Return the last decision and what became of it, as the roles read it; its words are judged anew."""
+def describe_last(last: InstitutionRun, snapshot: InstitutionReflection, *, at: datetime) -> dict[str, Any]:
+    """Return the last decision and what had become of it at a moment, as roles read it; its words are judged anew."""
     assert last.decided_at, "it was decided"
-    ladder = last.reflections.filter(window__in=list(DAYS)).exclude(outcome_state=OutcomeState.PENDING)
+    ladder = last.reflections.filter(window__in=list(DAYS), due_at__lte=at).exclude(outcome_state=OutcomeState.PENDING)
     return {
         "run": last.uid,
         "decided_at": last.decided_at.isoformat(),

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,11 +16,12 @@ from django.utils.translation import gettext as _
 from learning_app.institution.models import InstitutionReflection, InstitutionRoleOutput
 from learning_app.institution.selectors import get_run, list_runs, run_record
 from learning_app.institution.services.ladder import reflect_by_hand
-from learning_app.institution.services.requests import clean_tickers, create_run, require_on
+from learning_app.institution.services.requests import cancel_run, clean_tickers, create_run, require_on
 from learning_app.institution.services.run import run_institution
 from learning_app.vocabulary import InstitutionState, OutcomeState
 from minara_site.access.models import User
 from minara_site.access.owner_command import OwnerCommand
+from minara_site.kernel.errors import Conflict
 from minara_site.kernel.llm.gateway import what_is_missing
 
 ACTOR = "command:institution"
@@ -52,7 +54,7 @@ class Command(OwnerCommand):
             self.reflect(owner, options)
 
     def run_one(self, owner: User, options: Mapping[str, Any]) -> None:
-        """Run one committee and print its phases. Raises CommandError when no model can be called."""
+        """Run one committee and print its phases; Ctrl-C cancels it. Raises CommandError then, and without a model."""
         if missing := what_is_missing():
             raise CommandError(missing)
         require_on()
@@ -63,7 +65,12 @@ class Command(OwnerCommand):
             run = create_run(owner_id=owner.pk, ticker=ticker, actor=ACTOR, feeds=as_of is None, now=now, as_of=as_of)
         if not options["json"]:
             self.stdout.write(_("Institution run %(id)s on %(ticker)s") % {"id": run.uid, "ticker": ticker})
-        run_institution(run.pk, now=now, say=lambda output: None if options["json"] else self.say_output(output))
+        try:
+            run_institution(run.pk, now=now, say=lambda output: None if options["json"] else self.say_output(output))
+        except KeyboardInterrupt:
+            with suppress(Conflict):  # it was over
+                cancel_run(run, actor=ACTOR, now=timezone.now())
+                raise CommandError(_("Cancelled. What the roles said so far stays.")) from None
         run = get_run(owner=owner, uid=run.uid)
         if options["json"]:
             self.say_json(run_record(run))

@@ -11,13 +11,16 @@ from minara_site.kernel.limits.services import count
 HOUR = 3600
 
 
-def count_model_action(actor: str, *, now: datetime) -> None:
-    """Count an act that calls models against MINARA_LIMIT_MODEL_ACTIONS_PER_HOUR. Raises Throttled.
+def count_model_action(actor: str, *, acts: int = 1, now: datetime) -> None:
+    """Count acts that call models, all or none, against MINARA_LIMIT_MODEL_ACTIONS_PER_HOUR. Raises Throttled.
 
     Call it outside a transaction.
     """
     limit = settings.MINARA.minara_limit_model_actions_per_hour
-    allowance = count(f"model:{actor}", limit=limit, seconds=HOUR, now=now)
+    if 0 < limit < acts:  # waiting does not help
+        detail = _("No more than %(limit)d acts that call models fit in an hour. Ask for fewer at once.")
+        raise Throttled(detail % {"limit": limit}, retry_after_seconds=HOUR)
+    allowance = count(f"model:{actor}", tries=acts, limit=limit, seconds=HOUR, now=now)
     if not allowance.is_allowed:
         wait = allowance.retry_after_seconds
         detail = _("That was more than %(limit)d acts that call models in an hour. Wait %(seconds)d seconds.")

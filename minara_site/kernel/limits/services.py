@@ -1,4 +1,4 @@
-"""Count a try against its limit: one statement, exact between all processes.
+"""Count tries against their limit: one statement, exact between all processes.
 
 What is refused is not counted, so that somebody who keeps knocking gets in again as soon as the window has room.
 Call `count` outside a transaction: its row would stay locked for everybody until the end of it. `key` says who does
@@ -28,13 +28,13 @@ HITS = 'CASE WHEN kept."window" - excluded."window" IN (0, 1) THEN kept.hits ELS
 EARLIER_HITS = """CASE kept."window" - excluded."window"
     WHEN 0 THEN kept.earlier_hits WHEN 1 THEN kept.earlier_hits WHEN -1 THEN kept.hits ELSE 0 END"""
 COUNT = f"""
-INSERT INTO rate_counts AS kept (key, "window", hits, earlier_hits, ends_at) VALUES (%s, %s, 1, 0, %s)
+INSERT INTO rate_counts AS kept (key, "window", hits, earlier_hits, ends_at) VALUES (%s, %s, %s, 0, %s)
 ON CONFLICT (key) DO UPDATE SET
     "window" = CASE kept."window" - excluded."window" WHEN 1 THEN kept."window" ELSE excluded."window" END,
-    hits = {HITS} + 1,
+    hits = {HITS} + excluded.hits,
     earlier_hits = {EARLIER_HITS},
     ends_at = excluded.ends_at
-WHERE {HITS} + 1 + {EARLIER_HITS} * CASE kept."window" - excluded."window" WHEN 1 THEN 1 ELSE %s END <= %s
+WHERE {HITS} + excluded.hits + {EARLIER_HITS} * CASE kept."window" - excluded."window" WHEN 1 THEN 1 ELSE %s END <= %s
 RETURNING hits, earlier_hits
 """  # noqa: S608 - built from the constants above
 
@@ -51,8 +51,10 @@ class Allowance:
     """Until the running window ends."""
 
 
-def count(key: str, *, limit: int, seconds: int, now: datetime, fails_open: bool = True) -> Allowance:
-    """Count one try of `key` and say whether it is within `limit` tries in any `seconds`; a limit of 0 is none.
+def count(key: str, *, limit: int, seconds: int, now: datetime, tries: int = 1, fails_open: bool = True) -> Allowance:
+    """Count a try of `key` and say whether it is within `limit` tries in any `seconds`; a limit of 0 is none.
+
+    Several `tries`, at most `limit`, are counted all or none.
 
     When the counters cannot be written the try is allowed; with `fails_open=False` it raises Unavailable.
     """
@@ -60,8 +62,8 @@ def count(key: str, *, limit: int, seconds: int, now: datetime, fails_open: bool
         return Allowance(is_allowed=True, limit=0, remaining=0, retry_after_seconds=0)
     window = Window.at(now, seconds)
     try:
-        counted = count_in(window, fit_key(key), limit=limit, now=now)
-        return allow(window, counted, limit) if counted else refuse(window, fit_key(key), limit)
+        counted = count_in(window, fit_key(key), tries=tries, limit=limit, now=now)
+        return allow(window, counted, limit) if counted else refuse(window, fit_key(key), limit, tries)
     except (DatabaseError, InterfaceError) as error:
         log.warning("limit_not_counted", error=type(error).__name__)
         if fails_open:
@@ -71,12 +73,12 @@ def count(key: str, *, limit: int, seconds: int, now: datetime, fails_open: bool
         ) from error
 
 
-def count_in(window: Window, key: str, *, limit: int, now: datetime) -> tuple[int, int] | None:
-    """Add one to the row unless that is too many; return hits and earlier hits, or None when it was."""
+def count_in(window: Window, key: str, *, tries: int, limit: int, now: datetime) -> tuple[int, int] | None:
+    """Add tries to the row unless that is too many; return hits and earlier hits, or None when it was."""
     connection = connections[counters()]
     ends_at = connection.ops.adapt_datetimefield_value(now + timedelta(seconds=2 * window.seconds))
     with connection.cursor() as cursor:
-        cursor.execute(COUNT, (key, window.number, ends_at, window.share_left, limit))
+        cursor.execute(COUNT, (key, window.number, tries, ends_at, window.share_left, limit))
         rows = cursor.fetchall()
     return rows[0] if rows else None
 
@@ -88,13 +90,13 @@ def allow(window: Window, counted: tuple[int, int], limit: int) -> Allowance:
     return Allowance(True, limit, remaining, 0, reset_seconds=round(window.seconds_left))
 
 
-def refuse(window: Window, key: str, limit: int) -> Allowance:
-    """Return the allowance of a try that was one too many."""
+def refuse(window: Window, key: str, limit: int, tries: int) -> Allowance:
+    """Return the allowance of tries that were too many."""
     kept = RateCount.objects.filter(pk=key).values_list("window", "hits", "earlier_hits").first()
     number, hits, earlier_hits = kept or (window.number, 0, 0)
     if number < window.number:
         hits, earlier_hits = 0, hits
-    wait = window.find_wait(hits=hits, earlier_hits=earlier_hits, limit=limit)
+    wait = window.find_wait(hits=hits, earlier_hits=earlier_hits, limit=limit - tries + 1)
     return Allowance(False, limit, 0, wait, reset_seconds=round(window.seconds_left))
 
 

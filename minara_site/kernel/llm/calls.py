@@ -84,7 +84,7 @@ def require_no_transaction() -> None:
 def call(question: ModelRequest, turns: Turns, *, is_repair: bool) -> Paid:
     """Ask once and settle. Raises what `ask` raises, and QuestionRefused; nothing is said of the answer's fitness.
 
-    Who interrupts it pays the worst: the call was sent, and nobody reads its answer.
+    Who interrupts it, as the time limit of a job does, pays the worst: the call was sent, and nobody reads its answer.
     """
     if mode_of(MODEL_CALLS) is not Mode.ON:
         raise CapabilityOff(switched_off())
@@ -114,7 +114,7 @@ def call(question: ModelRequest, turns: Turns, *, is_repair: bool) -> Paid:
         else:  # who was in a hurry does not know whether the model would have answered
             breaker.give_up_probe(breaker_of(model))
         raise
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit):
         settle_lost(question, reservation, is_repair=is_repair)
         raise
     return settle(question, reservation, message, received, is_repair=is_repair)

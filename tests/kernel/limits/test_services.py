@@ -36,6 +36,16 @@ def test_it_lets_through_the_limit_and_says_what_is_left(now):
     assert [each.retry_after_seconds for each in seen] == [0, 0, 0, 45 + 20]  # a third of the next window
 
 
+def test_several_tries_count_all_or_none(now):
+    seen = [attempt(now, tries=tries) for tries in (2, 2, 1, 1)]
+    assert [each.is_allowed for each in seen] == [True, False, True, False]
+    assert [each.remaining for each in seen] == [1, 0, 0, 0]
+    full = [attempt(now, "full", tries=3), attempt(now, "full", tries=2)]
+    wait = timedelta(seconds=full[-1].retry_after_seconds)
+    assert not attempt(now + wait - timedelta(seconds=2), "full", tries=2).is_allowed
+    assert attempt(now + wait, "full", tries=2).is_allowed
+
+
 @table("limit", [1, 2, 3, 7])
 @table("begin", [0, 31, 59])
 def test_who_waits_as_long_as_told_gets_in_and_not_much_earlier(now, limit, begin):

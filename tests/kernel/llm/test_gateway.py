@@ -18,6 +18,7 @@ from minara_site.config import ModelPriceSetting
 from minara_site.kernel.capabilities import MODEL_CALLS
 from minara_site.kernel.governance.core import FAILURES_TO_TRIP, Mode
 from minara_site.kernel.governance.models import CapabilitySwitch, CircuitBreaker
+from minara_site.kernel.llm import calls
 from minara_site.kernel.llm.adapters import wire
 from minara_site.kernel.llm.core import Category
 from minara_site.kernel.llm.gateway import (
@@ -442,6 +443,19 @@ def test_what_may_be_paid_for_counts_as_its_worst_and_is_not_asked_again(models:
 
 
 @pytest.mark.database
+@pytest.mark.usefixtures("models")
+def test_a_call_that_the_time_limit_of_a_job_ends_counts_as_its_worst(monkeypatch: pytest.MonkeyPatch) -> None:
+    def end(*_asked: Any, **_more: Any) -> None:
+        raise SystemExit
+
+    monkeypatch.setattr(calls, "send", end)
+    with pytest.raises(SystemExit):
+        ask(question())
+    lost = LlmUsage.objects.get()
+    assert (lost.is_lost, lost.cost_usd) == (True, worst_cost(question()).quantize(Decimal("0.00000001")))
+    assert not BudgetReservation.objects.exists()
+
+
 def test_calls_that_are_lost_pass_no_cap(models: MessagesApi, settings: LazySettings) -> None:
     models.answer = hung_up()
     configure(settings, minara_budget_learning_daily_usd=worst_cost(question()) * 3)

@@ -6,13 +6,15 @@ from fractions import Fraction
 from io import StringIO
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
 
 from learning_app.court.models import CourtRecord
 from learning_app.institution.models import InstitutionOutcome, InstitutionReflection, InstitutionRun
 from learning_app.institution.services.ladder import list_due_batches, run_ladder, score_batch
 from learning_app.institution.services.run import run_institution
+from learning_app.institution.tasks import repair
+from learning_app.management.commands.institution import Command
 from learning_app.methodologies.core.wilson import wilson_lower_bound
 from learning_app.methodologies.models import LifecycleEvent, Methodology
 from minara_site.kernel.jobs import runner
@@ -115,7 +117,7 @@ def test_a_window_is_scored_as_a_case_is(ana, rating, price, state, pnl):
     assert run_ladder(now=NOON)["scored"] == 1
     rung = score(run)
     assert (rung.outcome_state, rung.pnl_pct, rung.scored_at) == (state, pytest.approx(pnl), NOON)
-    assert run_ladder(now=NOON) == {"repaired": 0}
+    assert run_ladder(now=NOON) == {}
 
 
 @table(
@@ -160,7 +162,7 @@ def test_switched_off_runs_are_kept_and_nothing_is_scored(ana, settings):
     settings.MINARA = settings.MINARA.model_copy(update={"institution_learning_enabled": False})
     post_prices("BTC", (NOON - 2 * DAY, "100"), (NOON - DAY, "102"))
     run = due(ana, feeds=True)
-    assert run_ladder(now=NOON) == {"repaired": 0, "off": 1}
+    assert run_ladder(now=NOON) == {"off": 1}
     assert score(run).outcome_state == "pending"
 
 
@@ -247,7 +249,7 @@ def test_what_no_worker_has_is_asked_for_again_and_what_its_job_lost_is_ended(an
         for state in ("failed", "cancelled", "queued")
     }
     others = {state: make_run(ana, is_open=True, job_run_id=job.pk) for state, job in jobs.items()}
-    assert run_ladder(now=NOON)["repaired"] == 3
+    assert repair(now=NOON) == {"repaired": 3}
     for run in (killed, *others.values()):
         run.refresh_from_db()
     assert [run.state for run in others.values()] == ["failed", "cancelled", "running"]
@@ -280,6 +282,19 @@ def test_the_command_runs_a_replay_and_looks_back_by_hand_and_neither_feeds(mode
     assert InstitutionReflection.objects.filter(window="manual").count() == 1
     assert InstitutionOutcome.objects.count() == 0
     assert run_institution(run.pk, now=now) == {"result": "done"}
+
+
+def test_who_interrupts_the_command_cancels_the_run(models, monkeypatch):
+    models.answer = committee()
+    post_prices("BTC", (NOON, "100"))
+
+    def interrupt(command, output):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Command, "say_output", interrupt)
+    with pytest.raises(CommandError, match="Cancelled"):
+        call_command("institution", "run", "btc", stdout=StringIO())
+    assert (InstitutionRun.objects.get().state, models.calls) == ("cancelled", 1)
 
 
 def test_cases_of_the_court_are_untouched_by_institution_scores(ana):

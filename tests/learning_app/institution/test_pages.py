@@ -80,6 +80,8 @@ def test_a_person_starts_a_run_and_cancels_it_with_a_typed_word(ana, page, askin
     form = page.get("/institution/new/?ticker=BTC").content.decode()
     assert 'value="BTC"' in form
     assert "You can cancel it until it ends." in form
+    assert "The ladder rests" in form
+    assert "Your runs are scored by prices" not in form
     assert page.post("/institution/new/", {"tickers": "BTC, ZZZ"}).status_code == 422
     assert page.post("/institution/new/", {"tickers": " "}).status_code == 422
     more = {"feeds": "1", "owner": "1", "state": "done", "as_of": "2001-02-03", "cost_usd": "777777"}
@@ -120,6 +122,7 @@ def test_a_decided_run_shows_debate_decision_ladder_cited_methods_and_what_was_m
     run.inputs["missing"] = ["news_unset"]
     run.save()
     rung = run.reflections.get(window="7d")
+    InstitutionReflection.objects.create(run=run, window="manual", due_at=NOON, scored_at=NOON)
     InstitutionReflection.objects.filter(pk=rung.pk).update(
         outcome_state="confirmed_good",
         pnl_pct=3.25,
@@ -141,12 +144,19 @@ def test_a_decided_run_shows_debate_decision_ladder_cited_methods_and_what_was_m
         "counts nowhere: no operator asked for this run",
         "News: no source is set up",
         "The ladder rests",
+        "No price",
         "92 at the decision, 99 at the outcome",
     ):
         assert text in shown, text
     assert "its outcome not known yet" in page.get(f"/institution/{run.uid}/?window=30d").content.decode()
     listed = page.get("/institution/").content.decode()
     assert "1 of 6" in listed
+    InstitutionRun.objects.filter(pk=run.pk).update(as_of=run.decided_at)
+    assert "counts nowhere: a replay" in page.get(f"/institution/{run.uid}/").content.decode()
+    InstitutionRun.objects.filter(pk=run.pk).update(as_of=None, feeds=True)
+    assert "counts once a window is scored" in page.get(f"/institution/{run.uid}/").content.decode()
+    run.reflections.filter(scored_at=None).update(outcome_state="inconclusive", scored_at=NOON)
+    assert "no score counted: inconclusive" in page.get(f"/institution/{run.uid}/").content.decode()
     settings.MINARA = settings.MINARA.model_copy(update={"institution_learning_enabled": True})
     assert "The ladder rests" not in page.get("/institution/").content.decode()
 

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from django.db import IntegrityError, connection, transaction
@@ -13,14 +14,17 @@ from learning_app.institution.core.roles import MAX_CALLS, POSITIONS
 from learning_app.institution.models import InstitutionReflection, InstitutionRoleOutput, InstitutionRun
 from learning_app.institution.selectors import get_run, run_record
 from learning_app.institution.services import run as run_service
-from learning_app.institution.services.requests import cancel_run, request_runs
+from learning_app.institution.services.inputs import MAX_METHODS, describe_prices, list_methods
+from learning_app.institution.services.requests import cancel_run, request_job, request_runs
 from learning_app.institution.services.run import run_institution
+from minara_site.access.users import get_user
+from minara_site.kernel.core.assets import AssetClass
 from minara_site.kernel.errors import Conflict, Invalid, Refused, Throttled, Unavailable
 from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.governance.services import switch
 from minara_site.kernel.jobs import runner
 from minara_site.kernel.jobs import services as jobs
-from minara_site.kernel.jobs.leases import held_lease
+from minara_site.kernel.jobs.leases import find_lease, held_lease
 from minara_site.kernel.jobs.models import JobRun
 from minara_site.kernel.jobs.services import MAX_ATTEMPTS, Cancelled, claim_run
 from minara_site.kernel.llm.models import LlmUsage
@@ -186,9 +190,14 @@ def stop_after(count):
 
 def test_a_second_worker_asks_nobody_and_a_cancelled_run_asks_no_more(ana, asking):
     post_course()
-    row = add_run(ana)
+    row = add_run(ana, is_job=True)
+    claim = claim_run(row.job_run_id, worker="w", now=NOON)
     with held_lease(f"institution:{row.pk}", seconds=30, now=NOON):
         assert run(row) == {"result": "dropped"}
+        with pytest.raises(Unavailable):
+            run(row, claim=claim)
+        assert run(row, claim=replace(claim, attempt=MAX_ATTEMPTS)) == {"result": "dropped"}
+        assert row.state == "queued"
     assert asking.calls == 0
     assert run(row, say=lambda output: cancel_run(row, actor="user:1", now=NOON)) == {"result": "stopped"}
     assert (row.state, row.outputs.count(), asking.calls) == ("cancelled", 1, 1)
@@ -232,6 +241,7 @@ def test_repairs_count_towards_the_calls_of_a_run(ana, asking):
     row = add_run(ana)
     assert run(row) == {"result": "failed", "code": "too_many_calls"}
     assert row.calls == asking.calls <= MAX_CALLS
+    assert "llm_usage_subject" in run_service.calls_of(row).explain(), "the index serves it"
     assert "model calls" in row.error
 
 
@@ -255,12 +265,16 @@ def test_what_cannot_be_asked_for_is_refused_and_leaves_nothing(ana, tickers, co
 def test_several_tickers_are_several_runs_that_count_as_model_actions(ana, settings):
     post_course()
     post_course("ETH")
+    ask_for = partial(request_runs, owner_id=ana.pk, actor="user:1", feeds=False, now=NOON)
     settings.MINARA = settings.MINARA.model_copy(update={"minara_limit_model_actions_per_hour": 3})
-    rows = request_runs(owner_id=ana.pk, tickers=["eth", "BTC", "ETH"], actor="user:1", feeds=False, now=NOON)
-    assert [row.ticker for row in rows] == ["ETH", "BTC"]
-    with pytest.raises(Throttled):
-        request_runs(owner_id=ana.pk, tickers=["BTC", "ETH"], actor="user:1", feeds=False, now=NOON)
-    assert InstitutionRun.objects.count() == 2
+    assert [row.ticker for row in ask_for(tickers=["eth", "BTC", "ETH"])] == ["ETH", "BTC"]
+    with pytest.raises(Throttled, match="Wait"):
+        ask_for(tickers=["BTC", "ETH"])
+    assert len(ask_for(tickers=["BTC"])) == 1, "what was refused used nothing up"
+    settings.MINARA = settings.MINARA.model_copy(update={"minara_limit_model_actions_per_hour": 1})
+    with pytest.raises(Throttled, match="fewer"):
+        ask_for(tickers=["BTC", "ETH"])
+    assert InstitutionRun.objects.count() == 3
 
 
 def test_switched_off_nothing_is_asked_and_without_a_key_the_run_says_what_is_missing(ana, asking, settings):
@@ -280,8 +294,13 @@ def test_the_next_run_looks_back_at_the_last_one_of_its_owner_and_judges_its_wor
     other = decide(asking, ben, at=NOON - timedelta(days=9))
     last = decide(asking, ana, at=NOON - timedelta(days=8), rating="sell")
     InstitutionRun.objects.filter(pk=last.pk).update(cases={"base": HOSTILE, "bull": "Fine.", "bear": "Bad."})
+    last.reflections.filter(window__in=["1d", "7d"]).update(outcome_state="confirmed_bad", scored_at=NOON)
+    replay = add_run(ana, as_of=NOON - timedelta(days=4))
+    run(replay)
+    assert replay.inputs["retrospect"]["scores"].keys() == {"1d"}, "the week was not over then"
     asking.forget()
     row = decide(asking, ana)
+    assert row.inputs["retrospect"]["scores"].keys() == {"1d", "7d"}
     [snapshot] = row.retrospects.all()
     assert (snapshot.run_id, snapshot.window, snapshot.outcome_state) == (last.pk, "lazy", "confirmed_bad")
     assert round(snapshot.pnl_pct, 2) == -8.7
@@ -300,6 +319,23 @@ def test_a_replay_looks_from_its_moment_and_feeds_nothing(ana, asking):
     assert (row.decided_at, row.feeds) == (at, False)
     assert "last: 90 at" in asking.asked[3].content
     assert "2026-06-12" not in "".join(asked.content for asked in asking.asked)
+
+
+@table(("hours", "is_old"), [(0, False), (36, False), (37, True)])
+def test_changes_count_from_the_last_price_and_a_daily_candle_is_not_old(hours, is_old):
+    post_course(at=NOON - timedelta(hours=hours))
+    missing = []
+    lines, last = describe_prices("BTC", missing, at=NOON)
+    assert ("price_old" in missing) is is_old
+    assert last.at == NOON - timedelta(hours=hours)
+    assert lines[1:3] == ["change over 1 days: +1.01 % from 99", "change over 7 days: +7.53 % from 93"]
+
+
+def test_what_the_demo_made_up_takes_no_place_of_a_method():
+    for number in range(MAX_METHODS):
+        make_methodology(name=f"Invented {number}", correct=29, used=30, quarantine=0, is_demo=True)
+    method = make_methodology(correct=24, used=30, quarantine=0)
+    assert list_methods(get_user("default"), AssetClass.MAJOR_CRYPTO) == [method]
 
 
 def test_the_schema_of_a_decision_is_the_one_of_the_contract():
@@ -321,9 +357,17 @@ def test_the_last_attempt_of_a_job_ends_the_run(ana, asking):
 def test_a_job_that_had_its_time_goes_on_in_its_next_run_and_a_fault_of_ours_ends_the_run(ana, asking, monkeypatch):
     post_course()
     [row, broken] = [add_run(ana, is_job=True) for _number in range(2)]
+    leases = []
+
+    def request_noted(run, *, now):
+        leases.append(find_lease(f"institution:{run.pk}", now=now))
+        request_job(run, now=now)
+
     monkeypatch.setattr(run_service, "RUN_SECONDS", -1.0)
+    monkeypatch.setattr(run_service, "request_job", request_noted)
     runner.execute(row.job_run_id)
     row.refresh_from_db()
+    assert leases == [None], "whoever goes on finds it free"
     assert (row.state, row.outputs.count(), JobRun.objects.get(pk=row.job_run_id).state) == ("running", 0, "queued")
     monkeypatch.undo()
     runner.execute(row.job_run_id)
