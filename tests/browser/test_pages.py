@@ -33,7 +33,7 @@ from tests.kit.page import text_of
 from tests.kit.visitor import visitor
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-NO_PAGES = {"prompt:text", "audit_log:export", "doctor:anonymous"}  # plain text, downloads
+NO_PAGES = {"prompt:text", "audit_log:export", "audit:export", "doctor:anonymous"}  # plain text, downloads
 FOREIGN = "api:"  # the API's document and its viewer, which django-ninja brings
 ALSO = {  # other faces of a view that is seen
     "edges:graph of one": "/memories/graph/?entity=BTC",
