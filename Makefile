@@ -60,7 +60,7 @@ sbom: $(VENV)/.dev ## list what production installs, as CycloneDX in build/sbom.
 lock: ## turn requirements/*.in into hash-locked *.txt
 	@test -x $(TOOLS)/bin/uv || { $(FIND_PYTHON) "$$python" -m venv $(TOOLS) && $(TOOLS)/bin/pip install -q uv; }
 	$(COMPILE) requirements/dev.in -o requirements/dev.txt
-	for name in base local-embeddings market; do \
+	for name in base local-embeddings market scale; do \
 	  $(COMPILE) requirements/$$name.in -c requirements/dev.txt -o requirements/$$name.txt || exit 1; \
 	done
 
