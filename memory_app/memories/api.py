@@ -25,7 +25,7 @@ from minara_site.shell.answers import answer_page
 from minara_site.shell.if_match import expected_version
 from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, paginate, read_number, write_number
-from minara_site.web.schemas import Data, HeldOut, Items, OwnerQuery, PageQuery, Strict, Written, WrittenHeld
+from minara_site.web.schemas import Data, HeldOut, Items, OwnerQuery, PageQuery, Record, Strict, Written, WrittenHeld
 
 router = Router(tags=["memory"])
 
@@ -33,14 +33,14 @@ NEWEST = Order("updated_at")
 NEWEST_DELETED = Order("deleted_at")
 
 
-class WriterOut(Schema):
+class WriterOut(Record):
     """Whose word a memory is; `name` is an account's, the label of a key, the file of an import, or a job."""
 
     kind: WriterKind
     name: str
 
 
-class MemoryOut(Schema):
+class MemoryOut(Record):
     """A memory as every call answers it."""
 
     id: int

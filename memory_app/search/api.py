@@ -21,12 +21,12 @@ from minara_site.access.api_auth import allow
 from minara_site.access.policy import Act
 from minara_site.kernel.core.vocabulary import Category, Source
 from minara_site.shell.pages import PageRequest
-from minara_site.web.schemas import Data, OwnerQuery
+from minara_site.web.schemas import Data, OwnerQuery, Record
 
 router = Router(tags=["memory"])
 
 
-class FeatureOut(Schema):
+class FeatureOut(Record):
     """A feature of a hit, and what it adds to the logarithm of the score."""
 
     name: str
@@ -34,7 +34,7 @@ class FeatureOut(Schema):
     contribution: float
 
 
-class FusionOut(Schema):
+class FusionOut(Record):
     """How words and meaning made the score. A rank is null where that arm has not found the memory."""
 
     name: Fusion
@@ -44,7 +44,7 @@ class FusionOut(Schema):
     features: list[FeatureOut]
 
 
-class ExplanationOut(Schema):
+class ExplanationOut(Record):
     """Why a memory was found. `rank_before` is by bm25 alone, 0 where words have not found it.
 
     By words alone, score = (bm25 + closeness) x (1 + 0.3 x entities). With `fusion`, which is there when meaning had a
@@ -60,7 +60,7 @@ class ExplanationOut(Schema):
     fusion: FusionOut | None = None
 
 
-class HitOut(Schema):
+class HitOut(Record):
     """A memory that was found."""
 
     id: int

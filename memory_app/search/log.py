@@ -5,7 +5,7 @@ the memories. A search never fails or waits because of its log.
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from datetime import datetime, timedelta
 
@@ -17,13 +17,21 @@ from memory_app.search.core.surfaces import Surface
 from memory_app.search.models import SearchLogEntry, SearchLogHit
 from minara_site.access.principal import Principal
 from minara_site.kernel.core.redact import redact_text
-from minara_site.kernel.db import insert_new, is_sqlite
+from minara_site.kernel.db import insert_new, is_sqlite, waits_at_most
 from minara_site.kernel.jobs.services import Claim, report_progress
 from minara_site.kernel.ownership import EVERYONE, Owner
 
 MAX_QUERY_CHARS = 512  # the column
 MAX_WAIT_MS = 250
 SLICE = 500
+KEEP = f"""
+    SET LOCAL lock_timeout = {MAX_WAIT_MS}; SET LOCAL synchronous_commit = off;
+    WITH entry AS (
+        INSERT INTO search_log (owner_id, actor, door, query, found, at) VALUES (%s, %s, %s, %s, %s, %s) RETURNING id
+    )
+    INSERT INTO search_log_hits (search_id, memory_id, rank)
+    SELECT entry.id, hit.id, hit.rank FROM entry, unnest(%s::bigint[]) WITH ORDINALITY AS hit (id, rank)
+"""  # noqa: S608 - one message to PostgreSQL, and so one transaction; it is not waited for until it is on the disk
 
 log = structlog.get_logger(__name__)
 _tool_door: ContextVar[Surface] = ContextVar("tool_door", default=Surface.TOOL)
@@ -78,33 +86,17 @@ def log_search_of(*, owner_id: int, actor: str, query: str, ids: Sequence[int], 
 def keep_search(entry: SearchLogEntry, ids: Sequence[int]) -> None:
     """Write an entry with its hits. Raises DatabaseError after a short wait for a lock."""
     alias = log_database()
-    with short_transaction(alias):
-        entry.save(using=alias, force_insert=True)
-        hits = [(entry.pk, pk, rank) for rank, pk in enumerate(ids, start=1)]
-        insert_new(SearchLogHit, ("search_id", "memory_id", "rank"), hits, using=alias)
-
-
-@contextmanager
-def short_transaction(alias: str) -> Iterator[None]:
-    """Open a transaction that waits for a lock for a moment only."""
-    if not is_sqlite(alias):
-        with transaction.atomic(using=alias):
-            run(alias, f"SET LOCAL lock_timeout = {MAX_WAIT_MS:d}")
-            yield
+    if is_sqlite(alias):
+        with waits_at_most(MAX_WAIT_MS, alias), transaction.atomic(using=alias):
+            entry.save(using=alias, force_insert=True)
+            hits = [(entry.pk, pk, rank) for rank, pk in enumerate(ids, start=1)]
+            insert_new(SearchLogHit, ("search_id", "memory_id", "rank"), hits, using=alias)
         return
-    usual_ms = int(1000 * connections[alias].settings_dict["OPTIONS"].get("timeout", 5))
-    run(alias, f"PRAGMA busy_timeout = {MAX_WAIT_MS:d}")
-    try:
-        with transaction.atomic(using=alias):
-            yield
-    finally:
-        run(alias, f"PRAGMA busy_timeout = {usual_ms:d}")
-
-
-def run(alias: str, statement: str) -> None:
-    """Run a statement that answers nothing."""
-    with connections[alias].cursor() as cursor:
-        cursor.execute(statement)
+    connection = connections[alias]
+    values = (entry.owner_id, entry.actor, entry.door, entry.query, entry.found, entry.at, list(ids))
+    savepoint = transaction.atomic(using=alias) if connection.in_atomic_block else nullcontext()
+    with savepoint, connection.cursor() as cursor:
+        cursor.execute(KEEP, values)
 
 
 def delete_expired_searches(*, now: datetime, slice_size: int = SLICE, claim: Claim | None = None) -> int:

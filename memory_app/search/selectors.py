@@ -23,6 +23,7 @@ from minara_site.access.models import User
 from minara_site.kernel.core.excerpt import Segment
 from minara_site.kernel.core.tickers import extract_finance_entities
 from minara_site.kernel.core.vocabulary import Category, Source
+from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.masking import mask, mask_segments
 from minara_site.kernel.guard.selectors import judge_stored
 from minara_site.kernel.ownership import Owner
@@ -205,7 +206,7 @@ def find(
         ranked = [ranker.ranked(each, facts[each.id]) for each in scored if each.id in facts]
         newest = sorted(ranked, key=lambda each: (each.facts.updated_at, each.facts.id), reverse=True)
         return newest[:limit]
-    return ranker.by_entities(scored, facts)[:limit]
+    return ranker.by_entities(scored, facts, most=limit)
 
 
 def gather(engine: Engine, request: SearchRequest, ranker: Ranker, meaning: Meaning, *, limit: int) -> Pool | None:
@@ -244,10 +245,8 @@ def find_accepted(
 
 def leave_out_refused(engine: Engine, ranked: list[Ranked], *, using: str) -> list[Ranked]:
     """Leave out what today's rules refuse though others accepted it; the guard's job will hold it (P-04)."""
-    if not ranked:
-        return ranked
-    ids = [each.facts.id for each in ranked]
-    refused = find_refused_of(ids, using=using)
+    stale = [each.facts.id for each in ranked if each.facts.rules_version != guard.RULES.version]
+    refused = find_refused_of(stale, using=using) if stale else set()
     if isinstance(engine, PastSearch):
         texts = {each.facts.id: each.facts.content for each in ranked if each.facts.id in engine.changed}
         refused |= {pk for pk, verdict in judge_stored(MEMORY_KIND, texts).items() if verdict.is_held}

@@ -48,10 +48,13 @@ def log_access(
     `reason` is why, as the caller said, `ends_at` until when they may go on.
     """
     viewer = principal.owner
-    AccessEntry.objects.bulk_create(
-        AccessEntry(at=now, viewer=viewer, owner_id=pk, kind=kind, object_id=object_id, reason=reason, ends_at=ends_at)
-        for pk in sorted(set(owner_ids) - {viewer.pk})
-    )
+    if others := sorted({*owner_ids} - {viewer.pk}):
+        AccessEntry.objects.bulk_create(
+            AccessEntry(
+                at=now, viewer=viewer, owner_id=pk, kind=kind, object_id=object_id, reason=reason, ends_at=ends_at
+            )
+            for pk in others
+        )
 
 
 def list_reveals() -> "QuerySet[AccessEntry]":

@@ -72,12 +72,13 @@ def file_name(origin: str) -> str:
 def load_names(actors: Iterable[str], *, known: User) -> dict[str, str]:
     """Return the names of users and the labels of keys by actor. Two queries at most, none for what is `known`."""
     parts = [(kind, name) for kind, _colon, name in map(str.partition, actors, repeat(":"))]
-    ids = {int(name) for kind, name in parts if kind == "user"}
-    users = [*([known] if known.pk in ids else ()), *User.objects.filter(pk__in=ids - {known.pk})]
+    ids = {int(name) for kind, name in parts if kind == "user"} - {known.pk}
+    users = [known, *(User.objects.filter(pk__in=ids) if ids else ())]
     names = {f"user:{user.pk}": user.get_short_name() for user in users}
-    prefixes = [name for kind, name in parts if kind == "key"]
-    keys = ApiKey.objects.filter(prefix__in=prefixes).exclude(label="").values_list("prefix", "label")
-    return names | {f"key:{prefix}": label for prefix, label in keys}
+    if prefixes := [name for kind, name in parts if kind == "key"]:
+        keys = ApiKey.objects.filter(prefix__in=prefixes).exclude(label="").values_list("prefix", "label")
+        names |= {f"key:{prefix}": label for prefix, label in keys}
+    return names
 
 
 def actor_label(actor: str, names: Mapping[str, str], reader: User | None = None) -> str:

@@ -12,7 +12,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+import psycopg
+
+from tests.lanes import SERVER
 
 NAMES = (
     "search",
@@ -26,6 +32,7 @@ NAMES = (
     "prompt",
     "pages",
     "http",
+    "postgresql",
     "slow",
     "embeddings",
     "hybrid",
@@ -37,6 +44,7 @@ NAMES = (
     "bundle",
     "refusals",
 )
+ON_POSTGRESQL = {"postgresql"}
 RECALL = "recall"
 TABLES = "tables"
 
@@ -44,16 +52,18 @@ TABLES = "tables"
 def run_one(name: str, scratch: Path, *, small: bool) -> None:
     """Measure one benchmark in this process and leave its figures in the scratch folder; or only make the tables."""
     os.environ["MINARA_DATA_DIR"] = str(scratch)
-    os.environ.pop("DATABASE_URL", None)
+    if name not in ON_POSTGRESQL:
+        os.environ.pop("DATABASE_URL", None)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "minara_site.settings")
     os.environ["MINARA_LOG_LEVEL"] = "ERROR"
     import django
 
     django.setup()
-    if name == TABLES:
+    if name == TABLES or name in ON_POSTGRESQL:
         from minara_site.kernel.processes.start import migrate_databases
 
         migrate_databases()
+    if name == TABLES:
         return
     figures = importlib.import_module(f"tests.bench.{name}").run(scratch, small=small)
     (scratch / "figures.json").write_text(json.dumps([figure.as_json() for figure in figures]))
@@ -67,10 +77,28 @@ def run_all(names: tuple[str, ...], *, small: bool) -> list[dict[str, object]]:
         for name in names:
             with tempfile.TemporaryDirectory(prefix=f"minara-bench-{name}-") as folder:
                 shutil.copytree(tables, folder, dirs_exist_ok=True)
-                run_inside(folder, name, *(["--small"] if small else []))
+                with database_for(name):
+                    run_inside(folder, name, *(["--small"] if small else []))
                 found = json.loads((Path(folder) / "figures.json").read_text())
             figures += [{"benchmark": name, **figure} for figure in found]
     return figures
+
+
+@contextmanager
+def database_for(name: str) -> Iterator[None]:
+    """Set DATABASE_URL to a new database during a benchmark that is on PostgreSQL."""
+    if name not in ON_POSTGRESQL:
+        yield
+        return
+    database = f"minara_bench_{os.getpid()}"
+    with psycopg.connect(SERVER, autocommit=True) as server:
+        server.execute(f"CREATE DATABASE {database}")
+        os.environ["DATABASE_URL"] = f"{SERVER.rpartition(chr(47))[0]}/{database}"
+        try:
+            yield
+        finally:
+            del os.environ["DATABASE_URL"]
+            server.execute(f"DROP DATABASE {database} WITH (FORCE)")
 
 
 def run_inside(folder: str, name: str, *flags: str) -> None:

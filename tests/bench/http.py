@@ -6,8 +6,9 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
 from multiprocessing import Pool
 from pathlib import Path
@@ -28,23 +29,48 @@ PORT = 8799
 MIN_SHARE = 0.6
 
 
+@dataclass(frozen=True)
+class Read:
+    """A request of the product and that of the bare view with the same query; `{q}` is two words in turn."""
+
+    name: str
+    product: str
+    bare: str
+
+
+SEARCH = Read("search", "/v1/memory/search?q={q}", "/bare/search?q={q}")
+LIST = Read("list of 50 memories", "/v1/memory?limit=50", "/bare/memory?limit=50")
+
+
 def run(scratch: Path, *, small: bool = False) -> list[Figure]:
-    """Measure requests per second of both views, in turns, three rounds each."""
+    """Measure the search."""
+    return measure(scratch, [SEARCH], small=small)
+
+
+def measure(scratch: Path, reads: Sequence[Read], *, small: bool) -> list[Figure]:
+    """Measure requests per second of product and bare view, in turns, three rounds each."""
     rows, requests = (5_000, 200) if small else (100_000, 1_500)
-    key = build(rows)
+    key, figures = build(rows), []
     with server(scratch):
-        paths = {"product": "/v1/memory/search?q=", "bare": "/bare/search?q="}
-        for path in paths.values():
-            load(path, key, 50)
-        rates = {name: [] for name in paths}
-        for _ in range(3):
-            for name, path in paths.items():
-                rates[name].append(load(path, key, requests))
-    product, bare = (sorted(rates[name])[1] for name in ("product", "bare"))
-    share = product / bare
+        for read in reads:
+            paths = {"product": read.product, "bare": read.bare}
+            for path in paths.values():
+                load(path, key, 50)
+            rates: dict[str, list[float]] = {name: [] for name in paths}
+            for _ in range(3):
+                for name, path in paths.items():
+                    rates[name].append(load(path, key, requests))
+            product, bare = (sorted(rates[name])[1] for name in ("product", "bare"))
+            figures += compare(read, product, bare, rows)
+    return figures
+
+
+def compare(read: Read, product: float, bare: float, rows: int) -> list[Figure]:
+    """Return the rate of the product, and its share of the bare view's."""
+    name, share = f"{read.name} through HTTP", product / bare
     return [
-        Figure("search through HTTP", product, "req/s", reference=f"bare view {bare:,.0f} req/s, {rows:,} rows"),
-        Figure("search through HTTP, share of the bare view", share, "x", ">= 0.60", share >= MIN_SHARE, "same run"),
+        Figure(name, product, "req/s", reference=f"bare view {bare:,.0f} req/s, {rows:,} rows"),
+        Figure(f"{name}, share of the bare view", share, "x", ">= 0.60", share >= MIN_SHARE, "same run"),
     ]
 
 
@@ -111,12 +137,16 @@ def client(path: str, key: str, requests: int, seed: int) -> float:
     """Send requests one after the other; return the seconds they took."""
     dice = random.Random(seed)
     connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=30)
-    begun = time.perf_counter()
+    found, begun = 0, time.perf_counter()
     for _ in range(requests):
         query = quote(f"{dice.choice(COMMON)} {dice.choice(RARE)}")
-        connection.request("GET", path + query, headers={"Authorization": f"Bearer {key}"})
+        connection.request("GET", path.format(q=query), headers={"Authorization": f"Bearer {key}"})
         answer = connection.getresponse()
-        answer.read()
+        text = answer.read()
         if answer.status != 200:
             raise RuntimeError(f"{path} answered {answer.status}")
-    return time.perf_counter() - begun
+        found += b'"content"' in text
+    seconds = time.perf_counter() - begun
+    if not found:
+        raise RuntimeError(f"{path} answered no rows")
+    return seconds

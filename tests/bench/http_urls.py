@@ -1,9 +1,10 @@
-"""The project's addresses and one bare view beside them that runs the reference query."""
+"""The project's addresses and bare views beside them that run the reference queries on this thread's connection."""
 
 import sqlite3
 import threading
 from typing import Any
 
+import psycopg
 from django.conf import settings
 from django.urls import path
 from ninja import NinjaAPI
@@ -12,7 +13,7 @@ from minara_site.access.api_auth import allow
 from minara_site.access.policy import Act
 from minara_site.urls import handler400, handler403, handler404, handler500
 from minara_site.urls import urlpatterns as project_urls
-from tests.bench.http_query import REFERENCE_SQL, reference_match
+from tests.bench.http_query import LIST, POSTGRESQL, SQLITE, postgresql_match, sqlite_match
 
 __all__ = ["handler400", "handler403", "handler404", "handler500"]
 
@@ -20,10 +21,13 @@ bare = NinjaAPI(urls_namespace="bare", docs_url=None, openapi_url=None)
 local = threading.local()
 
 
-def connection() -> sqlite3.Connection:
-    """Return this thread's own connection to the main file."""
+def connection() -> Any:
+    """Return this thread's own connection to the main database."""
     if not hasattr(local, "connection"):
-        local.connection = sqlite3.connect(settings.DATABASES["default"]["NAME"])
+        url = settings.MINARA.database_url
+        local.connection = (
+            psycopg.connect(url, autocommit=True) if url else sqlite3.connect(settings.DATABASES["default"]["NAME"])
+        )
     return local.connection
 
 
@@ -31,8 +35,19 @@ def connection() -> sqlite3.Connection:
 def search(request: Any, q: str) -> dict[str, Any]:
     """Run the raw query and answer its rows."""
     owner_id = request.principal.owner.pk
-    rows = connection().execute(REFERENCE_SQL, (reference_match(owner_id, q), owner_id)).fetchall()
-    return {"items": [{"id": row[0], "content": row[1], "score": row[2]} for row in rows]}
+    if settings.MINARA.database_url:
+        found = connection().execute(POSTGRESQL, {"match": postgresql_match(owner_id, q), "owner": owner_id})
+    else:
+        found = connection().execute(SQLITE, (sqlite_match(owner_id, q), owner_id))
+    return {"items": [{"id": row[0], "content": row[1], "score": row[2]} for row in found.fetchall()]}
+
+
+@bare.get("/memory", auth=allow(Act.MEMORY_READ))
+def memories(request: Any, limit: int) -> dict[str, Any]:
+    """Run the raw query of the list and answer its rows."""
+    found = connection().execute(LIST, (request.principal.owner.pk, limit))
+    names = [column.name for column in found.description]
+    return {"items": [dict(zip(names, row, strict=True)) for row in found.fetchall()]}
 
 
 urlpatterns = [*project_urls, path("bare/", bare.urls)]

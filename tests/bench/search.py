@@ -18,7 +18,7 @@ from memory_app.search.selectors import search_memories
 from minara_site.access.models import User
 from minara_site.kernel.errors import Invalid
 from tests.bench.figures import Figure, percentile, timed
-from tests.bench.http_query import REFERENCE_SQL
+from tests.bench.http_query import SQLITE
 from tests.bench.texts import BEGIN, CATEGORIES, COMMON, EVERYWHERE, RARE, make_owners, make_texts
 from tests.kit.shared import SHARED, corpus
 
@@ -111,7 +111,7 @@ def against_raw(owners: list[User]) -> list[Figure]:
 def one_round(base: sqlite3.Connection, owner: User, query: str, match: str) -> tuple[float, float]:
     """Return the seconds of the product's search and of the raw query."""
     product = timed(lambda: search_memories(owner=owner, query=query))
-    return product, timed(lambda: base.execute(REFERENCE_SQL, (match, owner.pk)).fetchall())
+    return product, timed(lambda: base.execute(SQLITE, (match, owner.pk)).fetchall())
 
 
 def compare(kind: str, ours: list[float], raws: list[float], *, bound: bool) -> Figure:

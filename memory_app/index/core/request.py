@@ -74,3 +74,4 @@ class Facts(NamedTuple):
     created_at: datetime
     updated_at: datetime
     fact_type: str = ""
+    rules_version: str = ""

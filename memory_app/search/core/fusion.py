@@ -132,7 +132,7 @@ class Fuser:
     def order(self, fusion: Fusion, *, most: int | None = None) -> list[Ranked]:
         """Return the first of the pool in the order of this fusion; of equals the newer memory comes first."""
         if fusion is Fusion.TEXT:
-            return self.ranker.by_entities(self.pool.scored, self.pool.facts)[:most]
+            return self.ranker.by_entities(self.pool.scored, self.pool.facts, most=most)
         best = sorted(self.scores(fusion).items(), key=lambda pair: (-pair[1], -pair[0]))[:most]
         return [self.ranked(memory_id, fusion, score) for memory_id, score in best]
 

@@ -9,6 +9,7 @@ them change nothing. Recall@10 without and with closeness: LoCoMo .626 and .643,
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from heapq import nlargest, nsmallest
 from typing import Self
 
 from memory_app.index.core.bm25 import Bm25
@@ -123,10 +124,16 @@ class Ranker:
             bonus += PAIR_BONUS * sum(map(stems.__contains__, likely))
         return bonus
 
-    def by_entities(self, scored: Sequence[Scored], facts: Mapping[int, Facts]) -> list[Ranked]:
-        """Return the hits with the entities that they share with the query, best first; ties stay as they are."""
-        ranked = [self.ranked(each, facts[each.id]) for each in scored if each.id in facts]
-        return sorted(ranked, key=lambda each: -each.score)
+    def by_entities(self, scored: Sequence[Scored], facts: Mapping[int, Facts], *, most: int) -> list[Ranked]:
+        """Return the best hits with the entities that they share with the query; ties stay as they are.
+
+        What all of the query's entities could not lift among them is not read for entities.
+        """
+        known = [each for each in scored if each.id in facts]
+        floor = nlargest(most, (each.bm25 + each.closeness for each in known))[-1] if len(known) > most else 0.0
+        lifted = entity_factor(self.entities)
+        near = (each for each in known if (each.bm25 + each.closeness) * lifted >= floor)
+        return nsmallest(most, (self.ranked(each, facts[each.id]) for each in near), key=lambda each: -each.score)
 
     def ranked(self, scored: Scored, facts: Facts) -> Ranked:
         """Return one hit with its final score."""

@@ -27,11 +27,11 @@ def matches(*contents, total=100):
     return Matches(range(1, len(contents) + 1), [prepare(content) for content in contents], total)
 
 
-def rank(query, *contents, limit=10, total=100):
-    """Return the hits of these texts, numbered from 1."""
+def rank(query, *contents, limit=10, total=100, most=100):
+    """Return the best hits of these texts, numbered from 1."""
     order = ranker(query)
     facts = {n: Facts(n, 7, "lesson", content, None, "", "", NOON, NOON) for n, content in enumerate(contents, start=1)}
-    return order.by_entities(order.by_keywords(matches(*contents, total=total), limit=limit), facts)
+    return order.by_entities(order.by_keywords(matches(*contents, total=total), limit=limit), facts, most=most)
 
 
 @table(
@@ -127,3 +127,13 @@ def test_can_keep_another_order():
     found = ranker("btc").as_they_come(matches("eth", "btc btc", "btc"), limit=2)
     assert [each.id for each in found] == [1, 2]
     assert found[0].bm25 == 0 < found[1].bm25
+
+
+def test_few_hits_are_the_first_of_many():
+    """Shared entities lift a text over some that have the words more often, and not over the others."""
+    contents = [f"{'stop ' * (1 + n % 4)}{'btc ' * (n % 3 == 0)}{'eth ' * (n % 5 == 0)}filler {n}" for n in range(24)]
+    order = rank("stop btc eth", *contents, limit=24)
+    assert [hit.score for hit in order] == sorted((hit.score for hit in order), reverse=True)
+    assert [rank("stop btc eth", *contents, limit=24, most=most) for most in range(1, 25)] == [
+        order[:most] for most in range(1, 25)
+    ]
