@@ -105,8 +105,9 @@ def facts_of(connection: BaseDatabaseWrapper, ids: Sequence[int], request: Searc
     """
     where, values = conditions(connection, request)
     times = f"{moment.format('m.created_at')}, {moment.format('m.updated_at')}"
-    columns = "m.id, m.owner_id, m.category, m.content, m.source, m.origin, m.actor"
-    return f"SELECT {columns}, {times}, m.fact_type, m.rules_version FROM memories m WHERE m.id IN ({places(ids)}) AND {where}", [*ids, *values]
+    columns = f"m.id, m.owner_id, m.category, m.content, m.source, m.origin, m.actor, {times}, m.fact_type"
+    allowed = f"m.id IN ({places(ids)}) AND {where}"
+    return f"SELECT {columns}, m.rules_version FROM memories m WHERE {allowed}", [*ids, *values]
 
 
 def kept_ids(connection: BaseDatabaseWrapper, request: SearchRequest, matching: Sql | None) -> Sql:

@@ -75,10 +75,10 @@ class SqliteSearch:
 
     def load(self, ids: Sequence[int], request: SearchRequest) -> dict[int, Facts]:
         """Return what the hits show of these memories, by id; what the request does not allow is left out."""
-        moment = "{} || '+00:00'"  # as text: cheaper than Django's converter
+        rows = self.rows(facts_of(self.connection, ids, request, "{} || '+00:00'"))  # cheaper than Django's converter
         return {
-            columns[0]: Facts._make((*columns, *map(datetime.fromisoformat, (created, updated)), fact_type))
-            for *columns, created, updated, fact_type in self.rows(facts_of(self.connection, ids, request, moment))
+            columns[0]: Facts._make((*columns, *map(datetime.fromisoformat, (created, updated)), fact_type, rules))
+            for *columns, created, updated, fact_type, rules in rows
         }
 
     def kept(self, request: SearchRequest, node: Node | None) -> set[int]:

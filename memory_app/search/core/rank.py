@@ -124,12 +124,13 @@ class Ranker:
             bonus += PAIR_BONUS * sum(map(stems.__contains__, likely))
         return bonus
 
-    def by_entities(self, scored: Sequence[Scored], facts: Mapping[int, Facts], *, most: int) -> list[Ranked]:
+    def by_entities(self, scored: Sequence[Scored], facts: Mapping[int, Facts], *, most: int | None) -> list[Ranked]:
         """Return the best hits with the entities that they share with the query; ties stay as they are.
 
         What all of the query's entities could not lift among them is not read for entities.
         """
         known = [each for each in scored if each.id in facts]
+        most = len(known) if most is None else most
         floor = nlargest(most, (each.bm25 + each.closeness for each in known))[-1] if len(known) > most else 0.0
         lifted = entity_factor(self.entities)
         near = (each for each in known if (each.bm25 + each.closeness) * lifted >= floor)

@@ -104,7 +104,7 @@ class TestNeverFailsASearch:
             other.execute("BEGIN IMMEDIATE")
             with CaptureQueriesContext(connections[log_database()]) as statements:
                 log_search(principal=browser(ana), owner=ana, query="btc", ids=[1], now=NOON, door=Surface.PAGE)
-            assert statements[0]["sql"] == f"PRAGMA busy_timeout = {MAX_WAIT_MS}"  # the file's own patience is 20 s
+            assert statements[1]["sql"] == f"PRAGMA busy_timeout = {MAX_WAIT_MS}"  # the file's own patience is 20 s
             other.execute("ROLLBACK")
         other.close()
         assert SearchLogEntry.objects.count() == 1
