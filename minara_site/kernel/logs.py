@@ -51,6 +51,7 @@ def logging_config(level: str, *, as_json: bool) -> dict[str, Any]:
             "httpx2": {"level": "WARNING"},  # at INFO it names every address that is called
             "httpcore2": {"level": "WARNING"},  # at DEBUG it writes the headers of answers
             "fido2": {"level": "WARNING"},  # at INFO it names the passkeys
+            **dict.fromkeys(("celery", "kombu", "amqp"), {"level": "ERROR"}),  # below it they repeat what our lines say
             "django-q": {"level": "WARNING", "handlers": ["stderr"], "propagate": False},
         },
     }
