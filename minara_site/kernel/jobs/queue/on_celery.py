@@ -7,6 +7,7 @@ sent by then may arrive or not; the sweep sends it again. A broker that failed i
 import os
 import signal
 import time
+import warnings
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from multiprocessing import get_context
@@ -18,6 +19,7 @@ import kombu.transport.redis  # noqa: F401 - both now, so that no request waits 
 import structlog
 from celery import Celery, signals
 from celery.apps.worker import Worker, install_worker_term_handler
+from celery.exceptions import SecurityWarning
 from django.conf import settings
 from django.db import close_old_connections, connections
 from django_q.timeout import TimeoutHandler
@@ -27,8 +29,8 @@ from minara_site.kernel.processes import lifeline
 QUEUE = settings.Q_CLUSTER["name"]
 TIMEOUT_SECONDS = settings.Q_CLUSTER["timeout"]
 MAX_WAIT_SECONDS = 0.15
-CLOSED_SECONDS = 5
 SOCKET_SECONDS = 1
+PAUSE_SECONDS = 5  # after a broker failed
 KILL_AFTER_SECONDS = 3  # after its time, a job that does not let itself be stopped
 STOP_SECONDS = 8
 
@@ -49,7 +51,12 @@ app.conf.update(
     worker_redirect_stdouts=False,
     broker_connection_max_retries=None,
     broker_connection_retry_on_startup=True,
-    broker_transport_options={"visibility_timeout": settings.Q_CLUSTER["retry"], "socket_keepalive": True},
+    broker_transport_options={
+        "visibility_timeout": settings.Q_CLUSTER["retry"],
+        "socket_connect_timeout": PAUSE_SECONDS,
+        "socket_timeout": PAUSE_SECONDS,
+        "socket_keepalive": True,
+    },
 )
 signals.setup_logging.connect(lambda **_facts: None, weak=False)  # the lines stay ours
 
@@ -97,7 +104,7 @@ class Broker:
             )
             return act(self.producer, *arguments)
         except BaseException:
-            self.closed_until = time.monotonic() + CLOSED_SECONDS
+            self.closed_until = time.monotonic() + PAUSE_SECONDS
             self.disconnect()
             raise
 
@@ -137,10 +144,7 @@ def push_beat() -> bool:
 
 def send(task: str, *arguments: int) -> bool:
     """Queue one call by name; a broker that does not answer is survived."""
-    is_sent = broker.ask(publish, task, arguments, seconds=MAX_WAIT_SECONDS) is not None
-    if not is_sent:
-        log.warning("job_not_queued", function=task, arguments=arguments)
-    return is_sent
+    return broker.ask(publish, task, arguments, seconds=MAX_WAIT_SECONDS) is not None
 
 
 def publish(producer: Any, task: str, arguments: tuple[int, ...]) -> bool:
@@ -234,4 +238,8 @@ def work() -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    QuietWorker(app=app, quiet=True, without_gossip=True, without_mingle=True, without_heartbeat=True).start()
+    warnings.simplefilter("ignore", SecurityWarning)  # its advice for root is an option that we do not have
+    worker = QuietWorker(app=app, quiet=True, without_gossip=True, without_mingle=True, without_heartbeat=True)
+    worker.start()
+    if worker.exitcode:  # a broker that refuses for good; its owner starts it again
+        time.sleep(PAUSE_SECONDS)
