@@ -36,6 +36,7 @@ NAMES = (
     "suggestions",
     "bundle",
     "refusals",
+    "jobs",
 )
 RECALL = "recall"
 TABLES = "tables"
