@@ -72,10 +72,16 @@ class Broker:
         self.producer: Any = None
 
     def ask(self, act: Callable[..., Result], *arguments: Any, seconds: float) -> Result | None:
-        """Return the answer, None when there is none within the time or the broker has just failed."""
-        if not self.asked.done() or time.monotonic() < self.closed_until:
+        """Return the answer, None when there is none within the time.
+
+        What is asked while an earlier act is late is not waited for; what is asked just after a failure is not tried.
+        """
+        if time.monotonic() < self.closed_until:
             return None
+        is_late = not self.asked.done()
         self.asked = self.thread.submit(self.act, act, arguments)
+        if is_late:
+            return None
         try:
             return self.asked.result(seconds)
         except Exception as error:  # noqa: BLE001 - brokers and their libraries fail in many ways
@@ -84,6 +90,8 @@ class Broker:
 
     def act(self, act: Callable[..., Result], arguments: tuple[Any, ...]) -> Result:
         """Do it; a connection of old, which the broker may have ended, is replaced once."""
+        if time.monotonic() < self.closed_until:
+            raise ConnectionError
         try:
             if self.producer is not None:
                 try:
