@@ -156,6 +156,7 @@ def send(task: str, *arguments: int) -> bool:
 
 
 def publish(producer: Any, task: str, arguments: tuple[int, ...]) -> bool:
+    """Send a message; its arrival is the answer."""
     app.send_task(task, arguments, producer=producer, retry=False)
     return True
 
@@ -166,6 +167,7 @@ def count_waiting() -> int | None:
 
 
 def measure_queue(producer: Any) -> int:
+    """Return the length of the queue, which is made where there is none."""
     declared = producer.channel.queue_declare(queue=QUEUE, durable=True, auto_delete=False)
     return int(declared.message_count)
 
