@@ -26,8 +26,9 @@ from django_q.timeout import TimeoutHandler
 
 from minara_site.kernel.processes import lifeline
 
-QUEUE = settings.Q_CLUSTER["name"]
-TIMEOUT_SECONDS = settings.Q_CLUSTER["timeout"]
+LIMITS: dict[str, Any] = settings.Q_CLUSTER
+QUEUE = LIMITS["name"]
+TIMEOUT_SECONDS = LIMITS["timeout"]
 MAX_WAIT_SECONDS = 0.15
 SOCKET_SECONDS = 1
 PAUSE_SECONDS = 5  # after a broker failed
@@ -44,7 +45,7 @@ app.conf.update(
     task_acks_late=True,
     task_reject_on_worker_lost=True,
     task_time_limit=TIMEOUT_SECONDS + KILL_AFTER_SECONDS,
-    worker_concurrency=settings.Q_CLUSTER["workers"],
+    worker_concurrency=LIMITS["workers"],
     worker_prefetch_multiplier=1,
     worker_enable_remote_control=False,
     worker_hijack_root_logger=False,
@@ -52,7 +53,7 @@ app.conf.update(
     broker_connection_max_retries=None,
     broker_connection_retry_on_startup=True,
     broker_transport_options={
-        "visibility_timeout": settings.Q_CLUSTER["retry"],
+        "visibility_timeout": LIMITS["retry"],
         "socket_connect_timeout": PAUSE_SECONDS,
         "socket_timeout": PAUSE_SECONDS,
         "socket_keepalive": True,
@@ -79,11 +80,11 @@ class Broker:
         if time.monotonic() < self.closed_until:
             return None
         is_late = not self.asked.done()
-        self.asked = self.thread.submit(self.act, act, arguments)
+        self.asked = asked = self.thread.submit(self.act, act, arguments)
         if is_late:
             return None
         try:
-            return self.asked.result(seconds)
+            return asked.result(seconds)
         except Exception as error:  # noqa: BLE001 - brokers and their libraries fail in many ways
             log.warning("broker_failed", error=type(error).__name__)
             return None
