@@ -20,7 +20,7 @@ def broker(monkeypatch):
 
     def use(url):
         monkeypatch.setitem(on_celery.app.conf, "broker_url", url)
-        on_celery.open_broker()
+        monkeypatch.setattr(on_celery, "broker", on_celery.Broker())
         return on_celery.broker
 
     yield use

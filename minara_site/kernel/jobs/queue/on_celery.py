@@ -4,14 +4,13 @@ Nobody waits long for the broker, whatever it does: a thread sends, and its call
 sent by then may arrive or not; the sweep sends it again. A broker that failed is left alone for some seconds.
 """
 
-import os
 import signal
 import time
-import warnings
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from multiprocessing import get_context
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import urlsplit
 
 import kombu.transport.pyamqp
@@ -19,7 +18,6 @@ import kombu.transport.redis  # noqa: F401 - both now, so that no request waits 
 import structlog
 from celery import Celery, signals
 from celery.apps.worker import Worker, install_worker_term_handler
-from celery.exceptions import SecurityWarning
 from django.conf import settings
 from django.db import close_old_connections, connections
 from django_q.timeout import TimeoutHandler
@@ -28,14 +26,11 @@ from minara_site.kernel.processes import lifeline
 
 LIMITS: dict[str, Any] = settings.Q_CLUSTER
 QUEUE = LIMITS["name"]
-TIMEOUT_SECONDS = LIMITS["timeout"]
 MAX_WAIT_SECONDS = 0.15
 SOCKET_SECONDS = 1
 PAUSE_SECONDS = 5  # after a broker failed
-KILL_AFTER_SECONDS = 3  # after its time, a job that does not let itself be stopped
 STOP_SECONDS = 8
-
-Result = TypeVar("Result")
+TIMEOUTS = ("socket_connect_timeout", "socket_timeout", "read_timeout", "write_timeout")  # of Redis, and of RabbitMQ
 
 log = structlog.get_logger(__name__)
 app = Celery("minara", broker=settings.MINARA.minara_broker_url, fixups=(), set_as_current=False)
@@ -44,18 +39,16 @@ app.conf.update(
     task_ignore_result=True,  # job_runs is the record
     task_acks_late=True,
     task_reject_on_worker_lost=True,
-    task_time_limit=TIMEOUT_SECONDS + KILL_AFTER_SECONDS,
+    task_time_limit=LIMITS["timeout"] + 3,  # of a job that does not let itself be stopped before
     worker_concurrency=LIMITS["workers"],
     worker_prefetch_multiplier=1,
     worker_enable_remote_control=False,
     worker_hijack_root_logger=False,
-    worker_redirect_stdouts=False,
     broker_connection_max_retries=None,
     broker_connection_retry_on_startup=True,
     broker_transport_options={
+        **dict.fromkeys(TIMEOUTS[:2], PAUSE_SECONDS),
         "visibility_timeout": LIMITS["retry"],
-        "socket_connect_timeout": PAUSE_SECONDS,
-        "socket_timeout": PAUSE_SECONDS,
         "socket_keepalive": True,
     },
 )
@@ -66,51 +59,40 @@ class Broker:
     """The connection of this process, used by one thread alone."""
 
     def __init__(self) -> None:
-        self.thread = ThreadPoolExecutor(1, thread_name_prefix="broker")
-        self.asked: Future[Any] = Future()
-        self.asked.set_result(None)
+        self.thread = ThreadPoolExecutor(1)
+        self.asked: Future[Any] | None = None
         self.closed_until = 0.0
         self.producer: Any = None
 
-    def ask(self, act: Callable[..., Result], *arguments: Any, seconds: float) -> Result | None:
+    def ask(self, act: Callable[..., Any], *arguments: Any, seconds: float) -> Any:
         """Return the answer, None when there is none within the time.
 
         What is asked while an earlier act is late is not waited for; what is asked just after a failure is not tried.
         """
         if time.monotonic() < self.closed_until:
             return None
-        is_late = not self.asked.done()
-        self.asked = asked = self.thread.submit(self.act, act, arguments)
-        if is_late:
-            return None
+        is_late = self.asked is not None and not self.asked.done()
+        self.asked = self.thread.submit(self.act, act, arguments)
         try:
-            return asked.result(seconds)
+            return None if is_late else self.asked.result(seconds)
         except Exception as error:  # noqa: BLE001 - brokers and their libraries fail in many ways
             log.warning("broker_failed", error=type(error).__name__)
             return None
 
-    def act(self, act: Callable[..., Result], arguments: tuple[Any, ...]) -> Result:
+    def act(self, act: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         """Do it; a connection of old, which the broker may have ended, is replaced once."""
         if time.monotonic() < self.closed_until:
             raise ConnectionError
         try:
             if self.producer is not None:
-                try:
+                with suppress(Exception):
                     return act(self.producer, *arguments)
-                except Exception:  # noqa: BLE001 - see above
-                    self.disconnect()
-            self.producer = app.amqp.Producer(
-                app.connection_for_write(
-                    connect_timeout=SOCKET_SECONDS,
-                    heartbeat=0,
-                    transport_options={
-                        "max_retries": 0,
-                        "confirm_publish": True,
-                        **dict.fromkeys(("socket_connect_timeout", "socket_timeout"), SOCKET_SECONDS),
-                        **dict.fromkeys(("read_timeout", "write_timeout"), SOCKET_SECONDS),
-                    },
-                )
+                self.disconnect()
+            options = {**dict.fromkeys(TIMEOUTS, SOCKET_SECONDS), "max_retries": 0, "confirm_publish": True}
+            connection = app.connection_for_write(
+                connect_timeout=SOCKET_SECONDS, heartbeat=0, transport_options=options
             )
+            self.producer = app.amqp.Producer(connection)
             return act(self.producer, *arguments)
         except BaseException:
             self.closed_until = time.monotonic() + PAUSE_SECONDS
@@ -124,53 +106,34 @@ class Broker:
             producer.connection.collect(SOCKET_SECONDS)
 
     def close(self) -> None:
-        """End the thread and the connection."""
+        """End the thread and the connection; neither lives through a fork."""
         self.thread.submit(self.disconnect)
         self.thread.shutdown()
+        self.thread = ThreadPoolExecutor(1)
 
 
 broker = Broker()
 
 
-def open_broker() -> None:
-    """Begin anew: neither a thread nor a connection lives through a fork."""
-    global broker  # noqa: PLW0603 - a fact about this process
-    broker = Broker()
-
-
-os.register_at_fork(after_in_child=open_broker)
-
-
-def push(run_id: int) -> bool:
+def push(*run_id: int) -> bool:
     """Queue a run's id. False says that the broker did not take it in time; the sweep will send it again."""
-    return send("execute", run_id)
+    return broker.ask(publish, run_id, seconds=MAX_WAIT_SECONDS) is not None
 
 
-def push_beat() -> bool:
-    """Queue a sign of life, for a worker to write."""
-    return send("beat")
+push_beat = push  # a message without an id asks for a sign of life
 
 
-def send(task: str, *arguments: int) -> bool:
-    """Queue one call by name; a broker that does not answer is survived."""
-    return broker.ask(publish, task, arguments, seconds=MAX_WAIT_SECONDS) is not None
-
-
-def publish(producer: Any, task: str, arguments: tuple[int, ...]) -> bool:
+def publish(producer: Any, run_id: tuple[int, ...]) -> bool:
     """Send a message; its arrival is the answer."""
-    app.send_task(task, arguments, producer=producer, retry=False)
+    app.send_task("work", run_id, producer=producer, retry=False)
     return True
 
 
 def count_waiting() -> int | None:
     """Return how many messages no cluster has taken yet; None when the broker does not answer."""
-    return broker.ask(measure_queue, seconds=4 * SOCKET_SECONDS)
-
-
-def measure_queue(producer: Any) -> int:
-    """Return the length of the queue, which is made where there is none."""
-    declared = producer.channel.queue_declare(queue=QUEUE, durable=True, auto_delete=False)
-    return int(declared.message_count)
+    declare = {"queue": QUEUE, "durable": True, "auto_delete": False}
+    found = broker.ask(lambda producer: producer.channel.queue_declare(**declare), seconds=4 * SOCKET_SECONDS)
+    return found and int(found.message_count)
 
 
 def get_runner_name() -> str:
@@ -179,26 +142,14 @@ def get_runner_name() -> str:
     return f"Celery, {parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 
-@app.task(name="execute")  # type: ignore[untyped-decorator]
-def execute(run_id: int) -> None:
-    """Run what the message names; a job that takes too long is stopped as django-q2 does it."""
+@app.task(name="work")  # type: ignore[untyped-decorator]
+def work(*run_id: int) -> None:
+    """Do what a message asks for; what takes too long is stopped as django-q2 does it, and queued again."""
     from minara_site.kernel.jobs import runner
 
     close_old_connections()
-    try:
-        with TimeoutHandler(TIMEOUT_SECONDS):
-            runner.execute(run_id)
-    except SystemExit:
-        pass  # the runner has queued it again
-
-
-@app.task(name="beat")  # type: ignore[untyped-decorator]
-def beat() -> None:
-    """Show that messages reach a worker."""
-    from minara_site.kernel.jobs import runner
-
-    close_old_connections()
-    runner.beat()
+    with suppress(SystemExit), TimeoutHandler(LIMITS["timeout"]):
+        (runner.execute if run_id else runner.beat)(*run_id)
 
 
 app.finalize()
@@ -213,11 +164,10 @@ class Cluster:
         self.process: Any = None
 
     def start(self) -> None:
-        """Fork Celery's process, which forks the rest. No connection may live through a fork."""
+        """Fork Celery's process, which forks the rest."""
         connections.close_all()
         broker.close()
-        open_broker()
-        self.process = get_context("fork").Process(target=work, name="celery")
+        self.process = get_context("fork").Process(target=run_worker, name="celery")
         self.process.start()
 
     @property
@@ -227,11 +177,9 @@ class Cluster:
 
     def stop(self) -> None:
         """Let running jobs finish for `STOP_SECONDS`, then end them; their leases bring them back."""
-        if not self.is_alive:
-            return
-        self.process.terminate()
-        self.process.join(STOP_SECONDS)
-        if self.process.is_alive():
+        if self.is_alive:
+            self.process.terminate()
+            self.process.join(STOP_SECONDS)
             self.process.kill()
             self.process.join()
 
@@ -244,12 +192,11 @@ class QuietWorker(Worker):  # type: ignore[misc]
         install_worker_term_handler(worker, verbose=False)
 
 
-def work() -> None:
+def run_worker() -> None:
     """Run Celery in this process, without its talk to other workers."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    warnings.simplefilter("ignore", SecurityWarning)  # its advice for root is an option that we do not have
     worker = QuietWorker(app=app, quiet=True, without_gossip=True, without_mingle=True, without_heartbeat=True)
     worker.start()
     if worker.exitcode:  # a broker that refuses for good; its owner starts it again
