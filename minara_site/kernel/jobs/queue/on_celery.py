@@ -26,7 +26,7 @@ from minara_site.kernel.processes import lifeline
 
 LIMITS: dict[str, Any] = settings.Q_CLUSTER
 QUEUE = LIMITS["name"]
-MAX_WAIT_SECONDS = 0.15
+MAX_WAIT_SECONDS = 0.1
 SOCKET_SECONDS = 1
 PAUSE_SECONDS = 5  # after a broker failed
 STOP_SECONDS = 8
