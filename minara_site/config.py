@@ -10,6 +10,7 @@ import secrets
 from collections.abc import Iterable
 from decimal import Decimal
 from enum import StrEnum
+from importlib.util import find_spec
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Annotated, ClassVar
@@ -20,7 +21,14 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict, Settin
 
 Network = IPv4Network | IPv6Network
 Usd = Annotated[Decimal, Field(ge=0, le=1_000_000, max_digits=14, decimal_places=8)]
-SECRETS = {"ANTHROPIC_API_KEY", "DATABASE_URL", "EMBEDDING_API_KEY", "GATEWAY_AUTH_TOKEN", "MINARA_SECRET_KEY"}
+SECRETS = {
+    "ANTHROPIC_API_KEY",
+    "DATABASE_URL",
+    "EMBEDDING_API_KEY",
+    "GATEWAY_AUTH_TOKEN",
+    "MINARA_BROKER_URL",
+    "MINARA_SECRET_KEY",
+}
 NOT_REPEATED = SECRETS | {
     "ANTHROPIC_BASE_URL",
     "EMBEDDING_BASE_URL",
@@ -54,6 +62,13 @@ class EmbeddingProviderName(StrEnum):
     LOCAL = "local"
     OPENAI = "openai"
     VOYAGE = "voyage"
+
+
+class JobRunner(StrEnum):
+    """What brings jobs to workers; `q2` is django-q2 in the database."""
+
+    Q2 = "q2"
+    CELERY = "celery"
 
 
 class CourtMode(StrEnum):
@@ -475,6 +490,16 @@ class Config(BaseSettings):
         le=86400,
         description=_("Seconds after which a job is stopped and tried again, 10 to 86400.") + " Read by jobs.",
     )
+    minara_jobs: JobRunner = Field(
+        default=JobRunner.Q2,
+        description=_("q2 or celery: what brings jobs to workers; celery is for more than one machine.")
+        + " Read by jobs.",
+    )
+    minara_broker_url: str = Field(
+        default="",
+        description=_("Where celery keeps its messages: redis://:password@host:6379/0 or amqp://user:password@host//.")
+        + " Read by jobs.",
+    )
 
     @field_validator("minara_trusted_proxies", mode="before")
     @classmethod
@@ -526,6 +551,17 @@ class Config(BaseSettings):
             raise ValueError("names port 0")
         return value
 
+    @field_validator("minara_broker_url")
+    @classmethod
+    def check_broker_url(cls, value: str) -> str:
+        """Accept Redis and RabbitMQ."""
+        parts = urlsplit(value)
+        if value and (parts.scheme not in {"redis", "rediss", "amqp", "amqps"} or not parts.hostname):
+            raise ValueError("must look like redis://:password@host:6379/0 or amqp://user:password@host:5672//")
+        if parts.port == 0:  # raises beyond 65535
+            raise ValueError("names port 0")
+        return value
+
     @field_validator("embedding_base_url", "anthropic_base_url", "market_base_url")
     @classmethod
     def check_base_url(cls, value: str) -> str:
@@ -571,6 +607,7 @@ def load_config() -> Config:
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f".env: cannot be read: {error}") from None
     refuse_key_of_another_place(config)
+    check_job_runner(config)
     return config
 
 
@@ -587,6 +624,16 @@ def refuse_key_of_another_place(config: Config) -> None:
             f"ANTHROPIC_BASE_URL: comes from {places[1]} and ANTHROPIC_API_KEY from {places[0]}; "
             "set both in the same place, so that no key is sent to an address that it is not meant for"
         )
+
+
+def check_job_runner(config: Config) -> None:
+    """Refuse Celery without its packages or its broker. Raises ConfigError."""
+    if config.minara_jobs is not JobRunner.CELERY:
+        return
+    if not (find_spec("celery") and find_spec("redis")):
+        raise ConfigError("MINARA_JOBS: celery needs more packages; run: pip install 'minara[scale]'")
+    if not config.minara_broker_url:
+        raise ConfigError("MINARA_BROKER_URL: is needed with MINARA_JOBS=celery, for instance redis://127.0.0.1:6379/0")
 
 
 def open_data_folder(config: Config) -> Path:

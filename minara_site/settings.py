@@ -122,7 +122,7 @@ else:
     for database in DATABASES.values():
         database["CONN_MAX_AGE"] = None
 
-Q_CLUSTER = {
+Q_CLUSTER = {  # Celery takes its name, workers, timeout and retry from here too
     "name": "minara",
     "orm": QUEUE_DATABASE,
     "workers": MINARA.minara_job_workers,

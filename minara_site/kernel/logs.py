@@ -51,6 +51,9 @@ def logging_config(level: str, *, as_json: bool) -> dict[str, Any]:
             "httpx2": {"level": "WARNING"},  # at INFO it names every address that is called
             "httpcore2": {"level": "WARNING"},  # at DEBUG it writes the headers of answers
             "fido2": {"level": "WARNING"},  # at INFO it names the passkeys
+            **{name: {"level": "ERROR"} for name in ("celery", "kombu", "amqp")},  # below it they repeat our lines
+            "celery.worker.request": {"level": "CRITICAL"},  # a trace for each worker that died
+            "multiprocessing": {"level": "ERROR", "handlers": ["stderr"], "propagate": False},  # Celery's pool
             "django-q": {"level": "WARNING", "handlers": ["stderr"], "propagate": False},
         },
     }

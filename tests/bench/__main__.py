@@ -43,6 +43,7 @@ NAMES = (
     "suggestions",
     "bundle",
     "refusals",
+    "jobs",
 )
 ON_POSTGRESQL = {"postgresql"}
 RECALL = "recall"

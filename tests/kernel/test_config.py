@@ -1,5 +1,6 @@
 """The environment: typed, named once, and documented."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,9 @@ def test_example_file_holds_every_variable_with_its_default_and_who_reads_it():
         ("DATABASE_URL", "mysql://u:canary@h/db", "must look like postgres://"),
         ("DATABASE_URL", "postgres://u:canary@h:port/db", "Port could not be cast"),
         ("DATABASE_URL", "postgres://u:canary@h", "must look like postgres://"),
+        ("MINARA_BROKER_URL", "http://u:canary@h", "must look like redis://"),
+        ("MINARA_BROKER_URL", "redis://:canary@h:66000", "Port out of range"),
+        ("MINARA_JOBS", "cron", "'q2' or 'celery'"),
         ("EMBEDDING_BASE_URL", "https://u:canary@h/v1", "must hold no password"),
         ("EMBEDDING_BASE_URL", "https://h/v1?api-key=canary", "must hold no password"),
         ("MINARA_PUBLIC_URL", "ftp://example.com", "must look like https://"),
@@ -74,6 +78,17 @@ def test_names_the_wrong_variable_in_one_line(monkeypatch, name, value, line):
     assert line in text
     assert "\n" not in text
     assert "canary" not in text
+
+
+def test_celery_asks_for_its_broker_and_its_packages(monkeypatch):
+    monkeypatch.setenv("MINARA_JOBS", "celery")
+    with pytest.raises(ConfigError, match="MINARA_BROKER_URL: is needed with MINARA_JOBS=celery"):
+        load_config()
+    monkeypatch.setenv("MINARA_BROKER_URL", "redis://h")
+    load_config()
+    monkeypatch.setitem(sys.modules, "celery", None)
+    with pytest.raises(ConfigError, match=r"pip install 'minara\[scale\]'"):
+        load_config()
 
 
 def test_reads_lists_at_commas_and_an_empty_variable_as_its_default(monkeypatch):

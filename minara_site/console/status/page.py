@@ -11,6 +11,8 @@ from minara_site.console.status.selectors import Judged, Queue, Ran, Status
 from minara_site.kernel.db import is_sqlite
 from minara_site.kernel.host import Storage
 from minara_site.kernel.jobs.models import RunState
+from minara_site.kernel.jobs.queue import get_runner_name
+from minara_site.kernel.jobs.selectors import SEEN_WITHIN
 from minara_site.kernel.llm.endpoint import Models
 from minara_site.web.filters import Text
 from minara_site.web.lists import total_label
@@ -65,6 +67,7 @@ def work_facts(queue: Queue, now: datetime) -> list[Fact]:
     start = _("No worker was seen within the last minute. Start one: minara worker")
     return [
         Fact(_("Workers"), total_label(queue.workers), GOOD if works else BAD, "" if works else start, queue.seen_at),
+        runner_fact(queue.broker_seen_at, now),
         Fact(
             _("Runs that wait"),
             total_label(queue.waiting),
@@ -77,6 +80,13 @@ def work_facts(queue: Queue, now: datetime) -> list[Fact]:
         Fact(_("Runs now"), total_label(queue.running)),
         Fact(_("Failed in 7 days"), total_label(queue.failed), WATCH if queue.failed.number else GOOD),
     ]
+
+
+def runner_fact(seen_at: datetime | None, now: datetime) -> Fact:
+    """Return what brings runs to workers, and whether it answered lately; the schedule asks it at each tick."""
+    answers = seen_at is not None and now - seen_at < SEEN_WITHIN
+    hint = _("It did not answer the schedule within the last minute. Runs wait until it does; nothing is lost.")
+    return Fact(_("Job runner"), get_runner_name(), GOOD if answers else BAD, "" if answers else hint, seen_at)
 
 
 def models_fact(models: Models) -> Fact:

@@ -14,7 +14,7 @@ from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.guard.rescan import count_outdated
 from minara_site.kernel.host import Storage, Versions, read_storage, read_versions
 from minara_site.kernel.jobs.models import JobRun, RunState, WorkerSeen
-from minara_site.kernel.jobs.selectors import SEEN_WITHIN, failed_runs
+from minara_site.kernel.jobs.selectors import SEEN_WITHIN, failed_runs, get_broker_seen_at
 from minara_site.kernel.jobs.services import OVER
 from minara_site.kernel.jobs.table import Job, load_jobs
 from minara_site.kernel.llm.endpoint import Models, read_models
@@ -33,6 +33,7 @@ class Ran:
 class Queue:
     """Who works, and what waits."""
 
+    broker_seen_at: datetime | None
     workers: RowCount
     seen_at: datetime | None
     waiting: RowCount
@@ -83,6 +84,7 @@ def load_queue(*, now: datetime) -> Queue:
     waiting = JobRun.objects.filter(state=RunState.QUEUED).exclude(not_before__gt=now)
     newest_worker = WorkerSeen.objects.order_by("-seen_at").values_list("seen_at", flat=True)
     return Queue(
+        broker_seen_at=get_broker_seen_at(),
         workers=count_rows(WorkerSeen.objects.filter(seen_at__gte=now - SEEN_WITHIN)),
         seen_at=newest_worker.first(),
         waiting=count_rows(waiting),

@@ -6,6 +6,9 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Q
 
+BROKER_SEEN = "broker_seen_at"
+"""Key in the instance's facts: when the broker last answered a tick."""
+
 
 class RunState(StrEnum):
     """Where a run stands."""

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from minara_site.kernel.jobs import queue
 from minara_site.kernel.jobs.models import BusyMark, JobRun, Lease, RunState, WorkerSeen
-from minara_site.kernel.jobs.services import LEASE_SECONDS, MAX_ATTEMPTS
+from minara_site.kernel.jobs.services import LEASE_SECONDS, MAX_ATTEMPTS, record_broker_seen
 from minara_site.kernel.jobs.table import load_jobs
 
 TICK_SECONDS = 10
@@ -29,7 +29,10 @@ log = structlog.get_logger(__name__)
 
 def tick(*, now: datetime) -> None:
     """Sweep, ask the workers for a sign of life, create and send what is due. Safe in many processes at once."""
-    is_quiet = queue.count_waiting() == 0
+    waiting = queue.count_waiting()
+    if waiting is not None:
+        record_broker_seen(now=now)
+    is_quiet = waiting == 0
     resend_lost_runs(now=now, after=RESEND_AFTER if is_quiet else RESEND_ANYWAY_AFTER)
     if is_quiet:
         queue.push_beat()

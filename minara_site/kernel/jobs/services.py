@@ -15,8 +15,9 @@ from django.db.models import F, Max, QuerySet
 from django.utils.translation import gettext as _
 
 from minara_site.kernel.errors import Conflict, NotFound
+from minara_site.kernel.instance.models import InstanceMeta
 from minara_site.kernel.jobs import queue
-from minara_site.kernel.jobs.models import JobRun, RunState, WorkerSeen
+from minara_site.kernel.jobs.models import BROKER_SEEN, JobRun, RunState, WorkerSeen
 from minara_site.kernel.jobs.table import find_job
 
 KEPT_FOR = timedelta(days=90)
@@ -191,6 +192,11 @@ def free_runs_of(cluster: str, *, now: datetime) -> int:
 def record_worker_seen(name: str, *, now: datetime) -> None:
     """Note that a worker of this cluster runs what the queue carries."""
     WorkerSeen.objects.update_or_create(name=name, defaults={"seen_at": now})
+
+
+def record_broker_seen(*, now: datetime) -> None:
+    """Note that the broker answers."""
+    InstanceMeta.objects.update_or_create(key=BROKER_SEEN, defaults={"value": now.isoformat()})
 
 
 def cancel_run(run_id: int, *, now: datetime) -> bool:

@@ -1,10 +1,11 @@
-"""The job worker of `minara worker`: one cluster, kept alive, and the tick beside it."""
+"""The processes of jobs: `minara worker` keeps one cluster alive and ticks beside it, `minara beat` only ticks."""
 
 import structlog
 from django.db import DatabaseError, InterfaceError, close_old_connections
 from django.utils import timezone
 
 from minara_site.kernel.jobs import queue, runner, schedule, services
+from minara_site.kernel.jobs.leases import acquire_lease, new_holder
 from minara_site.kernel.processes.signals import StopRequest
 
 POLL_SECONDS = 0.5
@@ -12,15 +13,15 @@ POLL_SECONDS = 0.5
 log = structlog.get_logger(__name__)
 
 
-def work_until(stop: StopRequest) -> None:
-    """Run jobs and tick until asked to stop."""
+def work_until(stop: StopRequest, *, ticks: bool = True) -> None:
+    """Run jobs, and tick unless `minara beat` does, until asked to stop."""
     name = runner.adopt_cluster_name()
     cluster = queue.Cluster()
     since_tick = float(schedule.TICK_SECONDS)
     try:
         while not stop.is_asked:
             revived = revive(cluster, name)
-            if revived or since_tick >= schedule.TICK_SECONDS:
+            if ticks and (revived or since_tick >= schedule.TICK_SECONDS):
                 since_tick = 0.0
                 tick()
             stop.wait(POLL_SECONDS)
@@ -28,6 +29,13 @@ def work_until(stop: StopRequest) -> None:
     finally:
         cluster.stop()
         free_runs(name)
+
+
+def beat_until(stop: StopRequest) -> None:
+    """Tick until asked to stop."""
+    while not stop.is_asked:
+        tick()
+        stop.wait(schedule.TICK_SECONDS)
 
 
 def revive(cluster: queue.Cluster, name: str) -> bool:
@@ -41,10 +49,15 @@ def revive(cluster: queue.Cluster, name: str) -> bool:
 
 
 def tick() -> None:
-    """Do what is due; a database that does not answer is asked again at the next tick."""
+    """Do what is due, unless another process of the instance has just done it.
+
+    The lease runs out by itself. A database that does not answer is asked again at the next tick.
+    """
     close_old_connections()
+    now = timezone.now()
     try:
-        schedule.tick(now=timezone.now())
+        if acquire_lease("tick", holder=new_holder(), seconds=schedule.TICK_SECONDS, now=now):
+            schedule.tick(now=now)
     except (DatabaseError, InterfaceError) as error:
         log.warning("tick_failed", error=type(error).__name__)
 

@@ -18,6 +18,7 @@ from minara_site.console.status.selectors import load_status
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.host import Storage
 from minara_site.kernel.jobs.models import JobRun, WorkerSeen
+from minara_site.kernel.jobs.services import record_broker_seen
 from minara_site.kernel.jobs.table import load_jobs
 from tests.kit.tables import table
 
@@ -58,6 +59,9 @@ def test_says_how_the_instance_is(client, olga, ana):
     facts = facts_on(response)
     assert (facts["Workers"].value, facts["Workers"].tone) == ("0", "bad")
     assert (facts["Runs that wait"].value, facts["Runs that wait"].tone) == ("1", "watch")
+    assert (facts["Job runner"].value, facts["Job runner"].tone) == ("django-q2", "bad")
+    record_broker_seen(now=now)
+    assert facts_on(client.get(PAGE))["Job runner"].tone == "good"
     assert (facts["Failed in 7 days"].value, facts["Judged by older rules"].value) == ("1", "1")
     assert (facts["Search index, newest memories"].tone, facts["Migrations"].tone) == ("good", "good")
     assert "Ask an operator." in response.content.decode()

@@ -3,12 +3,14 @@
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
 from minara_site.kernel import registry
 from minara_site.kernel.jobs import queue
 from minara_site.kernel.jobs.table import Job
+from tests.kit.brokers import Redis, private_redis
 from tests.kit.site import Site
 
 
@@ -69,3 +71,28 @@ def probe_site(probe_sites: Callable[[], AbstractContextManager[Site]]) -> Itera
     """Such an installation."""
     with probe_sites() as made:
         yield made
+
+
+@pytest.fixture(scope="session")
+def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Redis]:
+    """A Redis of this session."""
+    with private_redis(tmp_path_factory.mktemp("redis")) as server:
+        yield server
+
+
+@pytest.fixture
+def celery_site(probe_site: Site, redis: Redis) -> Site:
+    """An installation on Celery, with a queue of its own."""
+    probe_site.environment |= {
+        "MINARA_JOBS": "celery",
+        "MINARA_BROKER_URL": redis.url,
+        "PROBE_QUEUE": f"probe-{uuid4().hex}",
+    }
+    return probe_site
+
+
+@pytest.fixture(params=["probe_site", "celery_site"], ids=["q2", "celery"])
+def either_site(request: pytest.FixtureRequest) -> Site:
+    """An installation on each of the runners."""
+    site: Site = request.getfixturevalue(request.param)
+    return site

@@ -4,7 +4,7 @@ import pytest
 from django.db import OperationalError
 from django_q.models import OrmQ
 
-from minara_site.kernel.jobs import queue
+from minara_site.kernel.jobs.queue import q2 as queue
 
 pytestmark = pytest.mark.django_db
 

@@ -3,12 +3,14 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.utils import timezone
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from minara_site.kernel.jobs import schedule
+from minara_site.kernel.jobs import schedule, worker
 from minara_site.kernel.jobs.models import BusyMark, JobRun, Lease, RunState, WorkerSeen
 from minara_site.kernel.jobs.schedule import create_due_runs, find_slot, rescue_abandoned_runs, resend_lost_runs
+from minara_site.kernel.jobs.selectors import get_broker_seen_at
 from minara_site.kernel.jobs.services import LEASE_SECONDS, MAX_ATTEMPTS
 from minara_site.kernel.jobs.table import Job
 from tests.kit.tables import table
@@ -124,6 +126,25 @@ def test_a_tick_is_patient_while_messages_wait(now, pushed, waiting, seconds, se
     schedule.tick(now=now)
     assert (run.pk in pushed) is sent
     assert bool(pushed.beats) is (waiting == 0)
+
+
+@pytest.mark.usefixtures("hourly")
+def test_of_several_that_tick_one_does_the_work(pushed, monkeypatch):
+    monkeypatch.setattr(worker, "close_old_connections", lambda: None)  # the test's own is in a transaction
+    worker.tick()
+    count = pushed.beats
+    worker.tick()
+    assert (count, pushed.beats) == (1, 1)
+    Lease.objects.update(expires_at=timezone.now())
+    worker.tick()
+    assert pushed.beats == 2
+
+
+def test_a_broker_that_does_not_answer_is_not_seen_and_stops_no_tick(now, pushed):
+    schedule.tick(now=now)
+    pushed.waiting = None
+    schedule.tick(now=now + HOUR)
+    assert get_broker_seen_at() == now
 
 
 def test_forgets_what_ended_a_day_ago(now):

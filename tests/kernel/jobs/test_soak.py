@@ -36,32 +36,32 @@ def kill_some_worker(site, clusters, chance):
         os.kill(chance.choice(others), signal.SIGKILL)
 
 
-def test_a_thousand_runs_survive_every_kind_of_death(probe_site):
+def test_a_thousand_runs_survive_every_kind_of_death(either_site):
     chance = random.Random(38)
-    clusters = [probe_site.start("worker") for _each in range(3)]
-    ask(probe_site, "probe.work_slowly", RUNS, seconds=0.02)
+    clusters = [either_site.start("worker") for _each in range(3)]
+    ask(either_site, "probe.work_slowly", RUNS, seconds=0.02)
     blows = ["worker"] * WORKER_KILLS + ["cluster"] * CLUSTER_KILLS + ["server"] * SERVER_CUTS
     chance.shuffle(blows)
     for blow in blows:
         time.sleep(PAUSE_SECONDS)
         if blow == "worker":
-            kill_some_worker(probe_site, clusters, chance)
+            kill_some_worker(either_site, clusters, chance)
         elif blow == "server":
-            cut_connections(probe_site)
+            cut_connections(either_site)
         else:
             clusters.pop(chance.randrange(3)).kill()
-            clusters.append(probe_site.start("worker"))
-    wait_until(lambda: set(states(probe_site, "probe.work_slowly")) <= {"succeeded", "failed"}, 300)
-    assert states(probe_site, "probe.work_slowly") == {"succeeded": RUNS}
+            clusters.append(either_site.start("worker"))
+    wait_until(lambda: set(states(either_site, "probe.work_slowly")) <= {"succeeded", "failed"}, 300)
+    assert states(either_site, "probe.work_slowly") == {"succeeded": RUNS}
     numbers = "SELECT count(*), count(DISTINCT details) FROM (SELECT CAST(details AS TEXT) AS details FROM audit_log "
-    assert probe_site.query(numbers + "WHERE tool_call = 'probe.work_slowly effected') AS effects") == [(RUNS, RUNS)]
+    assert either_site.query(numbers + "WHERE tool_call = 'probe.work_slowly effected') AS effects") == [(RUNS, RUNS)]
 
 
-def test_three_clusters_run_each_slot_once_for_a_hundred_slots(probe_site):
+def test_three_clusters_run_each_slot_once_for_a_hundred_slots(either_site):
     for _each in range(3):
-        probe_site.start("worker", PROBE_SLOTS="1")
-    wait_until(lambda: effects(probe_site, "probe.note_slot") >= 100, 200)
+        either_site.start("worker", PROBE_SLOTS="1")
+    wait_until(lambda: effects(either_site, "probe.note_slot") >= 100, 200)
     slots = "SELECT count(*), count(DISTINCT slot) FROM job_runs WHERE job = 'probe.note_slot' AND state = 'succeeded'"
-    ran, distinct = probe_site.query(slots)[0]
+    ran, distinct = either_site.query(slots)[0]
     assert ran == distinct
-    assert ran <= effects(probe_site, "probe.note_slot") <= ran + 1
+    assert ran <= effects(either_site, "probe.note_slot") <= ran + 1

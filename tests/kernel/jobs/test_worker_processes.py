@@ -68,46 +68,46 @@ def test_an_idle_worker_killed_is_replaced_and_a_stop_gives_the_running_job_back
     wait_until(lambda: probe_site.query(expired) == [(1,)])
 
 
-def test_what_a_killed_cluster_or_a_worker_that_slept_past_its_lease_held_is_done_once(probe_site):
-    probe_site.environment["PROBE_LEASE_SECONDS"] = "2"
-    ask(probe_site, WAITING)
-    first = probe_site.start("worker")
-    wait_until(lambda: running_worker(probe_site, WAITING))
+def test_what_a_killed_cluster_or_a_worker_that_slept_past_its_lease_held_is_done_once(either_site):
+    either_site.environment["PROBE_LEASE_SECONDS"] = "2"
+    ask(either_site, WAITING)
+    first = either_site.start("worker")
+    wait_until(lambda: running_worker(either_site, WAITING))
     first.kill()
     first.wait()
-    wait_until(lambda: not probe_site.processes(naming=WORKER))
-    probe_site.start("worker")
-    wait_until(lambda: states(probe_site, WAITING) == {"succeeded": 1})
-    assert effects(probe_site, WAITING) == 1
+    wait_until(lambda: not either_site.processes(naming=WORKER))
+    either_site.start("worker")
+    wait_until(lambda: states(either_site, WAITING) == {"succeeded": 1})
+    assert effects(either_site, WAITING) == 1
 
-    ask(probe_site, WAITING)
-    sleeper = wait_until(lambda: running_worker(probe_site, WAITING))
+    ask(either_site, WAITING)
+    sleeper = wait_until(lambda: running_worker(either_site, WAITING))
     os.kill(sleeper, signal.SIGSTOP)
-    probe_site.start("worker")
-    wait_until(lambda: states(probe_site, WAITING) == {"succeeded": 2})
-    (probe_site.folder / GO).touch()
+    either_site.start("worker")
+    wait_until(lambda: states(either_site, WAITING) == {"succeeded": 2})
+    (either_site.folder / GO).touch()
     os.kill(sleeper, signal.SIGCONT)
-    wait_until(lambda: effects(probe_site, WAITING, "refused"))
-    assert effects(probe_site, WAITING) == 2
+    wait_until(lambda: effects(either_site, WAITING, "refused"))
+    assert effects(either_site, WAITING) == 2
 
 
-def test_a_job_that_takes_too_long_is_stopped_and_tried_again(probe_site):
-    ask(probe_site, SLOW, seconds=60.0)
-    worker = probe_site.start("worker", PROBE_TIMEOUT_SECONDS="2")
-    wait_until(lambda: effects(probe_site, SLOW, "attempted") >= 2)
-    error = probe_site.query(f"SELECT error FROM job_runs WHERE job = '{SLOW}'")[0][0]
+def test_a_job_that_takes_too_long_is_stopped_and_tried_again(either_site):
+    ask(either_site, SLOW, seconds=60.0)
+    worker = either_site.start("worker", PROBE_TIMEOUT_SECONDS="2")
+    wait_until(lambda: effects(either_site, SLOW, "attempted") >= 2)
+    error = either_site.query(f"SELECT error FROM job_runs WHERE job = '{SLOW}'")[0][0]
     assert "MINARA_JOB_TIMEOUT_SECONDS" in error
-    assert effects(probe_site, SLOW) == 0
+    assert effects(either_site, SLOW) == 0
     worker.kill()
 
 
-def test_two_clusters_share_what_three_writers_ask_for_and_run_it_once_however_long_it_takes(probe_site):
+def test_two_clusters_share_what_three_writers_ask_for_and_run_it_once_however_long_it_takes(either_site):
     """A message that is not settled within the queue's patience comes again."""
-    clusters = [probe_site.start("worker", PROBE_RETRY_SECONDS="1") for _each in range(2)]
-    ask(probe_site, SLOW, seconds=4.0)
-    probe_site.call(f"{ACTS}:request_at_once", 3, SLOW, 20, {"seconds": 0.0})
-    wait_until(lambda: states(probe_site, SLOW) == {"succeeded": 61})
-    assert (effects(probe_site, SLOW, "attempted"), effects(probe_site, SLOW)) == (61, 61)
+    clusters = [either_site.start("worker", PROBE_RETRY_SECONDS="1") for _each in range(2)]
+    ask(either_site, SLOW, seconds=4.0)
+    either_site.call(f"{ACTS}:request_at_once", 3, SLOW, 20, {"seconds": 0.0})
+    wait_until(lambda: states(either_site, SLOW) == {"succeeded": 61})
+    assert (effects(either_site, SLOW, "attempted"), effects(either_site, SLOW)) == (61, 61)
     for cluster in clusters:
         cluster.terminate()
         assert "locked" not in cluster.communicate(timeout=60)[0]

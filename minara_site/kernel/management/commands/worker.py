@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.core.management.base import CommandParser
+
 from minara_site.kernel.command import MinaraCommand
 from minara_site.kernel.jobs.worker import work_until
 from minara_site.kernel.processes.signals import StopRequest
@@ -12,6 +14,9 @@ class Command(MinaraCommand):
 
     help = "Run jobs and the schedule until stopped. `minara up` starts one by itself."
 
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--no-beat", action="store_true", help="leave the schedule to `minara beat`")
+
     def handle(self, *args: Any, **options: Any) -> None:
         """Work."""
-        work_until(StopRequest())
+        work_until(StopRequest(), ticks=not options["no_beat"])

@@ -1,6 +1,7 @@
 """The probe as a Django app."""
 
 import os
+import sys
 from datetime import timedelta
 
 from django.apps import AppConfig
@@ -25,4 +26,5 @@ class ProbeConfig(AppConfig):
         services.LEASE_SECONDS = schedule.LEASE_SECONDS = int(os.environ.get("PROBE_LEASE_SECONDS", "20"))
         schedule.TICK_SECONDS = 0.5
         schedule.RESEND_AFTER, schedule.RESEND_ANYWAY_AFTER = timedelta(seconds=2), timedelta(seconds=5)
-        queue.STOP_SECONDS = queue.MAX_LOCKED_SECONDS = 2
+        runner = sys.modules[queue.Cluster.__module__]
+        runner.STOP_SECONDS = runner.MAX_LOCKED_SECONDS = 2

@@ -1,9 +1,8 @@
-"""The queue between the table of runs and the workers: django-q2 with its ORM broker. No other file knows it.
+"""The queue in the database: django-q2 with its ORM broker.
 
-The queue carries ids only, after commit; losing it loses no work, because the sweep sends again. Its guard process
-supervises the workers, with one difference from the library's: when one of them dies under a signal, the whole
-cluster is made anew. The dead process may have held the lock of the pipe that all of them read, or that of its own
-timer, which the guard takes at each look; nobody else could ever take it again.
+Its guard process supervises the workers, with one difference from the library's: when one of them dies under a signal,
+the whole cluster is made anew. The dead process may have held the lock of the pipe that all of them read, or that of
+its own timer, which the guard takes at each look; nobody else could ever take it again.
 """
 
 import sys
@@ -49,9 +48,14 @@ def send(function: str, *arguments: int) -> bool:
     return True
 
 
-def count_waiting() -> int:
-    """Return how many messages no cluster has taken yet."""
+def count_waiting() -> int | None:
+    """Return how many messages no cluster has taken yet; None when the broker does not answer."""
     return int(get_broker().queue_size())
+
+
+def get_runner_name() -> str:
+    """Return what operators call this runner."""
+    return "django-q2"
 
 
 class TimerLock:
