@@ -13,12 +13,13 @@ from typing import Any
 from uuid import uuid4
 
 import structlog
-from django.db import DatabaseError, InterfaceError, connections
+from django.db import DatabaseError, InterfaceError
 from django_q.brokers import get_broker
 from django_q.cluster import Sentinel, get_mp_context
 from django_q.tasks import async_task
 from django_q.worker import worker
 
+from minara_site.kernel.db import close_connections
 from minara_site.kernel.processes import lifeline
 
 EXECUTE = "minara_site.kernel.jobs.runner.execute"
@@ -103,7 +104,7 @@ class Cluster:
 
     def start(self) -> None:
         """Fork the guard, which forks the rest. No database connection may live through a fork."""
-        connections.close_all()
+        close_connections()
         context: BaseContext = get_mp_context()
         self.stop_event = Event()
         self.guard = context.Process(  # type: ignore[attr-defined]

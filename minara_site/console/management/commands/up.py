@@ -9,13 +9,14 @@ from typing import Any
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import connections
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from minara_site.access.setup import issue_setup_link
 from minara_site.kernel.command import MinaraCommand
+from minara_site.kernel.db import close_connections
 from minara_site.kernel.http import HttpFailed, HttpLimits, request
+from minara_site.kernel.instance.services import check_secret_key
 from minara_site.kernel.processes.signals import StopRequest
 from minara_site.kernel.processes.start import (
     collect_static_files,
@@ -58,6 +59,9 @@ class Command(MinaraCommand):
         workers = max(2, min(8, cores))
         parser.add_argument("--workers", type=worker_count, default=workers, help="web server processes")
         parser.add_argument("--demo", action="store_true", help="load the demo data first")
+        parser.add_argument(
+            "--new-secret-key", action="store_true", help="let this machine's secret key count from now"
+        )
         parser.add_argument("--no-worker", action="store_true", help="run no job worker beside the web server")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -66,6 +70,7 @@ class Command(MinaraCommand):
         with hold_data_folder(settings.DATA_DIR):
             address = find_address(options["host"], options["port"])
             migrate_databases()
+            check_secret_key(is_new=options["new_secret_key"])
             collect_static_files()
             if options["demo"]:
                 call_command("demo", "load")
@@ -74,7 +79,7 @@ class Command(MinaraCommand):
             children = [site.web_server(options["workers"])]
             if not options["no_worker"]:
                 children.append(site.job_worker())
-            connections.close_all()
+            close_connections()
             supervise(children, is_over=lambda: stop.is_asked, step=lambda: site.watch(children[0], stop))
             self.stdout.write(_("Stopped."))
 
