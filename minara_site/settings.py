@@ -118,7 +118,7 @@ if MINARA.database_url:
     SERVER: dict[str, Any] = {
         **dj_database_url.parse(MINARA.database_url, conn_max_age=KEPT_SECONDS, conn_health_checks=True)
     }
-    SERVER["OPTIONS"] = {**SERVER.get("OPTIONS", {})}
+    SERVER["OPTIONS"] = {"connect_timeout": 5, "tcp_user_timeout": 30_000, **SERVER.get("OPTIONS", {})}
     if POOL_SIZE:
         SERVER["OPTIONS"]["pool"] = {"min_size": 1, "max_size": POOL_SIZE, "timeout": 5}
     DATABASES = {"default": SERVER}

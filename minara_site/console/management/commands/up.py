@@ -2,19 +2,22 @@
 
 import os
 import sys
+import time
 from argparse import ArgumentTypeError
 from http import HTTPStatus
 from typing import Any
 
+import structlog
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError, InterfaceError
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from minara_site.access.setup import issue_setup_link
 from minara_site.kernel.command import MinaraCommand
-from minara_site.kernel.db import close_connections
+from minara_site.kernel.db import close_connections, is_sqlite
 from minara_site.kernel.http import HttpFailed, HttpLimits, request
 from minara_site.kernel.instance.services import check_secret_key
 from minara_site.kernel.processes.signals import StopRequest
@@ -25,11 +28,13 @@ from minara_site.kernel.processes.start import (
     migrate_databases,
 )
 from minara_site.kernel.processes.supervisor import Child, supervise
+from profile_app.workspace.services import sync_all
 
-LOOK_SECONDS = 0.2
+LOOK_SECONDS, SYNC_SECONDS = 0.2, 60
 FUTILE_STARTS = 3
 MAX_WORKERS = 64
 PROBE = HttpLimits("probe", max_bytes=64 * 1024, uses_proxy=False)
+log = structlog.get_logger(__name__)
 ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - where to call a server that listens everywhere
 
 
@@ -91,6 +96,7 @@ class Site:
         self.out = command.stdout
         self.address, self.port = address, port
         self.is_ready = False
+        self.sync_at = time.monotonic()
         local = ANY_ADDRESS.get(address, address)
         self.local_url = f"http://[{local}]:{port}" if ":" in local else f"http://{local}:{port}"
         is_named = "minara_public_url" in settings.MINARA.model_fields_set
@@ -129,7 +135,19 @@ class Site:
             self.out.flush()
         if not self.is_ready and web.deaths >= FUTILE_STARTS:
             raise CommandError(_("The web server does not start; the lines above say why."))
+        if not is_sqlite() and time.monotonic() >= self.sync_at:
+            self.sync_folders()
         stop.wait(LOOK_SECONDS)
+
+    def sync_folders(self) -> None:
+        """Bring the folders of agent files of this machine in step; where it is the only one, a job does."""
+        try:
+            sync_all(now=timezone.now())
+        except (DatabaseError, InterfaceError) as error:
+            log.warning("folders_not_read", error=type(error).__name__)
+        finally:
+            close_connections()
+        self.sync_at = time.monotonic() + SYNC_SECONDS
 
     def answers(self) -> bool:
         """Ask /healthz once."""
