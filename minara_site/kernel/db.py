@@ -147,9 +147,12 @@ def limit_statements(seconds: int) -> None:
 
 
 def close_connections() -> None:
-    """Close the connections of this thread and the pool of this process, as neither may live through a fork."""
+    """Close the connections of this thread and the pool of this process.
+
+    Neither may live through a fork, and a process that ends with an open pool waits seconds for its threads.
+    """
     connections.close_all()
-    for connection in connections.all(initialized_only=True):
+    for connection in connections.all():
         if connection.vendor == "postgresql":
             connection.close_pool()  # type: ignore[attr-defined]
 

@@ -141,7 +141,7 @@ def test_what_one_machine_begins_the_other_continues(machines: Machines) -> None
     wait_until(lambda: b"quokka rides" in person.ask("/memories/").body)
 
     # an export asked for on one, downloaded from the other
-    path = person.press(person.ask("/ops/export/"), "Export").url
+    path = person.press(person.ask("/ops/export/"), "Create export").url
     wait_until(lambda: b"/download/" in person.ask(path).body)
     for _machine in "ab":
         with ZipFile(BytesIO(person.ask(f"{path}download/").body)) as archive:

@@ -87,7 +87,7 @@ def test_every_door_asks_to_come_back_from_a_read_only_database_and_then_works(a
     assert "stores nothing now" in assert_problem(answers["api"], 503, "unavailable")["detail"]
     assert "stores nothing now" in answers["page"].content.decode()
     assert (tool_result["isError"], "stores nothing now" in tool_result["content"][0]["text"]) == (True, True)
-    assert [door().status_code for door in doors.values()] == [302, 302, 201, 200]
+    assert [door().status_code for door in doors.values()] == [303, 302, 201, 200]
     assert send(agent.key, call).json()["result"]["isError"] is False
 
 

@@ -6,7 +6,9 @@ cluster is made anew. The dead process may have held the lock of the pipe that a
 timer, which the guard takes at each look; nobody else could ever take it again.
 """
 
+import os
 import sys
+from functools import cache
 from multiprocessing import Event, Process, RLock, Value
 from multiprocessing.context import BaseContext
 from typing import Any
@@ -55,6 +57,12 @@ def count_waiting() -> int:
     return int(get_broker().queue_size())
 
 
+@cache
+def close_before_forks() -> None:
+    """Have this process and its children close their connections, and their pool, before each fork."""
+    os.register_at_fork(before=close_connections)
+
+
 class TimerLock:
     """The lock of a worker's timer. Who waits for it too long waits for a dead process, and leaves."""
 
@@ -99,12 +107,12 @@ class Cluster:
 
     def __init__(self) -> None:
         lifeline.bind_forked_children()
+        close_before_forks()
         self.guard: Any = None
         self.stop_event: Any = None
 
     def start(self) -> None:
         """Fork the guard, which forks the rest. No database connection may live through a fork."""
-        close_connections()
         context: BaseContext = get_mp_context()
         self.stop_event = Event()
         self.guard = context.Process(  # type: ignore[attr-defined]
