@@ -36,6 +36,7 @@ NOT_REPEATED = SECRETS | {
 }  # it is refused when a secret stands in it
 HOST = r"[a-z0-9.-]+|\[[a-f0-9:.]+\]"
 PUBLIC_URL = re.compile(rf"https?://({HOST})(:[0-9]+)?")
+MIN_POOLED = 4
 ALLOWED_HOST = re.compile(rf"\*|{HOST}")
 
 
@@ -113,6 +114,19 @@ class Config(BaseSettings):
     database_url: str = Field(
         default="",
         description=_("postgres://user:password@host:port/name; empty is SQLite in the data folder.")
+        + " Read by settings.",
+    )
+    minara_database_connections: int = Field(
+        default=0,
+        ge=0,
+        le=100,
+        description=_("Connections to PostgreSQL that a process pools, 4 to 100; 0 keeps one.") + " Read by settings.",
+    )
+    minara_statement_timeout_seconds: int = Field(
+        default=30,
+        ge=0,
+        le=3600,
+        description=_("Seconds after which PostgreSQL stops a statement of a page or call, 0 to 3600; 0 is no limit.")
         + " Read by settings.",
     )
     minara_public_url: str = Field(
@@ -560,6 +574,14 @@ class Config(BaseSettings):
             raise ValueError("must look like redis://:password@host:6379/0 or amqp://user:password@host:5672//")
         if parts.port == 0:  # raises beyond 65535
             raise ValueError("names port 0")
+        return value
+
+    @field_validator("minara_database_connections")
+    @classmethod
+    def check_pool(cls, value: int) -> int:
+        """Accept no pool, or one that is not used up by a request and what runs beside it."""
+        if 0 < value < MIN_POOLED:
+            raise ValueError(f"must be 0, or {MIN_POOLED} to 100")
         return value
 
     @field_validator("embedding_base_url", "anthropic_base_url", "market_base_url")

@@ -113,7 +113,15 @@ TEMPLATES = [
 ]
 
 if MINARA.database_url:
-    DATABASES = {"default": {**dj_database_url.parse(MINARA.database_url, conn_max_age=600, conn_health_checks=True)}}
+    POOL_SIZE = MINARA.minara_database_connections
+    KEPT_SECONDS = 0 if POOL_SIZE else 600  # a pool keeps them itself
+    SERVER: dict[str, Any] = {
+        **dj_database_url.parse(MINARA.database_url, conn_max_age=KEPT_SECONDS, conn_health_checks=True)
+    }
+    SERVER["OPTIONS"] = {"connect_timeout": 5, "tcp_user_timeout": 30_000, **SERVER.get("OPTIONS", {})}
+    if POOL_SIZE:
+        SERVER["OPTIONS"]["pool"] = {"min_size": 1, "max_size": POOL_SIZE, "timeout": 5}
+    DATABASES = {"default": SERVER}
     QUEUE_DATABASE = "default"
 else:
     DATABASES = {"default": sqlite(DATA_DIR / "minara.db"), "queue": sqlite(DATA_DIR / "queue.db")}
@@ -139,7 +147,7 @@ Q_CLUSTER = {  # Celery takes its name, workers, timeout and retry from here too
 }
 
 CACHES = {
-    "default": {  # shared by the web processes of one machine
+    "default": {  # shared by the processes of one machine; what must hold on all of them is in the database
         "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
         "LOCATION": DATA_DIR / "cache",
         "OPTIONS": {"MAX_ENTRIES": 10_000},

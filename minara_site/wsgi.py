@@ -4,9 +4,11 @@ import os
 from typing import Any
 
 import django
+from django.conf import settings
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 from django.utils.http import parse_header_parameters
 
+from minara_site.kernel.db import limit_statements
 from minara_site.kernel.processes.whole_requests import WholeRequests
 
 
@@ -31,5 +33,6 @@ class Application(WSGIHandler):
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "minara_site.settings")
 django.setup(set_prefix=False)
+limit_statements(settings.MINARA.minara_statement_timeout_seconds)
 application = Application()
 served = WholeRequests(application)

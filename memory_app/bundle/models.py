@@ -29,7 +29,7 @@ class TransferState(StrEnum):
 
 
 class BundleTransfer(models.Model):
-    """One export or import. The file lies in the data folder under `file_name` until it expires.
+    """One export or import. `file_name` names its stored file until it expires.
 
     `format` is `minara` for our own tree, else the product that wrote the file. `plan` is what the preview showed, and
     `plan_sha256` its hash: apply does exactly that plan, or refuses.

@@ -1,5 +1,6 @@
 """The jobs of exports and imports. Each re-reads its transfer and does nothing when that has moved on."""
 
+import re
 from datetime import datetime
 from typing import Any
 
@@ -10,6 +11,7 @@ from memory_app.bundle.adapters import upload_store
 from memory_app.bundle.models import BundleTransfer, Direction, TransferState
 from memory_app.bundle.transfer_jobs import apply_transfer, preview_transfer, write_export
 from minara_site.kernel.errors import Conflict, MinaraError, Unavailable
+from minara_site.kernel.files.services import delete_file
 from minara_site.kernel.jobs.services import Claim
 
 
@@ -36,7 +38,7 @@ def export(*, now: datetime, transfer_id: int, claim: Claim | None = None) -> di
         size_bytes=stored.size_bytes,
     )
     if not is_kept:
-        upload_store.remove(stored.name)
+        delete_file(stored.name)
     return {"files": sum(counts["files"].values()), "bytes": stored.size_bytes}
 
 
@@ -88,8 +90,8 @@ def delete_expired(*, now: datetime) -> dict[str, Any]:
 
 def text_of(error: MinaraError, transfer: BundleTransfer) -> str:
     """Return what is wrong; an upload is called as its owner calls it."""
-    path = upload_store.path_of(transfer.file_name)
-    return error.detail.replace(str(path), transfer.given_name).replace(path.name, transfer.given_name)
+    folder, name = re.escape(str(upload_store.upload_folder())), re.escape(transfer.file_name)
+    return re.sub(f"(?:{folder}/[^/]+/)?{name}", lambda _found: transfer.given_name, error.detail)
 
 
 def find(transfer_id: int, direction: Direction, state: TransferState) -> BundleTransfer | None:

@@ -22,6 +22,7 @@ from memory_app.importers.services import Verdict, run_import
 from minara_site.access.actors import is_operator, is_owner
 from minara_site.access.models import User
 from minara_site.kernel.errors import Conflict, Invalid
+from minara_site.kernel.files.models import StoredFile
 from minara_site.kernel.jobs.services import Claim, report_progress
 
 DIRECTORIES = (Format.OPENCLAW, Format.HERMES)
@@ -31,9 +32,7 @@ PROGRESS_EVERY = 500
 MAX_ENTRIES = 100_000  # a worker looks at them in about a minute
 
 
-def write_export(
-    transfer: BundleTransfer, *, now: datetime, claim: Claim | None
-) -> tuple[upload_store.Stored, dict[str, Any]]:
+def write_export(transfer: BundleTransfer, *, now: datetime, claim: Claim | None) -> tuple[StoredFile, dict[str, Any]]:
     """Write the tree of an export and pack it; return the file and what is in it. Raises as `export_bundle`."""
     options = transfer.options
     with upload_store.workbench() as bench:
@@ -47,13 +46,15 @@ def write_export(
             reader=User.objects.get(pk=transfer.actor.removeprefix("user:")),
             claim=claim,
         )
-        stored = upload_store.pack(bench / "tree")
-    return stored, {
-        "files": dict(report.files),
-        "left_out": dict(report.left_out),
-        "is_signed": report.is_signed,
-        "is_uploadable": is_uploadable(upload_store.path_of(stored.name)),
-    }
+        packed = bench / "export.zip"
+        upload_store.pack(bench / "tree", packed)
+        stored = upload_store.store_packed(packed, now=now, expires_at=transfer.expires_at)
+        return stored, {
+            "files": dict(report.files),
+            "left_out": dict(report.left_out),
+            "is_signed": report.is_signed,
+            "is_uploadable": is_uploadable(packed),
+        }
 
 
 def is_tree(transfer: BundleTransfer) -> bool:
@@ -75,15 +76,16 @@ def is_by_owner(transfer: BundleTransfer) -> bool:
 def preview_transfer(transfer: BundleTransfer, *, now: datetime) -> Preview:
     """Return what an import would do. Raises BundleRefused, NotFound, Invalid."""
     if is_tree(transfer):
-        plan = plan_import(
-            owner=transfer.owner,
-            bundle=read_bundle(upload_store.path_of(transfer.file_name)),
-            now=now,
-            approve_hard_constraints=transfer.options["approve"],
-            by_operator=is_by_operator(transfer),
-            by_owner=is_by_owner(transfer),
-            most_files=MAX_SHOWN,
-        )
+        with upload_store.opened(transfer.file_name) as path:
+            plan = plan_import(
+                owner=transfer.owner,
+                bundle=read_bundle(path),
+                now=now,
+                approve_hard_constraints=transfer.options["approve"],
+                by_operator=is_by_operator(transfer),
+                by_owner=is_by_owner(transfer),
+                most_files=MAX_SHOWN,
+            )
         return preview_tree(plan)
     with open_upload(transfer) as bundle:
         tally = Tally((str(transfer.owner_id), transfer.sha256, transfer.format))
@@ -101,15 +103,15 @@ def preview_transfer(transfer: BundleTransfer, *, now: datetime) -> Preview:
 @contextmanager
 def open_upload(transfer: BundleTransfer) -> Iterator[Bundle]:
     """Open the file of another product. Raises NotFound, BundleRefused."""
-    path, source_format = upload_store.path_of(transfer.file_name), Format(transfer.format)
-    if transfer.options["is_zip"]:
-        with path.open("rb") as stream:
-            check_directory(stream, transfer.given_name)
-    if source_format not in DIRECTORIES:
-        yield open_bundle(path, source_format, name=transfer.given_name)
-        return
-    with upload_store.workbench() as bench:
-        others = write_workspace(path, transfer.given_name, bench, is_zip=transfer.options["is_zip"])
+    source_format, is_zip = Format(transfer.format), transfer.options["is_zip"]
+    with upload_store.opened(transfer.file_name) as path, upload_store.workbench() as bench:
+        if is_zip:
+            with path.open("rb") as stream:
+                check_directory(stream, transfer.given_name)
+        if source_format not in DIRECTORIES:
+            yield open_bundle(path, source_format, name=transfer.given_name)
+            return
+        others = write_workspace(path, transfer.given_name, bench, is_zip=is_zip)
         if not any(bench.iterdir()):
             raise Invalid(_("It holds no MEMORY.md, no USER.md and no daily note."))
         yield replace(open_bundle(bench, source_format), ignored=others)
@@ -117,8 +119,6 @@ def open_upload(transfer: BundleTransfer) -> Iterator[Bundle]:
 
 def apply_transfer(transfer: BundleTransfer, *, now: datetime, claim: Claim | None) -> dict[str, Any]:
     """Do exactly what was shown; return what was done. Raises Conflict when it is something else by now."""
-    if upload_store.sha256_of(transfer.file_name) != transfer.sha256:
-        raise Invalid(_("The file is gone. Choose it again."))
     if is_tree(transfer):
         return apply_tree(transfer, now=now, claim=claim)
     return apply_rows(transfer, now=now, claim=claim)
@@ -136,20 +136,21 @@ def marks_of(transfer: BundleTransfer) -> str:
 
 def apply_tree(transfer: BundleTransfer, *, now: datetime, claim: Claim | None) -> dict[str, Any]:
     """Apply our own tree; a worker that takes over from a dead one goes by the marks of what was shown."""
-    report = apply_import(
-        owner=transfer.owner,
-        plan_sha256=transfer.plan_sha256,
-        bundle=read_bundle(upload_store.path_of(transfer.file_name)),
-        actor=transfer.options["applied_by"],
-        file=transfer.given_name,
-        now=now,
-        approve_hard_constraints=transfer.options["approve"],
-        by_operator=is_by_operator(transfer),
-        by_owner=is_by_owner(transfer),
-        run=transfer.options["run"],
-        marks=marks_of(transfer) if is_taken_over(claim) else "",
-        claim=claim,
-    )
+    with upload_store.opened(transfer.file_name) as path:
+        report = apply_import(
+            owner=transfer.owner,
+            plan_sha256=transfer.plan_sha256,
+            bundle=read_bundle(path),
+            actor=transfer.options["applied_by"],
+            file=transfer.given_name,
+            now=now,
+            approve_hard_constraints=transfer.options["approve"],
+            by_operator=is_by_operator(transfer),
+            by_owner=is_by_owner(transfer),
+            run=transfer.options["run"],
+            marks=marks_of(transfer) if is_taken_over(claim) else "",
+            claim=claim,
+        )
     return {"verdicts": {verdict.value: count for verdict, count in report.verdicts.items()}, "run": report.run}
 
 

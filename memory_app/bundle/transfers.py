@@ -20,6 +20,7 @@ from minara_site.access.models import User
 from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.errors import Conflict, Gone, Invalid, Refused
+from minara_site.kernel.files.services import delete_expired_files, delete_file, keep_file
 from minara_site.kernel.jobs.services import request_run
 
 KEPT = timedelta(hours=24)
@@ -63,14 +64,14 @@ def receive_upload(
     kept = BundleTransfer.objects.filter(actor=principal.actor, direction=Direction.IMPORT, expires_at__gt=now)
     if kept.exclude(file_name="").count() >= MAX_UPLOADS:
         raise Invalid(_("Your uploads of the last day fill the room that they have. Try again later."))
-    stored = upload_store.store_upload(chunks)
+    stored, is_zip = upload_store.store_upload(chunks, now=now, expires_at=now + KEPT)
     try:
         with transaction.atomic():
             record = BundleTransfer.objects.create(
                 owner=owner,
                 direction=Direction.IMPORT,
                 format=source_format,
-                options={"is_zip": stored.is_zip, "approve": False, "language": get_language()},
+                options={"is_zip": is_zip, "approve": False, "language": get_language()},
                 actor=principal.actor,
                 given_name=given_name,
                 file_name=stored.name,
@@ -81,7 +82,7 @@ def receive_upload(
             )
             return ask_for(record, PLAN_JOB, principal=principal, now=now)
     except BaseException:
-        upload_store.remove(stored.name)
+        delete_file(stored.name)
         raise
 
 
@@ -117,6 +118,7 @@ def start_apply(*, principal: Principal, transfer: BundleTransfer, plan_sha256: 
     run = transfer.options.get("run") or secrets.token_hex(8)  # one that stopped halfway goes on under its name
     options = {**transfer.options, "applied_by": principal.actor, "run": run}
     fields = {"options": options, "error": "", "expires_at": now + KEPT}
+    keep_file(transfer.file_name, until=now + KEPT)
     return move_on(transfer, APPLY_JOB, principal=principal, now=now, state=TransferState.APPLYING, **fields)
 
 
@@ -174,7 +176,7 @@ def remove_file(*, principal: Principal, transfer: BundleTransfer, now: datetime
         record_audit(
             now=now, actor=principal.actor, tool_call="transfer_removed", owner_id=transfer.owner_id, details=details
         )
-        transaction.on_commit(partial(upload_store.remove, transfer.file_name))
+        transaction.on_commit(partial(delete_file, transfer.file_name))
 
 
 def delete_expired_transfers(*, now: datetime) -> dict[str, int]:
@@ -185,9 +187,8 @@ def delete_expired_transfers(*, now: datetime) -> dict[str, int]:
     for transfer in over.defer("plan").order_by("pk").iterator():
         mine = BundleTransfer.objects.filter(pk=transfer.pk, state=transfer.state)
         forgotten += mine.update(**last_word(transfer), plan=None, file_name="")
-        upload_store.remove(transfer.file_name)
-    known = BundleTransfer.objects.exclude(file_name="").values_list("file_name", flat=True)
-    strays = upload_store.remove_strays(known, older_than=(now - KEPT).timestamp())
+        delete_file(transfer.file_name)
+    strays = delete_expired_files(now=now) + upload_store.remove_strays(older_than=(now - KEPT).timestamp())
     return {"forgotten": forgotten, "strays": strays}
 
 

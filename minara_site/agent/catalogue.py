@@ -6,7 +6,6 @@ from typing import Any
 
 import structlog
 from django.core.serializers.json import DjangoJSONEncoder
-from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from pydantic import BaseModel, ValidationError
@@ -16,6 +15,7 @@ from memory_app.search.log import tools_called_through
 from minara_site.access.principal import Principal
 from minara_site.access.tools import MAX_REASONING_CHARS, Tool
 from minara_site.kernel.audit_log.services import record_audit
+from minara_site.kernel.db import explain_unavailable, is_unavailable
 from minara_site.kernel.errors import SAID_BEFORE, FieldError, Invalid, MinaraError, NotFound
 from minara_site.kernel.registry import load
 from minara_site.shell.errors import request_id
@@ -73,9 +73,9 @@ def answer_call(principal: Principal, name: str, arguments: dict[str, Any], *, s
             data = call_tool(principal, name, arguments)
     except MinaraError as error:
         return refusal(error.problem_code, error.detail, errors=[asdict(each) for each in error.errors])
-    except (OperationalError, InterfaceError):
-        return refusal("unavailable", _("The database does not answer now. Try again in a few seconds."))
-    except Exception:
+    except Exception as error:
+        if is_unavailable(error):
+            return refusal("unavailable", explain_unavailable(error))
         log.exception("tool_failed", tool=name, surface=surface)
         return refusal("error", _("Something failed on our side. Request %(id)s.") % {"id": request_id()})
     return ToolResult(json.dumps(data, ensure_ascii=False, cls=DjangoJSONEncoder))

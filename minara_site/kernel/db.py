@@ -1,20 +1,32 @@
-"""What the ORM leaves to us: housekeeping of SQLite's file, blocks that only read, and four statements of fixed text.
+"""What the ORM leaves to us: housekeeping of SQLite's file, blocks that only read, refusals, four fixed statements.
 
 `fetch_row`, `add_one`, `insert_new` and `update_rows` are for what every write, every call of a model or every row of
 many pays: to build one of them the ORM takes up to ten times as long as the engine takes to run it.
 """
 
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import cache
 from typing import Any
 
-from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections, router, transaction
+from django.db import (
+    DEFAULT_DB_ALIAS,
+    DatabaseError,
+    InterfaceError,
+    OperationalError,
+    connections,
+    router,
+    transaction,
+)
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.executor import MigrationExecutor
 from django.db.models import Model
+from django.utils.translation import gettext as _
 
 READ_ONLY_SQL_TRANSACTION = "25006"
+MIGRATION_LOCK = 6_021_773  # any number that all machines know
 
 
 class WriteRefused(Exception):
@@ -60,9 +72,7 @@ def read_only(using: str = DEFAULT_DB_ALIAS) -> Iterator[None]:
                     cursor.execute("SET TRANSACTION READ ONLY")  # of a savepoint it ends with the savepoint
             yield
     except DatabaseError as error:
-        cause = error.__cause__
-        is_sqlites = getattr(cause, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_READONLY  # the byte without details
-        if is_sqlites or getattr(cause, "sqlstate", "") == READ_ONLY_SQL_TRANSACTION:
+        if code_of(error) in {sqlite3.SQLITE_READONLY, READ_ONLY_SQL_TRANSACTION}:
             raise WriteRefused("Only reading is allowed here.") from error
         raise
 
@@ -101,9 +111,70 @@ def waits_at_most(milliseconds: int, using: str) -> Iterator[None]:
             connection.connection.execute(f"PRAGMA busy_timeout = {usual:d}")
 
 
+def code_of(error: BaseException) -> int | str | None:
+    """Return what the engine calls an error: SQLite's code without details, PostgreSQL's SQLSTATE, None without one."""
+    cause = error.__cause__
+    if isinstance(cause, sqlite3.Error):
+        return getattr(cause, "sqlite_errorcode", 0) & 0xFF
+    return getattr(cause, "sqlstate", None)
+
+
 def is_locked(error: Exception) -> bool:
     """Say whether SQLite refused because somebody else is writing."""
-    return getattr(error.__cause__, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
+    return code_of(error) == sqlite3.SQLITE_BUSY
+
+
+def is_unavailable(error: BaseException | None) -> bool:
+    """Say whether the database was what failed, so that waiting helps: away, full, read-only, locked or too slow."""
+    if isinstance(error, OperationalError | InterfaceError):
+        return code_of(error) != sqlite3.SQLITE_ERROR  # a wrong statement
+    return isinstance(error, DatabaseError) and code_of(error) == READ_ONLY_SQL_TRANSACTION
+
+
+def explain_unavailable(error: BaseException) -> str:
+    """Return in a sentence why the database did not do it, and what to do."""
+    match code_of(error):
+        case sqlite3.SQLITE_FULL | sqlite3.SQLITE_READONLY | "25006" | "53100":
+            return _("The database stores nothing now: its disk is full or it is read-only. Try again later.")
+        case "57014":
+            return _("The database took too long, so this was stopped. Try again later, or ask for less at once.")
+    return _("The database does not answer now. Try again in a few seconds.")
+
+
+def limit_statements(seconds: int) -> None:
+    """Let PostgreSQL stop each statement of this process after so long; 0 is no limit. Call it before the first."""
+    if seconds and not is_sqlite():
+        options = connections.settings[DEFAULT_DB_ALIAS]["OPTIONS"]
+        options["options"] = f"{options.get('options', '')} -c statement_timeout={seconds}s".strip()
+
+
+def close_connections() -> None:
+    """Close the connections of this thread and the pool of this process.
+
+    Neither may live through a fork, and a process that ends with an open pool waits seconds for its threads.
+    """
+    connections.close_all()
+    for connection in connections.all():
+        if connection.vendor == "postgresql":
+            connection.close_pool()  # type: ignore[attr-defined]
+
+
+@cache
+def close_before_forks() -> None:
+    """Have this process and its children close their connections, and their pool, before each fork."""
+    os.register_at_fork(before=close_connections)
+
+
+@contextmanager
+def alone_on_server() -> Iterator[None]:
+    """Let no other machine into such a block meanwhile; on SQLite no other machine is there."""
+    if is_sqlite():
+        yield
+        return
+    with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s)", [MIGRATION_LOCK])
+        yield
+        cursor.execute("SELECT pg_advisory_unlock(%s)", [MIGRATION_LOCK])
 
 
 def count_waiting_migrations() -> int:

@@ -2,6 +2,7 @@
 
 from minara_site.kernel.audit_log.models import AuditEntry, AuditSeal
 from minara_site.kernel.conversations.models import Session, Turn
+from minara_site.kernel.files.models import StoredFile, StoredPart
 from minara_site.kernel.governance.models import CapabilitySwitch, CircuitBreaker, ShadowDecision
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.idempotency.models import IdempotentCall
@@ -30,6 +31,8 @@ __all__ = [
     "RateCount",
     "Session",
     "ShadowDecision",
+    "StoredFile",
+    "StoredPart",
     "Turn",
     "WorkerSeen",
 ]

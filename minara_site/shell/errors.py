@@ -14,7 +14,6 @@ import structlog
 from django.contrib.sessions.exceptions import SessionInterrupted
 from django.core.exceptions import RequestDataTooBig
 from django.core.serializers.json import DjangoJSONEncoder
-from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import resolve_url
 from django.template.loader import render_to_string
@@ -22,6 +21,7 @@ from django.utils.translation import gettext as _
 
 from minara_site.access.principal import NotFresh, SecondFactorDue
 from minara_site.access.security.proofs import SessionEnded
+from minara_site.kernel.db import explain_unavailable, is_unavailable
 from minara_site.kernel.errors import FieldError, MinaraError, Unauthenticated
 from minara_site.shell.context import shell
 from minara_site.shell.pages import ask_to_sign_in, send_via
@@ -142,6 +142,9 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
     if isinstance(exception, RequestDataTooBig):
         return too_large(request)
     if isinstance(exception, SessionInterrupted):
+        reason = exception.__context__ and exception.__context__.__context__  # why Django could not store the session
+        if reason is not None and is_unavailable(reason):
+            return unavailable(request, reason)
         return domain_error(request, Unauthenticated(_("Sign in, or send an API key as a bearer token.")))
     detail = _("Go back and try again. If a link brought you here, the link is broken.")
     return plain_problem(request, HTTPStatus.BAD_REQUEST, "malformed", detail)
@@ -169,12 +172,18 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Answer 500; 503 when the database was what failed: away, full, locked or read-only, so that waiting helps."""
-    if isinstance(sys.exception(), OperationalError | InterfaceError):
-        detail = _("The database does not answer now. Try again in a few seconds.")
-        status, code, wait = HTTPStatus.SERVICE_UNAVAILABLE, "unavailable", DATABASE_RETRY_SECONDS
-        return problem_response(request, Problem(status, code, title_of(status), detail, retry_after_seconds=wait))
+    error = sys.exception()
+    if error is not None and is_unavailable(error):
+        return unavailable(request, error)
     detail = _("Nothing was lost that had been saved. Try again; if it fails again, give an operator the number below.")
     return plain_problem(request, HTTPStatus.INTERNAL_SERVER_ERROR, "error", detail)
+
+
+def unavailable(request: HttpRequest, error: BaseException) -> HttpResponse:
+    """Answer 503 for what the database refused."""
+    status, detail = HTTPStatus.SERVICE_UNAVAILABLE, explain_unavailable(error)
+    wait = DATABASE_RETRY_SECONDS
+    return problem_response(request, Problem(status, "unavailable", title_of(status), detail, retry_after_seconds=wait))
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:

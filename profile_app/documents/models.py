@@ -14,9 +14,7 @@ class Document(models.Model):
     """One text of an owner, by kind and name; `content` is in force at `version`, 0 before the first.
 
     `held_content` waits for a decision beside it, `discarded_content` is what was discarded last, until its purge.
-    `draft` is what its owner is writing on a page, out of `draft_version`; no prompt carries it. `folder_sha256` is the
-    hash of the bytes that the folder was last known to hold under this name, empty where it holds none, `folder_stamp`
-    their time and size.
+    `draft` is what its owner is writing on a page, out of `draft_version`; no prompt carries it.
     """
 
     owner = owner_key()
@@ -33,8 +31,6 @@ class Document(models.Model):
     draft_at = models.DateTimeField(null=True)
     draft_version = models.PositiveIntegerField(default=0, db_default=0)
     rules_version = models.CharField(max_length=16, blank=True)
-    folder_sha256 = models.CharField(max_length=64, blank=True)
-    folder_stamp = models.CharField(max_length=60, blank=True)
     is_demo = models.BooleanField(default=False)
 
     objects: ClassVar[Any] = OwnedQuerySet.as_manager()

@@ -176,6 +176,14 @@ def read_mark(path: Path) -> str:
         return UNREADABLE_MARK
 
 
+def mark_stamp(path: Path) -> str:
+    """Return times and size of a folder's mark file, empty where it cannot be looked at. A copy of it has others."""
+    try:
+        return stamp_of((path / MARK_FILE).stat())
+    except OSError:
+        return ""
+
+
 def open_notes(root: int) -> int:
     """Open the directory of the notes."""
     return os.open(MEMORY_FOLDER, _DIRECTORY | os.O_NOFOLLOW, dir_fd=root)

@@ -1,7 +1,7 @@
 """Reads of agent files: what prompts carry, who the agent is, the list with its folder."""
 
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -38,9 +38,11 @@ from profile_app.workspace.core.names import (
     placement_of,
 )
 from profile_app.workspace.core.proposals import find_missing
+from profile_app.workspace.folder import UNREADABLE_MARK, mark_stamp, read_mark
 from profile_app.workspace.models import Workspace
 from profile_app.workspace.problems import described, unknown_name_label
 
+GONE_AFTER = timedelta(hours=1)
 MAX_PROPOSED, MAX_COMPARED = 200, 2_000
 
 PROMPT_FILES = (FileName.SOUL, FileName.AGENTS, FileName.BOOTSTRAP, FileName.USER, FileName.MEMORY)
@@ -102,16 +104,34 @@ def path_of(workspace: Workspace, owner: User) -> Path:
     return Path(workspace.path) if workspace.path else usual_path(owner)
 
 
-def find_workspace(owner: Owner) -> Workspace | None:
-    """Return where an owner's folder is, None before the first."""
-    found: Workspace | None = Workspace.objects.for_owner(owner).first()
-    return found
+def list_workspaces(owner: User) -> list[Workspace]:
+    """Return the folders of an owner on all machines, this machine's first, then the newest."""
+    rows = Workspace.objects.for_owner(owner).order_by("-pk")
+    return sorted(rows, key=lambda row: not is_here(row, owner))
 
 
-def load_problems(owner: Owner) -> list[dict[str, str]]:
-    """Return what was wrong with the owner's folder when it was read last. One query."""
-    workspace = find_workspace(owner)
-    return described(workspace.problems) if workspace else []
+def is_here(workspace: Workspace, owner: User) -> bool:
+    """Say whether this folder is on this machine, or something that cannot be read is in its place."""
+    path = path_of(workspace, owner)
+    mark = read_mark(path)
+    is_ours = mark == workspace.mark and workspace.mark_stamp in {"", mark_stamp(path)}
+    return is_ours or mark == UNREADABLE_MARK
+
+
+def find_workspace(owner: User) -> Workspace | None:
+    """Return the folder that an owner has on this machine, None without one."""
+    return next((row for row in list_workspaces(owner)[:1] if is_here(row, owner)), None)
+
+
+def load_problems(owner: User) -> list[dict[str, str]]:
+    """Return what was wrong with the owner's folders when each was read last. One query.
+
+    A folder that is read no more, as the others are, is on a machine that is gone.
+    """
+    rows = Workspace.objects.for_owner(owner)
+    newest = max((row.read_at for row in rows if row.read_at), default=None)
+    current = [row for row in rows if row.read_at is None or newest - row.read_at < GONE_AFTER]
+    return described(list({(each["name"], each["code"]): each for row in current for each in row.problems}.values()))
 
 
 def list_present(owner: Owner) -> "QuerySet[Document]":

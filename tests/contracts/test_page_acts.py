@@ -57,8 +57,7 @@ BOOKKEEPING = {
     "last_login",
     "embedding_state",
     "rules_version",
-    "folder_sha256",
-    "folder_stamp",
+    "copies",  # of a folder
     "compared_at",
     "fact_key",
     "enqueued_at",

@@ -1,12 +1,11 @@
 """`/ops/export/`: ask for a zip of everything that the agent reads, and take it away within a day (screens U-22)."""
 
-from django.http import FileResponse, HttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from memory_app.bundle.adapters.upload_store import path_of
 from memory_app.bundle.forms import ExportForm
 from memory_app.bundle.labels import KINDS, LEFT_OUT
 from memory_app.bundle.models import Direction, TransferState
@@ -16,6 +15,7 @@ from memory_app.bundle.views.shared import answer_progress, load_one, load_trans
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Gone, NotFound
+from minara_site.kernel.files.services import find_file, read_file
 from minara_site.kernel.jobs.selectors import is_worker_seen
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.lists import render_list
@@ -89,12 +89,13 @@ def download(request: PageRequest, export_id: int) -> HttpResponseBase:
         raise NotFound(_("There is no such transfer."))
     if transfer.options.get("include_constraints"):
         request.principal.require(Act.EXPORT_CONSTRAINTS)
-    path = path_of(transfer.file_name)
-    is_kept = transfer.state == TransferState.DONE and transfer.file_name and transfer.expires_at > now
-    if not is_kept or not path.is_file():
+    file = find_file(transfer.file_name)
+    if file is None or transfer.state != TransferState.DONE or transfer.expires_at <= now:
         raise Gone(_("An export is kept for a day. Ask for another."))
     record_download(principal=request.principal, transfer=transfer, now=now)
-    name = transfer.created_at.strftime(FILE)
-    response = FileResponse(path.open("rb"), as_attachment=True, filename=name, content_type="application/zip")
-    response["Cache-Control"] = "no-store"
-    return response
+    headers = {
+        "Cache-Control": "no-store",
+        "Content-Disposition": f'attachment; filename="{transfer.created_at.strftime(FILE)}"',
+        "Content-Length": str(file.size_bytes),
+    }
+    return StreamingHttpResponse(read_file(file.name), content_type="application/zip", headers=headers)

@@ -22,6 +22,7 @@ from minara_site.kernel.guard.masking import mask, mask_value
 NEVER_SHOWN = frozenset({"password", "secret_sha256", "token_sha256"})  # in any table
 HIDDEN = {
     "idempotent_calls": {"request_sha256", "headers", "body"},  # answers hold what their caller may see alone
+    "stored_parts": {"content"},
     "search_document": {"body"},  # texts cut to words, in which no secret can be told
 }
 UNLISTED = {("sessions", "title")}  # a text of its owner, however short

@@ -3,9 +3,16 @@
 import hashlib
 import secrets
 
+import structlog
+from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext as _
+
+from minara_site.kernel.db import is_sqlite
+from minara_site.kernel.errors import Conflict
 from minara_site.kernel.instance.models import InstanceMeta
 
-HMAC_KEY = "hmac_key"
+HMAC_KEY, SECRET_KEY_MARK = "hmac_key", "secret_key_mark"
+log = structlog.get_logger(__name__)
 ID_CHARS = 16
 
 
@@ -24,6 +31,29 @@ def find_hmac_key() -> bytes | None:
 def get_instance_id() -> str:
     """Return the fingerprint of the key, made at the first call."""
     return fingerprint(get_hmac_key())
+
+
+def check_secret_key(*, is_new: bool = False) -> None:
+    """Raise Conflict unless this process signs as all machines on this server do; `is_new` lets its key count from now.
+
+    The first start says which key that is. On SQLite there is one machine, whose key may change.
+    """
+    if is_sqlite():
+        return
+    mark = salted_hmac("minara.instance", SECRET_KEY_MARK, algorithm="sha256").hexdigest()
+    row, _is_first = InstanceMeta.objects.get_or_create(key=SECRET_KEY_MARK, defaults={"value": mark})
+    if is_new and row.value != mark:
+        InstanceMeta.objects.filter(pk=row.pk).update(value=mark)
+        log.warning("secret_key_changed")
+    elif row.value != mark:
+        raise Conflict(
+            _(
+                "This machine has another secret key than the database was used with: copy the file secret_key from "
+                "the data folder of the first machine, or set MINARA_SECRET_KEY to the same value on all; to change it "
+                "on purpose, run minara up --new-secret-key, and all people sign in again."
+            ),
+            code="secret_key",
+        )
 
 
 def fingerprint(key: bytes) -> str:

@@ -11,10 +11,10 @@ from functools import partial
 from pathlib import Path
 
 import structlog
-from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from minara_site.kernel.db import is_unavailable
 from minara_site.kernel.errors import MinaraError, Unavailable
 from minara_site.kernel.jobs import services
 from minara_site.kernel.jobs.leases import RENEWALS, renewed
@@ -71,13 +71,13 @@ def run_claimed(claim: Claim) -> None:
     except Cancelled:
         services.stop_run(claim, now=timezone.now())
         log.info("job_stopped", attempt=claim.attempt)
-    except (Unavailable, OperationalError, InterfaceError) as error:
+    except Unavailable as error:
         requeue(claim, error)
     except MinaraError as error:
         services.fail_run(claim, error=error.detail, now=timezone.now())
         log.warning("job_failed", code=error.problem_code)
     except Exception as error:  # noqa: BLE001 - the boundary: whatever a job raises ends here, as its recorded failure
-        fail_unforeseen(claim, error)
+        (requeue if is_unavailable(error) else fail_unforeseen)(claim, error)
     except SystemExit:
         late = _("It took longer than MINARA_JOB_TIMEOUT_SECONDS. Raise that, or ask for less at once.")
         services.requeue_run(claim, error=late, now=timezone.now())

@@ -15,6 +15,8 @@ from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connections
 from django.utils.translation import gettext as _
 
+from minara_site.kernel.db import alone_on_server
+
 UNUSED_FILES = ["ninja/redoc*"]  # the API's pages are the other renderer's
 
 
@@ -70,7 +72,8 @@ def migrate_databases() -> None:
     """Bring every database to this version's tables."""
     for alias in connections:
         try:
-            call_command("migrate", database=alias, interactive=False, verbosity=0)
+            with alone_on_server():
+                call_command("migrate", database=alias, interactive=False, verbosity=0)
         except DatabaseError as error:
             reason = str(error).strip().partition("\n")[0]
             raise CommandError(

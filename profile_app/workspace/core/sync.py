@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import sha256
+from typing import NamedTuple
 
 
 class Step(StrEnum):
@@ -19,15 +20,25 @@ class Step(StrEnum):
     WAIT = "wait"  # what the folder says waits for its owner; the file stays as it is
 
 
+class Copy(NamedTuple):
+    """What a folder was last known to hold of a file, and which version of which document was compared with it then."""
+
+    sha256: str
+    stamp: str
+    document: int
+    version: int
+
+
 @dataclass(frozen=True, slots=True)
 class Stored:
     """What the database knows of a file: its text in force, what the folder was last known to hold, what waits.
 
-    `discarded` is the text that its owner refused last; `former` are texts that were in force before.
+    `folder` is None for a folder that was never compared: it may be older than what the database has. `discarded` is
+    the text that its owner refused last; `former` are texts that were in force before.
     """
 
     content: str = ""
-    folder: str = ""
+    folder: str | None = None
     waiting: str = ""
     discarded: str = ""
     former: Collection[str] = ()
@@ -50,6 +61,7 @@ def decide_step(disk: str, stored: Stored) -> Step:
         return Step.WAIT
     if disk == stored.folder or (disk and disk == stored.discarded):
         return Step.WRITE
-    if stored.content == stored.folder:
+    is_new = stored.folder is None and not stored.content and disk not in stored.former
+    if stored.content == stored.folder or is_new:
         return Step.READ
     return Step.WRITE if not disk or disk in stored.former else Step.READ_OVER

@@ -33,11 +33,10 @@ from profile_app.workspace.core.names import (
     sort_key,
 )
 from profile_app.workspace.pages.labels import OLD_NOTE, PLACES, Label, purpose_label
-from profile_app.workspace.problems import described
 from profile_app.workspace.selectors import (
     count_live_sessions,
-    find_workspace,
     list_present,
+    list_workspaces,
     load_problems,
     path_of,
     today_of,
@@ -85,7 +84,7 @@ def list_context(owner: User, reader: User, *, now: datetime) -> dict[str, Any]:
         [row.name for row in notes if row.chars], limit=MAX_NOTES_IN_PROMPT, today=today_of(owner, now)
     )
     identity = files.get(FileName.IDENTITY)
-    workspace = find_workspace(owner)
+    workspace = next(iter(list_workspaces(owner)), None)
     return {
         "rows": [file_row(name, files.get(name), whose=whose, window=window) for name in FileName],
         "notes": [file_row(row.name, row, whose=whose, window=window) for row in notes[:NOTES_SHOWN]],
@@ -96,7 +95,7 @@ def list_context(owner: User, reader: User, *, now: datetime) -> dict[str, Any]:
         "identity": parse_identity(masked_for(reader, identity).content) if identity else None,
         "folder": str(path_of(workspace, owner)) if workspace else "",
         "read_at": workspace.read_at if workspace else None,
-        "problems": described(workspace.problems) if workspace else [],
+        "problems": load_problems(owner),
         "is_empty": not notes and not any(row.content or row.held_at for row in files.values()),
     }
 

@@ -1,6 +1,6 @@
 """Where an owner's folder is on this machine, and what was wrong with it. Source: decisions (workspace on disk)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
@@ -10,12 +10,11 @@ from django.utils.dateparse import parse_datetime
 
 from minara_site.access.models import User
 from minara_site.kernel.ownership import lock_owner
-from profile_app.documents.core import WORKSPACE_FILE
-from profile_app.documents.selectors import list_documents
 from profile_app.workspace.core.problems import ProblemCode
-from profile_app.workspace.folder import make_folder, read_mark
+from profile_app.workspace.core.sync import Copy
+from profile_app.workspace.folder import make_folder, mark_stamp, read_mark
 from profile_app.workspace.models import Workspace
-from profile_app.workspace.selectors import path_of, usual_path
+from profile_app.workspace.selectors import is_here, list_workspaces, path_of, usual_path
 
 NOTICE_DAYS = 7
 """How long a page says that the folder's text took the place of another."""
@@ -23,20 +22,36 @@ READ_EVERY = timedelta(minutes=1)
 
 
 def attach_folder(*, owner: User, path: Path | None, now: datetime) -> Workspace:
-    """Mark a folder as an owner's and make it where it is missing; what it held before is not known then.
+    """Mark a folder as an owner's on this machine and make it where it is missing; what it held before is not known.
 
-    None is the usual place, or where it is already. Raises FileProblem.
+    None is where it is already, here or on another machine, or the usual place. Raises FileProblem.
     """
     with transaction.atomic():
         lock_owner(owner.pk)
-        workspace = Workspace.objects.for_owner(owner).first() or Workspace(owner=owner, created_at=now)
+        known = next(iter(list_workspaces(owner)), None)
+        workspace = known if known and is_here(known, owner) else Workspace(owner=owner, created_at=now)
         if path is not None:
             workspace.path = "" if path == usual_path(owner) else str(path)
-        workspace.mark, workspace.problems, workspace.read_at = str(uuid4()), [], None
-        make_folder(path_of(workspace, owner), workspace.mark)
+        elif known:
+            workspace.path = known.path
+        workspace.mark, workspace.copies, workspace.problems, workspace.read_at = str(uuid4()), {}, [], None
+        place = path_of(workspace, owner)
+        make_folder(place, workspace.mark)
+        workspace.mark_stamp = mark_stamp(place)
         workspace.save()
-        list_documents(owner=owner, kind=WORKSPACE_FILE).update(folder_sha256="", folder_stamp="")
     return workspace
+
+
+def find_or_adopt(*, owner: User, now: datetime) -> Workspace | None:
+    """Return the folder of this machine, None without one. A copy of another machine's becomes a folder of its own.
+
+    Raises FileProblem.
+    """
+    rows = list_workspaces(owner)
+    if rows and is_here(rows[0], owner):
+        return rows[0]
+    copied = next((row for row in rows if read_mark(path_of(row, owner)) == row.mark), None)
+    return attach_folder(owner=owner, path=path_of(copied, owner), now=now) if copied else None
 
 
 def find_or_attach(*, owner: User, now: datetime) -> Workspace:
@@ -57,14 +72,23 @@ def problem_record(name: str, code: ProblemCode) -> dict[str, str]:
     return {"name": name, "code": str(code)}
 
 
-def store_problems(workspace: Workspace, found: Sequence[dict[str, str]], *, now: datetime) -> None:
-    """Keep what was wrong at this reading; notices of the last days stay until their file has a problem again."""
+def store_reading(
+    workspace: Workspace, copies: Mapping[str, Copy], found: Sequence[dict[str, str]], *, now: datetime
+) -> None:
+    """Keep what the folder holds and what was wrong; notices of the last days stay until a file has a problem again."""
     named = {each["name"] for each in found}
     notices = [each for each in workspace.problems if is_recent(each, now) and each["name"] not in named]
     marked = [each | {"at": now.isoformat()} if each["code"] == ProblemCode.BOTH_CHANGED else each for each in found]
     problems, read_at = [*marked, *notices], workspace.read_at
-    if problems != workspace.problems or read_at is None or now - read_at >= READ_EVERY:
-        Workspace.objects.filter(pk=workspace.pk, mark=workspace.mark).update(problems=problems, read_at=now)
+    is_changed = problems != workspace.problems or copies != copies_of(workspace)
+    if is_changed or read_at is None or now - read_at >= READ_EVERY:
+        rows = Workspace.objects.filter(pk=workspace.pk, mark=workspace.mark)
+        rows.update(problems=problems, copies=copies, read_at=now)
+
+
+def copies_of(workspace: Workspace) -> dict[str, Copy]:
+    """Return what a folder was last known to hold, by name."""
+    return {name: Copy(*known) for name, known in workspace.copies.items()}
 
 
 def is_recent(problem: dict[str, str], now: datetime) -> bool:

@@ -17,10 +17,10 @@ from profile_app.documents.selectors import list_documents
 from profile_app.documents.services import save_document
 from profile_app.workspace.core.names import FileName, is_spelled_as_note, sort_key
 from profile_app.workspace.core.problems import FileProblem
-from profile_app.workspace.folder import UNREADABLE_MARK, read_mark
+from profile_app.workspace.folder import read_mark
 from profile_app.workspace.models import Workspace
 from profile_app.workspace.problems import described, detail_of
-from profile_app.workspace.selectors import list_done_files, path_of
+from profile_app.workspace.selectors import is_here, list_done_files, list_workspaces, path_of
 from profile_app.workspace.services.places import attach_folder
 from profile_app.workspace.services.sync import sync_workspace
 
@@ -40,15 +40,15 @@ def set_up(*, owner: User, path: Path | None, actor: str, now: datetime, may_mov
     """Make or mark the folder of an owner, take in what it holds, and add default files where none are.
 
     A folder that somebody names and that holds files already is read only: nothing but the mark is written there.
-    `may_move` False leaves a folder that is on another machine there. Twice changes nothing. Raises Invalid for a
+    `may_move` False makes none beside a folder that is on another machine. Twice changes nothing. Raises Invalid for a
     folder that cannot be used.
     """
-    workspace: Workspace | None = Workspace.objects.for_owner(owner).first()
-    is_first = workspace is None
+    known = next(iter(list_workspaces(owner)), None)
     before = versions_of(owner)
     wanted = path.expanduser().resolve() if path else None
     if wanted and Workspace.objects.filter(mark=read_mark(wanted)).exclude(owner=owner).exists():
         raise Invalid(_("This folder holds the agent files of another user. Choose another one."))
+    workspace = known
     if workspace is None or (may_move and not is_current(workspace, owner, wanted)):
         try:
             workspace = attach_folder(owner=owner, path=wanted, now=now)
@@ -59,7 +59,7 @@ def set_up(*, owner: User, path: Path | None, actor: str, now: datetime, may_mov
     is_theirs = bool(workspace.path) and has_files(place)
     sync_workspace(owner=owner, now=now, may_write=not is_theirs)
     read = sorted((name for name, number in versions_of(owner).items() if before.get(name) != number), key=sort_key)
-    made = [] if is_theirs else scaffold(owner=owner, actor=actor, now=now, has_bootstrap=is_first)
+    made = [] if is_theirs else scaffold(owner=owner, actor=actor, now=now, has_bootstrap=known is None)
     workspace.refresh_from_db()
     return SetUp(place, made, read, list_waiting(owner), described(workspace.problems))
 
@@ -95,8 +95,7 @@ def default_text(name: FileName) -> str:
 
 def is_current(workspace: Workspace, owner: User, wanted: Path | None) -> bool:
     """Say whether the folder is this workspace's, and where it is wanted."""
-    place = path_of(workspace, owner)
-    return (wanted is None or wanted == place) and read_mark(place) in {workspace.mark, UNREADABLE_MARK}
+    return wanted in {None, path_of(workspace, owner)} and is_here(workspace, owner)
 
 
 def has_files(place: Path) -> bool:

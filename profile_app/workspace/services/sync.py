@@ -16,22 +16,27 @@ from django.utils import timezone
 from minara_site.access.models import User
 from minara_site.kernel.errors import Conflict
 from minara_site.kernel.guard.rescan import ACTOR as RESCAN_ACTOR
-from minara_site.kernel.ownership import lock_owner
 from profile_app.documents.core import MAX_CHARS, WORKSPACE_FILE, Origin
 from profile_app.documents.models import Document
 from profile_app.documents.selectors import find_document, list_documents, list_revisions
 from profile_app.documents.services import save_document
 from profile_app.workspace.core.names import MAX_NOTES, FileName, is_spelled_as_note, newest_notes, note_date
 from profile_app.workspace.core.problems import FileProblem, ProblemCode, decode_text
-from profile_app.workspace.core.sync import Step, Stored, decide_step, digest
+from profile_app.workspace.core.sync import Copy, Step, Stored, decide_step, digest
 from profile_app.workspace.folder import NO_FILE, Folder, NotHere, open_folder
 from profile_app.workspace.models import Workspace
 from profile_app.workspace.problems import described
 from profile_app.workspace.selectors import find_workspace, list_done_files, path_of, today_of
-from profile_app.workspace.services.places import find_or_attach, problem_record, store_problems
+from profile_app.workspace.services.places import (
+    copies_of,
+    find_or_adopt,
+    find_or_attach,
+    problem_record,
+    store_reading,
+)
 
 FOLDER_ACTOR = "folder:workspace"
-FORMER_VERSIONS = 10
+FORMER_VERSIONS, MAX_FORMER_VERSIONS = 10, 200  # the latter where a folder may be far behind
 log = structlog.get_logger()
 
 
@@ -41,43 +46,41 @@ def sync_workspace(*, owner: User, now: datetime, may_write: bool = True) -> lis
     Nothing is done where this machine has no folder of this owner. `may_write` False only reads the folder. A dozen
     looks at files while nothing changed. Call it outside of a transaction.
     """
-    workspace = find_workspace(owner)
+    try:
+        workspace = find_or_adopt(owner=owner, now=now)
+    except FileProblem as problem:
+        return described([problem_record("", problem.code)])
     if workspace is None:
         return []
+    copies = copies_of(workspace)
     try:
         with open_folder(path_of(workspace, owner), workspace.mark) as folder:
-            found = FolderSync(owner, folder, now, may_write=may_write).run()
+            found = FolderSync(owner, folder, copies, now, may_write=may_write).run()
     except NotHere:
         return []
     except (FileProblem, OSError) as error:
         code = error.code if isinstance(error, FileProblem) else ProblemCode.UNREADABLE_FOLDER
         found = [problem_record("", code)]
-    store_problems(workspace, found, now=now)
+    store_reading(workspace, copies, found, now=now)
     return described(found)
 
 
 def sync_all(*, now: datetime) -> dict[str, int]:
     """Bring every folder of this machine in step; return how many have a problem."""
-    workspaces = Workspace.objects.select_related("owner").filter(owner__is_active=True).order_by("pk")
-    return {"problems": sum(bool(sync_workspace(owner=each.owner, now=now)) for each in workspaces.iterator())}
+    owners = User.objects.filter(is_active=True, pk__in=Workspace.objects.values("owner_id")).order_by("pk")
+    return {"problems": sum(bool(sync_workspace(owner=owner, now=now)) for owner in owners.iterator())}
 
 
 def copy_out_later(documents: Sequence[Document], *, now: datetime) -> None:
-    """Hear that other texts are in force: the folder is behind, and is written after the commit."""
+    """Hear that other texts are in force: this machine's folder is written after the commit, others within a minute."""
     for document in documents:
-        if document.kind != WORKSPACE_FILE:
-            continue
-        document.folder_stamp = ""
-        Document.objects.filter(pk=document.pk).update(folder_stamp="")
-        if document.actor != FOLDER_ACTOR:  # else the folder has it
+        if document.kind == WORKSPACE_FILE and document.actor != FOLDER_ACTOR:  # else the folder has it
             transaction.on_commit(partial(copy_out, document.owner_id), robust=True)
 
 
 def copy_out(owner_id: int) -> None:
     """Write to the folder what it is behind with; the first write of an owner makes the folder."""
     owner, now = User.objects.get(pk=owner_id), timezone.now()
-    if not list_documents(owner=owner, kind=WORKSPACE_FILE).filter(folder_stamp="").exists():
-        return
     try:
         find_or_attach(owner=owner, now=now)
     except FileProblem as problem:
@@ -87,17 +90,17 @@ def copy_out(owner_id: int) -> None:
 
 
 class FolderSync:
-    """One reading of an opened folder."""
+    """One reading of an opened folder; `copies` is what it was known to hold, and is brought up to date."""
 
-    def __init__(self, owner: User, folder: Folder, now: datetime, *, may_write: bool) -> None:
-        self.owner, self.folder, self.now, self.may_write = owner, folder, now, may_write
+    def __init__(self, owner: User, folder: Folder, copies: dict[str, Copy], now: datetime, *, may_write: bool) -> None:
+        self.owner, self.folder, self.copies, self.now, self.may_write = owner, folder, copies, now, may_write
         self.problems: list[dict[str, str]] = []
 
     def run(self) -> list[dict[str, str]]:
         """Look at every file, and return what is wrong with which."""
-        rows = list_documents(owner=self.owner, kind=WORKSPACE_FILE).values_list("name", "folder_stamp")
-        known: dict[str, str] = dict(rows)  # by name: a stamp, empty while the folder may be behind
-        for name in (*FileName, *self.find_notes(known)):
+        rows = list_documents(owner=self.owner, kind=WORKSPACE_FILE).values_list("name", "pk", "version")
+        known = {name: (key, version) for name, key, version in rows}
+        for name in (*FileName, *self.find_notes({*known, *self.copies})):
             try:
                 self.look(name, known.get(name))
             except FileProblem as problem:
@@ -127,10 +130,11 @@ class FolderSync:
         candidates = {*known, *(name for name in spelled if (day := note_date(name)) and day <= today)}
         return newest_notes(candidates, limit=MAX_NOTES)
 
-    def look(self, name: str, known: str | None) -> None:
-        """Look whether a file changed, and bring it in step. Raises FileProblem."""
-        stamp = self.folder.stamp(name)
-        if (known is None and stamp == NO_FILE) or known == stamp:
+    def look(self, name: str, known: tuple[int, int] | None) -> None:
+        """Look whether a file changed here or there, and bring it in step. Raises FileProblem."""
+        stamp, copy = self.folder.stamp(name), self.copies.get(name)
+        is_unknown = known is None and copy is None
+        if (is_unknown and stamp == NO_FILE) or (copy and known and copy[1:] == (stamp, *known)):
             return
         if name == FileName.BOOTSTRAP and self.finish_rename():
             return
@@ -144,12 +148,15 @@ class FolderSync:
         document = find_document(owner=self.owner, kind=WORKSPACE_FILE, name=name)
         data = self.folder.read(name)
         text = decode_text(data, max_chars=MAX_CHARS[WORKSPACE_FILE])
-        step = decide_step(digest(data), stored_of(document))
-        if step is Step.NOTHING and document:
-            self.remember(document, digest(data), stamp)
+        step = decide_step(digest(data), stored_of(document, self.copies.get(name)))
+        if step is Step.NOTHING:
+            self.remember(name, document, digest(data), stamp)
+        elif step is Step.WRITE and document is None and self.may_write:  # deleted for good, here or on another machine
+            self.folder.remove(name)
+            self.remember(name, None, "", NO_FILE)
         elif step is Step.WRITE and document and self.may_write and document.actor != RESCAN_ACTOR:
             content = document.content.encode()
-            self.remember(document, digest(content), self.folder.write(name, content))
+            self.remember(name, document, digest(content), self.folder.write(name, content))
         elif step in {Step.READ, Step.READ_OVER}:
             self.take_in(name, text, document, digest(data), stamp, is_over=step is Step.READ_OVER)
 
@@ -171,24 +178,24 @@ class FolderSync:
         if is_over and saved.hold is None:
             self.report(name, ProblemCode.BOTH_CHANGED)
         if saved.hold is None:
-            self.remember(saved.document, disk, stamp)
+            self.remember(name, saved.document, disk, stamp)
 
-    def remember(self, document: Document, disk: str, stamp: str) -> None:
-        """Keep what the folder holds; the stamp only while no other text came into force meanwhile."""
-        rows = Document.objects.filter(pk=document.pk)
-        with transaction.atomic():
-            lock_owner(self.owner.pk)
-            rows.update(folder_sha256=disk)
-            rows.filter(version=document.version).update(folder_stamp=stamp)
+    def remember(self, name: str, document: Document | None, disk: str, stamp: str) -> None:
+        """Keep what the folder holds, and the version that it was compared with; another in force is seen by that."""
+        self.copies.pop(name, None)
+        if document:
+            self.copies[name] = Copy(disk, stamp, document.pk, document.version)
 
     def finish_rename(self) -> bool:
         """Rename a BOOTSTRAP.md that a session has carried and that is still called so; say whether it was one.
 
-        One with a stamp was read since: it is for the next session, whatever it says.
+        One that was compared since is for the next session, whatever it says.
         """
         disk = digest(self.folder.read(FileName.BOOTSTRAP))
         stored = find_document(owner=self.owner, kind=WORKSPACE_FILE, name=FileName.BOOTSTRAP)
-        if not disk or stored is None or stored.folder_stamp or disk == hash_of(stored.content):
+        copy = self.copies.get(FileName.BOOTSTRAP)
+        is_compared = copy and stored and copy[2:] == (stored.pk, stored.version)
+        if not disk or stored is None or is_compared or disk == hash_of(stored.content):
             return False
         for done in list_done_files(self.owner):
             if hash_of(done.content) == disk and self.folder.stamp(done.name) == NO_FILE:
@@ -198,16 +205,17 @@ class FolderSync:
         return False
 
 
-def stored_of(document: Document | None) -> Stored:
+def stored_of(document: Document | None, copy: Copy | None) -> Stored:
     """Return what the database knows of a file; former versions only where they can matter."""
+    folder = copy.sha256 if copy else None
     if document is None:
-        return Stored()
+        return Stored(folder=folder)
     content = hash_of(document.content)
-    is_changed = content != document.folder_sha256
-    former = list_revisions(document).values_list("content", flat=True)[:FORMER_VERSIONS] if is_changed else ()
+    most = FORMER_VERSIONS if copy else MAX_FORMER_VERSIONS
+    former = list_revisions(document).values_list("content", flat=True)[:most] if content != folder else ()
     return Stored(
         content=content,
-        folder=document.folder_sha256,
+        folder=folder,
         waiting=hash_of(document.held_content) if document.held_at else "",
         discarded=hash_of(document.discarded_content),
         former={hash_of(each) for each in former},

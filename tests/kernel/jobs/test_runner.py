@@ -2,8 +2,9 @@
 
 import logging
 
+import psycopg
 import pytest
-from django.db import OperationalError
+from django.db import InternalError, OperationalError
 from django.utils import timezone
 
 from minara_site.kernel.errors import Invalid, Unavailable
@@ -75,7 +76,13 @@ def test_a_refusal_is_kept_in_its_own_words(list_jobs):
     assert (run.state, run.error) == (RunState.FAILED, "Choose a shorter window.")
 
 
-@table("error", [Unavailable("The model does not answer."), OperationalError(CANARY)])
+def refused() -> InternalError:
+    error = InternalError(CANARY)
+    error.__cause__ = psycopg.errors.ReadOnlySqlTransaction(CANARY)
+    return error
+
+
+@table("error", [Unavailable("The model does not answer."), OperationalError(CANARY), refused()])
 def test_waits_for_what_does_not_answer(list_jobs, error):
     run = run_job(list_jobs, raising(error))
     assert run.state == RunState.QUEUED

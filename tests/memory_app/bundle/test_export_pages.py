@@ -11,6 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from memory_app.bundle.adapters import upload_store
+from memory_app.bundle.adapters.upload_store import store_upload
 from memory_app.bundle.models import BundleTransfer
 from memory_app.bundle.tasks import delete_expired
 from memory_app.memories.models import Memory
@@ -18,6 +19,8 @@ from memory_app.user_profile.models import UserProfileEntry
 from memory_app.user_profile.services import set_entry
 from minara_site.access.models import AccessEntry
 from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.files.models import StoredFile, StoredPart
+from minara_site.kernel.files.services import find_file, keep_file
 from minara_site.kernel.jobs.models import JobRun
 from tests.memory_app.bundle.wizard import newest, take_away, upload, work, write
 
@@ -38,15 +41,16 @@ def test_a_person_orders_an_export_and_takes_it_away(page: Client, ana: Any) -> 
     write(ana, "avoids memes")
     transfer = order(page)
     assert transfer.state == "done"
-    path = upload_store.path_of(transfer.file_name)
-    assert (stat.S_IMODE(path.stat().st_mode), stat.S_IMODE(path.parent.stat().st_mode)) == (0o600, 0o700)
-    assert [each for each in path.parent.iterdir() if each.is_dir()] == [], "the tree is gone"
+    assert stat.S_IMODE(upload_store.upload_folder().stat().st_mode) == 0o700
+    assert list(upload_store.upload_folder().iterdir()) == [], "the tree and its zip are gone"
     shown = page.get(f"/ops/export/{transfer.pk}/").content.decode()
     assert f"/ops/export/{transfer.pk}/download/" in shown
     answer = page.get(f"/ops/export/{transfer.pk}/download/")
     assert answer["Content-Disposition"].startswith('attachment; filename="minara-export-')
     assert (answer["Cache-Control"], answer["Content-Type"]) == ("no-store", "application/zip")
-    with ZipFile(io.BytesIO(b"".join(answer.streaming_content))) as archive:
+    content = b"".join(answer.streaming_content)
+    assert int(answer["Content-Length"]) == len(content)
+    with ZipFile(io.BytesIO(content)) as archive:
         assert {"index.md", "signature.txt"} <= set(archive.namelist())
         assert any(b"avoids memes" in archive.read(name) for name in archive.namelist())
     assert AuditEntry.objects.filter(tool_call="export_downloaded", owner_id=ana.pk).count() == 1
@@ -103,12 +107,11 @@ def make_stale(client: Client) -> None:
 @pytest.mark.database
 def test_an_export_is_gone_after_a_day(page: Client, ana: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     transfer = order(page)
-    path = upload_store.path_of(transfer.file_name)
     late = timezone.now() + timedelta(hours=24, seconds=1)
     assert delete_expired(now=late - timedelta(seconds=5))["forgotten"] == 0
-    assert path.exists()
+    assert find_file(transfer.file_name)
     assert delete_expired(now=late)["forgotten"] == 1
-    assert not path.exists()
+    assert not StoredPart.objects.exists()
     assert (newest().state, newest().file_name) == ("expired", "")
     assert page.get(f"/ops/export/{transfer.pk}/download/").status_code == 410
     assert delete_expired(now=late)["forgotten"] == 0
@@ -118,10 +121,15 @@ def test_what_nobody_knows_is_deleted_from_the_folder(page: Client, ana: Any) ->
     transfer = order(page)
     (upload_store.upload_folder() / "left by a dead worker").mkdir()
     (upload_store.upload_folder() / "stray.bin").write_bytes(b"x")
+    with pytest.raises(ZeroDivisionError):  # of an upload that broke off nothing stays
+        store_upload((bytes(1 // count) for count in (1, 0)), now=timezone.now(), expires_at=timezone.now())
+    left, _is_zip = store_upload([b"half"], now=timezone.now(), expires_at=timezone.now() + timedelta(days=1))
+    assert set(StoredFile.objects.values_list("name", flat=True)) == {transfer.file_name, left.name}
     assert delete_expired(now=timezone.now())["strays"] == 0
     BundleTransfer.objects.update(expires_at=timezone.now() + timedelta(days=9))
-    assert delete_expired(now=timezone.now() + timedelta(days=2))["strays"] == 2
-    assert upload_store.path_of(transfer.file_name).exists()
+    keep_file(transfer.file_name, until=timezone.now() + timedelta(days=9))
+    assert delete_expired(now=timezone.now() + timedelta(days=2))["strays"] == 3
+    assert find_file(transfer.file_name)
 
 
 def test_an_operator_who_looks_leaves_a_trace_and_may_export_for_somebody_by_name(

@@ -15,7 +15,6 @@ from django.utils import timezone
 
 from learning_app.methodologies.models import Methodology
 from memory_app.bundle import transfer_jobs
-from memory_app.bundle.adapters import upload_store
 from memory_app.bundle.models import BundleTransfer
 from memory_app.bundle.tasks import apply as apply_job
 from memory_app.bundle.tasks import delete_expired
@@ -28,6 +27,7 @@ from minara_site.access.policy import Role
 from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.errors import Refused
+from minara_site.kernel.files.services import find_file
 from minara_site.kernel.jobs.models import JobRun
 from tests.kit.tables import table
 from tests.learning_app.rows import make_methodology
@@ -341,13 +341,12 @@ def test_an_operator_who_reads_an_import_leaves_a_trace_and_may_import_for_someb
 @pytest.mark.database
 def test_an_upload_is_forgotten_after_a_day_with_its_preview(page: Client, ana: Any) -> None:
     upload(page, lines("quokka"))
-    path = upload_store.path_of(newest().file_name)
-    assert path.exists()
     transfer = newest()
+    assert find_file(transfer.file_name)
     BundleTransfer.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     assert page.post(f"/ops/import/{transfer.pk}/apply/", {"plan": transfer.plan_sha256}).status_code == 410
     delete_expired(now=timezone.now())
-    assert (newest().state, newest().plan, path.exists()) == ("expired", None, False)
+    assert (newest().state, newest().plan, find_file(transfer.file_name)) == ("expired", None, None)
     assert page_of(page, newest())
 
 

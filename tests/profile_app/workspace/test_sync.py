@@ -1,6 +1,7 @@
 """The two-way copy between a real folder and the database."""
 
 import os
+import shutil
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from profile_app.documents.models import Document, DocumentRevision
 from profile_app.documents.selectors import list_revisions
 from profile_app.workspace.folder import LOCK_SECONDS, open_folder
 from profile_app.workspace.models import Workspace
-from profile_app.workspace.selectors import load_prompt_files
+from profile_app.workspace.selectors import load_prompt_files, usual_path
 from profile_app.workspace.services import claim_bootstrap, remove_copy_later, sync_all, sync_workspace
 from profile_app.workspace.services.files import draft_file
 from profile_app.workspace.services.setup import set_up
@@ -346,3 +347,69 @@ class TestSetUp:
     def test_another_users_folder_is_refused(self, folder: Path, ben: Any) -> None:
         with pytest.raises(Exception, match="another user"):
             self.run(ben, folder)
+
+
+class TestTwoMachines:
+    """Each has a data folder of its own; `use` changes the machine."""
+
+    @pytest.fixture
+    def use(self, settings: Any, tmp_path: Path, ana: Any) -> Any:
+        def change(name: str) -> Path:
+            settings.DATA_DIR = tmp_path / name
+            return usual_path(ana)
+
+        for name in ("a", "b"):
+            change(name)
+            set_up(owner=ana, path=None, actor="command:setup", now=NOON)
+            sync(ana)  # nothing is committed here, which would write the files
+        return change
+
+    def test_an_edit_beside_one_reaches_the_other_and_what_is_deleted_stays_deleted(self, use: Any, ana: Any) -> None:
+        (use("a") / "USER.md").write_text("edited on a")
+        (use("a") / "SOUL.md").unlink()
+        for name in "ab":
+            use(name)
+            assert sync(ana) == []
+        texts = {name: use(name).joinpath("USER.md").read_text() for name in "ab"}
+        assert texts == {"a": "edited on a", "b": "edited on a"}
+        assert (use("b") / "SOUL.md").read_bytes() == b""
+        assert (document(ana, "SOUL.md").content, document(ana, "USER.md").version) == ("", 2)
+
+    def test_where_both_are_edited_each_text_is_a_version(self, use: Any, ana: Any) -> None:
+        for name in "ab":
+            (use(name) / "USER.md").write_text(f"edited on {name}")
+        found = [(use(name), sync(ana))[1] for name in "aba"]
+        assert found == [[], [("USER.md", "both_changed")], []]
+        contents = list_revisions(document(ana, "USER.md")).values_list("content", flat=True)
+        assert [*contents][:2] == ["edited on b", "edited on a"]
+        assert {use(name).joinpath("USER.md").read_text() for name in "ab"} == {"edited on b"}
+
+    def test_a_copied_data_folder_becomes_another_and_brings_nothing_old_back(
+        self, use: Any, ana: Any, tmp_path: Path
+    ) -> None:
+        use("a")
+        write(ana, "USER.md", "second")
+        write(ana, "TOOLS.md", "once")
+        sync(ana)
+        shutil.copytree(tmp_path / "a", tmp_path / "c", copy_function=shutil.copy2)
+        write(ana, "USER.md", "third")
+        write(ana, "TOOLS.md", "")
+        for name in ("c", "a", "c"):
+            use(name)
+            assert sync(ana) == []
+        assert (document(ana, "USER.md").content, document(ana, "TOOLS.md").content) == ("third", "")
+        assert {use(name).joinpath("USER.md").read_text() for name in "ac"} == {"third"}
+        assert Workspace.objects.filter(owner=ana).count() == 3
+
+    def test_a_document_that_is_deleted_for_good_goes_from_both(
+        self, use: Any, ana: Any, django_capture_on_commit_callbacks: Any
+    ) -> None:
+        use("a")
+        with django_capture_on_commit_callbacks(execute=True):
+            remove_copy_later(document(ana, "USER.md"))
+            document(ana, "USER.md").delete()
+        for name in "bab":
+            place = use(name)
+            assert sync(ana) == []
+            assert not (place / "USER.md").exists()
+        assert not Document.objects.filter(name="USER.md").exists()

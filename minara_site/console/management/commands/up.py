@@ -2,20 +2,24 @@
 
 import os
 import sys
+import time
 from argparse import ArgumentTypeError
 from http import HTTPStatus
 from typing import Any
 
+import structlog
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import connections
+from django.db import DatabaseError, InterfaceError
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from minara_site.access.setup import issue_setup_link
 from minara_site.kernel.command import MinaraCommand
+from minara_site.kernel.db import close_connections, is_sqlite
 from minara_site.kernel.http import HttpFailed, HttpLimits, request
+from minara_site.kernel.instance.services import check_secret_key
 from minara_site.kernel.processes.signals import StopRequest
 from minara_site.kernel.processes.start import (
     collect_static_files,
@@ -24,11 +28,13 @@ from minara_site.kernel.processes.start import (
     migrate_databases,
 )
 from minara_site.kernel.processes.supervisor import Child, supervise
+from profile_app.workspace.services import sync_all
 
-LOOK_SECONDS = 0.2
+LOOK_SECONDS, SYNC_SECONDS = 0.2, 60
 FUTILE_STARTS = 3
 MAX_WORKERS = 64
 PROBE = HttpLimits("probe", max_bytes=64 * 1024, uses_proxy=False)
+log = structlog.get_logger(__name__)
 ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - where to call a server that listens everywhere
 
 
@@ -58,6 +64,9 @@ class Command(MinaraCommand):
         workers = max(2, min(8, cores))
         parser.add_argument("--workers", type=worker_count, default=workers, help="web server processes")
         parser.add_argument("--demo", action="store_true", help="load the demo data first")
+        parser.add_argument(
+            "--new-secret-key", action="store_true", help="let this machine's secret key count from now"
+        )
         parser.add_argument("--no-worker", action="store_true", help="run no job worker beside the web server")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -66,6 +75,7 @@ class Command(MinaraCommand):
         with hold_data_folder(settings.DATA_DIR):
             address = find_address(options["host"], options["port"])
             migrate_databases()
+            check_secret_key(is_new=options["new_secret_key"])
             collect_static_files()
             if options["demo"]:
                 call_command("demo", "load")
@@ -74,7 +84,7 @@ class Command(MinaraCommand):
             children = [site.web_server(options["workers"])]
             if not options["no_worker"]:
                 children.append(site.job_worker())
-            connections.close_all()
+            close_connections()
             supervise(children, is_over=lambda: stop.is_asked, step=lambda: site.watch(children[0], stop))
             self.stdout.write(_("Stopped."))
 
@@ -86,6 +96,7 @@ class Site:
         self.out = command.stdout
         self.address, self.port = address, port
         self.is_ready = False
+        self.sync_at = time.monotonic()
         local = ANY_ADDRESS.get(address, address)
         self.local_url = f"http://[{local}]:{port}" if ":" in local else f"http://{local}:{port}"
         is_named = "minara_public_url" in settings.MINARA.model_fields_set
@@ -124,7 +135,19 @@ class Site:
             self.out.flush()
         if not self.is_ready and web.deaths >= FUTILE_STARTS:
             raise CommandError(_("The web server does not start; the lines above say why."))
+        if not is_sqlite() and time.monotonic() >= self.sync_at:
+            self.sync_folders()
         stop.wait(LOOK_SECONDS)
+
+    def sync_folders(self) -> None:
+        """Bring the folders of agent files of this machine in step; where it is the only one, a job does."""
+        try:
+            sync_all(now=timezone.now())
+        except (DatabaseError, InterfaceError) as error:
+            log.warning("folders_not_read", error=type(error).__name__)
+        finally:
+            close_connections()
+        self.sync_at = time.monotonic() + SYNC_SECONDS
 
     def answers(self) -> bool:
         """Ask /healthz once."""

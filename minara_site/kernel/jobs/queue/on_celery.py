@@ -19,9 +19,10 @@ import structlog
 from celery import Celery, signals
 from celery.apps.worker import Worker, install_worker_term_handler
 from django.conf import settings
-from django.db import close_old_connections, connections
+from django.db import close_old_connections
 from django_q.timeout import TimeoutHandler
 
+from minara_site.kernel.db import close_before_forks
 from minara_site.kernel.processes import lifeline
 
 LIMITS: dict[str, Any] = settings.Q_CLUSTER
@@ -161,11 +162,11 @@ class Cluster:
 
     def __init__(self) -> None:
         lifeline.bind_forked_children()
+        close_before_forks()
         self.process: Any = None
 
     def start(self) -> None:
         """Fork Celery's process, which forks the rest."""
-        connections.close_all()
         broker.close()
         self.process = get_context("fork").Process(target=run_worker, name="celery")
         self.process.start()

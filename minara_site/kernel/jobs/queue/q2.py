@@ -12,12 +12,13 @@ from typing import Any
 from uuid import uuid4
 
 import structlog
-from django.db import DatabaseError, InterfaceError, connections
+from django.db import DatabaseError, InterfaceError
 from django_q.brokers import get_broker
 from django_q.cluster import Sentinel, get_mp_context
 from django_q.tasks import async_task
 from django_q.worker import worker
 
+from minara_site.kernel.db import close_before_forks
 from minara_site.kernel.processes import lifeline
 
 EXECUTE = "minara_site.kernel.jobs.runner.execute"
@@ -102,12 +103,12 @@ class Cluster:
 
     def __init__(self) -> None:
         lifeline.bind_forked_children()
+        close_before_forks()
         self.guard: Any = None
         self.stop_event: Any = None
 
     def start(self) -> None:
         """Fork the guard, which forks the rest. No database connection may live through a fork."""
-        connections.close_all()
         context: BaseContext = get_mp_context()
         self.stop_event = Event()
         self.guard = context.Process(  # type: ignore[attr-defined]

@@ -3,6 +3,7 @@
 from typing import Any
 
 from minara_site.kernel.command import MinaraCommand
+from minara_site.kernel.instance.services import check_secret_key
 from minara_site.kernel.jobs.worker import beat_until
 from minara_site.kernel.processes.signals import StopRequest
 
@@ -14,4 +15,5 @@ class Command(MinaraCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Tick."""
+        check_secret_key()
         beat_until(StopRequest())

@@ -5,6 +5,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from minara_site.kernel.command import MinaraCommand
+from minara_site.kernel.instance.services import check_secret_key
 from minara_site.kernel.jobs.worker import work_until
 from minara_site.kernel.processes.signals import StopRequest
 
@@ -19,4 +20,5 @@ class Command(MinaraCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Work."""
+        check_secret_key()
         work_until(StopRequest(), ticks=not options["no_beat"])

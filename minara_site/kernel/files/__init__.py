@@ -1,0 +1,1 @@
+"""Files that one process writes and another reads, whichever machine each is on."""
