@@ -476,6 +476,21 @@ class Config(BaseSettings):
         description=_("Seconds after which a job is stopped and tried again, 10 to 86400.") + " Read by jobs.",
     )
 
+    minara_backup_dir: Path | None = Field(
+        default=None,
+        description=_("Folder that backups are written to on a schedule, best on another disk; empty makes none.")
+        + " Read by backup.",
+    )
+    minara_backup_every_hours: int = Field(
+        default=24, ge=1, le=720, description=_("Hours between two backups, 1 to 720.") + " Read by backup."
+    )
+    minara_backups_kept: int = Field(
+        default=7,
+        ge=1,
+        le=1000,
+        description=_("Backups of the schedule that are kept, 1 to 1000; the oldest are deleted.") + " Read by backup.",
+    )
+
     @field_validator("minara_trusted_proxies", mode="before")
     @classmethod
     def read_networks(cls, value: object) -> object:

@@ -8,6 +8,7 @@ from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext as _
 
 from minara_site.console.status.selectors import Judged, Queue, Ran, Status
+from minara_site.kernel.backup.selectors import LastBackup
 from minara_site.kernel.db import is_sqlite
 from minara_site.kernel.host import Storage
 from minara_site.kernel.jobs.models import RunState
@@ -52,7 +53,11 @@ def sections_of(status: Status, *, now: datetime) -> list[Section]:
     return [
         Section("work", _("Work"), [*work_facts(status.queue, now), models_fact(status.models)]),
         Section("memory", _("Memory"), memory_facts(status.judged, status.index_problems)),
-        Section("storage", _("Storage"), storage_facts(status.storage, status.waiting_migrations)),
+        Section(
+            "storage",
+            _("Storage"),
+            [*storage_facts(status.storage, status.waiting_migrations), backup_fact(status.last_backup, now)],
+        ),
         Section("versions", _("Versions"), [Fact(label, value) for label, value in versions]),
     ]
 
@@ -147,6 +152,21 @@ def file_facts(storage: Storage) -> list[Fact]:
         ),
         Fact(_("Queue"), size_label(storage.queue)),
     ]
+
+
+def backup_fact(last: LastBackup, now: datetime) -> Fact:
+    """Return the last backup; without a folder nothing is made by itself, which is quiet."""
+    tone, hint = GOOD, str(last.folder or "")
+    if last.error:
+        tone, hint = BAD, last.error
+    elif last.is_late(now):
+        tone, hint = BAD, _("Two were due since. Check that a worker runs, and read the runs of the job.")
+    elif last.folder is None:
+        tone, hint = "", _("The schedule is off. Set MINARA_BACKUP_DIR, or run: minara backup FILE")
+    elif last.made_at is None:
+        tone = WATCH
+    value = size_label(last.size) if last.made_at else _("none yet")
+    return Fact(_("Last backup"), value, tone, hint, last.made_at)
 
 
 def size_label(size: int | None) -> str:

@@ -1,0 +1,237 @@
+"""Make a backup of this instance, and restore one."""
+
+import fcntl
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import DEFAULT_DB_ALIAS, connections, transaction
+from django.db.migrations.loader import MigrationLoader
+from django.utils.translation import gettext as _
+
+from minara_site.kernel.audit_log.services import record_audit
+from minara_site.kernel.backup.archive import (
+    FILES,
+    SECRET_KEY,
+    WORKSPACE,
+    Backup,
+    Manifest,
+    Writer,
+    write_archive,
+)
+from minara_site.kernel.backup.postgresql import dump_tables, load_tables
+from minara_site.kernel.backup.sqlite import Progress, copy_database, refuse_open
+from minara_site.kernel.backup.swap import PART, READY, finish_restore, kept_at
+from minara_site.kernel.db import is_sqlite
+from minara_site.kernel.errors import Conflict, Refused
+from minara_site.kernel.host import read_versions
+from minara_site.kernel.instance.services import get_instance_id
+from minara_site.kernel.processes.start import migrate_databases
+
+MADE, RESTORED = "backup.made", "backup.restored"
+WORK = ".minara-backup"
+STAMP = "%Y%m%dT%H%M%SZ"
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A backup that was written."""
+
+    path: Path
+    size: int
+    has_secret_key: bool
+
+
+def make_backup(
+    path: Path, *, now: datetime, actor: str, replaces: bool = False, progress: Progress = lambda _done, _total: None
+) -> Made:
+    """Write this instance into a new file, for this user alone. What fails or is killed leaves no file of that name.
+
+    Raises Conflict for a file that is there unless it `replaces` it, and Refused when it cannot be written.
+    """
+    path = path.absolute()
+    if path.exists() and not replaces:
+        raise Conflict(_("%(file)s is there already. Name another file, or add --replace.") % {"file": path})
+    if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(settings.DATA_DIR / WORKSPACE)):
+        raise Refused(_("%(file)s could be read by agents. Choose a folder outside the workspaces.") % {"file": path})
+    try:
+        with work_folder(path.parent) as folder:
+            whole = folder / "backup.zip"
+            seal = write_archive(whole, lambda writer: fill(writer, folder, now=now, progress=progress))
+            whole.replace(path)
+            sync(path.parent)
+        size = path.stat().st_size
+    except (OSError, sqlite3.Error) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        sentence = _("No backup was written to %(folder)s: %(why)s. Make room or name another folder, then try again.")
+        raise Refused(sentence % {"folder": path.parent, "why": why}) from error
+    record_audit(
+        now=now, actor=actor, tool_call=MADE, details={"file": str(path), "bytes": size, "sha256": seal}
+    )
+    return Made(path, size, not settings.MINARA.minara_secret_key)
+
+
+@contextmanager
+def work_folder(parent: Path) -> Iterator[Path]:
+    """Yield an empty folder beside the file, which goes afterwards; what a killed backup left there goes first."""
+    folder = parent / WORK
+    folder.mkdir(mode=0o700, exist_ok=True)
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            busy = _("Another backup is being written to %(folder)s. Wait until it ends.")
+            raise Conflict(busy % {"folder": parent}) from None
+        for left in folder.iterdir():
+            left.unlink()
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        os.close(lock)
+
+
+def sync(folder: Path) -> None:
+    """Bring the names in a folder to the disk."""
+    fd = os.open(folder, os.O_RDONLY)
+    os.fsync(fd)
+    os.close(fd)
+
+
+def fill(writer: Writer, folder: Path, *, now: datetime, progress: Progress) -> Manifest:
+    """Write the databases, the secret key of the data folder and the workspaces; return the manifest.
+
+    The main database is the truth. The queue is copied first: a message whose run is newer finds it there.
+    """
+    instance = get_instance_id()
+    tables: dict[str, Any] = {}
+    if is_sqlite():
+        for alias in reversed(FILES):
+            copy = folder / FILES[alias]
+            source = Path(connections[alias].settings_dict["NAME"])
+            tables["rows"], tables["migrations"] = copy_database(source, copy, progress)
+            writer.add_file(copy.name, copy)
+            copy.unlink()
+    else:
+        tables = dump_tables(writer, progress)
+    data = Path(settings.DATA_DIR)
+    if not settings.MINARA.minara_secret_key:
+        writer.add_file(SECRET_KEY, data / SECRET_KEY)
+    for parent, _folders, names in os.walk(data / WORKSPACE):
+        for file in (Path(parent, name) for name in names):
+            if file.is_file() and not file.is_symlink():
+                writer.add_file(str(file.relative_to(data)), file)
+    engine = connections[DEFAULT_DB_ALIAS].vendor
+    return Manifest(minara=read_versions().minara, engine=engine, instance=instance, created_at=now, **tables)
+
+
+def check_fits(manifest: Manifest) -> None:
+    """Raise Refused for a backup of another engine or another version than this one."""
+    engine = connections[DEFAULT_DB_ALIAS].vendor
+    if manifest.engine != engine:
+        raise Refused(
+            _("The backup is of %(theirs)s, and this instance uses %(ours)s. Set DATABASE_URL for the engine of the backup.")
+            % {"theirs": manifest.engine, "ours": engine}
+        )
+    ours = MigrationLoader(None, ignore_no_initial=True)
+    theirs = {*manifest.migrations}
+    if not (ours.graph.nodes.keys() <= theirs <= ours.disk_migrations.keys()):  # squashed ones are recorded with theirs
+        raise Refused(
+            _("The backup is of Minara %(theirs)s with other tables. Install that version, restore, then upgrade.")
+            % {"theirs": manifest.minara}
+        )
+
+
+def is_filled() -> bool:
+    """Say whether this instance holds anything that a restore would replace."""
+    if any(Path(settings.DATA_DIR).glob(f"{WORKSPACE}/*")):
+        return True
+    connection = connections[DEFAULT_DB_ALIAS]
+    if is_sqlite():
+        return Path(connection.settings_dict["NAME"]).exists()
+    return "django_migrations" in connection.introspection.table_names()
+
+
+def restore_backup(backup: Backup, *, now: datetime, replaces: bool) -> Path | None:
+    """Put a backup that fits in the place of this instance; return the folder of what was there, if anything was.
+
+    Hold the data folder. A kill leaves the old state, or the new one once it is decided (see `swap`). On PostgreSQL all
+    rows come in one transaction, and the files right after it: a kill between the two leaves the old secret key and
+    workspaces beside the new rows, and the same restore once more brings them.
+    """
+    data = Path(settings.DATA_DIR)
+    for left in data.glob(f"restore-*{PART}"):
+        shutil.rmtree(left)
+    part = data / f"restore-{now:{STAMP}}{PART}"
+    (part / WORKSPACE).mkdir(mode=0o700, parents=True)
+    try:
+        unpack(backup, part)
+        if is_sqlite():
+            with using_file(part / FILES[DEFAULT_DB_ALIAS]):
+                record_restored(backup, now=now)
+            connections.close_all()
+            for name in FILES.values():
+                refuse_open(data / name)
+        else:
+            if replaces:
+                before = kept_at(part)
+                before.mkdir(mode=0o700)
+                make_backup(before / "before.zip", now=now, actor="command:restore")
+            migrate_databases()
+            with transaction.atomic():
+                load_tables(backup)
+                record_restored(backup, now=now)
+        if not replaces and backup.manifest.has_secret_key:
+            (data / SECRET_KEY).unlink(missing_ok=True)  # it has signed nothing
+    except BaseException:
+        shutil.rmtree(part, ignore_errors=True)
+        raise
+    part.rename(part.with_suffix(READY))
+    sync(data)
+    finish_restore(data)
+    return kept_at(part) if kept_at(part).exists() else None
+
+
+def unpack(backup: Backup, folder: Path) -> None:
+    """Write the files of a backup below a folder, down to the disk."""
+    for name in backup.manifest.members:
+        if name.startswith("tables/"):
+            continue
+        path = folder / name
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
+            for block in backup.read(name):
+                stream.write(block)
+            stream.flush()
+            os.fsync(stream.fileno())
+    for parent, _folders, _names in os.walk(folder):
+        sync(Path(parent))
+
+
+@contextmanager
+def using_file(path: Path) -> Iterator[None]:
+    """Let Django use another SQLite file as the main database for a while."""
+    connection = connections[DEFAULT_DB_ALIAS]
+    usual = connection.settings_dict["NAME"]
+    connection.close()
+    connection.settings_dict["NAME"] = path
+    try:
+        yield
+    finally:
+        connection.close()
+        connection.settings_dict["NAME"] = usual
+
+
+def record_restored(backup: Backup, *, now: datetime) -> None:
+    """Write into the restored log where it comes from."""
+    details = {"made_at": backup.manifest.created_at.isoformat(), "sha256": backup.seal}
+    record_audit(now=now, actor="command:restore", tool_call=RESTORED, details=details)

@@ -1,0 +1,37 @@
+"""`minara backup FILE`: one sealed file that holds the instance, while it runs."""
+
+import os
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.template.defaultfilters import filesizeformat
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from minara_site.kernel.backup.services import make_backup
+from minara_site.kernel.command import MinaraCommand
+
+NICE = 10  # whoever serves comes first
+
+
+class Command(MinaraCommand):
+    """Makes a backup."""
+
+    help = (
+        "Write the databases, the secret key and the workspaces of the data folder into one file, while Minara runs. "
+        "Folders that `minara setup --workspace` named elsewhere are not in it. Who has the file can read everything."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path)
+        parser.add_argument("--replace", action="store_true", help="write over a file of this name")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        os.nice(NICE)
+        made = make_backup(options["file"], now=timezone.now(), actor="command:backup", replaces=options["replace"])
+        self.stdout.write(
+            _("Backup written: %(file)s (%(size)s)") % {"file": made.path, "size": filesizeformat(made.size)}
+        )
+        if not made.has_secret_key:
+            self.stdout.write(_("MINARA_SECRET_KEY is set and not in the file: keep it elsewhere."))
