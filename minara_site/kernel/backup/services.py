@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db import DEFAULT_DB_ALIAS, connections, transaction
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections, transaction
 from django.db.migrations.loader import MigrationLoader
 from django.utils.translation import gettext as _
 
@@ -142,7 +142,7 @@ def check_fits(manifest: Manifest) -> None:
             _("The backup is of %(theirs)s, and this instance uses %(ours)s. Set DATABASE_URL for the engine of the backup.")
             % {"theirs": manifest.engine, "ours": engine}
         )
-    ours = MigrationLoader(None, ignore_no_initial=True)
+    ours = MigrationLoader(None)
     theirs = {*manifest.migrations}
     if not (ours.graph.nodes.keys() <= theirs <= ours.disk_migrations.keys()):  # squashed ones are recorded with theirs
         raise Refused(
@@ -152,13 +152,18 @@ def check_fits(manifest: Manifest) -> None:
 
 
 def is_filled() -> bool:
-    """Say whether this instance holds anything that a restore would replace."""
+    """Say whether this instance holds anything that a restore would replace. A damaged file does."""
     if any(Path(settings.DATA_DIR).glob(f"{WORKSPACE}/*")):
         return True
     connection = connections[DEFAULT_DB_ALIAS]
-    if is_sqlite():
-        return Path(connection.settings_dict["NAME"]).exists()
-    return "django_migrations" in connection.introspection.table_names()
+    if is_sqlite() and not Path(connection.settings_dict["NAME"]).exists():
+        return False
+    try:
+        return "django_migrations" in connection.introspection.table_names()
+    except DatabaseError:
+        if is_sqlite():
+            return True
+        raise
 
 
 def restore_backup(backup: Backup, *, now: datetime, replaces: bool) -> Path | None:
@@ -190,8 +195,9 @@ def restore_backup(backup: Backup, *, now: datetime, replaces: bool) -> Path | N
             with transaction.atomic():
                 load_tables(backup)
                 record_restored(backup, now=now)
-        if not replaces and backup.manifest.has_secret_key:
-            (data / SECRET_KEY).unlink(missing_ok=True)  # it has signed nothing
+        if not replaces:
+            for new in filter(Path.is_file, part.iterdir()):
+                (data / new.name).unlink(missing_ok=True)  # a fresh key, or a database without tables
     except BaseException:
         shutil.rmtree(part, ignore_errors=True)
         raise

@@ -1,0 +1,156 @@
+"""What an instance holds, by table and file, and what the tests do in processes of an installation."""
+
+import hashlib
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connections
+from django.utils import timezone
+
+from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.backup.archive import open_backup
+from minara_site.kernel.backup.services import restore_backup
+from minara_site.kernel.backup.swap import finish_restore
+from minara_site.kernel.instance.models import InstanceMeta
+from tests.kit.site import Site
+
+OWN_ROWS = "'backup.made', 'backup.restored'"  # of the act itself
+
+
+def rows_of(site: Site) -> dict[str, str]:
+    """Return a hash over the rows of each table."""
+    found = {}
+    for name, query in readers(site):
+        tables = query(
+            "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
+            if site.url
+            else "SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'sqlite_sequence'"
+        )
+        for (table,) in tables:
+            where = f" WHERE tool_call NOT IN ({OWN_ROWS})" if table == "audit_log" else ""
+            rows = query(f'SELECT {"t::text" if site.url else "*"} FROM "{table}" t{where}')
+            found[f"{name}.{table}"] = hashlib.sha256(repr(sorted(map(repr, rows))).encode()).hexdigest()
+    return found
+
+
+def readers(site: Site) -> Iterator[tuple[str, Any]]:
+    """Yield what reads each database, past Django."""
+    if site.url:
+        with psycopg.connect(site.url, autocommit=True) as server:
+            yield "main", lambda sql: server.execute(sql).fetchall()
+        return
+    for name in ("minara.db", "queue.db"):
+        with closing(sqlite3.connect(site.folder / name)) as file:
+            yield name, lambda sql, file=file: file.execute(sql).fetchall()
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """Return what the secret key and the workspaces hold."""
+    paths = [folder / "secret_key", *sorted((folder / "workspace").rglob("*"))]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths if path.is_file()}
+
+
+def write_pairs(writer: str, stop: str) -> int:
+    """Append pairs of numbered rows, each pair in one transaction, until the file is there; return how many rows."""
+    number = 0
+    while not Path(stop).exists():
+        AuditEntry.objects.bulk_create(
+            AuditEntry(at=timezone.now(), actor="test", tool_call=writer, details={"number": number + half})
+            for half in (0, 1)
+        )
+        number += 2
+    return number
+
+
+def fill(rows: int) -> None:
+    """Make the database larger than one step of the copy."""
+    for _each in range(rows // 1000):
+        padded = (AuditEntry(at=timezone.now(), actor="x" * 80, tool_call="pad", reasoning="y" * 1800) for _row in range(1000))
+        AuditEntry.objects.bulk_create(padded)
+
+
+def numbers_of(site: Site) -> dict[str, list[int]]:
+    """Return the numbers that each writer's rows hold, in the order of writing."""
+    found = defaultdict(list)
+    for name, details in site.query("SELECT tool_call, details FROM audit_log WHERE actor = 'test' ORDER BY id"):
+        found[name].append((details if isinstance(details, dict) else json.loads(details))["number"])
+    return dict(found)
+
+
+@contextmanager
+def killed_at(event: str, number: int) -> Iterator[list[int]]:
+    """Run the block in a process that is killed at its so-many-th event of this kind; yields its exit status."""
+    connections.close_all()
+    status: list[int] = []
+    child = os.fork()
+    if child:
+        status.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        yield status
+        return
+    seen = 0
+
+    def kill(name: str, _arguments: object) -> None:
+        nonlocal seen
+        seen += name == event
+        if seen == number:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(kill)
+    try:
+        yield status
+    finally:
+        os._exit(0)
+
+
+def kill_backups(path: str) -> str:
+    """Kill backups at each file and name that they make; return what each leaves in the folder."""
+    left: list[list[str]] = []
+    for event in ("os.mkdir", "sqlite3.connect", "open", "os.rename"):
+        with killed_at(event, 1) as status:
+            if not status:
+                call_command("backup", path)
+        left.append([status[0], *sorted(each.name for each in Path(path).parent.iterdir())])
+    return json.dumps(left)
+
+
+def kill_restores(path: str) -> str:
+    """Kill a restore at each name that it changes; return the state after the next start, and how the last one ended.
+
+    A letter each for the database, the secret key and the workspace: o is as before, n as in the backup.
+    """
+    data, usual, found = Path(settings.DATA_DIR), Path(f"{settings.DATA_DIR}-usual"), []
+    InstanceMeta.objects.create(key="state", value="o")
+    connections.close_all()
+    (data / "secret_key").write_text("o")
+    (data / "workspace/default/USER.md").write_text("o")
+    shutil.copytree(data, usual)
+    for number in range(1, 30):
+        with killed_at("os.rename", number) as status:
+            if not status:
+                with open_backup(Path(path)) as backup:
+                    restore_backup(backup, now=timezone.now(), replaces=True)
+        if number == 5:  # as it is, for the test
+            shutil.copytree(data, f"{data}-swapping")
+        finish_restore(data)
+        found.append("".join((InstanceMeta.objects.get(key="state").value, *(files_of(data)[name].decode() for name in ("secret_key", "workspace/default/USER.md")))))
+        connections.close_all()
+        kept = [*data.glob("before-restore-*")]
+        assert len(kept) == (found[-1] == "nnn"), number
+        assert not kept or files_of(kept[0])["secret_key"] == b"o"
+        if status == [0]:
+            break
+        shutil.rmtree(data)
+        shutil.copytree(usual, data)
+    return json.dumps(found)
