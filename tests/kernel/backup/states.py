@@ -7,9 +7,10 @@ import shutil
 import signal
 import sqlite3
 import sys
+import traceback
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,8 @@ from minara_site.kernel.backup.swap import finish_restore
 from minara_site.kernel.instance.models import InstanceMeta
 from tests.kit.site import Site
 
+FILES = ("secret_key", "workspace/default/USER.md")
+SWAPPING = 5
 OWN_ROWS = "'backup.made', 'backup.restored'"  # of the act itself
 
 
@@ -89,68 +92,66 @@ def numbers_of(site: Site) -> dict[str, list[int]]:
     return dict(found)
 
 
-@contextmanager
-def killed_at(event: str, number: int) -> Iterator[list[int]]:
-    """Run the block in a process that is killed at its so-many-th event of this kind; yields its exit status."""
+def kill_at(event: str, number: int, act: Callable[[], object]) -> int:
+    """Do it in a process that is killed at its so-many-th event of this kind; return its exit status."""
     connections.close_all()
-    status: list[int] = []
     child = os.fork()
     if child:
-        status.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-        yield status
-        return
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     seen = 0
 
     def kill(name: str, _arguments: object) -> None:
         nonlocal seen
         seen += name == event
-        if seen == number:
+        if name == event and seen == number:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    sys.addaudithook(kill)
     try:
-        yield status
-    finally:
-        os._exit(0)
+        sys.addaudithook(kill)
+        act()
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+    os._exit(0)
 
 
 def kill_backups(path: str) -> str:
-    """Kill backups at each file and name that they make; return what each leaves in the folder."""
-    left: list[list[str]] = []
-    for event in ("os.mkdir", "sqlite3.connect", "open", "os.rename"):
-        with killed_at(event, 1) as status:
-            if not status:
-                call_command("backup", path)
-        left.append([status[0], *sorted(each.name for each in Path(path).parent.iterdir())])
+    """Kill backups at each sort of change; return how each ended, and what it leaves in the folder."""
+    left: list[list[Any]] = []
+    for event in ("os.mkdir", "sqlite3.connect", "os.remove", "os.rename"):
+        status = kill_at(event, 1, lambda: call_command("backup", path))
+        left.append([status, *sorted(each.name for each in Path(path).parent.iterdir())])
     return json.dumps(left)
 
 
 def kill_restores(path: str) -> str:
-    """Kill a restore at each name that it changes; return the state after the next start, and how the last one ended.
+    """Kill a restore at each name that it changes; return the states after the next start.
 
     A letter each for the database, the secret key and the workspace: o is as before, n as in the backup.
     """
     data, usual, found = Path(settings.DATA_DIR), Path(f"{settings.DATA_DIR}-usual"), []
     InstanceMeta.objects.create(key="state", value="o")
     connections.close_all()
-    (data / "secret_key").write_text("o")
-    (data / "workspace/default/USER.md").write_text("o")
+    for name in FILES:
+        (data / name).write_text("o")
     shutil.copytree(data, usual)
     for number in range(1, 30):
-        with killed_at("os.rename", number) as status:
-            if not status:
-                with open_backup(Path(path)) as backup:
-                    restore_backup(backup, now=timezone.now(), replaces=True)
-        if number == 5:  # as it is, for the test
+        status = kill_at("os.rename", number, lambda: restore(path))
+        if number == SWAPPING:  # as it is, for the test
             shutil.copytree(data, f"{data}-swapping")
         finish_restore(data)
-        found.append("".join((InstanceMeta.objects.get(key="state").value, *(files_of(data)[name].decode() for name in ("secret_key", "workspace/default/USER.md")))))
+        found.append(InstanceMeta.objects.get(key="state").value + "".join((data / name).read_text() for name in FILES))
         connections.close_all()
-        kept = [*data.glob("before-restore-*")]
-        assert len(kept) == (found[-1] == "nnn"), number
-        assert not kept or files_of(kept[0])["secret_key"] == b"o"
-        if status == [0]:
+        kept = [(each / "secret_key").read_text() for each in data.glob("before-restore-*")]
+        assert kept == (["o"] if found[-1] == "nnn" else []), number
+        if status == 0:
             break
         shutil.rmtree(data)
         shutil.copytree(usual, data)
     return json.dumps(found)
+
+
+def restore(path: str) -> None:
+    """Restore without a question."""
+    with open_backup(Path(path)) as backup:
+        restore_backup(backup, now=timezone.now(), replaces=True)
