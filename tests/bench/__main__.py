@@ -36,6 +36,7 @@ NAMES = (
     "suggestions",
     "bundle",
     "refusals",
+    "backup",
 )
 RECALL = "recall"
 TABLES = "tables"

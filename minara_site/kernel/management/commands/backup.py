@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from minara_site.kernel.backup.services import make_backup
 from minara_site.kernel.command import MinaraCommand
 
-NICE = 10  # whoever serves comes first
+NICE = 5  # whoever serves comes first
 
 
 class Command(MinaraCommand):
