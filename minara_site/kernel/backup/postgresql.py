@@ -69,7 +69,8 @@ def load_tables(backup: Backup) -> None:
         cursor.execute(TABLES)
         for table, columns in (here := dict(cursor.fetchall())).items():
             if not {*manifest.columns.get(table, [None])} <= {*columns}:
-                raise Refused(_("The table %(table)s differs from the backup's. Restore on a server like the one that it is of, extensions included.") % {"table": table})
+                sentence = _("The table %(table)s differs from the backup's. Use a server with the same extensions.")
+                raise Refused(sentence % {"table": table})
         every = [quoted(table) for table in here]
         for table in every:
             cursor.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")

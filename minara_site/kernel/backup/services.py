@@ -72,9 +72,7 @@ def make_backup(
         why = getattr(error, "strerror", None) or str(error)
         sentence = _("No backup was written to %(folder)s: %(why)s. Make room or name another folder, then try again.")
         raise Refused(sentence % {"folder": path.parent, "why": why}) from error
-    record_audit(
-        now=now, actor=actor, tool_call=MADE, details={"file": str(path), "bytes": size, "sha256": seal}
-    )
+    record_audit(now=now, actor=actor, tool_call=MADE, details={"file": str(path), "bytes": size, "sha256": seal})
     return Made(path, size, not settings.MINARA.minara_secret_key)
 
 
@@ -139,7 +137,7 @@ def check_fits(manifest: Manifest) -> None:
     engine = connections[DEFAULT_DB_ALIAS].vendor
     if manifest.engine != engine:
         raise Refused(
-            _("The backup is of %(theirs)s, and this instance uses %(ours)s. Set DATABASE_URL for the engine of the backup.")
+            _("The backup is of %(theirs)s, and this instance uses %(ours)s. Set DATABASE_URL for that engine.")
             % {"theirs": manifest.engine, "ours": engine}
         )
     ours = MigrationLoader(None)

@@ -10,7 +10,9 @@ from django.utils.translation import gettext as _
 from minara_site.kernel.errors import Conflict, Refused
 
 PAGES = 16_384  # of one step: 64 MiB
-TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' AND name NOT LIKE 'sqlite%'"
+TABLES = (
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' AND name NOT LIKE 'sqlite%'"
+)
 Progress = Callable[[int, int], None]
 
 

@@ -31,7 +31,7 @@ def make(*, now: datetime, claim: Claim | None = None) -> dict[str, Any]:
 
 
 def delete_oldest(folder: Path, *, kept: int) -> int:
-    """Delete this instance's backups beyond the newest ones; what is not whole, or not ours, neither counts nor goes."""
+    """Delete this instance's oldest backups; a file that is not whole, or not ours, neither counts nor goes."""
     instance, old = get_instance_id(), []
     for path in sorted(folder.glob("minara-*T*Z.zip")):
         manifest = read_manifest(path)

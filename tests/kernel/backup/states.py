@@ -80,7 +80,9 @@ def write_pairs(writer: str, stop: str) -> int:
 def fill(rows: int) -> None:
     """Make the database larger than one step of the copy."""
     for _each in range(rows // 1000):
-        padded = (AuditEntry(at=timezone.now(), actor="x" * 80, tool_call="pad", reasoning="y" * 1800) for _row in range(1000))
+        padded = (
+            AuditEntry(at=timezone.now(), actor="x" * 80, tool_call="pad", reasoning="y" * 1800) for _row in range(1000)
+        )
         AuditEntry.objects.bulk_create(padded)
 
 
@@ -109,7 +111,7 @@ def kill_at(event: str, number: int, act: Callable[[], object]) -> int:
     try:
         sys.addaudithook(kill)
         act()
-    except BaseException:
+    except BaseException:  # noqa: BLE001 - nothing of this process may return into the test
         traceback.print_exc()
         os._exit(1)
     os._exit(0)

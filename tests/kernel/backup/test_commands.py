@@ -55,7 +55,11 @@ def test_everything_comes_back_into_an_empty_instance_and_in_the_place_of_anothe
     assert rows_of(empty) == rows
     files = files_of(empty.folder)
     assert files.pop("workspace/default/memory/raw.bin") == bytes(range(256))
-    assert files == {name: text for name, text in files_of(site.folder).items() if name not in {"workspace/default/memory/raw.bin", "workspace/default/memory/link.md"}}
+    assert files == {
+        name: text
+        for name, text in files_of(site.folder).items()
+        if name not in {"workspace/default/memory/raw.bin", "workspace/default/memory/link.md"}
+    }
     assert {mode(path) for path in empty.folder.rglob("workspace/**/*")} == {0o600, 0o700}
     report = reported(site)
     assert "  ok    audit chain breaks: 0" in report

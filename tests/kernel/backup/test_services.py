@@ -57,7 +57,9 @@ def test_a_file_that_is_not_whole_is_refused_wherever_it_was_changed_or_cut(file
     whole, bad, faults = file.read_bytes(), tmp_path / "bad.zip", []
     proof(file)
     with zipfile.ZipFile(file) as archive:
-        places = [info.header_offset + extra for info in archive.infolist() for extra in (0, 30, 30 + info.compress_size // 2)]
+        places = [
+            info.header_offset + extra for info in archive.infolist() for extra in (0, 30, 30 + info.compress_size // 2)
+        ]
     places += [len(whole) - SEAL_CHARS - 40, len(whole) - SEAL_CHARS - 1, len(whole) - 1]
     table = {f"byte {at}": whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :] for at in places}
     table |= {f"cut at {at}": whole[:at] for at in (0, 1, len(whole) // 2, len(whole) - SEAL_CHARS, len(whole) - 1)}

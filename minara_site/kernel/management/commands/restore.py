@@ -34,7 +34,9 @@ class Command(MinaraCommand):
             if replaces:
                 self.confirm(manifest, is_meant=options["replace"])
             kept = restore_backup(backup, now=timezone.now(), replaces=replaces)
-        self.stdout.write(_("Restored: the state of %(moment)s.") % {"moment": f"{manifest.created_at:%Y-%m-%d %H:%M:%S %Z}"})
+        self.stdout.write(
+            _("Restored: the state of %(moment)s.") % {"moment": f"{manifest.created_at:%Y-%m-%d %H:%M:%S %Z}"}
+        )
         if kept:
             self.stdout.write(_("What was there before is kept in %(folder)s.") % {"folder": kept})
         if not manifest.has_secret_key:
