@@ -485,10 +485,7 @@ class Config(BaseSettings):
         default=24, ge=1, le=720, description=_("Hours between two backups, 1 to 720.") + " Read by backup."
     )
     minara_backups_kept: int = Field(
-        default=7,
-        ge=1,
-        le=1000,
-        description=_("Backups of the schedule that are kept, 1 to 1000; the oldest are deleted.") + " Read by backup.",
+        default=7, ge=1, le=1000, description=_("Newest backups of the schedule that are kept.") + " Read by backup."
     )
 
     @field_validator("minara_trusted_proxies", mode="before")

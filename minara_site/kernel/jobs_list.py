@@ -5,8 +5,8 @@ from datetime import timedelta
 from django.utils.translation import gettext_lazy as _
 
 from minara_site.kernel.audit_log import tasks as audit_log
-from minara_site.kernel.backup import tasks as backup
-from minara_site.kernel.backup.selectors import MAKE
+from minara_site.kernel.backup.selectors import MAKE, get_every
+from minara_site.kernel.backup.tasks import make
 from minara_site.kernel.guard.rescan import rescan
 from minara_site.kernel.idempotency import tasks as idempotency
 from minara_site.kernel.jobs import tasks as jobs
@@ -71,9 +71,8 @@ JOBS = (
     ),
     Job(
         MAKE,
-        backup.make,
-        every=backup.EVERY,
-        reports=True,
+        make,
+        every=get_every(),
         summary=_("Writes a backup to MINARA_BACKUP_DIR and deletes the oldest beyond MINARA_BACKUPS_KEPT."),
     ),
 )

@@ -126,10 +126,9 @@ def find_waiting(now: datetime) -> Iterator[Cause]:
 
 def find_backup(now: datetime) -> Iterator[Cause]:
     """Yield that the newest backup of the schedule failed, or that two were due since the last."""
-    last = load_last_backup()
-    if last.failed_run or last.is_late(now):
-        made_at = last.made_at.isoformat() if last.made_at else None
-        yield Cause("backup", AlertKind.BACKUP, {"made_at": made_at, "run": last.failed_run})
+    last = load_last_backup(now=now)
+    if last.error or last.is_late:
+        yield Cause("backup", AlertKind.BACKUP, {"made_at": last.made_at.isoformat() if last.made_at else None})
 
 
 def find_failing_jobs() -> Iterator[Cause]:

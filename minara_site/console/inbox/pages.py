@@ -118,12 +118,10 @@ def describe_alert(alert: Alert, *, now: datetime) -> tuple[str, str, str, str]:
             todo = _("Read the error of the newest run, mend what it names, and retry it.")
             return text, todo, _("Open the run"), reverse("jobs:run", args=[facts["run"]])
         case AlertKind.BACKUP:
-            made_at = facts["made_at"]
             text = _("There is no backup yet, and the last try failed.")
-            if made_at:
-                text = _("The last backup is %(span)s old.") % {
-                    "span": span_label(now - datetime.fromisoformat(made_at))
-                }
+            if facts["made_at"]:
+                age = span_label(now - datetime.fromisoformat(facts["made_at"]))
+                text = _("The last backup is %(span)s old.") % {"span": age}
             todo = _("Read the error of its newest run, mend what it names, and start the job again.")
             return text, todo, _("Open its runs"), f"{reverse('jobs:list')}?job={MAKE}"
 

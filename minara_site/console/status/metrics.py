@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from minara_site.console.status.selectors import Status
 from minara_site.kernel.host import peak_memory, processor_seconds
@@ -49,13 +48,12 @@ def one(name: str, text: str, value: float | None, kind: str = "gauge") -> Metri
     return Metric(name, text, [] if value is None else [Sample(value)], kind)
 
 
-def metrics_of(status: Status, *, now: datetime) -> list[Metric]:
+def metrics_of(status: Status) -> list[Metric]:
     """Return every metric; a count that stopped is one above its bound."""
     versions, storage, queue, judged = status.versions, status.storage, status.queue, status.judged
     info = {"version": versions.minara, "python": versions.python, "django": versions.django}
     seen = queue.seen_at.timestamp() if queue.seen_at else None
     oldest = queue.waiting_since.timestamp() if queue.waiting_since else None
-    backup_at = status.last_backup.made_at
     runs = {"queued": queue.waiting, "running": queue.running}
     return [
         Metric("minara_info", "What runs.", [Sample(1, {**info, "database": versions.database})]),
@@ -80,11 +78,7 @@ def metrics_of(status: Status, *, now: datetime) -> list[Metric]:
         one("minara_migrations_waiting", "Migrations that wait.", status.waiting_migrations),
         one("minara_database_bytes", "Size of the database, its write-ahead log included.", storage.database),
         one("minara_write_ahead_log_bytes", "Size of the write-ahead log.", storage.write_ahead_log),
-        one(
-            "minara_backup_age_seconds",
-            "Age of the last backup.",
-            (now - backup_at).total_seconds() if backup_at else None,
-        ),
+        one("minara_backup_age_seconds", "Age of the last backup.", status.last_backup.age_seconds),
         one("minara_disk_free_bytes", "Free space on the disk of the data folder.", storage.disk_free),
         one("minara_process_memory_peak_bytes", "Most memory of the answering process.", peak_memory()),
         one(

@@ -77,7 +77,7 @@ def load_status(*, now: datetime) -> Status:
         jobs=load_jobs_that_ran(),
         judged=Judged(guard.RULES.version, count_outdated(), count_rows(Hold.objects.open())),
         index_problems=newest_index_problems(),
-        last_backup=load_last_backup(),
+        last_backup=load_last_backup(now=now),
     )
 
 

@@ -33,5 +33,5 @@ def status(request: PageRequest) -> HttpResponse:
 def metrics(request: HttpRequest) -> HttpResponse:
     """Answer the same to a scraper."""
     now = timezone.now()
-    found = [*metrics_of(load_status(now=now), now=now), *budget_metrics(load_budget(now=now))]
+    found = [*metrics_of(load_status(now=now)), *budget_metrics(load_budget(now=now))]
     return HttpResponse(written(found), content_type=CONTENT_TYPE)

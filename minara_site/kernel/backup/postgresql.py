@@ -8,9 +8,8 @@ from typing import Any
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.utils.translation import gettext as _
 
-from minara_site.kernel.backup.archive import Backup, Writer
-from minara_site.kernel.backup.sqlite import Progress
-from minara_site.kernel.errors import Conflict, Refused
+from minara_site.kernel.backup.archive import BLOCK, Backup, Writer
+from minara_site.kernel.errors import Conflict
 
 TABLES = """SELECT c.relname, array_agg(a.attname::text ORDER BY a.attnum) FROM pg_class c
     JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
@@ -21,66 +20,50 @@ OTHERS = """SELECT count(*) FROM pg_stat_activity
     WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()"""
 
 
-def quoted(name: str) -> str:
-    """Return a name as SQL writes it."""
-    return connections[DEFAULT_DB_ALIAS].ops.quote_name(name)
+def quoted(*names: str) -> str:
+    """Return names as SQL writes them."""
+    return ", ".join(map(connections[DEFAULT_DB_ALIAS].ops.quote_name, names))
 
 
-def columns_of(table: str, columns: list[str]) -> str:
-    """Return a table and its columns for COPY."""
-    return f"{quoted(table)} ({', '.join(map(quoted, columns))})"
-
-
-def dump_tables(writer: Writer, progress: Progress) -> dict[str, Any]:
+def dump_tables(writer: Writer) -> dict[str, Any]:
     """Write every table as it is at one moment, through a connection of its own; return their part of the manifest."""
     other = connections[DEFAULT_DB_ALIAS].copy()
-    rows: dict[str, int] = {}
     try:
         with other.wrap_database_errors, other.cursor() as cursor:
             cursor.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            cursor.execute(TABLES)
-            tables = dict(cursor.fetchall())
-            for done, (table, columns) in enumerate(tables.items()):
-                progress(done, len(tables))
-                with writer.member(f"tables/{table}") as write:
-                    with cursor.copy(f"COPY {columns_of(table, columns)} TO STDOUT") as copy:
-                        for block in copy:
-                            write(bytes(block))
-                    rows[table] = cursor.rowcount
-            cursor.execute(SEQUENCES)  # they are no part of the moment, and never behind it
-            sequences = dict(cursor.fetchall())
-            cursor.execute("SELECT app, name FROM django_migrations ORDER BY id")
-            return {"rows": rows, "columns": tables, "sequences": sequences, "migrations": cursor.fetchall()}
+            tables, rows = dict(cursor.execute(TABLES)), {}
+            for table, columns in tables.items():
+                with cursor.copy(f"COPY {quoted(table)} ({quoted(*columns)}) TO STDOUT") as copy:
+                    writer.add(f"tables/{table}", copy)
+                rows[table] = cursor.rowcount
+            sequences = dict(cursor.execute(SEQUENCES))  # they are no part of the moment, and never behind it
+            migrations = [*cursor.execute("SELECT app, name FROM django_migrations")]
+            return {"rows": rows, "columns": tables, "sequences": sequences, "migrations": migrations}
     finally:
         other.close()
 
 
 def load_tables(backup: Backup) -> None:
-    """Replace every row by the backup's; call it in the transaction that is the restore.
+    """Replace every row by the backup's, in the transaction of the caller.
 
     The owner of the tables may do this: our triggers, which keep logs from being changed, are off until the end, and
-    foreign keys are looked at once all rows are there. Raises Conflict while others are connected, and Refused.
+    foreign keys are looked at once all rows are there. Raises Conflict while others are connected.
     """
-    manifest = backup.manifest
-    with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
-        cursor.execute(OTHERS)
-        if cursor.fetchone()[0]:
+    connection, theirs = connections[DEFAULT_DB_ALIAS], backup.manifest.columns
+    with connection.wrap_database_errors, connection.cursor() as cursor:
+        if cursor.execute(OTHERS).fetchone()[0]:
             raise Conflict(_("Other processes are connected to the database. Stop every Minara on it, then restore."))
-        cursor.execute(TABLES)
-        for table, columns in (here := dict(cursor.fetchall())).items():
-            if not {*manifest.columns.get(table, [None])} <= {*columns}:
-                sentence = _("The table %(table)s differs from the backup's. Use a server with the same extensions.")
-                raise Refused(sentence % {"table": table})
-        every = [quoted(table) for table in here]
-        for table in every:
-            cursor.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")
-        cursor.execute(f"TRUNCATE {', '.join(every)}")
-        for table, columns in manifest.columns.items():
-            with cursor.copy(f"COPY {columns_of(table, columns)} FROM STDIN") as copy:
-                for block in backup.read(f"tables/{table}"):
+        here = dict(cursor.execute(TABLES))
+        for table in here:
+            cursor.execute(f"ALTER TABLE {quoted(table)} DISABLE TRIGGER USER")
+        cursor.execute(f"TRUNCATE {quoted(*here)}")
+        for table, columns in theirs.items():
+            into = f"COPY {quoted(table)} ({quoted(*columns)}) FROM STDIN"
+            with backup.archive.open(f"tables/{table}") as stream, cursor.copy(into) as copy:
+                while block := stream.read(BLOCK):
                     copy.write(block)
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-        for table in every:
-            cursor.execute(f"ALTER TABLE {table} ENABLE TRIGGER USER")
-        for name, value in manifest.sequences.items():
+        for table in here:
+            cursor.execute(f"ALTER TABLE {quoted(table)} ENABLE TRIGGER USER")
+        for name, value in backup.manifest.sequences.items():
             cursor.execute("SELECT setval(%s::regclass, %s)", [quoted(name), value])

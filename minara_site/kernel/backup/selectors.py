@@ -1,8 +1,7 @@
 """When the last backup was made, and whether the schedule keeps up. Nothing here reads the folder."""
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from pathlib import Path
+from typing import NamedTuple
 
 from django.conf import settings
 
@@ -11,36 +10,32 @@ from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.kernel.jobs.services import OVER
 
 MAKE = "backup.make"
+MADE, RESTORED = "backup.made", "backup.restored"
 
 
-@dataclass(frozen=True, slots=True)
-class LastBackup:
-    """The newest backup, by hand or by the job; `failed_run` is the job's newest run if it failed since, of `error`."""
+class LastBackup(NamedTuple):
+    """The newest backup, by hand or by the job; `error` is why the job's newest run has made none since."""
 
-    folder: Path | None
-    every: timedelta
     made_at: datetime | None
+    age_seconds: float | None
     size: int | None
-    failed_run: int | None
     error: str
-
-    def is_late(self, now: datetime) -> bool:
-        """Say whether two were due since the last."""
-        return bool(self.folder and self.made_at and now - self.made_at > 2 * self.every)
+    is_late: bool
 
 
-def load_last_backup() -> LastBackup:
-    """Return the newest backup. Two queries, each answered by an index."""
-    made_at, details = AuditEntry.objects.filter(tool_call="backup.made").order_by("-at").values_list(
-        "at", "details"
-    ).first() or (None, {})
-    run = JobRun.objects.filter(job=MAKE, state__in=OVER).order_by("-created_at", "-pk").first()
-    has_failed = run is not None and run.state == RunState.FAILED and (made_at is None or run.created_at > made_at)
-    return LastBackup(
-        folder=settings.MINARA.minara_backup_dir,
-        every=timedelta(hours=settings.MINARA.minara_backup_every_hours),
-        made_at=made_at,
-        size=details.get("bytes"),
-        failed_run=run.pk if run is not None and has_failed else None,
-        error=run.error if run is not None and has_failed else "",
-    )
+def get_every() -> timedelta | None:
+    """Return the time between two backups of the schedule; None says that it is off."""
+    chosen = settings.MINARA
+    return timedelta(hours=chosen.minara_backup_every_hours) if chosen.minara_backup_dir else None
+
+
+def load_last_backup(*, now: datetime) -> LastBackup:
+    """Return the newest backup, which is late when two were due since. Two queries, each answered by an index."""
+    made = AuditEntry.objects.filter(tool_call=MADE).order_by("-at").first()
+    run = JobRun.objects.filter(job=MAKE, state__in=OVER).order_by("-created_at").first()
+    error = run.error if run and run.state == RunState.FAILED and not (made and made.at > run.created_at) else ""
+    if made is None:
+        return LastBackup(None, None, None, error, is_late=False)
+    age, every = now - made.at, get_every()
+    is_late = every is not None and age > 2 * every
+    return LastBackup(made.at, age.total_seconds(), made.details["bytes"], error, is_late)

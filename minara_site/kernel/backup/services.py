@@ -6,28 +6,20 @@ import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections, transaction
+from django.db import DEFAULT_DB_ALIAS, connections, transaction
 from django.db.migrations.loader import MigrationLoader
 from django.utils.translation import gettext as _
 
 from minara_site.kernel.audit_log.services import record_audit
-from minara_site.kernel.backup.archive import (
-    FILES,
-    SECRET_KEY,
-    WORKSPACE,
-    Backup,
-    Manifest,
-    Writer,
-    write_archive,
-)
+from minara_site.kernel.backup.archive import BLOCK, Backup, Manifest, Writer, write_archive
 from minara_site.kernel.backup.postgresql import dump_tables, load_tables
-from minara_site.kernel.backup.sqlite import Progress, copy_database, refuse_open
+from minara_site.kernel.backup.selectors import MADE, RESTORED
+from minara_site.kernel.backup.sqlite import copy_database, refuse_open
 from minara_site.kernel.backup.swap import PART, READY, finish_restore, kept_at
 from minara_site.kernel.db import is_sqlite
 from minara_site.kernel.errors import Conflict, Refused
@@ -35,24 +27,14 @@ from minara_site.kernel.host import read_versions
 from minara_site.kernel.instance.services import get_instance_id
 from minara_site.kernel.processes.start import migrate_databases
 
-MADE, RESTORED = "backup.made", "backup.restored"
 WORK = ".minara-backup"
+WORKSPACE, SECRET_KEY, TABLES = "workspace", "secret_key", "tables"
+FILES = {"queue": "queue.db", DEFAULT_DB_ALIAS: "minara.db"}
 STAMP = "%Y%m%dT%H%M%SZ"
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
-    """A backup that was written."""
-
-    path: Path
-    size: int
-    has_secret_key: bool
-
-
-def make_backup(
-    path: Path, *, now: datetime, actor: str, replaces: bool = False, progress: Progress = lambda _done, _total: None
-) -> Made:
-    """Write this instance into a new file, for this user alone. What fails or is killed leaves no file of that name.
+def make_backup(path: Path, *, now: datetime, actor: str, replaces: bool = False) -> int:
+    """Write this instance into a file for this user alone; return its bytes. A failure or a kill leaves no such file.
 
     Raises Conflict for a file that is there unless it `replaces` it, and Refused when it cannot be written.
     """
@@ -63,17 +45,17 @@ def make_backup(
         raise Refused(_("%(file)s could be read by agents. Choose a folder outside the workspaces.") % {"file": path})
     try:
         with work_folder(path.parent) as folder:
-            whole = folder / "backup.zip"
-            seal = write_archive(whole, lambda writer: fill(writer, folder, now=now, progress=progress))
+            whole = folder / "whole"
+            seal = write_archive(whole, lambda writer: fill(writer, folder, now=now))
+            size = whole.stat().st_size
             whole.replace(path)
             sync(path.parent)
-        size = path.stat().st_size
     except (OSError, sqlite3.Error) as error:
         why = getattr(error, "strerror", None) or str(error)
         sentence = _("No backup was written to %(folder)s: %(why)s. Make room or name another folder, then try again.")
         raise Refused(sentence % {"folder": path.parent, "why": why}) from error
     record_audit(now=now, actor=actor, tool_call=MADE, details={"file": str(path), "bytes": size, "sha256": seal})
-    return Made(path, size, not settings.MINARA.minara_secret_key)
+    return size
 
 
 @contextmanager
@@ -83,17 +65,16 @@ def work_folder(parent: Path) -> Iterator[Path]:
     folder.mkdir(mode=0o700, exist_ok=True)
     lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            busy = _("Another backup is being written to %(folder)s. Wait until it ends.")
-            raise Conflict(busy % {"folder": parent}) from None
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         for left in folder.iterdir():
             left.unlink()
         try:
             yield folder
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+    except BlockingIOError:
+        busy = _("Another backup is being written to %(folder)s. Wait until it ends.")
+        raise Conflict(busy % {"folder": parent}) from None
     finally:
         os.close(lock)
 
@@ -105,63 +86,49 @@ def sync(folder: Path) -> None:
     os.close(fd)
 
 
-def fill(writer: Writer, folder: Path, *, now: datetime, progress: Progress) -> Manifest:
+def fill(writer: Writer, folder: Path, *, now: datetime) -> Manifest:
     """Write the databases, the secret key of the data folder and the workspaces; return the manifest.
 
-    The main database is the truth. The queue is copied first: a message whose run is newer finds it there.
+    The main database is the truth and comes last: a run that the queue's copy names is in it.
     """
-    instance = get_instance_id()
-    tables: dict[str, Any] = {}
+    instance, data = get_instance_id(), Path(settings.DATA_DIR)
     if is_sqlite():
-        for alias in reversed(FILES):
-            copy = folder / FILES[alias]
-            source = Path(connections[alias].settings_dict["NAME"])
-            tables["rows"], tables["migrations"] = copy_database(source, copy, progress)
-            writer.add_file(copy.name, copy)
-            copy.unlink()
+        for alias, name in FILES.items():
+            tables = copy_database(Path(connections[alias].settings_dict["NAME"]), folder / name)
+            writer.add_file(name, folder / name)
+            (folder / name).unlink()
     else:
-        tables = dump_tables(writer, progress)
-    data = Path(settings.DATA_DIR)
+        tables = dump_tables(writer)
     if not settings.MINARA.minara_secret_key:
         writer.add_file(SECRET_KEY, data / SECRET_KEY)
     for parent, _folders, names in os.walk(data / WORKSPACE):
         for file in (Path(parent, name) for name in names):
             if file.is_file() and not file.is_symlink():
                 writer.add_file(str(file.relative_to(data)), file)
-    engine = connections[DEFAULT_DB_ALIAS].vendor
-    return Manifest(minara=read_versions().minara, engine=engine, instance=instance, created_at=now, **tables)
+    facts: dict[str, Any] = {"engine": connections[DEFAULT_DB_ALIAS].vendor, "instance": instance, **tables}
+    return Manifest(minara=read_versions().minara, created_at=now, **facts)
 
 
 def check_fits(manifest: Manifest) -> None:
     """Raise Refused for a backup of another engine or another version than this one."""
     engine = connections[DEFAULT_DB_ALIAS].vendor
     if manifest.engine != engine:
-        raise Refused(
-            _("The backup is of %(theirs)s, and this instance uses %(ours)s. Set DATABASE_URL for that engine.")
-            % {"theirs": manifest.engine, "ours": engine}
-        )
+        other = _("The backup is of %(theirs)s, this instance of %(ours)s. Set DATABASE_URL for the backup's engine.")
+        raise Refused(other % {"theirs": manifest.engine, "ours": engine})
     ours = MigrationLoader(None)
-    theirs = {*manifest.migrations}
-    if not (ours.graph.nodes.keys() <= theirs <= ours.disk_migrations.keys()):  # squashed ones are recorded with theirs
-        raise Refused(
-            _("The backup is of Minara %(theirs)s with other tables. Install that version, restore, then upgrade.")
-            % {"theirs": manifest.minara}
-        )
+    if not ours.graph.nodes.keys() <= {*manifest.migrations} <= ours.disk_migrations.keys():
+        other = _("The backup is of Minara %(theirs)s with other tables. Install that version, restore, then upgrade.")
+        raise Refused(other % {"theirs": manifest.minara})
 
 
 def is_filled() -> bool:
-    """Say whether this instance holds anything that a restore would replace. A damaged file does."""
+    """Say whether this instance holds anything that a restore would replace."""
+    connection = connections[DEFAULT_DB_ALIAS]
     if any(Path(settings.DATA_DIR).glob(f"{WORKSPACE}/*")):
         return True
-    connection = connections[DEFAULT_DB_ALIAS]
-    if is_sqlite() and not Path(connection.settings_dict["NAME"]).exists():
-        return False
-    try:
-        return "django_migrations" in connection.introspection.table_names()
-    except DatabaseError:
-        if is_sqlite():
-            return True
-        raise
+    if is_sqlite():
+        return Path(connection.settings_dict["NAME"]).exists()
+    return "django_migrations" in connection.introspection.table_names()
 
 
 def restore_backup(backup: Backup, *, now: datetime, replaces: bool) -> Path | None:
@@ -179,63 +146,40 @@ def restore_backup(backup: Backup, *, now: datetime, replaces: bool) -> Path | N
     try:
         unpack(backup, part)
         if is_sqlite():
-            with using_file(part / FILES[DEFAULT_DB_ALIAS]):
-                record_restored(backup, now=now)
             connections.close_all()
             for name in FILES.values():
                 refuse_open(data / name)
         else:
             if replaces:
-                before = kept_at(part)
-                before.mkdir(mode=0o700)
-                make_backup(before / "before.zip", now=now, actor="command:restore")
+                kept_at(part).mkdir(mode=0o700)
+                make_backup(kept_at(part) / "before.zip", now=now, actor="command:restore")
             migrate_databases()
             with transaction.atomic():
                 load_tables(backup)
-                record_restored(backup, now=now)
         if not replaces:
-            for new in filter(Path.is_file, part.iterdir()):
-                (data / new.name).unlink(missing_ok=True)  # a fresh key, or a database without tables
+            (data / SECRET_KEY).unlink(missing_ok=True)  # it has signed nothing
     except BaseException:
         shutil.rmtree(part, ignore_errors=True)
         raise
     part.rename(part.with_suffix(READY))
     sync(data)
     finish_restore(data)
+    details = {"made_at": backup.manifest.created_at.isoformat(), "instance": backup.manifest.instance}
+    record_audit(now=now, actor="command:restore", tool_call=RESTORED, details=details)
     return kept_at(part) if kept_at(part).exists() else None
 
 
 def unpack(backup: Backup, folder: Path) -> None:
     """Write the files of a backup below a folder, down to the disk."""
     for name in backup.manifest.members:
-        if name.startswith("tables/"):
+        if name.startswith(f"{TABLES}/"):
             continue
         path = folder / name
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
-            for block in backup.read(name):
-                stream.write(block)
+            with backup.archive.open(name) as packed:
+                shutil.copyfileobj(packed, stream, BLOCK)
             stream.flush()
             os.fsync(stream.fileno())
     for parent, _folders, _names in os.walk(folder):
         sync(Path(parent))
-
-
-@contextmanager
-def using_file(path: Path) -> Iterator[None]:
-    """Let Django use another SQLite file as the main database for a while."""
-    connection = connections[DEFAULT_DB_ALIAS]
-    usual = connection.settings_dict["NAME"]
-    connection.close()
-    connection.settings_dict["NAME"] = path
-    try:
-        yield
-    finally:
-        connection.close()
-        connection.settings_dict["NAME"] = usual
-
-
-def record_restored(backup: Backup, *, now: datetime) -> None:
-    """Write into the restored log where it comes from."""
-    details = {"made_at": backup.manifest.created_at.isoformat(), "sha256": backup.seal}
-    record_audit(now=now, actor="command:restore", tool_call=RESTORED, details=details)

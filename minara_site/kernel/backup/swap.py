@@ -1,9 +1,9 @@
 """The last step of a restore: what was unpacked takes the place of what was there, one rename after the other.
 
-Unpacking fills `restore-<time>.part`, which counts for nothing; the one rename to `restore-<time>.ready` decides. A
-process that is killed before it leaves the old state, and one that is killed after it leaves what the next start of any
-command finishes, before it reads the secret key or opens a database: each name of the folder is moved to its place
-once, and what was at that place goes to `before-restore-<time>` first. Nothing here needs Django or a setting.
+Unpacking fills `restore-<time>.part`, which counts for nothing; its rename to `restore-<time>.ready` decides. A kill
+before it leaves the old state. One after it leaves what the next command of any kind finishes when it starts, before it
+reads the secret key or opens a database: each name is moved to its place once, and what was there goes to
+`before-restore-<time>` first. Nothing here needs Django or a setting.
 """
 
 import fcntl
@@ -16,10 +16,7 @@ BESIDE = ("", "-wal", "-shm")  # what SQLite keeps beside a database
 
 
 def finish_restore(folder: Path) -> None:
-    """Finish the restore that was decided, if there is one; of several processes one does, and the others wait.
-
-    Raises OSError; the next call goes on from there.
-    """
+    """Finish the restore that was decided, if any. Of several processes one does and the others wait."""
     if not any(folder.glob(f"restore-*{READY}")):
         return
     lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -27,12 +24,10 @@ def finish_restore(folder: Path) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         for ready in folder.glob(f"restore-*{READY}"):
             shutil.rmtree(folder / "cache", ignore_errors=True)  # of the old state
-            before = kept_at(ready)
             for new in sorted(ready.iterdir()):
-                for old in (folder / f"{new.name}{end}" for end in BESIDE):
-                    if old.exists():
-                        before.mkdir(mode=0o700, exist_ok=True)
-                        old.rename(before / old.name)
+                for old in filter(Path.exists, (folder / f"{new.name}{end}" for end in BESIDE)):
+                    kept_at(ready).mkdir(mode=0o700, exist_ok=True)
+                    old.rename(kept_at(ready) / old.name)
                 new.rename(folder / new.name)
             ready.rmdir()
         os.fsync(lock)

@@ -37,8 +37,8 @@ def make_each() -> list[tuple[str, str]]:
     alert("hold:gone", AlertKind.HOLD, stored_kind="gone", count=1, oldest=ago)
     alert("proposals", AlertKind.PROPOSAL, count=1, oldest=ago)
     alert("job:market.fetch", AlertKind.JOB, job="market.fetch", run=run.pk)
-    alert("backup", AlertKind.BACKUP, made_at=ago, run=run.pk)
-    alert("backup.none", AlertKind.BACKUP, made_at=None, run=run.pk)
+    alert("backup", AlertKind.BACKUP, made_at=ago)
+    alert("backup.none", AlertKind.BACKUP, made_at=None)
     return [
         ("The learning audit fell from Watch to Alarm.", f"/audit/{report.pk}/"),
         ("The learning cron has ended no pass for 3 d.", "/ops/jobs/?job=learning.cron"),

@@ -5,6 +5,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.template.defaultfilters import filesizeformat
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -29,9 +30,8 @@ class Command(MinaraCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         os.nice(NICE)
-        made = make_backup(options["file"], now=timezone.now(), actor="command:backup", replaces=options["replace"])
-        self.stdout.write(
-            _("Backup written: %(file)s (%(size)s)") % {"file": made.path, "size": filesizeformat(made.size)}
-        )
-        if not made.has_secret_key:
+        path = options["file"].absolute()
+        size = make_backup(path, now=timezone.now(), actor="command:backup", replaces=options["replace"])
+        self.stdout.write(_("Backup written: %(file)s (%(size)s)") % {"file": path, "size": filesizeformat(size)})
+        if settings.MINARA.minara_secret_key:
             self.stdout.write(_("MINARA_SECRET_KEY is set and not in the file: keep it elsewhere."))

@@ -1,5 +1,6 @@
 """`minara restore FILE`: the instance of a backup, in an empty data folder or in the place of what is there."""
 
+import sys
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,8 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from minara_site.kernel.backup.archive import Manifest, open_backup
-from minara_site.kernel.backup.services import check_fits, is_filled, restore_backup
+from minara_site.kernel.backup.archive import open_backup
+from minara_site.kernel.backup.services import SECRET_KEY, check_fits, is_filled, restore_backup
 from minara_site.kernel.command import MinaraCommand
 from minara_site.kernel.processes.start import hold_data_folder
 
@@ -27,33 +28,24 @@ class Command(MinaraCommand):
         parser.add_argument("--replace", action="store_true", help="put what is there aside; asks for a typed word")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        """Restore. Raises CommandError without the typed word."""
         with open_backup(options["file"]) as backup, hold_data_folder(settings.DATA_DIR):
-            manifest = backup.manifest
-            check_fits(manifest)
+            check_fits(backup.manifest)
+            moment = f"{backup.manifest.created_at:%Y-%m-%d %H:%M:%S} UTC"
+            said = {"folder": settings.DATA_DIR, "moment": moment, "word": WORD}
             replaces = is_filled()
+            if replaces and not options["replace"]:
+                raise CommandError(_("%(folder)s or its database holds data. Empty both, or add --replace.") % said)
             if replaces:
-                self.confirm(manifest, is_meant=options["replace"])
+                self.stdout.write(_("All data of %(folder)s and its database become those of %(moment)s.") % said)
+                self.stdout.write(_("Type %(word)s to continue:") % said)
+                self.stdout.flush()
+                if sys.stdin.readline().strip() != WORD:
+                    raise CommandError(_("Nothing was changed."))
             kept = restore_backup(backup, now=timezone.now(), replaces=replaces)
-        self.stdout.write(
-            _("Restored: the state of %(moment)s.") % {"moment": f"{manifest.created_at:%Y-%m-%d %H:%M:%S %Z}"}
-        )
+        self.stdout.write(_("Restored: the state of %(moment)s.") % said)
         if kept:
             self.stdout.write(_("What was there before is kept in %(folder)s.") % {"folder": kept})
-        if not manifest.has_secret_key:
+        if SECRET_KEY not in backup.manifest.members:
             self.stdout.write(_("The backup holds no secret key: set MINARA_SECRET_KEY to the one of that instance."))
         self.stdout.write(_("Next: minara doctor, then minara up."))
-
-    def confirm(self, manifest: Manifest, *, is_meant: bool) -> None:
-        """Read the typed word. Raises CommandError without it."""
-        said = {"folder": settings.DATA_DIR, "moment": f"{manifest.created_at:%Y-%m-%d %H:%M:%S %Z}", "word": WORD}
-        if not is_meant:
-            raise CommandError(_("%(folder)s or its database holds data. Empty both, or add --replace.") % said)
-        self.stdout.write(_("All data of %(folder)s and its database become those of %(moment)s.") % said)
-        self.stdout.write(_("Type %(word)s to continue: ") % said, ending="")
-        self.stdout.flush()
-        try:
-            typed = input()
-        except EOFError:
-            typed = ""
-        if typed.strip() != WORD:
-            raise CommandError(_("Nothing was changed."))
