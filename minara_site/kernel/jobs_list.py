@@ -69,10 +69,5 @@ JOBS = (
         every=timedelta(days=1),
         summary=_("Forgets runs of jobs that ended 90 days ago; the newest of each job stays."),
     ),
-    Job(
-        MAKE,
-        make,
-        every=get_every(),
-        summary=_("Writes a backup to MINARA_BACKUP_DIR and deletes the oldest beyond MINARA_BACKUPS_KEPT."),
-    ),
+    Job(MAKE, make, every=get_every(), summary=_("Writes a backup to MINARA_BACKUP_DIR, keeps MINARA_BACKUPS_KEPT.")),
 )

@@ -38,21 +38,27 @@ def dump_tables(writer: Writer) -> dict[str, Any]:
                 rows[table] = cursor.rowcount
             sequences = dict(cursor.execute(SEQUENCES))  # they are no part of the moment, and never behind it
             migrations = [*cursor.execute("SELECT app, name FROM django_migrations")]
+            cursor.execute("COMMIT")
             return {"rows": rows, "columns": tables, "sequences": sequences, "migrations": migrations}
     finally:
         other.close()
+
+
+def refuse_connected() -> None:
+    """Raise Conflict while other processes are connected to the database."""
+    with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
+        if cursor.execute(OTHERS).fetchone()[0]:
+            raise Conflict(_("Other processes are connected to the database. Stop every Minara on it, then restore."))
 
 
 def load_tables(backup: Backup) -> None:
     """Replace every row by the backup's, in the transaction of the caller.
 
     The owner of the tables may do this: our triggers, which keep logs from being changed, are off until the end, and
-    foreign keys are looked at once all rows are there. Raises Conflict while others are connected.
+    foreign keys are looked at once all rows are there.
     """
     connection, theirs = connections[DEFAULT_DB_ALIAS], backup.manifest.columns
     with connection.wrap_database_errors, connection.cursor() as cursor:
-        if cursor.execute(OTHERS).fetchone()[0]:
-            raise Conflict(_("Other processes are connected to the database. Stop every Minara on it, then restore."))
         here = dict(cursor.execute(TABLES))
         for table in here:
             cursor.execute(f"ALTER TABLE {quoted(table)} DISABLE TRIGGER USER")

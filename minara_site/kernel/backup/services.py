@@ -1,13 +1,11 @@
 """Make a backup of this instance, and restore one."""
 
-import fcntl
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from django.conf import settings
@@ -17,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.backup.archive import BLOCK, Backup, Manifest, Writer, write_archive
-from minara_site.kernel.backup.postgresql import dump_tables, load_tables
+from minara_site.kernel.backup.postgresql import dump_tables, load_tables, refuse_connected
 from minara_site.kernel.backup.selectors import MADE, RESTORED
 from minara_site.kernel.backup.sqlite import copy_database, refuse_open
 from minara_site.kernel.backup.swap import PART, READY, finish_restore, kept_at
@@ -27,7 +25,7 @@ from minara_site.kernel.host import read_versions
 from minara_site.kernel.instance.services import get_instance_id
 from minara_site.kernel.processes.start import migrate_databases
 
-WORK = ".minara-backup"
+WORK = ".minara-backup-"
 WORKSPACE, SECRET_KEY, TABLES = "workspace", "secret_key", "tables"
 FILES = {"queue": "queue.db", DEFAULT_DB_ALIAS: "minara.db"}
 STAMP = "%Y%m%dT%H%M%SZ"
@@ -44,9 +42,11 @@ def make_backup(path: Path, *, now: datetime, actor: str, replaces: bool = False
     if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(settings.DATA_DIR / WORKSPACE)):
         raise Refused(_("%(file)s could be read by agents. Choose a folder outside the workspaces.") % {"file": path})
     try:
-        with work_folder(path.parent) as folder:
-            whole = folder / "whole"
-            seal = write_archive(whole, lambda writer: fill(writer, folder, now=now))
+        for left in path.parent.glob(f"{WORK}*"):  # by a killed one; of two at once the later one goes on
+            shutil.rmtree(left)
+        with TemporaryDirectory(prefix=WORK, dir=path.parent) as folder:
+            whole = Path(folder, "whole")
+            seal = write_archive(whole, lambda writer: fill(writer, Path(folder), now=now))
             size = whole.stat().st_size
             whole.replace(path)
             sync(path.parent)
@@ -56,27 +56,6 @@ def make_backup(path: Path, *, now: datetime, actor: str, replaces: bool = False
         raise Refused(sentence % {"folder": path.parent, "why": why}) from error
     record_audit(now=now, actor=actor, tool_call=MADE, details={"file": str(path), "bytes": size, "sha256": seal})
     return size
-
-
-@contextmanager
-def work_folder(parent: Path) -> Iterator[Path]:
-    """Yield an empty folder beside the file, which goes afterwards; what a killed backup left there goes first."""
-    folder = parent / WORK
-    folder.mkdir(mode=0o700, exist_ok=True)
-    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        for left in folder.iterdir():
-            left.unlink()
-        try:
-            yield folder
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-    except BlockingIOError:
-        busy = _("Another backup is being written to %(folder)s. Wait until it ends.")
-        raise Conflict(busy % {"folder": parent}) from None
-    finally:
-        os.close(lock)
 
 
 def sync(folder: Path) -> None:
@@ -111,14 +90,11 @@ def fill(writer: Writer, folder: Path, *, now: datetime) -> Manifest:
 
 def check_fits(manifest: Manifest) -> None:
     """Raise Refused for a backup of another engine or another version than this one."""
-    engine = connections[DEFAULT_DB_ALIAS].vendor
-    if manifest.engine != engine:
-        other = _("The backup is of %(theirs)s, this instance of %(ours)s. Set DATABASE_URL for the backup's engine.")
-        raise Refused(other % {"theirs": manifest.engine, "ours": engine})
-    ours = MigrationLoader(None)
-    if not ours.graph.nodes.keys() <= {*manifest.migrations} <= ours.disk_migrations.keys():
-        other = _("The backup is of Minara %(theirs)s with other tables. Install that version, restore, then upgrade.")
-        raise Refused(other % {"theirs": manifest.minara})
+    ours, engine = MigrationLoader(None), connections[DEFAULT_DB_ALIAS].vendor
+    has_same_tables = ours.graph.nodes.keys() <= {*manifest.migrations} <= ours.disk_migrations.keys()
+    if manifest.engine != engine or not has_same_tables:
+        other = _("The backup is of Minara %(version)s on %(engine)s. Restore it with both of these, then change them.")
+        raise Refused(other % {"version": manifest.minara, "engine": manifest.engine})
 
 
 def is_filled() -> bool:
@@ -150,6 +126,7 @@ def restore_backup(backup: Backup, *, now: datetime, replaces: bool) -> Path | N
             for name in FILES.values():
                 refuse_open(data / name)
         else:
+            refuse_connected()
             if replaces:
                 kept_at(part).mkdir(mode=0o700)
                 make_backup(kept_at(part) / "before.zip", now=now, actor="command:restore")

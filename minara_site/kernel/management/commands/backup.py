@@ -13,8 +13,6 @@ from django.utils.translation import gettext as _
 from minara_site.kernel.backup.services import make_backup
 from minara_site.kernel.command import MinaraCommand
 
-NICE = 5  # whoever serves comes first
-
 
 class Command(MinaraCommand):
     """Makes a backup."""
@@ -29,7 +27,7 @@ class Command(MinaraCommand):
         parser.add_argument("--replace", action="store_true", help="write over a file of this name")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        os.nice(NICE)
+        os.nice(5)  # whoever serves comes first
         path = options["file"].absolute()
         size = make_backup(path, now=timezone.now(), actor="command:backup", replaces=options["replace"])
         self.stdout.write(_("Backup written: %(file)s (%(size)s)") % {"file": path, "size": filesizeformat(size)})

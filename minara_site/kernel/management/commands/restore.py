@@ -15,8 +15,6 @@ from minara_site.kernel.backup.services import SECRET_KEY, check_fits, is_filled
 from minara_site.kernel.command import MinaraCommand
 from minara_site.kernel.processes.start import hold_data_folder
 
-WORD = "replace"
-
 
 class Command(MinaraCommand):
     """Restores a backup."""
@@ -32,15 +30,15 @@ class Command(MinaraCommand):
         with open_backup(options["file"]) as backup, hold_data_folder(settings.DATA_DIR):
             check_fits(backup.manifest)
             moment = f"{backup.manifest.created_at:%Y-%m-%d %H:%M:%S} UTC"
-            said = {"folder": settings.DATA_DIR, "moment": moment, "word": WORD}
+            said = {"folder": settings.DATA_DIR, "moment": moment}
             replaces = is_filled()
             if replaces and not options["replace"]:
                 raise CommandError(_("%(folder)s or its database holds data. Empty both, or add --replace.") % said)
             if replaces:
                 self.stdout.write(_("All data of %(folder)s and its database become those of %(moment)s.") % said)
-                self.stdout.write(_("Type %(word)s to continue:") % said)
+                self.stdout.write(_("Type %(word)s to continue:") % {"word": "replace"})
                 self.stdout.flush()
-                if sys.stdin.readline().strip() != WORD:
+                if sys.stdin.readline().strip() != "replace":
                     raise CommandError(_("Nothing was changed."))
             kept = restore_backup(backup, now=timezone.now(), replaces=replaces)
         self.stdout.write(_("Restored: the state of %(moment)s.") % said)
