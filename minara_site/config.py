@@ -477,9 +477,7 @@ class Config(BaseSettings):
     )
 
     minara_backup_dir: Path | None = Field(
-        default=None,
-        description=_("Folder that backups are written to on a schedule, best on another disk; empty makes none.")
-        + " Read by backup.",
+        default=None, description=_("Folder of the backups on a schedule; empty makes none.") + " Read by backup."
     )
     minara_backup_every_hours: int = Field(
         default=24, ge=1, le=720, description=_("Hours between two backups, 1 to 720.") + " Read by backup."

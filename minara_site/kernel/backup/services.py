@@ -49,20 +49,15 @@ def make_backup(path: Path, *, now: datetime, actor: str, replaces: bool = False
             seal = write_archive(whole, lambda writer: fill(writer, Path(folder), now=now))
             size = whole.stat().st_size
             whole.replace(path)
-            sync(path.parent)
+            fd = os.open(path.parent, os.O_RDONLY)
+            os.fsync(fd)
+            os.close(fd)
     except (OSError, sqlite3.Error) as error:
         why = getattr(error, "strerror", None) or str(error)
         sentence = _("No backup was written to %(folder)s: %(why)s. Make room or name another folder, then try again.")
         raise Refused(sentence % {"folder": path.parent, "why": why}) from error
     record_audit(now=now, actor=actor, tool_call=MADE, details={"file": str(path), "bytes": size, "sha256": seal})
     return size
-
-
-def sync(folder: Path) -> None:
-    """Bring the names in a folder to the disk."""
-    fd = os.open(folder, os.O_RDONLY)
-    os.fsync(fd)
-    os.close(fd)
 
 
 def fill(writer: Writer, folder: Path, *, now: datetime) -> Manifest:
@@ -99,12 +94,9 @@ def check_fits(manifest: Manifest) -> None:
 
 def is_filled() -> bool:
     """Say whether this instance holds anything that a restore would replace."""
-    connection = connections[DEFAULT_DB_ALIAS]
-    if any(Path(settings.DATA_DIR).glob(f"{WORKSPACE}/*")):
-        return True
-    if is_sqlite():
-        return Path(connection.settings_dict["NAME"]).exists()
-    return "django_migrations" in connection.introspection.table_names()
+    main = connections[DEFAULT_DB_ALIAS]
+    has_tables = Path(main.settings_dict["NAME"]).exists if is_sqlite() else main.introspection.table_names
+    return bool(has_tables()) or any(Path(settings.DATA_DIR).glob(f"{WORKSPACE}/*"))
 
 
 def restore_backup(backup: Backup, *, now: datetime, replaces: bool) -> Path | None:
@@ -139,7 +131,7 @@ def restore_backup(backup: Backup, *, now: datetime, replaces: bool) -> Path | N
         shutil.rmtree(part, ignore_errors=True)
         raise
     part.rename(part.with_suffix(READY))
-    sync(data)
+    os.sync()
     finish_restore(data)
     details = {"made_at": backup.manifest.created_at.isoformat(), "instance": backup.manifest.instance}
     record_audit(now=now, actor="command:restore", tool_call=RESTORED, details=details)
@@ -156,7 +148,4 @@ def unpack(backup: Backup, folder: Path) -> None:
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
             with backup.archive.open(name) as packed:
                 shutil.copyfileobj(packed, stream, BLOCK)
-            stream.flush()
-            os.fsync(stream.fileno())
-    for parent, _folders, _names in os.walk(folder):
-        sync(Path(parent))
+    os.sync()

@@ -17,10 +17,7 @@ from minara_site.kernel.command import MinaraCommand
 class Command(MinaraCommand):
     """Makes a backup."""
 
-    help = (
-        "Write the databases, the secret key and the workspaces of the data folder into one file, while Minara runs. "
-        "Folders that `minara setup --workspace` named elsewhere are not in it. Who has the file can read everything."
-    )
+    help = "Write databases, secret key and workspaces into one file, while Minara runs. Keep it as secret as they are."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path)

@@ -41,9 +41,8 @@ class Command(MinaraCommand):
                 if sys.stdin.readline().strip() != "replace":
                     raise CommandError(_("Nothing was changed."))
             kept = restore_backup(backup, now=timezone.now(), replaces=replaces)
-        self.stdout.write(_("Restored: the state of %(moment)s.") % said)
+        self.stdout.write(_("Restored: the state of %(moment)s. Next: minara doctor, then minara up.") % said)
         if kept:
             self.stdout.write(_("What was there before is kept in %(folder)s.") % {"folder": kept})
         if SECRET_KEY not in backup.manifest.members:
             self.stdout.write(_("The backup holds no secret key: set MINARA_SECRET_KEY to the one of that instance."))
-        self.stdout.write(_("Next: minara doctor, then minara up."))
