@@ -145,7 +145,7 @@ def unpack(backup: Backup, folder: Path) -> None:
             continue
         path = folder / name
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
-            with backup.archive.open(name) as packed:
-                shutil.copyfileobj(packed, stream, BLOCK)
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(fd, "wb") as stream, backup.archive.open(name) as packed:
+            shutil.copyfileobj(packed, stream, BLOCK)
     os.sync()
