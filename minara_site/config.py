@@ -515,6 +515,16 @@ class Config(BaseSettings):
         + " Read by jobs.",
     )
 
+    minara_backup_dir: Path | None = Field(
+        default=None, description=_("Folder of the backups on a schedule; empty makes none.") + " Read by backup."
+    )
+    minara_backup_every_hours: int = Field(
+        default=24, ge=1, le=720, description=_("Hours between two backups, 1 to 720.") + " Read by backup."
+    )
+    minara_backups_kept: int = Field(
+        default=7, ge=1, le=1000, description=_("Newest backups of the schedule that are kept.") + " Read by backup."
+    )
+
     @field_validator("minara_trusted_proxies", mode="before")
     @classmethod
     def read_networks(cls, value: object) -> object:

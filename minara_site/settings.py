@@ -9,12 +9,14 @@ from django.utils.translation import gettext_lazy as _
 from whitenoise.compress import Compressor
 
 from minara_site.config import load_config, open_data_folder, read_secret_key
+from minara_site.kernel.backup.swap import finish_restore
 from minara_site.kernel.logs import logging_config
 from minara_site.kernel.processes.whole_requests import SMALL_BODY
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 MINARA = load_config()
 DATA_DIR = open_data_folder(MINARA)
+finish_restore(DATA_DIR)
 
 
 def sqlite(path: Path) -> dict[str, Any]:

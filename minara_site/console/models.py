@@ -39,6 +39,7 @@ class AlertKind(StrEnum):
     HOLD = "hold"
     PROPOSAL = "proposal"
     JOB = "job"
+    BACKUP = "backup"
 
 
 class AlertQuerySet(models.QuerySet["Alert"]):

@@ -5,6 +5,8 @@ from datetime import timedelta
 from django.utils.translation import gettext_lazy as _
 
 from minara_site.kernel.audit_log import tasks as audit_log
+from minara_site.kernel.backup.selectors import MAKE, get_every
+from minara_site.kernel.backup.tasks import make
 from minara_site.kernel.guard.rescan import rescan
 from minara_site.kernel.idempotency import tasks as idempotency
 from minara_site.kernel.jobs import tasks as jobs
@@ -67,4 +69,5 @@ JOBS = (
         every=timedelta(days=1),
         summary=_("Forgets runs of jobs that ended 90 days ago; the newest of each job stays."),
     ),
+    Job(MAKE, make, every=get_every(), summary=_("Writes a backup to MINARA_BACKUP_DIR, keeps MINARA_BACKUPS_KEPT.")),
 )

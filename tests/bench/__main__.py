@@ -44,6 +44,7 @@ NAMES = (
     "bundle",
     "refusals",
     "jobs",
+    "backup",
 )
 ON_POSTGRESQL = {"postgresql"}
 RECALL = "recall"

@@ -12,7 +12,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit, urlunsplit
@@ -134,7 +134,7 @@ class Site:
             with psycopg.connect(self.url, autocommit=True) as connection:
                 cursor = connection.execute(sql)
                 return cursor.fetchall() if cursor.description else []
-        with sqlite3.connect(self.folder / "minara.db", timeout=20) as connection:
+        with closing(sqlite3.connect(self.folder / "minara.db", timeout=20)) as connection, connection:
             return connection.execute(sql).fetchall()
 
     def clear_queue(self) -> None:

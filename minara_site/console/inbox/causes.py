@@ -18,6 +18,7 @@ from learning_app.cases.models import CronRun, TradingCase
 from learning_app.cases.services.cron import EVERY
 from learning_app.preferences.models import Preference
 from minara_site.console.models import Alert, AlertKind
+from minara_site.kernel.backup.selectors import load_last_backup
 from minara_site.kernel.guard.kinds import stored_kinds
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.guard.selectors import OWNER_ACT
@@ -44,7 +45,8 @@ class Cause:
 
 def find_causes(*, now: datetime) -> dict[str, Cause]:
     """Return every cause that exists now by its name."""
-    found = chain(find_band_change(now), find_heartbeat(now), find_budgets(now), find_waiting(now), find_failing_jobs())
+    rooms = (find_band_change(now), find_heartbeat(now), find_budgets(now), find_waiting(now), find_backup(now))
+    found = chain(*rooms, find_failing_jobs())
     return {cause.name: cause for cause in found}
 
 
@@ -120,6 +122,13 @@ def find_waiting(now: datetime) -> Iterator[Cause]:
     if found["count"]:
         facts = {"count": found["count"], "oldest": found["oldest"].isoformat()}
         yield Cause("proposals", AlertKind.PROPOSAL, facts)
+
+
+def find_backup(now: datetime) -> Iterator[Cause]:
+    """Yield that the newest backup of the schedule failed, or that two were due since the last."""
+    last = load_last_backup(now=now)
+    if last.error or last.is_late:
+        yield Cause("backup", AlertKind.BACKUP, {"made_at": last.made_at.isoformat() if last.made_at else None})
 
 
 def find_failing_jobs() -> Iterator[Cause]:

@@ -13,6 +13,7 @@ from learning_app.audit.core.composite import Band
 from learning_app.audit.texts import BAND_LABELS
 from learning_app.cases.services.cron import CRON
 from minara_site.console.models import Alert, AlertKind
+from minara_site.kernel.backup.selectors import MAKE
 from minara_site.kernel.guard.kinds import stored_kinds
 from minara_site.kernel.llm.core import Span
 from minara_site.kernel.llm.core.windows import EVERY
@@ -116,6 +117,13 @@ def describe_alert(alert: Alert, *, now: datetime) -> tuple[str, str, str, str]:
             text = _("The last three runs of %(job)s failed.") % {"job": facts["job"]}
             todo = _("Read the error of the newest run, mend what it names, and retry it.")
             return text, todo, _("Open the run"), reverse("jobs:run", args=[facts["run"]])
+        case AlertKind.BACKUP:
+            text = _("There is no backup yet, and the last try failed.")
+            if facts["made_at"]:
+                age = span_label(now - datetime.fromisoformat(facts["made_at"]))
+                text = _("The last backup is %(span)s old.") % {"span": age}
+            todo = _("Read the error of its newest run, mend what it names, and start the job again.")
+            return text, todo, _("Open its runs"), f"{reverse('jobs:list')}?job={MAKE}"
 
 
 def heartbeat_label(facts: dict[str, Any], now: datetime) -> str:

@@ -78,6 +78,7 @@ def metrics_of(status: Status) -> list[Metric]:
         one("minara_migrations_waiting", "Migrations that wait.", status.waiting_migrations),
         one("minara_database_bytes", "Size of the database, its write-ahead log included.", storage.database),
         one("minara_write_ahead_log_bytes", "Size of the write-ahead log.", storage.write_ahead_log),
+        one("minara_backup_age_seconds", "Age of the last backup.", status.last_backup.age_seconds),
         one("minara_disk_free_bytes", "Free space on the disk of the data folder.", storage.disk_free),
         one("minara_process_memory_peak_bytes", "Most memory of the answering process.", peak_memory()),
         one(

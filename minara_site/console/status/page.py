@@ -8,6 +8,7 @@ from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext as _
 
 from minara_site.console.status.selectors import Judged, Queue, Ran, Status
+from minara_site.kernel.backup.selectors import LastBackup
 from minara_site.kernel.db import is_sqlite
 from minara_site.kernel.host import Storage
 from minara_site.kernel.jobs.models import RunState
@@ -54,7 +55,7 @@ def sections_of(status: Status, *, now: datetime) -> list[Section]:
     return [
         Section("work", _("Work"), [*work_facts(status.queue, now), models_fact(status.models)]),
         Section("memory", _("Memory"), memory_facts(status.judged, status.index_problems)),
-        Section("storage", _("Storage"), storage_facts(status.storage, status.waiting_migrations)),
+        Section("storage", _("Storage"), storage_facts(status.storage, status.waiting_migrations, status.last_backup)),
         Section("versions", _("Versions"), [Fact(label, value) for label, value in versions]),
     ]
 
@@ -118,7 +119,7 @@ def memory_facts(judged: Judged, index_problems: list[str]) -> list[Fact]:
     ]
 
 
-def storage_facts(storage: Storage, waiting_migrations: int) -> list[Fact]:
+def storage_facts(storage: Storage, waiting_migrations: int, last_backup: LastBackup) -> list[Fact]:
     """Return what is stored, and where room ends."""
     bounds = _(
         "Warns below a tenth of the disk or 2 GB, whichever is less; red below a hundredth or 100 MB, "
@@ -140,6 +141,7 @@ def storage_facts(storage: Storage, waiting_migrations: int) -> list[Fact]:
             BAD if storage.is_ending else WATCH if storage.is_little else GOOD,
             make_room % {"folder": settings.DATA_DIR, "bounds": bounds} if storage.is_little else bounds,
         ),
+        backup_fact(last_backup),
     ]
     return facts + (file_facts(storage) if is_sqlite() else [])
 
@@ -157,6 +159,16 @@ def file_facts(storage: Storage) -> list[Fact]:
         ),
         Fact(_("Queue"), size_label(storage.queue)),
     ]
+
+
+def backup_fact(last: LastBackup) -> Fact:
+    """Return the last backup; without a folder none is made by itself, which is quiet."""
+    folder = settings.MINARA.minara_backup_dir
+    hint = str(folder) if folder else _("The schedule is off. Set MINARA_BACKUP_DIR, or run: minara backup FILE")
+    tone = "" if folder is None else GOOD if last.made_at else WATCH
+    if last.error or last.is_late:
+        tone, hint = BAD, last.error or _("Two were due since. Check that a worker runs, and read the runs of the job.")
+    return Fact(_("Last backup"), size_label(last.size) if last.made_at else _("none yet"), tone, hint, last.made_at)
 
 
 def size_label(size: int | None) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import QuerySet, Subquery
 
 from memory_app.index.documents import newest_index_problems
+from minara_site.kernel.backup.selectors import LastBackup, load_last_backup
 from minara_site.kernel.counts import RowCount, count_rows
 from minara_site.kernel.db import count_waiting_migrations
 from minara_site.kernel.guard import core as guard
@@ -63,6 +64,7 @@ class Status:
     jobs: list[Ran]
     judged: Judged
     index_problems: list[str]
+    last_backup: LastBackup
 
 
 def load_status(*, now: datetime) -> Status:
@@ -76,6 +78,7 @@ def load_status(*, now: datetime) -> Status:
         jobs=load_jobs_that_ran(),
         judged=Judged(guard.RULES.version, count_outdated(), count_rows(Hold.objects.open())),
         index_problems=newest_index_problems(),
+        last_backup=load_last_backup(now=now),
     )
 
 

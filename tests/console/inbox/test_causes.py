@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from learning_app.audit.models import AuditReport
 from minara_site.console.inbox.causes import find_causes
 from minara_site.console.inbox.services import refresh_alerts
 from minara_site.console.models import Alert
+from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.kernel.llm.core import Span
@@ -134,3 +136,20 @@ def test_a_fallen_band_is_a_cause_until_it_is_back_and_not_twice_for_one_report(
         Alert.objects.all().delete()
         AuditReport.objects.all().delete()
     faults.show()
+
+
+def test_a_backup_is_late_after_two_slots_or_when_the_job_failed_since_and_never_without_a_folder(
+    tmp_path: Any, settings: Any
+) -> None:
+    made = partial(record_audit, actor="test", tool_call="backup.made", details={"bytes": 1})
+    made(now=NOON - TWO_DAYS - TICK)
+    assert names() == set()
+    settings.MINARA = settings.MINARA.model_copy(update={"minara_backup_dir": tmp_path})
+    assert facts("backup") == {"made_at": "2026-06-10T11:59:59.999999+00:00"}
+    made(now=NOON - TWO_DAYS)
+    assert names() == set()
+    run("backup.make", RunState.FAILED)
+    JobRun.objects.update(error="Make room.")
+    assert names() == {"backup"}
+    made(now=NOON + TICK)
+    assert names() == set()

@@ -37,6 +37,8 @@ def make_each() -> list[tuple[str, str]]:
     alert("hold:gone", AlertKind.HOLD, stored_kind="gone", count=1, oldest=ago)
     alert("proposals", AlertKind.PROPOSAL, count=1, oldest=ago)
     alert("job:market.fetch", AlertKind.JOB, job="market.fetch", run=run.pk)
+    alert("backup", AlertKind.BACKUP, made_at=ago)
+    alert("backup.none", AlertKind.BACKUP, made_at=None)
     return [
         ("The learning audit fell from Watch to Alarm.", f"/audit/{report.pk}/"),
         ("The learning cron has ended no pass for 3 d.", "/ops/jobs/?job=learning.cron"),
@@ -47,6 +49,8 @@ def make_each() -> list[tuple[str, str]]:
         ("gone: 1 held text waits for more than two days, the oldest for 3 d.", "/quarantine/?kind=held"),
         ("1 proposed preference waits for more than two days, the oldest for 3 d.", "/quarantine/?kind=proposals"),
         ("The last three runs of market.fetch failed.", f"/ops/jobs/{run.pk}/"),
+        ("The last backup is 3 d old.", "/ops/jobs/?job=backup.make"),
+        ("There is no backup yet, and the last try failed.", "/ops/jobs/?job=backup.make"),
     ]
 
 

@@ -15,6 +15,7 @@ from minara_site.access.policy import Scope
 from minara_site.console.status import selectors
 from minara_site.console.status.metrics import Metric, Sample, written
 from minara_site.console.status.selectors import load_status
+from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.host import Storage
 from minara_site.kernel.jobs.models import JobRun, WorkerSeen
@@ -94,6 +95,27 @@ def test_finds_a_search_index_that_is_out_of_step(client, olga, ana):
     fact = facts_on(client.get(PAGE))["Search index, newest memories"]
     assert fact.tone == "bad"
     assert "has no search document" in fact.hint
+
+
+def test_says_when_the_last_backup_was_made_and_warns_when_it_is_late_or_failed(
+    client, olga, key, now, tmp_path, settings
+):
+    def shown():
+        client.force_login(olga)
+        fact = facts_on(client.get(PAGE))["Last backup"]
+        return fact.value, fact.tone, fact.hint
+
+    assert shown() == ("none yet", "", "The schedule is off. Set MINARA_BACKUP_DIR, or run: minara backup FILE")
+    settings.MINARA = settings.MINARA.model_copy(update={"minara_backup_dir": tmp_path})
+    assert shown() == ("none yet", "watch", str(tmp_path))
+    now = timezone.now()
+    record_audit(now=now - timedelta(days=2, hours=1), actor="test", tool_call="backup.made", details={"bytes": 2048})
+    assert shown()[:2] == ("2.0\xa0KB", "bad")
+    record_audit(now=now - timedelta(hours=1), actor="test", tool_call="backup.made", details={"bytes": 2048})
+    assert shown() == ("2.0\xa0KB", "good", str(tmp_path))
+    assert "minara_backup_age_seconds 36" in client.get(METRICS, headers=key).content.decode()
+    JobRun.objects.create(job="backup.make", state="failed", created_at=now, finished_at=now, error="Make room.")
+    assert shown()[1:] == ("bad", "Make room.")
 
 
 @pytest.mark.database
