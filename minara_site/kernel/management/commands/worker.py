@@ -5,6 +5,7 @@ from typing import Any
 from minara_site.kernel.command import MinaraCommand
 from minara_site.kernel.jobs.worker import work_until
 from minara_site.kernel.processes.signals import StopRequest
+from minara_site.kernel.processes.start import refuse_half_moved
 
 
 class Command(MinaraCommand):
@@ -14,4 +15,5 @@ class Command(MinaraCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Work."""
+        refuse_half_moved()
         work_until(StopRequest())

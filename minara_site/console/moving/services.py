@@ -1,0 +1,70 @@
+"""The move: check, copy, compare, and only then let the target be used."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from minara_site.console.moving.source import Source, open_source
+from minara_site.console.moving.tables import Table, list_tables
+from minara_site.console.moving.target import SOURCE, TABLES, Content, Target, open_target
+from minara_site.kernel.errors import Conflict, Refused
+
+Report = Callable[[str, int, int], None]
+"""Takes what is worked on, how many rows are done, and of how many."""
+
+
+def move_instance(url: str, *, report: Report) -> dict[str, Content]:
+    """Copy every table to the database at `url`; return what each holds. The caller holds the data folder.
+
+    After a kill it continues with the table that was not finished. Raises MinaraError for what is in the way.
+    """
+    if settings.MINARA.database_url:
+        raise Refused(_("This instance is on PostgreSQL already. Unset DATABASE_URL to move its SQLite files."))
+    tables = list_tables()
+    with open_source() as source, open_target(url) as target:
+        mark = target.read_mark()
+        if not mark:
+            report(_("checking the files"), 0, 0)
+            source.check()
+            source.refuse_unstorable(tables)
+            target.begin(source.fingerprint)
+        elif mark[SOURCE][1] != source.fingerprint:
+            raise Conflict(_("The database has a part of other or older SQLite files. Name an empty one."))
+        if TABLES not in mark:
+            report(_("making the tables"), 0, 0)
+            target.make_tables(tables)
+        moved = copy_tables(tables, source, target, mark, report)
+        compare_tables(tables, target, moved, report)
+        source.refuse_changed()
+        target.finish((table, source.last_id(table)) for table in tables)
+    return moved
+
+
+def copy_tables(
+    tables: list[Table], source: Source, target: Target, mark: dict[str, Content], report: Report
+) -> dict[str, Content]:
+    """Copy the tables that are not finished; return what each holds."""
+    done, total = sum(mark[table.name][0] for table in tables if table.name in mark), sum(map(source.count, tables))
+    if mark:
+        report(_("continuing"), done, total)
+
+    def reported(table: Table) -> Iterator[list[Any]]:
+        nonlocal done
+        for rows in source.rows(table):
+            report(table.name, done, total)
+            yield rows
+            done += len(rows)
+
+    return {table.name: mark.get(table.name) or target.copy(table, reported(table)) for table in tables}
+
+
+def compare_tables(tables: list[Table], target: Target, moved: dict[str, Content], report: Report) -> None:
+    """Raise Conflict when a table does not hold what the source had."""
+    done, total = 0, sum(rows for rows, _sha256 in moved.values())
+    for table in tables:
+        report(_("comparing %(table)s") % {"table": table.name}, done, total)
+        if target.read_back(table) != moved[table.name]:
+            raise Conflict(_("Table %(table)s differs. Move to an empty database.") % {"table": table.name})
+        done += moved[table.name][0]

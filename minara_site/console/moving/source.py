@@ -1,0 +1,138 @@
+"""The SQLite files of an instance that does not run, read without changing a byte of them."""
+
+# ruff: noqa: S608 statements are put together from names of tables; values are parameters
+
+import fcntl
+import hashlib
+import json
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db.migrations.loader import MigrationLoader
+from django.utils.translation import gettext as _
+
+from minara_site.console.moving.tables import Table
+from minara_site.kernel.core.nested import leaves
+from minara_site.kernel.errors import Conflict, Invalid
+from minara_site.kernel.plain_text import storable_problem
+
+CONNECTED = (510, 0x40000002)  # bytes that SQLite locks for as long as a file with a log is open: length, first
+AT_ONCE = 2_000  # rows
+TEXTS = {"CharField", "TextField", "JSONField"}
+SUSPECT = re.compile("[\0\ud800-\udfff]|\\\\u(?:0000|[dD][89a-fA-F])")
+
+
+class Source:
+    """Both files, open, and what they held then."""
+
+    def __init__(self, paths: dict[str, Path], stack: ExitStack) -> None:
+        self.paths, self.fingerprint = paths, fingerprint(paths)
+        self.connections = {alias: stack.enter_context(connect(path)) for alias, path in paths.items()}
+
+    def read(self, table: Table, statement: str, *values: Any) -> sqlite3.Cursor:
+        """Run a query on the file of a table."""
+        return self.connections[table.alias].execute(statement, values)
+
+    def count(self, table: Table) -> int:
+        """Return how many rows a table has."""
+        return int(self.read(table, f'SELECT count(*) FROM "{table.name}"').fetchone()[0])
+
+    def rows(self, table: Table) -> Iterator[list[Any]]:
+        """Yield the rows in the order of their key, some at once."""
+        cursor = self.read(table, f'SELECT {table.columns} FROM "{table.name}" ORDER BY "{table.key}"')
+        while rows := cursor.fetchmany(AT_ONCE):
+            yield rows
+
+    def last_id(self, table: Table) -> int | None:
+        """Return the highest id that a table has given, deleted rows included: none is given twice. None without any."""
+        row = self.read(table, "SELECT seq FROM sqlite_sequence WHERE name = ?", table.name).fetchone()
+        return row[0] if row and table.is_numbered else None
+
+    def check(self) -> None:
+        """Raise Conflict for files of another version, Invalid for damaged ones."""
+        known = MigrationLoader(None).disk_migrations.keys()
+        for alias, connection in self.connections.items():
+            name = self.paths[alias].name
+            try:
+                applied = {*connection.execute("SELECT app, name FROM django_migrations")}
+                problems = [
+                    *connection.execute("PRAGMA quick_check(1)"),
+                    *connection.execute("PRAGMA foreign_key_check"),
+                ]
+            except sqlite3.DatabaseError as error:
+                raise Invalid(_("%(file)s cannot be read: %(reason)s.") % {"file": name, "reason": error}) from None
+            if known != applied:
+                raise Conflict(_("%(file)s is of another version. Run `minara migrate` first.") % {"file": name})
+            if problems != [("ok",)]:
+                facts = {"file": name, "reason": problems[-1][0]}
+                raise Invalid(_("%(file)s is damaged: %(reason)s. Restore a backup.") % facts)
+
+    def refuse_unstorable(self, tables: Iterable[Table]) -> None:
+        """Raise Invalid for the first text that PostgreSQL cannot store, and say where it is."""
+        for table in tables:
+            texts = [column for column, kind in table.kinds.items() if kind in TEXTS]
+            columns = ", ".join(f'CAST("{column}" AS BLOB)' for column in texts)
+            for key, *values in self.read(table, f'SELECT "{table.key}", {columns or "NULL"} FROM "{table.name}"'):
+                if SUSPECT.search(b"\n".join(filter(None, values)).decode(errors="surrogateescape")):
+                    refuse_texts(table, key, dict(zip(texts, values, strict=True)))
+
+    def refuse_changed(self) -> None:
+        """Raise Conflict when somebody has written since the files were opened."""
+        if fingerprint(self.paths) != self.fingerprint:
+            raise Conflict(_("The SQLite files changed meanwhile. Stop what writes, and move to an empty database."))
+
+
+@contextmanager
+def open_source() -> Iterator[Source]:
+    """Open the files of the data folder. Raises Conflict when there are none, or another process has them open."""
+    paths = {alias: Path(database["NAME"]) for alias, database in settings.DATABASES.items()}
+    for path in paths.values():
+        if not path.exists():
+            raise Conflict(_("%(path)s is missing: there is no instance to move.") % {"path": path})
+        with path.open("r+b") as file:
+            try:
+                fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, *CONNECTED)
+            except OSError:
+                raise Conflict(
+                    _("A process such as `minara worker` uses %(path)s. Stop it.") % {"path": path}
+                ) from None
+    with ExitStack() as stack:
+        yield Source(paths, stack)
+
+
+@contextmanager
+def connect(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open a file so that nothing is written: a log that a killed process left is read, and moved into no file."""
+    log = Path(f"{path}-wal")
+    mode = "mode=ro" if log.exists() and log.stat().st_size else "immutable=1"
+    connection = sqlite3.connect(f"{path.as_uri()}?{mode}", uri=True, isolation_level=None)
+    try:
+        connection.execute("BEGIN")
+        yield connection
+    finally:
+        connection.close()
+
+
+def fingerprint(paths: dict[str, Path]) -> str:
+    """Return a hash over the files and their logs."""
+    digest = hashlib.sha256()
+    for path in (Path(f"{path}{ending}") for path in paths.values() for ending in ("", "-wal")):
+        if path.exists() and path.stat().st_size:
+            with path.open("rb") as file:
+                digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()
+
+
+def refuse_texts(table: Table, key: Any, texts: dict[str, bytes | None]) -> None:
+    """Raise Invalid when PostgreSQL cannot store a text of this row, or one inside its JSON."""
+    for column, value in texts.items():
+        text = (value or b"").decode(errors="surrogateescape")
+        parts = leaves(json.loads(text)) if text and table.kinds[column] == "JSONField" else [text]
+        if problem := next(filter(None, map(storable_problem, parts)), None):
+            place = {"table": table.name, "key": key, "column": column, "problem": problem}
+            raise Invalid(_("Table %(table)s, row %(key)s, column %(column)s: %(problem)s") % place)
