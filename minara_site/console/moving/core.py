@@ -1,20 +1,18 @@
-"""Values of SQLite in the very text that PostgreSQL prints for them in UTC, column by column in lines of COPY.
+"""Values of SQLite in the very text that PostgreSQL prints for them, in UTC, column by column in lines of COPY.
 
 So the lines that are sent and those that are read back compare byte by byte. Source: PostgreSQL's manual (COPY).
 """
 
 import json
 import re
-from collections.abc import Callable
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any
 from uuid import UUID
 
 NULL = r"\N"
 SPECIAL = re.compile(r"[\\\b\t\n\v\f\r]")
 ESCAPES = str.maketrans({"\\": r"\\", "\b": r"\b", "\t": r"\t", "\n": r"\n", "\v": r"\v", "\f": r"\f", "\r": r"\r"})
-MAX_FIXED = 1e15  # from here on PostgreSQL prints a float with an exponent
+EXPONENT_FROM = 1e15  # Python's begins at 1e16
 
 
 def render_text(text: str) -> str:
@@ -30,7 +28,8 @@ def render_moment(text: str) -> str:
 def render_float(value: float) -> str:
     """Return the fewest digits that make this number."""
     text = repr(float(value))
-    return f"{Decimal(text).normalize():e}" if abs(value) >= MAX_FIXED and "e" not in text else text.removesuffix(".0")
+    has_none = abs(value) >= EXPONENT_FROM and "e" not in text
+    return f"{Decimal(text).normalize():e}" if has_none else text.removesuffix(".0")
 
 
 @lru_cache(maxsize=1_000)
@@ -41,18 +40,15 @@ def render_json(text: str) -> str:
 
 def print_json(value: object) -> str:
     """Return a value of JSON: short names first, numbers without an exponent and with all their digits."""
-    match value:
-        case dict():
-            names = sorted(value, key=lambda name: (len(name.encode()), name.encode()))
-            return f"{{{', '.join(f'{print_json(name)}: {print_json(value[name])}' for name in names)}}}"
-        case list():
-            return f"[{', '.join(map(print_json, value))}]"
-        case Decimal():
-            return f"{value or abs(value):f}"
-    return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, dict):
+        names = sorted(value, key=lambda name: (len(name.encode()), name.encode()))
+        return f"{{{', '.join(f'{print_json(name)}: {print_json(value[name])}' for name in names)}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(print_json, value))}]"
+    return f"{value or abs(value):f}" if isinstance(value, Decimal) else json.dumps(value, ensure_ascii=False)
 
 
-RENDERS: dict[str, Callable[[Any], str]] = {
+RENDERS = {
     "BooleanField": lambda value: "t" if value else "f",
     "DateTimeField": render_moment,
     "FloatField": render_float,
@@ -60,4 +56,4 @@ RENDERS: dict[str, Callable[[Any], str]] = {
     "UUIDField": lambda text: str(UUID(text)),
     "JSONField": render_json,
 }
-"""By the kind of a field; whole numbers and decimals are no matter of the text, all else is text."""
+"""By the kind of a field. All else is text, but for numbers."""

@@ -36,9 +36,12 @@ def move_instance(url: str, *, report: Report) -> dict[str, Content]:
             report(_("making the tables"), 0, 0)
             target.make_tables(tables)
         moved = copy_tables(tables, source, target, mark, report)
-        compare_tables(tables, target, moved, report)
+        for table in tables:
+            report(_("comparing"), 0, 0)
+            if target.read_back(table) != moved[table.name]:
+                raise Conflict(_("Table %(table)s differs. Move to an empty database.") % {"table": table.name})
         source.refuse_changed()
-        target.finish((table, source.last_id(table)) for table in tables)
+        target.finish(tables, source.last_ids())
     return moved
 
 
@@ -46,25 +49,16 @@ def copy_tables(
     tables: list[Table], source: Source, target: Target, mark: dict[str, Content], report: Report
 ) -> dict[str, Content]:
     """Copy the tables that are not finished; return what each holds."""
-    done, total = sum(mark[table.name][0] for table in tables if table.name in mark), sum(map(source.count, tables))
+    total = sum(source.read(table, "count(*)").fetchone()[0] for table in tables)
+    done = sum(mark[table.name][0] for table in tables if table.name in mark)
     if mark:
         report(_("continuing"), done, total)
 
     def reported(table: Table) -> Iterator[list[Any]]:
         nonlocal done
-        for rows in source.rows(table):
+        for rows in source.batches(table):
             report(table.name, done, total)
             yield rows
             done += len(rows)
 
     return {table.name: mark.get(table.name) or target.copy(table, reported(table)) for table in tables}
-
-
-def compare_tables(tables: list[Table], target: Target, moved: dict[str, Content], report: Report) -> None:
-    """Raise Conflict when a table does not hold what the source had."""
-    done, total = 0, sum(rows for rows, _sha256 in moved.values())
-    for table in tables:
-        report(_("comparing %(table)s") % {"table": table.name}, done, total)
-        if target.read_back(table) != moved[table.name]:
-            raise Conflict(_("Table %(table)s differs. Move to an empty database.") % {"table": table.name})
-        done += moved[table.name][0]

@@ -8,7 +8,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from minara_site.kernel.core.nested import leaves
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.kernel.plain_text import storable_problem
 
-CONNECTED = (510, 0x40000002)  # bytes that SQLite locks for as long as a file with a log is open: length, first
+CONNECTED = (510, 0x40000002)  # bytes that SQLite locks while a file with a log is open: length, first
 AT_ONCE = 2_000  # rows
 TEXTS = {"CharField", "TextField", "JSONField"}
 SUSPECT = re.compile("[\0\ud800-\udfff]|\\\\u(?:0000|[dD][89a-fA-F])")
@@ -32,52 +32,46 @@ class Source:
 
     def __init__(self, paths: dict[str, Path], stack: ExitStack) -> None:
         self.paths, self.fingerprint = paths, fingerprint(paths)
-        self.connections = {alias: stack.enter_context(connect(path)) for alias, path in paths.items()}
+        self.connections = {alias: stack.enter_context(closing(connect(path))) for alias, path in paths.items()}
 
-    def read(self, table: Table, statement: str, *values: Any) -> sqlite3.Cursor:
-        """Run a query on the file of a table."""
-        return self.connections[table.alias].execute(statement, values)
+    def read(self, table: Table, columns: str, ending: str = "") -> sqlite3.Cursor:
+        """Read columns of a table."""
+        return self.connections[table.alias].execute(f'SELECT {columns} FROM "{table.name}" {ending}')
 
-    def count(self, table: Table) -> int:
-        """Return how many rows a table has."""
-        return int(self.read(table, f'SELECT count(*) FROM "{table.name}"').fetchone()[0])
-
-    def rows(self, table: Table) -> Iterator[list[Any]]:
+    def batches(self, table: Table) -> Iterator[list[Any]]:
         """Yield the rows in the order of their key, some at once."""
-        cursor = self.read(table, f'SELECT {table.columns} FROM "{table.name}" ORDER BY "{table.key}"')
+        cursor = self.read(table, table.columns, f'ORDER BY "{table.key}"')
         while rows := cursor.fetchmany(AT_ONCE):
             yield rows
 
-    def last_id(self, table: Table) -> int | None:
-        """Return the highest id that a table has given, deleted rows included: none is given twice. None without any."""
-        row = self.read(table, "SELECT seq FROM sqlite_sequence WHERE name = ?", table.name).fetchone()
-        return row[0] if row and table.is_numbered else None
+    def last_ids(self) -> dict[str, int]:
+        """Return the highest id that each table has given: that of a deleted row is not given again."""
+        numbers = "SELECT name, seq FROM sqlite_sequence"
+        return {name: number for each in self.connections.values() for name, number in each.execute(numbers)}
 
     def check(self) -> None:
         """Raise Conflict for files of another version, Invalid for damaged ones."""
         known = MigrationLoader(None).disk_migrations.keys()
         for alias, connection in self.connections.items():
-            name = self.paths[alias].name
+            applied, facts = set(), {"file": self.paths[alias].name, "reason": ""}
             try:
-                applied = {*connection.execute("SELECT app, name FROM django_migrations")}
-                problems = [
-                    *connection.execute("PRAGMA quick_check(1)"),
-                    *connection.execute("PRAGMA foreign_key_check"),
-                ]
+                problems = connection.execute("PRAGMA quick_check(1)").fetchall()
+                problems += connection.execute("PRAGMA foreign_key_check").fetchmany(1)
+                applied |= {*connection.execute("SELECT app, name FROM django_migrations")}
             except sqlite3.DatabaseError as error:
-                raise Invalid(_("%(file)s cannot be read: %(reason)s.") % {"file": name, "reason": error}) from None
-            if known != applied:
-                raise Conflict(_("%(file)s is of another version. Run `minara migrate` first.") % {"file": name})
+                problems = [(error,)]
             if problems != [("ok",)]:
-                facts = {"file": name, "reason": problems[-1][0]}
+                facts["reason"] = ", ".join(map(str, problems[-1]))
                 raise Invalid(_("%(file)s is damaged: %(reason)s. Restore a backup.") % facts)
+            if known != applied:
+                raise Conflict(_("%(file)s is of another version. Run `minara migrate` first.") % facts)
 
     def refuse_unstorable(self, tables: Iterable[Table]) -> None:
         """Raise Invalid for the first text that PostgreSQL cannot store, and say where it is."""
         for table in tables:
             texts = [column for column, kind in table.kinds.items() if kind in TEXTS]
-            columns = ", ".join(f'CAST("{column}" AS BLOB)' for column in texts)
-            for key, *values in self.read(table, f'SELECT "{table.key}", {columns or "NULL"} FROM "{table.name}"'):
+            columns = [f'"{table.key}"', *(f'CAST("{column}" AS BLOB)' for column in texts)]
+            for key, *values in self.read(table, ", ".join(columns)):
                 if SUSPECT.search(b"\n".join(filter(None, values)).decode(errors="surrogateescape")):
                     refuse_texts(table, key, dict(zip(texts, values, strict=True)))
 
@@ -99,23 +93,19 @@ def open_source() -> Iterator[Source]:
                 fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, *CONNECTED)
             except OSError:
                 raise Conflict(
-                    _("A process such as `minara worker` uses %(path)s. Stop it.") % {"path": path}
+                    _("Another process uses %(path)s. Stop it first.") % {"path": path}
                 ) from None
     with ExitStack() as stack:
         yield Source(paths, stack)
 
 
-@contextmanager
-def connect(path: Path) -> Iterator[sqlite3.Connection]:
+def connect(path: Path) -> sqlite3.Connection:
     """Open a file so that nothing is written: a log that a killed process left is read, and moved into no file."""
     log = Path(f"{path}-wal")
     mode = "mode=ro" if log.exists() and log.stat().st_size else "immutable=1"
     connection = sqlite3.connect(f"{path.as_uri()}?{mode}", uri=True, isolation_level=None)
-    try:
-        connection.execute("BEGIN")
-        yield connection
-    finally:
-        connection.close()
+    connection.execute("BEGIN")
+    return connection
 
 
 def fingerprint(paths: dict[str, Path]) -> str:
@@ -133,6 +123,6 @@ def refuse_texts(table: Table, key: Any, texts: dict[str, bytes | None]) -> None
     for column, value in texts.items():
         text = (value or b"").decode(errors="surrogateescape")
         parts = leaves(json.loads(text)) if text and table.kinds[column] == "JSONField" else [text]
-        if problem := next(filter(None, map(storable_problem, parts)), None):
+        for problem in filter(None, map(storable_problem, parts)):
             place = {"table": table.name, "key": key, "column": column, "problem": problem}
             raise Invalid(_("Table %(table)s, row %(key)s, column %(column)s: %(problem)s") % place)

@@ -1,67 +1,54 @@
 """What is moved: the tables of all installed apps but for the queue's own, each after those that it refers to."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from typing import Any
 
 from django.apps import apps
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.migrations.loader import MigrationLoader
-from django.db.models import AutoField, Field, Model
+from django.db.models import Field, Model
 
 from minara_site.console.moving.core import NULL, RENDERS, render_text
 from minara_site.kernel.jobs.router import QUEUE, QUEUE_APP, belongs_to_queue
 
 
-@dataclass(frozen=True, slots=True)
 class Table:
-    """A table: its database and key, the kind and the text of each column, and one that only PostgreSQL has."""
+    """The table of a model: the database it is in, and the kind and the text of each column.
 
-    name: str
-    alias: str
-    key: str
-    is_numbered: bool
-    kinds: dict[str, str]
-    renders: Sequence[Callable[[Any], str]]
-    derived: tuple[str, Sequence[str], Callable[..., str]] | None
+    A model may declare a `derived_column` that only PostgreSQL has: its name, the columns it is made of, a function.
+    """
 
-    @property
-    def columns(self) -> str:
-        """The columns, as SQL."""
-        return ", ".join(f'"{column}"' for column in self.kinds)
+    def __init__(self, model: type[Model]) -> None:
+        meta = model._meta  # noqa: SLF001 - Django's public Meta API
+        fields = {str(field.column): find_stored(field) for field in meta.concrete_fields}
+        self.name, self.key = meta.db_table, str(meta.pk.column)
+        self.alias = QUEUE if belongs_to_queue(meta.app_label, meta.model_name) else DEFAULT_DB_ALIAS
+        self.kinds = {column: field.get_internal_type() for column, field in fields.items()}
+        self.columns = ", ".join(f'"{column}"' for column in fields)
+        self.renders = [find_render(field) for field in fields.values()]
+        self.derived = getattr(model, "derived_column", None)
 
     def line(self, row: Sequence[Any]) -> str:
-        """Return a row as a line of COPY, without its end."""
+        """Return a row as a line of COPY."""
         pairs = zip(self.renders, row, strict=True)
-        return "\t".join([NULL if value is None else render(value) for render, value in pairs])
+        return "\t".join([NULL if value is None else render(value) for render, value in pairs]) + "\n"
+
+    def whole_line(self, line: str, row: Sequence[Any]) -> str:
+        """Return the line of a row with its derived column."""
+        _name, sources, derive = self.derived
+        values = dict(zip(self.kinds, row, strict=True))
+        return f"{line[:-1]}\t{render_text(derive(*(values[source] for source in sources)))}\n"
 
 
 def list_tables() -> list[Table]:
     """Return the tables in the order in which they can be filled."""
-    labels = MigrationLoader(None).migrated_apps - {QUEUE_APP}
-    models = [model for model in apps.get_models(include_auto_created=True) if model._meta.app_label in labels]  # noqa: SLF001
-    refers_to = {
-        model: {field.related_model for field in model._meta.concrete_fields if field.remote_field} - {model}  # noqa: SLF001
-        for model in models
-        if not model._meta.proxy  # noqa: SLF001 - Django's public Meta API
-    }
-    return [read_table(model) for model in TopologicalSorter(refers_to).static_order()]
-
-
-def read_table(model: type[Model]) -> Table:
-    """Return the table of a model, which may declare a `derived_column`: name, columns it is made of, function."""
-    meta = model._meta  # noqa: SLF001 - Django's public Meta API
-    fields = {str(field.column): find_stored(field) for field in meta.concrete_fields}
-    return Table(
-        meta.db_table,
-        QUEUE if belongs_to_queue(meta.app_label, meta.model_name) else DEFAULT_DB_ALIAS,
-        str(meta.pk.column),
-        isinstance(meta.pk, AutoField),
-        {column: field.get_internal_type() for column, field in fields.items()},
-        [find_render(field) for field in fields.values()],
-        getattr(model, "derived_column", None),
-    )
+    labels, parents = MigrationLoader(None).migrated_apps - {QUEUE_APP}, {}
+    for model in apps.get_models(include_auto_created=True):
+        meta = model._meta  # noqa: SLF001 - Django's public Meta API
+        if meta.app_label in labels and not meta.proxy:
+            parents[model] = {field.related_model for field in meta.concrete_fields if field.remote_field} - {model}
+    return list(map(Table, TopologicalSorter(parents).static_order()))
 
 
 def find_stored(field: "Field[Any, Any]") -> "Field[Any, Any]":

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 import psycopg
 from django.conf import settings
@@ -17,7 +16,6 @@ from django.utils.translation import gettext as _
 from psycopg.conninfo import conninfo_to_dict
 
 from minara_site.config import Config
-from minara_site.console.moving.core import render_text
 from minara_site.console.moving.tables import Table
 from minara_site.kernel.checks import OLDEST_POSTGRESQL
 from minara_site.kernel.errors import Conflict, Invalid, Unavailable
@@ -36,17 +34,15 @@ class Target:
     """A connection that commits each statement outside a transaction."""
 
     def __init__(self, url: str, connection: "psycopg.Connection[Any]") -> None:
-        self.url, self.connection = url, connection
-        self.execute = connection.execute
+        self.url, self.connection, self.execute = url, connection, connection.execute
 
     def read_mark(self) -> dict[str, Content]:
         """Return what an earlier start has noted, nothing for an empty database. Raises Conflict for any other."""
         names = [name for (name,) in self.execute("SELECT relname FROM pg_stat_user_tables ORDER BY relname")]
-        if MOVE_TABLE in names:
-            return {name: (rows, hashed) for name, rows, hashed in self.execute(f"SELECT * FROM {MOVE_TABLE}")}
-        if names:
+        if names and MOVE_TABLE not in names:
             raise Conflict(_("The database has tables, such as %(table)s. Name an empty one.") % {"table": names[0]})
-        return {}
+        rows = self.execute(f"SELECT * FROM {MOVE_TABLE}") if names else ()
+        return {name: (count, sha256) for name, count, sha256 in rows}
 
     def begin(self, fingerprint: str) -> None:
         """Write the mark, which keeps `minara up` away until the move has ended."""
@@ -68,21 +64,18 @@ class Target:
 
     def copy(self, table: Table, batches: Iterable[list[Any]]) -> Content:
         """Copy the rows and note the table as finished, both or neither; references are checked after each batch."""
-        digest, count, columns = sha256(), 0, table.columns
-        if table.derived:
-            derived, sources, derive = table.derived
-            columns, places = f"{columns}, {derived}", [[*table.kinds].index(name) for name in sources]
+        digest, count = sha256(), 0
+        columns = f"{table.columns}, {table.derived[0]}" if table.derived else table.columns
         with self.connection.transaction(), self.connection.cursor() as cursor:
             cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")  # what is deferred waits in the server's memory
             for rows in batches:
                 lines = [table.line(row) for row in rows]
-                digest.update("".join([f"{line}\n" for line in lines]).encode())
-                count += len(lines)
+                digest.update("".join(lines).encode())
                 if table.derived:
-                    texts = [render_text(derive(*(row[place] for place in places))) for row in rows]
-                    lines = [f"{line}\t{text}" for line, text in zip(lines, texts, strict=True)]
+                    lines = [table.whole_line(line, row) for line, row in zip(lines, rows, strict=True)]
                 with cursor.copy(f'COPY "{table.name}" ({columns}) FROM STDIN') as copy:
-                    copy.write("".join([f"{line}\n" for line in lines]))
+                    copy.write("".join(lines))
+                count += len(rows)
             self.note(table.name, (count, digest.hexdigest()))
         return count, digest.hexdigest()
 
@@ -92,15 +85,14 @@ class Target:
         order = f'"{table.key}"' + (' COLLATE "C"' if table.kinds[table.key] == "CharField" else "")
         statement = f'COPY (SELECT {table.columns} FROM "{table.name}" ORDER BY {order}) TO STDOUT'
         with self.connection.cursor() as cursor, cursor.copy(statement) as copy:
-            for line in copy:
+            for count, line in enumerate(copy, start=1):  # noqa: B007 - the last number is the count
                 digest.update(line)
-                count += 1
         return count, digest.hexdigest()
 
-    def finish(self, last_ids: Iterable[tuple[Table, int | None]]) -> None:
+    def finish(self, tables: Iterable[Table], last_ids: dict[str, int]) -> None:
         """Let ids go on after the last ones, let apps derive what they keep on PostgreSQL only, and remove the mark."""
-        for table, last_id in last_ids:
-            if last_id:
+        for table in tables:
+            if last_id := last_ids.get(table.name):
                 self.execute("SELECT setval(pg_get_serial_sequence(%s, %s), %s)", (table.name, table.key, last_id))
         migrate(self.url)
         self.execute("ANALYZE")
@@ -125,7 +117,7 @@ def open_target(url: str) -> Iterator[Target]:
             connection.execute(PREPARE)
             yield Target(url, connection)
     except psycopg.Error as error:
-        raise Unavailable(_("PostgreSQL refused: %(reason)s") % {"reason": conceal(str(error), url)}) from None
+        raise Unavailable(_("PostgreSQL refused: %(reason)s") % {"reason": str(error).partition("\n")[0]}) from None
 
 
 def migrate(url: str) -> None:
@@ -135,11 +127,4 @@ def migrate(url: str) -> None:
     command = [sys.executable, "-m", "django", "migrate", "-v0"]
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603 - our own
     if ended.returncode:
-        last_line = ended.stderr.strip().rpartition("\n")[2]
-        raise Unavailable(_("The tables cannot be made: %(reason)s") % {"reason": conceal(last_line, url)})
-
-
-def conceal(text: str, url: str) -> str:
-    """Return the first line of a message without the password of the address."""
-    password = urlsplit(url).password or "\n"
-    return text.partition("\n")[0].replace(password, "***").replace(unquote(password), "***")
+        raise Unavailable(_("PostgreSQL refused: %(reason)s") % {"reason": ended.stderr.strip().rpartition("\n")[2]})
