@@ -5,14 +5,17 @@ So the lines that are sent and those that are read back compare byte by byte. So
 
 import json
 import re
-from decimal import Decimal
+from collections.abc import Callable
+from decimal import Context, Decimal
 from functools import lru_cache
+from typing import Any
 from uuid import UUID
 
 NULL = r"\N"
 SPECIAL = re.compile(r"[\\\b\t\n\v\f\r]")
 ESCAPES = str.maketrans({"\\": r"\\", "\b": r"\b", "\t": r"\t", "\n": r"\n", "\v": r"\v", "\f": r"\f", "\r": r"\r"})
 EXPONENT_FROM = 1e15  # Python's begins at 1e16
+READ = Context(prec=15)  # digits that SQLite keeps of a number, and Django reads
 
 
 def render_text(text: str) -> str:
@@ -32,6 +35,11 @@ def render_float(value: float) -> str:
     return f"{Decimal(text).normalize():e}" if has_none else text.removesuffix(".0")
 
 
+def render_decimal(value: float, *, places: int) -> str:
+    """Return a decimal with all places of its column."""
+    return f"{READ.create_decimal_from_float(value):.{places}f}"
+
+
 @lru_cache(maxsize=1_000)
 def render_json(text: str) -> str:
     """Return JSON as `jsonb` prints it."""
@@ -48,7 +56,7 @@ def print_json(value: object) -> str:
     return f"{value or abs(value):f}" if isinstance(value, Decimal) else json.dumps(value, ensure_ascii=False)
 
 
-RENDERS = {
+RENDERS: dict[str, Callable[[Any], str]] = {
     "BooleanField": lambda value: "t" if value else "f",
     "DateTimeField": render_moment,
     "FloatField": render_float,

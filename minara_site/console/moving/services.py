@@ -1,29 +1,27 @@
 """The move: check, copy, compare, and only then let the target be used."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.utils.translation import gettext as _
 
 from minara_site.console.moving.source import Source, open_source
 from minara_site.console.moving.tables import Table, list_tables
 from minara_site.console.moving.target import SOURCE, TABLES, Content, Target, open_target
-from minara_site.kernel.errors import Conflict, Refused
+from minara_site.kernel.errors import Conflict
 
 Report = Callable[[str, int, int], None]
 """Takes what is worked on, how many rows are done, and of how many."""
 
 
-def move_instance(url: str, *, report: Report) -> dict[str, Content]:
-    """Copy every table to the database at `url`; return what each holds. The caller holds the data folder.
+def move_instance(files: dict[str, Path], url: str, *, report: Report) -> dict[str, Content]:
+    """Copy the tables of the files, by alias, to the database at `url`; return what each holds.
 
     After a kill it continues with the table that was not finished. Raises MinaraError for what is in the way.
     """
-    if settings.MINARA.database_url:
-        raise Refused(_("This instance is on PostgreSQL already. Unset DATABASE_URL to move its SQLite files."))
     tables = list_tables()
-    with open_source() as source, open_target(url) as target:
+    with open_source(files) as source, open_target(url) as target:
         mark = target.read_mark()
         if not mark:
             report(_("checking the files"), 0, 0)

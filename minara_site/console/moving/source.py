@@ -12,7 +12,6 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.db.migrations.loader import MigrationLoader
 from django.utils.translation import gettext as _
 
@@ -82,9 +81,8 @@ class Source:
 
 
 @contextmanager
-def open_source() -> Iterator[Source]:
-    """Open the files of the data folder. Raises Conflict when there are none, or another process has them open."""
-    paths = {alias: Path(database["NAME"]) for alias, database in settings.DATABASES.items()}
+def open_source(paths: dict[str, Path]) -> Iterator[Source]:
+    """Open the files of an instance. Raises Conflict when there are none, or another process has them open."""
     for path in paths.values():
         if not path.exists():
             raise Conflict(_("%(path)s is missing: there is no instance to move.") % {"path": path})

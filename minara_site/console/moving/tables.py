@@ -1,15 +1,16 @@
 """What is moved: the tables of all installed apps but for the queue's own, each after those that it refers to."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from graphlib import TopologicalSorter
 from typing import Any
 
 from django.apps import apps
-from django.db import DEFAULT_DB_ALIAS, connections
+from django.db import DEFAULT_DB_ALIAS
 from django.db.migrations.loader import MigrationLoader
-from django.db.models import Field, Model
+from django.db.models import DecimalField, Field, Model
 
-from minara_site.console.moving.core import NULL, RENDERS, render_text
+from minara_site.console.moving.core import NULL, RENDERS, render_decimal, render_text
 from minara_site.kernel.jobs.router import QUEUE, QUEUE_APP, belongs_to_queue
 
 
@@ -27,7 +28,7 @@ class Table:
         self.kinds = {column: field.get_internal_type() for column, field in fields.items()}
         self.columns = ", ".join(f'"{column}"' for column in fields)
         self.renders = [find_render(field) for field in fields.values()]
-        self.derived = getattr(model, "derived_column", None)
+        self.derived: Any = getattr(model, "derived_column", None)
 
     def line(self, row: Sequence[Any]) -> str:
         """Return a row as a line of COPY."""
@@ -43,12 +44,13 @@ class Table:
 
 def list_tables() -> list[Table]:
     """Return the tables in the order in which they can be filled."""
-    labels, parents = MigrationLoader(None).migrated_apps - {QUEUE_APP}, {}
+    labels = MigrationLoader(None).migrated_apps - {QUEUE_APP}
+    parents: dict[type[Model], set[Any]] = {}
     for model in apps.get_models(include_auto_created=True):
         meta = model._meta  # noqa: SLF001 - Django's public Meta API
         if meta.app_label in labels and not meta.proxy:
             parents[model] = {field.related_model for field in meta.concrete_fields if field.remote_field} - {model}
-    return list(map(Table, TopologicalSorter(parents).static_order()))
+    return [Table(model) for model in TopologicalSorter(parents).static_order()]
 
 
 def find_stored(field: "Field[Any, Any]") -> "Field[Any, Any]":
@@ -57,10 +59,8 @@ def find_stored(field: "Field[Any, Any]") -> "Field[Any, Any]":
 
 
 def find_render(field: "Field[Any, Any]") -> Callable[[Any], str]:
-    """Return what makes the text of a value; decimals are read as Django does, with all places of their column."""
+    """Return what makes the text of a value."""
     kind = field.get_internal_type()
-    if kind == "DecimalField":
-        connection, column = connections[DEFAULT_DB_ALIAS], field.get_col(field.model._meta.db_table)  # noqa: SLF001
-        (convert,) = connection.ops.get_db_converters(column)
-        return lambda value: f"{convert(value, column, connection):f}"
+    if isinstance(field, DecimalField):
+        return partial(render_decimal, places=field.decimal_places)
     return str if kind.endswith(("AutoField", "IntegerField")) else RENDERS.get(kind, render_text)

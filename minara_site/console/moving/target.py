@@ -103,7 +103,7 @@ class Target:
 def open_target(url: str) -> Iterator[Target]:
     """Connect for the block. Raises Invalid for a database that cannot hold the rows, Unavailable for a refusal."""
     try:
-        is_address = bool(Config.check_database_url(url) and conninfo_to_dict(url))  # type: ignore[call-arg, arg-type]
+        is_address = bool(Config.check_database_url(url) and conninfo_to_dict(url))
     except (ValueError, psycopg.Error):  # they may repeat the password
         is_address = False
     if not is_address:

@@ -1,6 +1,7 @@
 # ruff: noqa: N999 - Django names a command after its file
 """`minara move-to-postgres --to URL`: the instance in the data folder, moved from SQLite to PostgreSQL."""
 
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -9,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from minara_site.console.moving.services import move_instance
 from minara_site.kernel.command import MinaraCommand
+from minara_site.kernel.errors import Refused
 from minara_site.kernel.processes.start import hold_data_folder
 
 
@@ -26,8 +28,11 @@ class Command(MinaraCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Move, then show what every table holds, and what to do next."""
+        if settings.MINARA.database_url:
+            raise Refused(_("This instance is on PostgreSQL already. Unset DATABASE_URL to move its SQLite files."))
+        files = {alias: Path(database["NAME"]) for alias, database in settings.DATABASES.items()}
         with hold_data_folder(settings.DATA_DIR):
-            moved = move_instance(options["to"], report=self.show)
+            moved = move_instance(files, options["to"], report=self.show)
         self.stdout.write("")
         for name, (count, sha256) in moved.items():
             self.stdout.write(f"{name:<36} {count:>12,}  {sha256}")
