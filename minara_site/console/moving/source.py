@@ -43,13 +43,15 @@ class Source:
         while rows := cursor.fetchmany(AT_ONCE):
             yield rows
 
-    def last_ids(self) -> dict[str, int]:
-        """Return the highest id that each table has given: that of a deleted row is not given again."""
-        numbers = "SELECT name, seq FROM sqlite_sequence"
-        return {name: number for each in self.connections.values() for name, number in each.execute(numbers)}
+    def last_ids(self, tables: Iterable[Table]) -> Iterator[tuple[str, str, int]]:
+        """Yield table, key and the highest id that was given, be it of a deleted row: none is given twice."""
+        for table in tables:
+            numbers = "SELECT seq FROM sqlite_sequence WHERE name = ? AND seq > 0"
+            for (last_id,) in self.connections[table.alias].execute(numbers, [table.name]):
+                yield table.name, table.key, last_id
 
-    def check(self) -> None:
-        """Raise Conflict for files of another version, Invalid for damaged ones."""
+    def check(self, tables: Iterable[Table]) -> None:
+        """Raise Conflict for files of another version, Invalid for damaged ones and for texts that cannot be stored."""
         known = MigrationLoader(None).disk_migrations.keys()
         for alias, connection in self.connections.items():
             applied, facts = set(), {"file": self.paths[alias].name, "reason": ""}
@@ -64,20 +66,22 @@ class Source:
                 raise Invalid(_("%(file)s is damaged: %(reason)s. Restore a backup.") % facts)
             if known != applied:
                 raise Conflict(_("%(file)s is of another version. Run `minara migrate` first.") % facts)
-
-    def refuse_unstorable(self, tables: Iterable[Table]) -> None:
-        """Raise Invalid for the first text that PostgreSQL cannot store, and say where it is."""
         for table in tables:
-            texts = [column for column, kind in table.kinds.items() if kind in TEXTS]
-            columns = [f'"{table.key}"', *(f'CAST("{column}" AS BLOB)' for column in texts)]
-            for key, *values in self.read(table, ", ".join(columns)):
-                if SUSPECT.search(b"\n".join(filter(None, values)).decode(errors="surrogateescape")):
-                    refuse_texts(table, key, dict(zip(texts, values, strict=True)))
+            self.check_texts(table)
 
-    def refuse_changed(self) -> None:
-        """Raise Conflict when somebody has written since the files were opened."""
-        if fingerprint(self.paths) != self.fingerprint:
-            raise Conflict(_("The SQLite files changed meanwhile. Stop what writes, and move to an empty database."))
+    def check_texts(self, table: Table) -> None:
+        """Raise Invalid for the first text that PostgreSQL cannot store, or has in JSON, and say where it is."""
+        texts = [column for column, kind in table.kinds.items() if kind in TEXTS]
+        columns = [f'"{table.key}"', *(f'CAST("{column}" AS BLOB)' for column in texts)]
+        for key, *values in self.read(table, ", ".join(columns)):
+            if not SUSPECT.search(b"\n".join(filter(None, values)).decode(errors="surrogateescape")):
+                continue
+            for column, value in zip(texts, values, strict=True):
+                text = (value or b"").decode(errors="surrogateescape")
+                parts = leaves(json.loads(text)) if text and table.kinds[column] == "JSONField" else [text]
+                for problem in filter(None, map(storable_problem, parts)):
+                    place = {"table": table.name, "key": key, "column": column, "problem": problem}
+                    raise Invalid(_("Table %(table)s, row %(key)s, column %(column)s: %(problem)s") % place)
 
 
 @contextmanager
@@ -90,9 +94,7 @@ def open_source(paths: dict[str, Path]) -> Iterator[Source]:
             try:
                 fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, *CONNECTED)
             except OSError:
-                raise Conflict(
-                    _("Another process uses %(path)s. Stop it first.") % {"path": path}
-                ) from None
+                raise Conflict(_("Another process uses %(path)s. Stop it first.") % {"path": path}) from None
     with ExitStack() as stack:
         yield Source(paths, stack)
 
@@ -114,13 +116,3 @@ def fingerprint(paths: dict[str, Path]) -> str:
             with path.open("rb") as file:
                 digest.update(hashlib.file_digest(file, "sha256").digest())
     return digest.hexdigest()
-
-
-def refuse_texts(table: Table, key: Any, texts: dict[str, bytes | None]) -> None:
-    """Raise Invalid when PostgreSQL cannot store a text of this row, or one inside its JSON."""
-    for column, value in texts.items():
-        text = (value or b"").decode(errors="surrogateescape")
-        parts = leaves(json.loads(text)) if text and table.kinds[column] == "JSONField" else [text]
-        for problem in filter(None, map(storable_problem, parts)):
-            place = {"table": table.name, "key": key, "column": column, "problem": problem}
-            raise Invalid(_("Table %(table)s, row %(key)s, column %(column)s: %(problem)s") % place)

@@ -28,7 +28,8 @@ class Table:
         self.kinds = {column: field.get_internal_type() for column, field in fields.items()}
         self.columns = ", ".join(f'"{column}"' for column in fields)
         self.renders = [find_render(field) for field in fields.values()]
-        self.derived: Any = getattr(model, "derived_column", None)
+        self.derived: Any = getattr(model, "derived_column", ())
+        self.target_columns = ", ".join([self.columns, *self.derived[:1]])
 
     def line(self, row: Sequence[Any]) -> str:
         """Return a row as a line of COPY."""
@@ -36,10 +37,11 @@ class Table:
         return "\t".join([NULL if value is None else render(value) for render, value in pairs]) + "\n"
 
     def whole_line(self, line: str, row: Sequence[Any]) -> str:
-        """Return the line of a row with its derived column."""
-        _name, sources, derive = self.derived
+        """Return the line of a row with its derived column, if there is one."""
+        if not self.derived:
+            return line
         values = dict(zip(self.kinds, row, strict=True))
-        return f"{line[:-1]}\t{render_text(derive(*(values[source] for source in sources)))}\n"
+        return f"{line[:-1]}\t{render_text(self.derived[2](*(values[name] for name in self.derived[1])))}\n"
 
 
 def list_tables() -> list[Table]:
