@@ -45,11 +45,8 @@ def sqlite_template() -> Path:
     """Return the folder of SQLite files with all tables, whatever the database of this run is."""
     code = "import django; django.setup(); from tests.kit.databases import template; print(template().folder)"
     own = {"DATABASE_URL": "", "DJANGO_SETTINGS_MODULE": "tests.settings"}
-    made = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env={**os.environ, **own}, capture_output=True, text=True
-    )
-    assert made.returncode == 0, made.stderr
-    return Path(made.stdout.strip())
+    made = subprocess.check_output([sys.executable, "-c", code], cwd=ROOT, env={**os.environ, **own}, text=True)
+    return Path(made.strip())
 
 
 def kind() -> str:
