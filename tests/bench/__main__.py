@@ -36,6 +36,7 @@ NAMES = (
     "suggestions",
     "bundle",
     "refusals",
+    "moving",
 )
 RECALL = "recall"
 TABLES = "tables"

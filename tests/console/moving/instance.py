@@ -12,7 +12,6 @@ from django.db import DatabaseError, transaction
 from django.utils import timezone
 
 from memory_app.index.documents import index_problems
-from memory_app.memories.models import Memory
 from minara_site.access.models import User
 from minara_site.console.moving.services import move_instance
 from minara_site.console.moving.target import Target
@@ -44,30 +43,25 @@ def move_and_die(url: str, table: str) -> None:
     move_instance(files, url, report=lambda what, done, total: None)
 
 
-def dump() -> str:
-    """Return every row of every table as Django reads it, but for those of the queue."""
+def look() -> str:
+    """Return every row but the queue's as Django reads it, and what works: search, audit chain, triggers, new ids."""
     models = [model for model in apps.get_models(include_auto_created=True) if model._meta.app_label != "django_q"]
     rows = {model._meta.db_table: sorted(map(list, model.objects.values_list()), key=str) for model in models}
-    return json.dumps(rows, default=as_text, sort_keys=True)
+    try:
+        with transaction.atomic():
+            AuditEntry.objects.update(at=timezone.now())
+        refusal = ""
+    except DatabaseError as error:
+        refusal = str(error).partition("\n")[0]
+    newest = User.objects.order_by("pk").last()
+    with transaction.atomic():
+        distance = User.objects.create(username="next").pk - newest.pk
+        transaction.set_rollback(True)
+    found = verify_chain()
+    works = [index_problems(), found.broken, found.seals > 0, refusal, distance]
+    return json.dumps({"rows": rows, "works": works}, default=as_text, sort_keys=True)
 
 
 def as_text(value: Any) -> str:
     """Return what JSON does not have: bytes in hex, all else as Python writes it."""
     return bytes(value).hex() if isinstance(value, bytes | memoryview) else repr(value)
-
-
-def inspect() -> str:
-    """Return what works on the instance: the search, the chain of the audit log, its triggers; and the next user's id."""
-    try:
-        with transaction.atomic():
-            AuditEntry.objects.update(at=timezone.now())
-        refused = ""
-    except DatabaseError as error:
-        refused = str(error).partition("\n")[0]
-    found = verify_chain()
-    newest = User.objects.order_by("pk").last()
-    with transaction.atomic():
-        next_id = User.objects.create(username="next").pk - newest.pk
-        transaction.set_rollback(True)
-    facts = [index_problems(), found.broken, found.seals > 0, refused, next_id, Memory.objects.count()]
-    return json.dumps(facts)
