@@ -13,8 +13,7 @@ from django.utils import timezone
 
 from memory_app.index.documents import index_problems
 from minara_site.access.models import User
-from minara_site.console.moving.services import move_instance
-from minara_site.console.moving.target import Target
+from minara_site.console.moving import services
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.audit_log.verification import verify_chain
 from tests.kit.large import make_large
@@ -31,16 +30,16 @@ def fill() -> int:
 
 def move_and_die(url: str, table: str) -> None:
     """End as a power cut does: the rows of this table are copied and not yet committed."""
-    note = Target.note
+    note = services.note
 
-    def note_or_die(target: Target, name: str, content: Any) -> None:
+    def note_or_die(target: Any, name: str, content: Any) -> Any:
         if name == table:
             os.kill(os.getpid(), signal.SIGKILL)
-        note(target, name, content)
+        return note(target, name, content)
 
-    Target.note = note_or_die
+    services.note = note_or_die
     files = {alias: Path(database["NAME"]) for alias, database in settings.DATABASES.items()}
-    move_instance(files, url, report=lambda what, done, total: None)
+    services.move_instance(files, url, report=lambda what, done, total: None)
 
 
 def look() -> str:

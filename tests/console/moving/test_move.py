@@ -63,7 +63,11 @@ def change(folder, statement, *values):
 
 
 @pytest.mark.parametrize(
-    "table", ["memories", *(pytest.param(name, marks=pytest.mark.soak) for name in ("(tables)", "audit_log", "alerts"))]
+    "table",
+    [
+        "memories",
+        *(pytest.param(name, marks=pytest.mark.soak) for name in ("auth_group", "audit_log", "fact_verdicts")),
+    ],
 )
 def test_a_killed_move_continues_and_moves_everything(old, new, table, tmp_path, django_db_blocker):
     old.call("tests.console.moving.instance:fill")
