@@ -49,7 +49,7 @@ def make_large(people: int, memories: int, cases: int, methods: int) -> int:
         remember(user, memories // people + (number < memories % people), dice)
         set_entry(owner=user, key="time_zone", value=f"Asia/{number}", actor=f"user:{user.pk}", now=now)
         set_tag(owner=user, name="style", value="technical", source=TagSource.INFERRED, actor="job:test", now=now)
-    create(Methodology, (build_methodology(number, correct=number % 9, used=9) for number in range(methods)))
+    create(Methodology, (build_methodology(number, correct=number % 9, used=9) for number in range(500, 500 + methods)))
     known = list(Methodology.objects.order_by("pk"))
     create(TradingCase, (build_case(users[number % people], hours=30 + number) for number in range(cases)))
     made = TradingCase.objects.order_by("pk")
