@@ -52,7 +52,7 @@ def make_large(people: int, memories: int, cases: int, methods: int) -> int:
     create(Methodology, (build_methodology(number, correct=number % 9, used=9) for number in range(500, 500 + methods)))
     known = list(Methodology.objects.order_by("pk"))
     create(TradingCase, (build_case(users[number % people], hours=30 + number) for number in range(cases)))
-    made = TradingCase.objects.order_by("pk")
+    made = TradingCase.objects.filter(hint_rows=None).order_by("pk")
     create(
         CaseHint,
         (CaseHint(case=case, methodology=dice.choice(known), position=0, is_credited=False) for case in made if known),
