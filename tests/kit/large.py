@@ -35,7 +35,13 @@ SENTENCES = (
 )
 ASSETS = ("BTC", "ETH", "SOL", "NVDA", "LINK", "DOGE", "AAPL", "比特币")
 CANDLES = {"xrp_usdt_1h.csv": ("XRP", 3600), "eth_btc_5m.csv": ("ETH/BTC", 300)}
-ODD = {"z": 1e-7, "note": 'a "b" \\ \\u0000 \t', "é": [1.50, 2**60, None, True], "10": -0.0, "9": {}}  # in JSON
+ODD = {
+    "z": 1e-7,
+    "note": 'a "b" \\ \\u0000 \t',
+    "é": [1.50, 2**60, None, True],
+    "10": 0.5,
+    "9": {},
+}  # in JSON; as jsonb keeps it: no -0.0, and no float without a fraction
 HELD_EACH, EDITED_EACH, DELETED_EACH = 50, 40, 30
 SLICE = 500
 
@@ -86,7 +92,7 @@ def drafts(me: Principal, count: int, dice: random.Random) -> Iterator[Draft]:
         first, second = dice.sample(ASSETS, 2)
         text = " ".join(dice.choices(SENTENCES, k=dice.choice((1, 1, 2)))).format(n=number, a=first, b=second)
         hidden = "\u200b" if number % HELD_EACH == HELD_EACH - 1 else ""
-        metadata = {**ODD, "price": dice.random() * 10 ** dice.randint(-9, 18)}
+        metadata = {**ODD, "price": dice.random() * 10 ** dice.randint(-9, 14)}
         yield Draft(
             dice.choice(categories), f"{text} #{number}{hidden}", typed, tickers=("BTC", "EUR/USD"), metadata=metadata
         )
