@@ -35,7 +35,7 @@ SENTENCES = (
 )
 ASSETS = ("BTC", "ETH", "SOL", "NVDA", "LINK", "DOGE", "AAPL", "比特币")
 CANDLES = {"xrp_usdt_1h.csv": ("XRP", 3600), "eth_btc_5m.csv": ("ETH/BTC", 300)}
-ODD = {
+ODD = {  # as jsonb keeps it: no -0.0
     "z": 1e-7,
     "note": 'a "b" \\ \\u0000 \t',
     "é": [1.50, 2**60, None, True],
