@@ -5,6 +5,7 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Q
 
+from memory_app.index.adapters.postgresql import vector
 from memory_app.index.core.document import Kind
 from minara_site.kernel.ownership import owner_key
 
@@ -21,6 +22,8 @@ class SearchDocument(models.Model):
     owner_token = models.CharField(max_length=24, db_column="owner")
     body = models.TextField()
     category = models.CharField(max_length=32)
+
+    derived_column: ClassVar = ("words", ("owner", "body", "category"), vector)  # of PostgreSQL, for a move to it
 
     class Meta:
         db_table = "search_document"

@@ -45,6 +45,7 @@ NAMES = (
     "refusals",
     "jobs",
     "backup",
+    "moving",
 )
 ON_POSTGRESQL = {"postgresql"}
 RECALL = "recall"

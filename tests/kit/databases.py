@@ -4,6 +4,8 @@ import fcntl
 import hashlib
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -36,6 +38,15 @@ def template() -> Site:
             make(site)
         os.utime(site.folder)
     return site
+
+
+@cache
+def sqlite_template() -> Path:
+    """Return the folder of SQLite files with all tables, whatever the database of this run is."""
+    code = "import django; django.setup(); from tests.kit.databases import template; print(template().folder)"
+    own = {"DATABASE_URL": "", "DJANGO_SETTINGS_MODULE": "tests.settings"}
+    made = subprocess.check_output([sys.executable, "-c", code], cwd=ROOT, env={**os.environ, **own}, text=True)
+    return Path(made.strip())
 
 
 def kind() -> str:

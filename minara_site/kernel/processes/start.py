@@ -12,12 +12,13 @@ from pathlib import Path
 from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.core.management import CommandError, call_command
-from django.db import DatabaseError, connections
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections
 from django.utils.translation import gettext as _
 
 from minara_site.kernel.db import alone_on_server
 
 UNUSED_FILES = ["ninja/redoc*"]  # the API's pages are the other renderer's
+MOVE_TABLE = "minara_move"  # in the database for as long as a move into it has not ended
 
 
 @contextmanager
@@ -72,6 +73,7 @@ def migrate_databases() -> None:
     """Bring every database to this version's tables."""
     for alias in connections:
         try:
+            refuse_half_moved()
             with alone_on_server():
                 call_command("migrate", database=alias, interactive=False, verbosity=0)
         except DatabaseError as error:
@@ -80,6 +82,14 @@ def migrate_databases() -> None:
                 _("The database cannot be used: %(reason)s. Check the data folder, or DATABASE_URL and the server.")
                 % {"reason": reason}
             ) from None
+
+
+def refuse_half_moved() -> None:
+    """Raise CommandError for a database that holds a part of what is moved to it."""
+    if MOVE_TABLE in connections[DEFAULT_DB_ALIAS].introspection.table_names():
+        raise CommandError(
+            _("A move to this database has not ended. Start `minara move-to-postgres` again: it continues.")
+        )
 
 
 def collect_static_files() -> None:

@@ -6,6 +6,7 @@ from minara_site.kernel.command import MinaraCommand
 from minara_site.kernel.instance.services import check_secret_key
 from minara_site.kernel.jobs.worker import beat_until
 from minara_site.kernel.processes.signals import StopRequest
+from minara_site.kernel.processes.start import refuse_half_moved
 
 
 class Command(MinaraCommand):
@@ -15,5 +16,6 @@ class Command(MinaraCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Tick."""
+        refuse_half_moved()
         check_secret_key()
         beat_until(StopRequest())

@@ -8,6 +8,7 @@ from minara_site.kernel.command import MinaraCommand
 from minara_site.kernel.instance.services import check_secret_key
 from minara_site.kernel.jobs.worker import work_until
 from minara_site.kernel.processes.signals import StopRequest
+from minara_site.kernel.processes.start import refuse_half_moved
 
 
 class Command(MinaraCommand):
@@ -20,5 +21,6 @@ class Command(MinaraCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Work."""
+        refuse_half_moved()
         check_secret_key()
         work_until(StopRequest(), ticks=not options["no_beat"])
