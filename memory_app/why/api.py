@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.utils import timezone
-from ninja import Query, Router
+from ninja import Query
 
 from memory_app.memories.prompt_use import explain
 from memory_app.memories.selectors import get_memory
@@ -12,21 +12,21 @@ from memory_app.why.schemas import WhyOut
 from memory_app.why.selectors import load_report
 from minara_site.access.access_log import log_access
 from minara_site.access.actors import name_actors
-from minara_site.access.api_auth import allow
+from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.shell.pages import PageRequest
 from minara_site.web.schemas import Data, OwnerQuery
 
-router = Router(tags=["memory"])
+router = ApiRouter(tags=["memory"])
 
 
 @router.get(
     "/memory/{int:memory_id}/why",
+    "Explain where a memory comes from",
+    Act.MEMORY_READ,
+    Data[WhyOut],
     operation_id="memory_app_memories_api_why",
-    summary="Explain where a memory comes from",
-    auth=allow(Act.MEMORY_READ),
-    response=Data[WhyOut],
 )
 def why(request: PageRequest, memory_id: int, query: Query[OwnerQuery]) -> dict[str, Any]:
     """Tell where a memory comes from, why the agent does or does not read it, and what hangs on it."""
