@@ -92,7 +92,10 @@ class MemoryKind(StoredKind):
 
     def hold_again(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, actor: str, now: datetime) -> None:
         """Hold what was released; take what was discarded from the trash, or from the history of its memory."""
-        edits = find_refused_edits(holds.values())
+        decided_at = {hold.object_id: hold.decided_at for hold in holds.values() if hold.decision == Decision.DISCARDED}
+        revisions = MemoryRevision.objects.filter(memory_id__in=decided_at, replaced_at__in=set(decided_at.values()))
+        revisions = revisions.order_by("version")
+        edits = {each.memory_id: each for each in revisions if decided_at[each.memory_id] == each.replaced_at}
         for object_id, hold in holds.items():
             self.check_decided(hold, rows.get(object_id), edits.get(object_id))
         hold_memories_again(holds, rows, edits, now=now)
@@ -127,14 +130,6 @@ class MemoryKind(StoredKind):
             record_audit(now=now, actor=actor, tool_call=f"{self.name}_held", owner_id=owner_id, details=details)
             self.publish_changes(owner_id, [each["id"] for each in memories])
         return len(found), len(refused)
-
-
-def find_refused_edits(holds: Iterable[Hold]) -> dict[int, MemoryRevision]:
-    """Return, by memory, the version that a discard took back."""
-    decided_at = {hold.object_id: hold.decided_at for hold in holds if hold.decision == Decision.DISCARDED}
-    revisions = MemoryRevision.objects.filter(memory_id__in=decided_at, replaced_at__in=set(decided_at.values()))
-    revisions = revisions.order_by("version")
-    return {each.memory_id: each for each in revisions if decided_at[each.memory_id] == each.replaced_at}
 
 
 def find_replaced(holds: Iterable[Hold]) -> dict[int, str]:

@@ -107,7 +107,9 @@ class Command(OwnerCommand):
         if options["json"]:
             self.say_json([reflection_record(each) for each in found])
         for each in () if options["json"] else found:
-            self.stdout.write(line_of(each))
+            change = "" if each.pnl_pct is None else f"{each.pnl_pct:+.2f} %"
+            state = _("no price") if each.outcome_state == OutcomeState.PENDING else each.outcome_state
+            self.stdout.write(f"{each.run.uid}  {each.run.ticker:<10} {each.run.rating:<4}  {state:<14} {change}")
         if not found and not options["json"]:
             self.stdout.write(_("There are no decisions to look back at."))
 
@@ -139,10 +141,3 @@ def reflection_record(each: InstitutionReflection) -> dict[str, Any]:
         "score": score,
         "pnl_pct": each.pnl_pct,
     }
-
-
-def line_of(each: InstitutionReflection) -> str:
-    """Return a look back as one line."""
-    change = "" if each.pnl_pct is None else f"{each.pnl_pct:+.2f} %"
-    state = _("no price") if each.outcome_state == OutcomeState.PENDING else each.outcome_state
-    return f"{each.run.uid}  {each.run.ticker:<10} {each.run.rating:<4}  {state:<14} {change}"
