@@ -13,7 +13,7 @@ from learning_app.cases.services.record import record_case
 from learning_app.cases.services.state_outcome import state_outcome
 from learning_app.methodologies.schemas import MethodologyOut, NewOutcomeIn
 from learning_app.methodologies.selectors import methodology_record
-from minara_site.access.access_log import log_access
+from minara_site.access.access_log import log_opened
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.guard.masking import masked_for
@@ -70,13 +70,7 @@ def read(request: PageRequest, case_id: CaseId, query: Query[OwnerQuery]) -> dic
     """Read one case."""
     principal = request.principal
     case = get_case(owner=principal.reads(Act.CASES_QUERY, query.owner), case_id=case_id)
-    log_access(
-        principal=principal,
-        owner_ids=[case.owner_id],
-        kind="trading_case",
-        object_id=str(case.pk),
-        now=timezone.now(),
-    )
+    log_opened(principal, "trading_case", case.pk, case.owner_id, now=timezone.now())
     return {"data": case_record(masked_for(principal.owner, case), is_refused=case.pk in find_refused([case]))}
 
 

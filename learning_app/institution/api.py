@@ -8,7 +8,7 @@ from ninja import Query, Status
 from learning_app.institution.schemas import InstitutionRunOut, NewRuns, RunQuery, RunsOut
 from learning_app.institution.selectors import get_run, list_runs, run_record, run_records
 from learning_app.institution.services.requests import request_runs
-from minara_site.access.access_log import log_access
+from minara_site.access.access_log import log_opened
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.guard.masking import masked_for
@@ -55,7 +55,5 @@ def read(request: PageRequest, institution_uid: str, query: Query[OwnerQuery]) -
     """Read one run: what each role answered, the decision and its scores."""
     principal = request.principal
     run = get_run(owner=principal.reads(Act.INSTITUTION_QUERY, query.owner), uid=institution_uid)
-    log_access(
-        principal=principal, owner_ids=[run.owner_id], kind="institution_run", object_id=run.uid, now=timezone.now()
-    )
+    log_opened(principal, "institution_run", run.uid, run.owner_id, now=timezone.now())
     return {"data": run_record(masked_for(principal.owner, run))}

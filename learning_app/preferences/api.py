@@ -24,7 +24,7 @@ from learning_app.preferences.selectors import is_refused, list_preferences, pre
 from learning_app.preferences.services.decide import approve, archive, reject
 from learning_app.preferences.services.propose import propose_preference
 from learning_app.vocabulary import PreferenceSource
-from minara_site.access.access_log import log_access
+from minara_site.access.access_log import log_opened
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.guard.masking import masked_for
@@ -127,7 +127,6 @@ def decide_on(request: PageRequest, query: OwnerQuery, act: Callable[..., Prefer
     """Decide, and answer the preference as its reader may see it; a held one is there without its words."""
     principal, now = request.principal, timezone.now()
     row = act(owner=principal.reads(Act.PREFERENCE_DECIDE, query.owner), actor=principal.actor, now=now, **said)
-    object_id = str(row.pk)
-    log_access(principal=principal, owner_ids=[row.owner_id], kind="preference", object_id=object_id, now=now)
+    log_opened(principal, "preference", row.pk, row.owner_id, now=now)
     record = preference_record(masked_for(principal.owner, row))
     return {"data": {**record, "statement": ""} if is_refused(row) else record}

@@ -15,7 +15,7 @@ from memory_app.memories.core import MEMORY_KIND, State
 from memory_app.memories.models import Memory
 from memory_app.memories.selectors import find_refused, get_history, get_memory, list_memories, memory_records
 from memory_app.memories.services import Changes, Draft, delete_memories, edit_memory, restore_memories, write_memory
-from minara_site.access.access_log import log_access
+from minara_site.access.access_log import log_opened
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source, WriterKind
@@ -248,11 +248,5 @@ def open_one(request: PageRequest, memory_id: int, query: OwnerQuery) -> Memory:
     """Return the memory and log the look at somebody else's. Raises NotFound."""
     owner = request.principal.reads(Act.MEMORY_READ, query.owner)
     memory = get_memory(owner=owner, memory_id=memory_id)
-    log_access(
-        principal=request.principal,
-        owner_ids=[memory.owner_id],
-        kind="memory",
-        object_id=str(memory.pk),
-        now=timezone.now(),
-    )
+    log_opened(request.principal, "memory", memory.pk, memory.owner_id, now=timezone.now())
     return memory

@@ -21,7 +21,7 @@ from memory_app.roles.schemas import NewDecision
 from memory_app.roles.selectors import count_pending, find_refused, get_entry, list_entries, list_lessons
 from memory_app.roles.services.outcome import apply_due_marks, mark_outcome
 from memory_app.roles.services.record import DecisionDraft, record_decision
-from minara_site.access.access_log import log_access
+from minara_site.access.access_log import log_opened
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import NotFound
@@ -211,13 +211,7 @@ def read(request: PageRequest, entry_id: int, query: Query[OwnerQuery]) -> dict[
     owner = request.principal.reads(Act.ROLE_MEMORY_READ, query.owner)
     apply_due_marks(now=timezone.now())
     entry = get_entry(owner=owner, entry_id=entry_id)
-    log_access(
-        principal=request.principal,
-        owner_ids=[entry.owner_id],
-        kind="role_memory",
-        object_id=str(entry.pk),
-        now=timezone.now(),
-    )
+    log_opened(request.principal, "role_memory", entry.pk, entry.owner_id, now=timezone.now())
     return shown_alone(request, entry)
 
 

@@ -10,7 +10,7 @@ from memory_app.memories.selectors import get_memory
 from memory_app.why.pages import report_record
 from memory_app.why.schemas import WhyOut
 from memory_app.why.selectors import load_report
-from minara_site.access.access_log import log_access
+from minara_site.access.access_log import log_opened
 from minara_site.access.actors import name_actors
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
@@ -32,7 +32,7 @@ def why(request: PageRequest, memory_id: int, query: Query[OwnerQuery]) -> dict[
     """Tell where a memory comes from, why the agent does or does not read it, and what hangs on it."""
     principal, now = request.principal, timezone.now()
     memory = get_memory(owner=principal.reads(Act.MEMORY_READ, query.owner), memory_id=memory_id)
-    log_access(principal=principal, owner_ids=[memory.owner_id], kind="memory", object_id=str(memory.pk), now=now)
+    log_opened(principal, "memory", memory.pk, memory.owner_id, now=now)
     report = load_report(memory, now=now)
     names = name_actors({memory.actor, *report.actors}, reader=principal.owner)
     record = report_record(memory, report, names=names, principal=principal)

@@ -7,7 +7,7 @@ from django.utils import timezone
 from ninja import Body, Query, Schema, Status
 from pydantic import Field, JsonValue, StrictBool, StrictInt
 
-from minara_site.access.access_log import log_access
+from minara_site.access.access_log import log_access, log_opened
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.models import User
 from minara_site.access.policy import Act
@@ -130,7 +130,7 @@ def read_prompt(request: PageRequest, session_id: str, query: Query[OwnerQuery])
     principal = request.principal
     snapshot = get_frozen_prompt(owner=principal.reads(Act.PROMPT_READ, query.owner), session_id=session_id)
     owner_id, prompt = snapshot.session.owner_id, snapshot.prompt
-    log_access(principal=principal, owner_ids=[owner_id], kind="prompt", object_id=session_id, now=timezone.now())
+    log_opened(principal, "prompt", session_id, owner_id, now=timezone.now())
     return {"data": prompt if owner_id == principal.owner.pk else masked_prompt(prompt)}
 
 

@@ -7,7 +7,7 @@ from ninja import Query, Schema
 from pydantic import Field
 
 from learning_app.methodologies.schemas import MethodologyOut, PhaseOut
-from minara_site.access.access_log import log_access
+from minara_site.access.access_log import log_opened
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.conversations.selectors import get_session
@@ -117,9 +117,7 @@ def read(request: PageRequest, session_id: str, query: Query[SuggestionsQuery]) 
     """Read what may help with a message. Suggestions allow nothing that the session does not allow."""
     principal = request.principal
     session = get_session(owner=principal.reads(Act.SUGGESTIONS_READ, query.owner), session_id=session_id)
-    log_access(
-        principal=principal, owner_ids=[session.owner_id], kind="prompt", object_id=session_id, now=timezone.now()
-    )
+    log_opened(principal, "prompt", session_id, session.owner_id, now=timezone.now())
     suggested = load_suggestions(
         session=session, message=query.message, reader=principal.owner, actor=principal.actor, now=timezone.now()
     )
