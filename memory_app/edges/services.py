@@ -35,7 +35,7 @@ def slices(claim: Claim | None) -> Iterator[tuple[DerivedTable, list[int]]]:
     total, done = sum(table.rows.count() for table in derived_tables()), 0
     for table in derived_tables():
         last_id = 0
-        while ids := list(table.rows.filter(pk__gt=last_id).order_by("pk").values_list("pk", flat=True)[:SLICE]):
+        while ids := next_ids(last_id, table):
             yield table, ids
             done, last_id = done + len(ids), ids[-1]
             report_progress(claim, done, total)
@@ -48,3 +48,8 @@ def publish_changes(table: DerivedTable, rows: Iterable[Linkable]) -> None:
         changed[row.owner_id].append(row.pk)
     for owner_id, ids in changed.items():
         table.publish(owner_id, ids)
+
+
+def next_ids(last_id: int, table: DerivedTable) -> list[int]:
+    """Return the ids of the next slice of rows."""
+    return list(table.rows.filter(pk__gt=last_id).order_by("pk").values_list("pk", flat=True)[:SLICE])

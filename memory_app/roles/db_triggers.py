@@ -22,7 +22,7 @@ def changes(unequal: str) -> str:
 
 def install(connection: BaseDatabaseWrapper) -> None:
     """Create the trigger unless it is there, or the table is not."""
-    if not has_table(connection) or NAME in trigger_names(connection):
+    if not has_table(connection) or has_trigger(connection):
         return
     with connection.cursor() as cursor:
         for statement in sqlite() if connection.vendor == "sqlite" else postgresql():
@@ -32,6 +32,11 @@ def install(connection: BaseDatabaseWrapper) -> None:
 def has_table(connection: BaseDatabaseWrapper) -> bool:
     """Say whether the migration that makes the table has run on this database."""
     return "role_memory" in connection.introspection.table_names()
+
+
+def has_trigger(connection: BaseDatabaseWrapper) -> bool:
+    """Say whether the trigger is there."""
+    return NAME in trigger_names(connection)
 
 
 def sqlite() -> list[str]:
