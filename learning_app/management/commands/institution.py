@@ -1,6 +1,5 @@
 """`minara institution run TICKER` and `minara institution reflect`. Shapes: the contract; source: S2."""
 
-import json
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -8,7 +7,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
-from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -112,10 +110,6 @@ class Command(OwnerCommand):
             self.stdout.write(f"{each.run.uid}  {each.run.ticker:<10} {each.run.rating:<4}  {state:<14} {change}")
         if not found and not options["json"]:
             self.stdout.write(_("There are no decisions to look back at."))
-
-    def say_json(self, data: Any) -> None:
-        """Print JSON."""
-        self.stdout.write(json.dumps(data, cls=DjangoJSONEncoder, ensure_ascii=False))
 
 
 def read_moment(text: str, *, now: datetime) -> datetime:
