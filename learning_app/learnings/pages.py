@@ -155,11 +155,7 @@ LEARNINGS = OwnedList(
         ),
         bulk=(BulkAction("delete", _("Delete"), "trash"),),
         bulk_url="learnings:bulk",
-        empty=Empty(
-            "reflect",
-            _("No learnings yet"),
-            lazy(how_they_come, str)(),
-        ),
+        empty=Empty("reflect", _("No learnings yet"), lazy(how_they_come, str)()),
     ),
     act=Act.LEARNINGS_READ,
     kind="learnings",
