@@ -90,8 +90,8 @@ class ReviewKind(ABC):
 
     `since` is the column of the rows since when each waits: never null, with an index that ends in the primary key.
     `accept` and `refuse` are the verbs for several items at once; `refuse_needs_reason` says that a refusal does.
-    Without `accepts_together` items of the kind are accepted one by one alone. `read_as` is what the access log calls one
-    that was opened; without it the rows have no owner, and nothing is logged.
+    Without `accepts_together` items of the kind are accepted one by one alone. `read_as` is what the access log calls
+    one that was opened; without it the rows have no owner, and nothing is logged.
     """
 
     name: ClassVar[str]

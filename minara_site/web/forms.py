@@ -10,7 +10,6 @@ from django.urls import reverse_lazy
 from django.utils.translation import gettext as _
 
 from minara_site.kernel.errors import Invalid, MinaraError
-from minara_site.web.filters import Text
 from minara_site.web.page_acts import load_page_acts
 
 
@@ -55,7 +54,7 @@ class StatementField(forms.CharField):
         return str(super().to_python(value)).replace("\r\n", "\n")
 
 
-def reason_field(label: Text, max_chars: int, help_text: Text = "", *, required: bool = True) -> forms.CharField:
+def reason_field(label: Any, max_chars: int, help_text: Any = "", *, required: bool = True) -> forms.CharField:
     """Return the field of a reason: one line that no browser completes."""
     line = forms.TextInput(attrs={"autocomplete": "off"})
     return forms.CharField(label=label, required=required, max_length=max_chars, help_text=help_text, widget=line)
