@@ -39,7 +39,6 @@ class MemoryKind(StoredKind):
     model = Memory
 
     def title(self, object_id: int) -> str:
-        """Return what a memory is called."""
         return _("Memory %(id)d") % {"id": object_id}
 
     def url(self, object_id: int) -> str:
@@ -74,7 +73,6 @@ class MemoryKind(StoredKind):
         return {row.pk: row for row in lock_memories(ids)}
 
     def release(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, now: datetime) -> None:
-        """Let held memories be read."""
         chosen = [rows[pk] for pk in holds if pk in rows]
         release_memories(chosen)
         self.accept(chosen, now=now)
@@ -87,7 +85,6 @@ class MemoryKind(StoredKind):
         discard_memories(actor=actor, memories=chosen, edited=edited, now=now, reason=reason)
 
     def publish_changes(self, owner_id: int, ids: Sequence[int]) -> None:
-        """Tell who listens that memories changed."""
         send_after_commit(memory_written, owner_id=owner_id, memory_ids=tuple(ids))
 
     def hold_again(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, actor: str, now: datetime) -> None:
@@ -122,7 +119,6 @@ class MemoryKind(StoredKind):
         )
 
     def rescan(self, ids: Collection[int], *, now: datetime, actor: str) -> tuple[int, int]:
-        """Judge memories."""
         found = lock_memories(ids)
         refused = rescan_rows(found, now=now)
         for owner_id, memories in hashes_by_owner(refused).items():

@@ -136,7 +136,6 @@ class PostgresqlSearch(SqlSearch):
             cursor.executemany(UPSERT, rows)
 
     def matching(self, owner_id: int | None, node: Node, kind: Kind = Kind.MEMORY) -> Sql:
-        """Return the query for the ids of an owner's rows of a kind that match, live or not."""
         own, values = owned(owner_id)
         statement = f"SELECT d.object_id {INDEX} WHERE d.words @@ %s::tsquery AND d.kind = '{kind}' AND {own}"
         return statement, [match_expression(owner_id, node, kind=kind), *values]

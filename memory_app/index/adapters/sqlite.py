@@ -78,7 +78,6 @@ class SqliteSearch(SqlSearch):
         }
 
     def matching(self, owner_id: int | None, node: Node, kind: Kind = Kind.MEMORY) -> Sql:
-        """Return the query for the ids of an owner's rows of a kind that match, live or not."""
         own, values = owned(owner_id)
         statement = f"SELECT d.object_id {INDEX} WHERE search_index MATCH %s AND d.kind = '{kind}' AND {own}"
         return statement, [match_expression(owner_id, node, kind=kind), *values]
