@@ -12,9 +12,9 @@ from learning_app.cases.services.cron import CRON, EVERY
 from learning_app.institution import tasks as institution
 from learning_app.institution.services import ladder
 from learning_app.institution.services.requests import RUN as INSTITUTION_RUN
+from learning_app.institution.services.run import run_institution
 from learning_app.learnings import tasks as learnings
 from learning_app.learnings.services.review import REVIEW, review_turns
-from learning_app.preferences import tasks as preferences
 from learning_app.preferences.services import mine
 from minara_site.kernel.conversations.services import TURN_RECORDED
 from minara_site.kernel.jobs.table import Job
@@ -57,20 +57,20 @@ JOBS = (
     ),
     Job(
         mine.MINE,
-        preferences.mine,
+        mine.mine_preferences,
         every=mine.EVERY,
         reports=True,
         summary=_("Asks a model what users said that they prefer, and proposes it; a person approves."),
     ),
     Job(
         INSTITUTION_RUN,
-        institution.run,
+        run_institution,
         reports=True,
         summary=_("Asks the roles of an institution run one after another, and stores what they answer."),
     ),
     Job(
         ladder.LADDER,
-        institution.ladder,
+        ladder.run_ladder,
         every=ladder.EVERY,
         summary=_("Scores institution runs whose windows are over, and counts that for cited methodologies."),
     ),

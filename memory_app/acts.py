@@ -105,12 +105,7 @@ ACTS = (
         changes_prompt=True,
         feed=FeedLine(REMOVED, "t-bad", PROFILE),
     ),
-    AuditAct(
-        "user_profile_held",
-        _("Values of the user profile held again"),
-        undo=Undo.OPPOSITE,
-        changes_prompt=True,
-    ),
+    AuditAct("user_profile_held", _("Values of the user profile held again"), undo=Undo.OPPOSITE, changes_prompt=True),
     AuditAct(
         "user_profile_released", _("Held values of the user profile released"), undo=Undo.OPPOSITE, changes_prompt=True
     ),

@@ -11,7 +11,7 @@ from memory_app.doctor import tasks as doctor
 from memory_app.edges.services import replay_edges
 from memory_app.embeddings import tasks as embeddings
 from memory_app.facts import tasks as facts
-from memory_app.facts.judge import JUDGE
+from memory_app.facts.judge import JUDGE, judge_conflicts
 from memory_app.facts.services.record import CONSOLIDATE
 from memory_app.memories import tasks as memories
 from memory_app.memories.core import BRIDGE
@@ -71,7 +71,7 @@ JOBS = (
     ),
     Job(
         JUDGE,
-        facts.judge,
+        judge_conflicts,
         every=timedelta(hours=1),
         reports=True,
         summary=_("Asks a model which of two contradicting facts is kept, if MEMORY_CONSOLIDATION_ENABLED says so."),

@@ -42,13 +42,5 @@ NAVIGATION = (
     NavPage("decision_roles", _("Decision roles"), "roles:list", Act.ROLES_READ, NavEntry.LEARNING, 6, "r"),
     NavPage("doctor", _("Doctor"), "doctor:page", Act.DOCTOR, NavEntry.SYSTEM, 2),
     NavPage("semantic_search", _("Semantic search"), "embeddings:page", Act.EMBEDDINGS, NavEntry.SYSTEM, 6),
-    NavPage(
-        "your_data",
-        _("Your data"),
-        "bundle:exports",
-        Act.EXPORT,
-        NavEntry.SETTINGS,
-        6,
-        also=("bundle:imports",),
-    ),
+    NavPage("your_data", _("Your data"), "bundle:exports", Act.EXPORT, NavEntry.SETTINGS, 6, also=("bundle:imports",)),
 )

@@ -7,15 +7,7 @@ from minara_site.shell.nav import NavEntry, NavPage
 
 NAVIGATION = (
     NavPage("prompt", _("What the agent sees"), "prompt:page", Act.PROMPT_READ, NavEntry.PROMPT, 1, "p"),
-    NavPage(
-        "profile",
-        _("Summary"),
-        "profile:page",
-        Act.PROFILE_READ,
-        NavEntry.PROFILE,
-        1,
-        also=("onboarding:page",),
-    ),
+    NavPage("profile", _("Summary"), "profile:page", Act.PROFILE_READ, NavEntry.PROFILE, 1, also=("onboarding:page",)),
     NavPage("tags", _("Tags"), "tags:page", Act.PROFILE_READ, NavEntry.PROFILE, 2),
     NavPage("workspace", _("Agent files"), "workspace:page", Act.WORKSPACE_READ, NavEntry.PROFILE, 6),
 )

@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.utils import timezone
-from ninja import Body, Query, Router, Status
+from ninja import Body, Query, Status
 
 from learning_app.audit.models import AuditReport
 from learning_app.audit.schemas import (
@@ -25,16 +25,16 @@ from learning_app.audit.selectors import (
     trend_record,
 )
 from learning_app.audit.services.request import request_pass
-from minara_site.access.api_auth import allow
+from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, paginate, read_number, write_number
 from minara_site.web.schemas import Data, Items, OwnerQuery, PageQuery, RunOut
 
-router = Router(tags=["audit"])
+router = ApiRouter(tags=["audit"])
 
 
-@router.post("/audit/run", summary="Run an audit pass", auth=allow(Act.AUDIT_RUN), response={202: Data[RunOut]})
+@router.post("/audit/run", "Run an audit pass", Act.AUDIT_RUN, {202: Data[RunOut]})
 def run(request: PageRequest, payload: Body[NewPass | None] = None) -> Status[dict[str, Any]]:
     """Ask for a pass, which a worker runs; of two at once the second is dropped, which its run says."""
     asked = payload or NewPass()
@@ -47,9 +47,7 @@ def run(request: PageRequest, payload: Body[NewPass | None] = None) -> Status[di
     return Status(202, {"data": {"run_id": found.pk}})
 
 
-@router.get(
-    "/audit/reports", summary="List audit reports", auth=allow(Act.AUDIT_READ), response=Data[Items[AuditReportOut]]
-)
+@router.get("/audit/reports", "List audit reports", Act.AUDIT_READ, Data[Items[AuditReportOut]])
 def reports(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
     """List reports, newest first."""
     order = Order("created_at")
@@ -57,29 +55,19 @@ def reports(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
     return {"data": {"items": [report_record(row) for row in page.items], "next_cursor": page.next_cursor}}
 
 
-@router.get(
-    "/audit/reports/latest",
-    summary="Read the newest audit report",
-    auth=allow(Act.AUDIT_READ),
-    response=Data[AuditReportOut],
-)
+@router.get("/audit/reports/latest", "Read the newest audit report", Act.AUDIT_READ, Data[AuditReportOut])
 def latest(request: PageRequest, query: Query[OwnerQuery]) -> dict[str, Any]:
     """Read the report of the last pass; before the first one that is 404."""
     return {"data": report_record(get_report(None))}
 
 
-@router.get(
-    "/audit/reports/{int:report_id}",
-    summary="Read an audit report",
-    auth=allow(Act.AUDIT_READ),
-    response=Data[AuditReportOut],
-)
+@router.get("/audit/reports/{int:report_id}", "Read an audit report", Act.AUDIT_READ, Data[AuditReportOut])
 def read(request: PageRequest, report_id: int, query: Query[OwnerQuery]) -> dict[str, Any]:
     """Read one report."""
     return {"data": report_record(get_report(report_id))}
 
 
-@router.get("/audit/trend", summary="Read the audit trend", auth=allow(Act.AUDIT_READ), response=Data[TrendOut])
+@router.get("/audit/trend", "Read the audit trend", Act.AUDIT_READ, Data[TrendOut])
 def trend(request: PageRequest, query: Query[TrendQuery]) -> dict[str, Any]:
     """Read composite and scores of the passes of the last days, oldest first, at most the newest 1 000."""
     now = timezone.now()
@@ -87,12 +75,7 @@ def trend(request: PageRequest, query: Query[TrendQuery]) -> dict[str, Any]:
     return {"data": trend_record(found, days=query.days)}
 
 
-@router.get(
-    "/audit/findings",
-    summary="List the findings of the newest report",
-    auth=allow(Act.AUDIT_READ),
-    response=Data[Items[FindingOut]],
-)
+@router.get("/audit/findings", "List the findings of the newest report", Act.AUDIT_READ, Data[Items[FindingOut]])
 def findings(request: PageRequest, query: Query[FindingQuery]) -> dict[str, Any]:
     """List what the newest report found, the most urgent first; nothing before the first pass."""
     report = newest_report()

@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 from django.utils import timezone
-from ninja import Query, Router, Status
+from ninja import Query, Status
 from pydantic import Field
 
 from learning_app.cases.models import CASE_KIND
@@ -13,8 +13,8 @@ from learning_app.cases.services.record import record_case
 from learning_app.cases.services.state_outcome import state_outcome
 from learning_app.methodologies.schemas import MethodologyOut, NewOutcomeIn
 from learning_app.methodologies.selectors import methodology_record
-from minara_site.access.access_log import log_access
-from minara_site.access.api_auth import allow
+from minara_site.access.access_log import log_opened
+from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.guard.selectors import find_held
@@ -24,18 +24,13 @@ from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, paginate
 from minara_site.web.schemas import Data, Items, OwnerQuery
 
-router = Router(tags=["trading cases"])
+router = ApiRouter(tags=["trading cases"])
 
 NEWEST = Order("decided_at")
 CaseId = Annotated[int, Field(ge=1, le=2**63 - 1)]
 
 
-@router.post(
-    "/trading-cases",
-    summary="Record a trading case",
-    auth=allow(Act.CASE_WRITE),
-    response={201: Data[CaseOut], 202: Data[CaseHeldOut]},
-)
+@router.post("/trading-cases", "Record a trading case", Act.CASE_WRITE, {201: Data[CaseOut], 202: Data[CaseHeldOut]})
 def create(request: PageRequest, payload: NewCase) -> Status[dict[str, Any]]:
     """Record a decision before its outcome is known. 202 says that the guard holds its words."""
     principal = request.principal
@@ -53,7 +48,7 @@ def create(request: PageRequest, payload: NewCase) -> Status[dict[str, Any]]:
     return Status(201, {"data": case_record(case, is_refused=False)})
 
 
-@router.get("/trading-cases", summary="List trading cases", auth=allow(Act.CASES_QUERY), response=Data[Items[CaseOut]])
+@router.get("/trading-cases", "List trading cases", Act.CASES_QUERY, Data[Items[CaseOut]])
 def list_(request: PageRequest, query: Query[CaseQuery]) -> dict[str, Any]:
     """List cases, the newest decision first; what the guard holds is there without its words."""
     owner = request.principal.reads(Act.CASES_QUERY, query.owner)
@@ -70,31 +65,17 @@ def list_(request: PageRequest, query: Query[CaseQuery]) -> dict[str, Any]:
     )
 
 
-@router.get(
-    "/trading-cases/{int:case_id}",
-    summary="Read a trading case",
-    auth=allow(Act.CASES_QUERY),
-    response=Data[CaseOut],
-)
+@router.get("/trading-cases/{int:case_id}", "Read a trading case", Act.CASES_QUERY, Data[CaseOut])
 def read(request: PageRequest, case_id: CaseId, query: Query[OwnerQuery]) -> dict[str, Any]:
     """Read one case."""
     principal = request.principal
     case = get_case(owner=principal.reads(Act.CASES_QUERY, query.owner), case_id=case_id)
-    log_access(
-        principal=principal,
-        owner_ids=[case.owner_id],
-        kind="trading_case",
-        object_id=str(case.pk),
-        now=timezone.now(),
-    )
+    log_opened(principal, "trading_case", case.pk, case.owner_id, now=timezone.now())
     return {"data": case_record(masked_for(principal.owner, case), is_refused=case.pk in find_refused([case]))}
 
 
 @router.post(
-    "/methodologies/{uid}/outcomes",
-    summary="Record the outcome of a methodology",
-    auth=allow(Act.METHODOLOGY_DECIDE),
-    response=Data[MethodologyOut],
+    "/methodologies/{uid}/outcomes", "Record the outcome of a methodology", Act.METHODOLOGY_DECIDE, Data[MethodologyOut]
 )
 def add_outcome(request: PageRequest, uid: str, payload: NewOutcomeIn) -> dict[str, Any]:
     """Count that a methodology was right or wrong; of a case once, then 409."""

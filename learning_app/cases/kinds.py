@@ -19,11 +19,9 @@ class CaseKind(HeldAtKind):
     on_release = _("Agents of the owner may read the words; prices judge the case as before.")
 
     def url(self, object_id: int) -> str:
-        """Return the page of a case."""
         return reverse("cases:one", args=[object_id])
 
     def on_discard(self) -> Label:
-        """Return that it stays."""
         return _("It leaves the queue and stays held: a case is never deleted. It can be held again at any time.")
 
     def purge_discarded(self, *, cutoff: datetime) -> int:

@@ -13,7 +13,7 @@ from learning_app.cases.pages.case import page_context
 from learning_app.cases.pages.lists import CASES
 from learning_app.cases.selectors import get_case, list_rows, search_cases
 from learning_app.cases.services.reveal import end_reveal, reveal_case
-from minara_site.access.access_log import log_access
+from minara_site.access.access_log import log_opened
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Invalid
 from minara_site.kernel.plain_text import storable_problem
@@ -73,7 +73,7 @@ def show_case(request: PageRequest, case_id: int, form: RevealForm, *, status: i
     """Answer the page of a case."""
     principal, now = request.principal, timezone.now()
     case = get_case(owner=principal.reaches(Act.CASES_READ), case_id=case_id)
-    log_access(principal=principal, owner_ids=[case.owner_id], kind="trading_case", object_id=str(case.pk), now=now)
+    log_opened(principal, "trading_case", case.pk, case.owner_id, now=now)
     context = page_context(case, principal, show=request.GET.get("show", ""), now=now)
     link = request.build_absolute_uri(reverse("cases:one", args=[case_id]))
     return render_page(request, "learning_app/cases/one.html", {**context, "form": form, "link": link}, status=status)

@@ -3,13 +3,13 @@
 from typing import Any
 
 from django.utils import timezone
-from ninja import Query, Router, Status
+from ninja import Query, Status
 
 from learning_app.institution.schemas import InstitutionRunOut, NewRuns, RunQuery, RunsOut
 from learning_app.institution.selectors import get_run, list_runs, run_record, run_records
 from learning_app.institution.services.requests import request_runs
-from minara_site.access.access_log import log_access
-from minara_site.access.api_auth import allow
+from minara_site.access.access_log import log_opened
+from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.market.core import normalise_symbol
@@ -18,17 +18,12 @@ from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, paginate
 from minara_site.web.schemas import Data, Items, OwnerQuery
 
-router = Router(tags=["institution"])
+router = ApiRouter(tags=["institution"])
 
 NEWEST = Order("created_at")
 
 
-@router.post(
-    "/institution/runs",
-    summary="Ask for institution runs",
-    auth=allow(Act.INSTITUTION_RUN),
-    response={202: Data[RunsOut]},
-)
+@router.post("/institution/runs", "Ask for institution runs", Act.INSTITUTION_RUN, {202: Data[RunsOut]})
 def create(request: PageRequest, payload: NewRuns) -> Status[dict[str, Any]]:
     """Ask for one run of each ticker. Each counts as an act that calls models; a run tells how it ended."""
     principal = request.principal
@@ -42,12 +37,7 @@ def create(request: PageRequest, payload: NewRuns) -> Status[dict[str, Any]]:
     return Status(202, {"data": {"run_ids": [run.uid for run in runs]}})
 
 
-@router.get(
-    "/institution/runs",
-    summary="List institution runs",
-    auth=allow(Act.INSTITUTION_QUERY),
-    response=Data[Items[InstitutionRunOut]],
-)
+@router.get("/institution/runs", "List institution runs", Act.INSTITUTION_QUERY, Data[Items[InstitutionRunOut]])
 def list_(request: PageRequest, query: Query[RunQuery]) -> dict[str, Any]:
     """List runs, the newest first."""
     rows = list_runs(owner=request.principal.reads(Act.INSTITUTION_QUERY, query.owner))
@@ -59,16 +49,11 @@ def list_(request: PageRequest, query: Query[RunQuery]) -> dict[str, Any]:
 
 
 @router.get(
-    "/institution/runs/{institution_uid}",
-    summary="Read an institution run",
-    auth=allow(Act.INSTITUTION_QUERY),
-    response=Data[InstitutionRunOut],
+    "/institution/runs/{institution_uid}", "Read an institution run", Act.INSTITUTION_QUERY, Data[InstitutionRunOut]
 )
 def read(request: PageRequest, institution_uid: str, query: Query[OwnerQuery]) -> dict[str, Any]:
     """Read one run: what each role answered, the decision and its scores."""
     principal = request.principal
     run = get_run(owner=principal.reads(Act.INSTITUTION_QUERY, query.owner), uid=institution_uid)
-    log_access(
-        principal=principal, owner_ids=[run.owner_id], kind="institution_run", object_id=run.uid, now=timezone.now()
-    )
+    log_opened(principal, "institution_run", run.uid, run.owner_id, now=timezone.now())
     return {"data": run_record(masked_for(principal.owner, run))}

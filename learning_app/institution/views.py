@@ -17,7 +17,7 @@ from learning_app.institution.pages.lists import RUNS, InstitutionRow
 from learning_app.institution.pages.run import page_context
 from learning_app.institution.selectors import get_run
 from learning_app.institution.services.requests import cancel_run, request_runs
-from minara_site.access.access_log import log_access
+from minara_site.access.access_log import log_opened
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Conflict, MinaraError
 from minara_site.kernel.governance.core import Mode
@@ -115,7 +115,7 @@ def find_run(request: PageRequest, uid: str) -> InstitutionRun:
     """Return a run as this reader may see it, and log who looks."""
     principal = request.principal
     run = get_run(owner=principal.reaches(Act.INSTITUTION_READ), uid=uid)
-    log_access(principal=principal, owner_ids=[run.owner_id], kind="institution_run", object_id=uid, now=timezone.now())
+    log_opened(principal, "institution_run", uid, run.owner_id, now=timezone.now())
     return masked_for(principal.owner, run)
 
 

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any
 
 from django.utils import timezone
-from ninja import Query, Router, Status
+from ninja import Query, Status
 
 from learning_app.learnings.core import LEARNING_KIND
 from learning_app.learnings.models import Learning
@@ -12,7 +12,7 @@ from learning_app.learnings.schemas import GuidanceIn, LearningDeleted, Learning
 from learning_app.learnings.selectors import list_learnings, records_of
 from learning_app.learnings.services.change import edit_guidance, set_deleted
 from learning_app.learnings.services.store import store_learning
-from minara_site.access.api_auth import allow
+from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.guard.selectors import find_held, find_refused
 from minara_site.shell.answers import answer_page
@@ -20,10 +20,10 @@ from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, paginate
 from minara_site.web.schemas import Data, Items, OwnerQuery, PageQuery
 
-router = Router(tags=["learnings"])
+router = ApiRouter(tags=["learnings"])
 
 
-@router.get("/learnings", summary="List learnings", auth=allow(Act.LEARNINGS_READ), response=Data[Items[LearningOut]])
+@router.get("/learnings", "List learnings", Act.LEARNINGS_READ, Data[Items[LearningOut]])
 def list_(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
     """List learnings, newest first; a page is shorter by what the guard's newest rules refuse."""
     principal = request.principal
@@ -41,9 +41,9 @@ def list_(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
 
 @router.post(
     "/learnings",
-    summary="Store a learning",
-    auth=allow(Act.LEARNING_WRITE),
-    response={200: Data[LearningOut | LearningHeldOut], 201: Data[LearningOut], 202: Data[LearningHeldOut]},
+    "Store a learning",
+    Act.LEARNING_WRITE,
+    {200: Data[LearningOut | LearningHeldOut], 201: Data[LearningOut], 202: Data[LearningHeldOut]},
 )
 def store(request: PageRequest, payload: NewLearning) -> Status[dict[str, Any]]:
     """Store a procedure that worked. 200 says that one with the same trigger counts once more; 202 that it is held."""
@@ -60,9 +60,9 @@ def store(request: PageRequest, payload: NewLearning) -> Status[dict[str, Any]]:
 
 @router.patch(
     "/learnings/{learning_uid}",
-    summary="Edit the guidance of a learning",
-    auth=allow(Act.LEARNING_WRITE),
-    response={200: Data[LearningOut], 202: Data[LearningHeldOut]},
+    "Edit the guidance of a learning",
+    Act.LEARNING_WRITE,
+    {200: Data[LearningOut], 202: Data[LearningHeldOut]},
 )
 def edit(
     request: PageRequest, learning_uid: str, payload: GuidanceIn, query: Query[OwnerQuery]
@@ -80,12 +80,7 @@ def edit(
     return answer_of(request, row, 200)
 
 
-@router.delete(
-    "/learnings/{learning_uid}",
-    summary="Delete a learning",
-    auth=allow(Act.LEARNING_REMOVE),
-    response=Data[LearningDeleted],
-)
+@router.delete("/learnings/{learning_uid}", "Delete a learning", Act.LEARNING_REMOVE, Data[LearningDeleted])
 def delete(request: PageRequest, learning_uid: str, query: Query[OwnerQuery]) -> dict[str, Any]:
     """Delete one: it is suggested no more, and can be restored on its page for 30 days."""
     principal = request.principal

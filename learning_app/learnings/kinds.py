@@ -36,7 +36,6 @@ class LearningKind(HeldAtKind):
         return reverse("learnings:one", args=[uid]) if uid else ""
 
     def url_of(self, row: Learning) -> str:
-        """Return the page of a learning, empty for a deleted one."""
         return reverse("learnings:one", args=[row.uid]) if row.deleted_at is None else ""
 
     def purge_discarded(self, *, cutoff: datetime) -> int:

@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import lazy
@@ -28,9 +27,9 @@ from minara_site.kernel.core.tokens import estimate_tokens
 from minara_site.kernel.guard.selectors import find_last_hold, find_refused
 from minara_site.shell.lists import OwnedList
 from minara_site.shell.pages import PageRequest
-from minara_site.web.filters import Filter, FilterKind, Rows, Text
+from minara_site.web.filters import Filter, FilterKind, Rows, Text, search_in
 from minara_site.web.keyset import Order
-from minara_site.web.lists import BulkAction, Column, Empty, ListSpec, Sort
+from minara_site.web.lists import BulkAction, Column, Empty, ListSpec, Sort, by_time
 
 LIVE, HELD, DELETED = "live", "held", "deleted"
 MAX_TURNS, MAX_SIMILAR, MAX_TRIED, TOOLS_IN_ROW, MAX_ARGS_LINE = 50, 5, 10, 3, 100
@@ -138,21 +137,13 @@ LEARNINGS = OwnedList(
             Column(_("Stored"), sorts=("newest", "oldest"), numeric=True),
         ),
         sorts=(
-            Sort("newest", _("newest first"), Order("created_at")),
-            Sort("oldest", _("oldest first"), Order("created_at", descending=False)),
+            *by_time("created_at"),
             Sort("worked", _("most successes first"), Order("success_count")),
             Sort("failed", _("most failures first"), Order("failure_count")),
             Sort("ignored", _("most ignored first"), Order("ignored_count")),
         ),
         filters=(
-            Filter(
-                "q",
-                _("Search name, trigger and guidance"),
-                FilterKind.SEARCH,
-                apply=lambda rows, text: rows.filter(
-                    Q(name__icontains=text) | Q(trigger__icontains=text) | Q(guidance__icontains=text)
-                ),
-            ),
+            search_in(_("Search name, trigger and guidance"), "name", "trigger", "guidance"),
             Filter(
                 "state",
                 _("State"),
@@ -164,11 +155,7 @@ LEARNINGS = OwnedList(
         ),
         bulk=(BulkAction("delete", _("Delete"), "trash"),),
         bulk_url="learnings:bulk",
-        empty=Empty(
-            "reflect",
-            _("No learnings yet"),
-            lazy(how_they_come, str)(),
-        ),
+        empty=Empty("reflect", _("No learnings yet"), lazy(how_they_come, str)()),
     ),
     act=Act.LEARNINGS_READ,
     kind="learnings",

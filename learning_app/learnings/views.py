@@ -15,7 +15,7 @@ from learning_app.learnings.models import Learning
 from learning_app.learnings.pages import LEARNINGS, page_context, try_message
 from learning_app.learnings.selectors import get_learning, is_learning_on
 from learning_app.learnings.services.change import edit_guidance, list_deleted_with, set_deleted, undo_edit
-from minara_site.access.access_log import log_access
+from minara_site.access.access_log import log_access, log_opened
 from minara_site.access.policy import Act
 from minara_site.kernel.conversations.models import USUAL_TIER
 from minara_site.kernel.errors import Conflict, Invalid, NotFound
@@ -47,7 +47,7 @@ def show(request: PageRequest, uid: str, form: GuidanceForm | None = None, statu
     """Answer the page of a learning. Who opens somebody else's leaves a line in the access log."""
     principal = request.principal
     row = get_learning(owner=principal.reaches(Act.LEARNINGS_READ), uid=uid)
-    log_access(principal=principal, owner_ids=[row.owner_id], kind="learning", object_id=uid, now=timezone.now())
+    log_opened(principal, "learning", uid, row.owner_id, now=timezone.now())
     form = form or GuidanceForm.of(row)
     return render_page(request, TEMPLATE, {**page_context(row, request), "form": form}, status=status)
 

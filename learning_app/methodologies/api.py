@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.utils import timezone
-from ninja import Body, Query, Router, Status
+from ninja import Body, Query, Status
 
 from learning_app.methodologies.core import METHODOLOGY_KIND
 from learning_app.methodologies.schemas import (
@@ -16,22 +16,17 @@ from learning_app.methodologies.schemas import (
 from learning_app.methodologies.selectors import get_readable, list_readable, methodology_record, records_of
 from learning_app.methodologies.services.create import create_methodology
 from learning_app.methodologies.services.decide import quarantine, release
-from minara_site.access.api_auth import allow
+from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.guard.selectors import find_held, find_refused
 from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, paginate
 from minara_site.web.schemas import Data, Items, OwnerQuery
 
-router = Router(tags=["methodologies"])
+router = ApiRouter(tags=["methodologies"])
 
 
-@router.get(
-    "/methodologies",
-    summary="List methodologies",
-    auth=allow(Act.METHODOLOGIES_READ),
-    response=Data[Items[MethodologyOut]],
-)
+@router.get("/methodologies", "List methodologies", Act.METHODOLOGIES_READ, Data[Items[MethodologyOut]])
 def list_(request: PageRequest, query: Query[MethodologyQuery]) -> dict[str, Any]:
     """List methodologies, newest first; a page is shorter by what the guard's newest rules refuse."""
     wanted = {"asset_class": query.asset_class, "direction": query.direction, "quarantine": query.quarantine}
@@ -43,12 +38,7 @@ def list_(request: PageRequest, query: Query[MethodologyQuery]) -> dict[str, Any
     return {"data": {"items": items, "next_cursor": page.next_cursor}}
 
 
-@router.get(
-    "/methodologies/{uid}",
-    summary="Read a methodology",
-    auth=allow(Act.METHODOLOGIES_READ),
-    response=Data[MethodologyOut],
-)
+@router.get("/methodologies/{uid}", "Read a methodology", Act.METHODOLOGIES_READ, Data[MethodologyOut])
 def read(request: PageRequest, uid: str, query: Query[OwnerQuery]) -> dict[str, Any]:
     """Read one methodology; one that the guard holds is not there."""
     return {"data": methodology_record(get_readable(uid))}
@@ -56,9 +46,9 @@ def read(request: PageRequest, uid: str, query: Query[OwnerQuery]) -> dict[str, 
 
 @router.post(
     "/methodologies",
-    summary="Create a methodology",
-    auth=allow(Act.METHODOLOGY_WRITE),
-    response={200: Data[MethodologyOut | CreatedHeldOut], 201: Data[MethodologyOut], 202: Data[CreatedHeldOut]},
+    "Create a methodology",
+    Act.METHODOLOGY_WRITE,
+    {200: Data[MethodologyOut | CreatedHeldOut], 201: Data[MethodologyOut], 202: Data[CreatedHeldOut]},
 )
 def create(request: PageRequest, payload: NewMethodology) -> Status[dict[str, Any]]:
     """Create one in quarantine. 200 says that an equal one is there; 202 that the guard holds it.
@@ -74,10 +64,7 @@ def create(request: PageRequest, payload: NewMethodology) -> Status[dict[str, An
 
 
 @router.post(
-    "/methodologies/{uid}/quarantine",
-    summary="Quarantine a methodology",
-    auth=allow(Act.METHODOLOGY_DECIDE),
-    response=Data[MethodologyOut],
+    "/methodologies/{uid}/quarantine", "Quarantine a methodology", Act.METHODOLOGY_DECIDE, Data[MethodologyOut]
 )
 def put_into_quarantine(request: PageRequest, uid: str, payload: Body[Reason | None] = None) -> dict[str, Any]:
     """Take one out of prompts until an operator releases it."""
@@ -86,12 +73,7 @@ def put_into_quarantine(request: PageRequest, uid: str, payload: Body[Reason | N
     return {"data": methodology_record(decided.row)}
 
 
-@router.post(
-    "/methodologies/{uid}/release",
-    summary="Release a methodology",
-    auth=allow(Act.METHODOLOGY_DECIDE),
-    response=Data[MethodologyOut],
-)
+@router.post("/methodologies/{uid}/release", "Release a methodology", Act.METHODOLOGY_DECIDE, Data[MethodologyOut])
 def release_from_quarantine(request: PageRequest, uid: str, payload: Body[Reason | None] = None) -> dict[str, Any]:
     """Let one into prompts again; below the graduation bar that is 409."""
     reason = payload.reason if payload else ""

@@ -44,7 +44,6 @@ class MethodologyKind(HeldAtKind):
         return reverse("methodologies:one", args=[uid]) if uid else ""
 
     def url_of(self, row: Methodology) -> str:
-        """Return the page of a methodology."""
         return reverse("methodologies:one", args=[row.uid])
 
     def discard(

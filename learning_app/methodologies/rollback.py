@@ -95,7 +95,9 @@ class MethodologyRollback(RollbackKind):
             items.append(RolledBackMethodology(rollback_id=record.pk, methodology=row, **was))
             row.quarantine, row.quarantined_by = step.quarantine, step.quarantined_by
             row.updated_at = parse_datetime(step.updated_at) if step.updated_at else record.at
-            events.append(event_of(row, record))
+            kind = LifecycleKind.QUARANTINED if row.quarantine else LifecycleKind.RELEASED
+            details = {"rollback": (record.undoes or record).pk, **({} if record.undoes is None else {"undo": 1})}
+            events.append(new_event(row, kind, actor=record.actor, now=record.at, details=details))
             rows.append(row)
         update_rows(Methodology, ("quarantine", "quarantined_by", "updated_at"), rows)
         LifecycleEvent.objects.bulk_create(events)
@@ -123,10 +125,3 @@ def load_rows(wanted: Q, *, lock: bool) -> dict[str, Methodology]:
     """Return methodologies by uid, in the order in which every writer locks."""
     rows = Methodology.objects.filter(wanted).order_by("pk")
     return {row.uid: row for row in (rows.select_for_update() if lock else rows)}
-
-
-def event_of(row: Methodology, record: RollbackRecord) -> LifecycleEvent:
-    """Return the unsaved event of a roll-back or of its undo, with the number of the roll-back."""
-    kind = LifecycleKind.QUARANTINED if row.quarantine else LifecycleKind.RELEASED
-    details = {"rollback": (record.undoes or record).pk, **({} if record.undoes is None else {"undo": 1})}
-    return new_event(row, kind, actor=record.actor, now=record.at, details=details)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 from django.utils import timezone
-from ninja import Body, Query, Router, Status
+from ninja import Body, Query, Status
 from pydantic import Field
 
 from learning_app.preferences.core import PREFERENCE_KIND
@@ -24,8 +24,8 @@ from learning_app.preferences.selectors import is_refused, list_preferences, pre
 from learning_app.preferences.services.decide import approve, archive, reject
 from learning_app.preferences.services.propose import propose_preference
 from learning_app.vocabulary import PreferenceSource
-from minara_site.access.access_log import log_access
-from minara_site.access.api_auth import allow
+from minara_site.access.access_log import log_opened
+from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.guard.selectors import find_held, find_refused
@@ -34,18 +34,13 @@ from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, paginate
 from minara_site.web.schemas import Data, Items, OwnerQuery
 
-router = Router(tags=["preferences"])
+router = ApiRouter(tags=["preferences"])
 
 NEWEST = Order("created_at")
 PreferenceId = Annotated[int, Field(ge=1, le=2**63 - 1)]
 
 
-@router.get(
-    "/preferences",
-    summary="List preferences",
-    auth=allow(Act.PREFERENCES_READ),
-    response=Data[Items[PreferenceOut]],
-)
+@router.get("/preferences", "List preferences", Act.PREFERENCES_READ, Data[Items[PreferenceOut]])
 def list_(request: PageRequest, query: Query[PreferenceQuery]) -> dict[str, Any]:
     """List preferences, newest first; a page is shorter by what the guard's newest rules refuse."""
     owner = request.principal.reads(Act.PREFERENCES_READ, query.owner)
@@ -63,9 +58,9 @@ def list_(request: PageRequest, query: Query[PreferenceQuery]) -> dict[str, Any]
 
 @router.post(
     "/preferences",
-    summary="Propose a preference",
-    auth=allow(Act.PREFERENCE_PROPOSE),
-    response={200: Data[PreferenceOut | PreferenceHeldOut], 201: Data[PreferenceOut], 202: Data[PreferenceHeldOut]},
+    "Propose a preference",
+    Act.PREFERENCE_PROPOSE,
+    {200: Data[PreferenceOut | PreferenceHeldOut], 201: Data[PreferenceOut], 202: Data[PreferenceHeldOut]},
 )
 def propose(request: PageRequest, payload: NewPreference) -> Status[dict[str, Any]]:
     """Propose one; a person approves it. 200 says that nearly the same one is there, 202 that the guard holds it."""
@@ -84,10 +79,7 @@ def propose(request: PageRequest, payload: NewPreference) -> Status[dict[str, An
 
 
 @router.post(
-    "/preferences/{int:preference_id}/approve",
-    summary="Approve a soft preference",
-    auth=allow(Act.PREFERENCE_DECIDE),
-    response=Data[PreferenceOut],
+    "/preferences/{int:preference_id}/approve", "Approve a soft preference", Act.PREFERENCE_DECIDE, Data[PreferenceOut]
 )
 def approve_one(
     request: PageRequest, preference_id: PreferenceId, query: Query[OwnerQuery], payload: Body[Approval | None] = None
@@ -99,9 +91,9 @@ def approve_one(
 
 @router.post(
     "/preferences/{int:preference_id}/reject",
-    summary="Reject a proposed preference",
-    auth=allow(Act.PREFERENCE_DECIDE),
-    response=Data[PreferenceOut],
+    "Reject a proposed preference",
+    Act.PREFERENCE_DECIDE,
+    Data[PreferenceOut],
 )
 def reject_one(
     request: PageRequest,
@@ -116,9 +108,9 @@ def reject_one(
 
 @router.post(
     "/preferences/{int:preference_id}/archive",
-    summary="Archive an active soft preference",
-    auth=allow(Act.PREFERENCE_DECIDE),
-    response=Data[PreferenceOut],
+    "Archive an active soft preference",
+    Act.PREFERENCE_DECIDE,
+    Data[PreferenceOut],
 )
 def archive_one(
     request: PageRequest,
@@ -135,7 +127,6 @@ def decide_on(request: PageRequest, query: OwnerQuery, act: Callable[..., Prefer
     """Decide, and answer the preference as its reader may see it; a held one is there without its words."""
     principal, now = request.principal, timezone.now()
     row = act(owner=principal.reads(Act.PREFERENCE_DECIDE, query.owner), actor=principal.actor, now=now, **said)
-    object_id = str(row.pk)
-    log_access(principal=principal, owner_ids=[row.owner_id], kind="preference", object_id=object_id, now=now)
+    log_opened(principal, "preference", row.pk, row.owner_id, now=now)
     record = preference_record(masked_for(principal.owner, row))
     return {"data": {**record, "statement": ""} if is_refused(row) else record}

@@ -24,16 +24,13 @@ class PreferenceTextKind(HeldAtKind):
     on_release = _("An active one is in force again; a proposed one waits for its owner.")
 
     def url(self, object_id: int) -> str:
-        """Return the page of a preference."""
         return preference_url(object_id)
 
     def release(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, now: datetime) -> None:
-        """Let held rows be read."""
         super().release(holds, rows, now=now)
         announce_each(ACTIVATED, active_of(rows, holds), now=now)
 
     def hold_again(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, actor: str, now: datetime) -> None:
-        """Hold rows since when they were held."""
         super().hold_again(holds, rows, actor=actor, now=now)
         announce_each(ENDED, active_of(rows, holds), now=now)
 

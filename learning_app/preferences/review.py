@@ -17,7 +17,6 @@ from learning_app.preferences.services.decide import approve, reject_all, undo_d
 from learning_app.preferences.services.propose import SAME_STATEMENT
 from learning_app.similarity.core import find_most_similar_tfidf
 from learning_app.vocabulary import PreferenceState
-from minara_site.access.access_log import log_access
 from minara_site.access.actors import name_actors
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
@@ -40,6 +39,7 @@ class ProposalReview(ReviewKind):
     name, tab, label = "preference", "proposals", gettext_lazy("Proposals")
     since = "created_at"
     accept, refuse = gettext_lazy("Approve"), gettext_lazy("Reject")
+    read_as = "preference"
     accepts_together = False
 
     def waiting(self) -> Rows:
@@ -91,14 +91,6 @@ class ProposalReview(ReviewKind):
         entries = AuditEntry.objects.order_by("-at").values_list("actor", "at")
         newest = [entry for act in DECISIONS if (entry := entries.filter(tool_call=act).first())]
         return max(newest, key=lambda each: each[1], default=None)
-
-    def log_reading(self, rows: Sequence[Any], *, is_open: bool, principal: Principal, now: datetime) -> None:
-        owner_ids = {row.owner_id for row in rows}
-        if is_open:
-            [row] = rows
-            log_access(principal=principal, owner_ids=owner_ids, kind="preference", object_id=str(row.pk), now=now)
-        else:
-            log_access(principal=principal, owner_ids=owner_ids, kind="preferences", now=now)
 
 
 def ids_of(keys: Collection[str]) -> list[int]:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from ninja import Query, Router, Schema
+from ninja import Query, Schema
 from pydantic import Field
 
 from memory_app.edges.core import EdgeType, NodeKind
@@ -14,7 +14,7 @@ from memory_app.entities.selectors import list_entity_edges, read_memories_of, t
 from memory_app.memories.api import MemoryOut
 from memory_app.memories.selectors import memory_records
 from minara_site.access.access_log import log_access
-from minara_site.access.api_auth import allow
+from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.core.assets import AssetClass, AssetGroup
 from minara_site.kernel.errors import FieldError, Invalid
@@ -24,7 +24,7 @@ from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, paginate
 from minara_site.web.schemas import Data, Items, OwnerQuery, PageQuery
 
-router = Router(tags=["entities"])
+router = ApiRouter(tags=["entities"])
 
 NEWEST = Order("src_id")
 
@@ -84,10 +84,10 @@ class TopQuery(OwnerQuery):
 
 @router.get(
     "/edges",
+    "List the edges of an entity",
+    Act.GRAPH_READ,
+    Data[Items[EntityEdgeOut]],
     operation_id="memory_app_edges_api_edges",
-    summary="List the edges of an entity",
-    auth=allow(Act.GRAPH_READ),
-    response=Data[Items[EntityEdgeOut]],
 )
 def edges(request: PageRequest, query: Query[EdgeQuery]) -> dict[str, Any]:
     """List the edges of an entity with their memories, newest memory first; only what is read counts.
@@ -122,10 +122,10 @@ def edges(request: PageRequest, query: Query[EdgeQuery]) -> dict[str, Any]:
 
 @router.get(
     "/entities/top",
+    "List the entities of the most memories",
+    Act.GRAPH_READ,
+    Data[TopEntitiesOut],
     operation_id="memory_app_edges_api_top",
-    summary="List the entities of the most memories",
-    auth=allow(Act.GRAPH_READ),
-    response=Data[TopEntitiesOut],
 )
 def top(request: PageRequest, query: Query[TopQuery]) -> dict[str, Any]:
     """List the tickers, chains and addresses that stand in the most of the newest live memories."""

@@ -4,21 +4,21 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from ninja import Query, Router, Schema
+from ninja import Query, Schema
 
 from memory_app.facts.core import Decider, EventKind
 from memory_app.facts.selectors import fact_records, list_events, list_facts
 from memory_app.memories.api import MemoryOut
 from memory_app.memories.core import FactState
 from memory_app.memories.selectors import find_refused
-from minara_site.access.api_auth import allow
+from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.shell.answers import answer_page
 from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, paginate
 from minara_site.web.schemas import Data, Items, PageQuery
 
-router = Router(tags=["memory"])
+router = ApiRouter(tags=["memory"])
 
 
 class FactOut(MemoryOut):
@@ -49,7 +49,7 @@ class FactQuery(PageQuery):
     state: FactState | None = None
 
 
-@router.get("/facts", summary="List facts", auth=allow(Act.FACTS_READ), response=Data[Items[FactOut]])
+@router.get("/facts", "List facts", Act.FACTS_READ, Data[Items[FactOut]])
 def list_(request: PageRequest, query: Query[FactQuery]) -> dict[str, Any]:
     """List facts, newest first, what is held or in the trash left out.
 
@@ -62,9 +62,7 @@ def list_(request: PageRequest, query: Query[FactQuery]) -> dict[str, Any]:
     return answer_page(request, page, kind="facts", records=records, find_refused=find_refused)
 
 
-@router.get(
-    "/facts/events", summary="List decisions on facts", auth=allow(Act.FACTS_READ), response=Data[Items[EventOut]]
-)
+@router.get("/facts/events", "List decisions on facts", Act.FACTS_READ, Data[Items[EventOut]])
 def events(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
     """List what consolidation and people decided about facts, newest first: ids and reasons, no texts."""
     owner = request.principal.reads(Act.FACTS_READ, query.owner)

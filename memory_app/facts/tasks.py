@@ -1,11 +1,10 @@
-"""What the worker does for facts: the sweep, the look for contradictions, and asking for a judge. Source: S1."""
+"""What the worker does for facts: the sweep, the look for contradictions, and the request for a judge. Source: S1."""
 
 from datetime import datetime
-from typing import Any
 
 from django.conf import settings
 
-from memory_app.facts.judge import JUDGE, judge_conflicts
+from memory_app.facts.judge import JUDGE
 from memory_app.facts.services import consolidate_pending, find_conflicts
 from minara_site.kernel.jobs.services import Claim, request_run_later
 
@@ -20,8 +19,3 @@ def consolidate(*, now: datetime, claim: Claim | None = None) -> dict[str, int]:
     if found and settings.MINARA.memory_consolidation_enabled:
         request_run_later(JUDGE, not_before=now, now=now, requested_by="schedule")
     return {**counts, "conflicts": found}
-
-
-def judge(*, now: datetime, claim: Claim | None = None) -> dict[str, Any]:
-    """Ask a model about the pairs that have no verdict; a pair that has one is never asked about again."""
-    return judge_conflicts(now=now, claim=claim)

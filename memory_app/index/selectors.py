@@ -44,14 +44,9 @@ def narrow_entries(rows: "QuerySet[Any]", *, owner: Owner, query: str) -> "Query
     if parsed.node is not None:
         rows = matching(rows, owner_id_of(owner), parsed.node, DocumentKind.ROLE_MEMORY)
     elif parsed.literal:
-        rows = rows.filter(Q(decision__icontains=parsed.literal) | is_learned(parsed.literal))
+        learned = Q(narrative__icontains=parsed.literal) | Q(lesson__icontains=parsed.literal)
+        rows = rows.filter(Q(decision__icontains=parsed.literal) | (Q(lesson_held_at__isnull=True) & learned))
     return rows.filter(within(filters, "decided_at"))
-
-
-def is_learned(literal: str) -> Q:
-    """Return the condition that what an entry taught has this text in it; what the guard holds of that is not read."""
-    learned = Q(narrative__icontains=literal) | Q(lesson__icontains=literal)
-    return Q(lesson_held_at__isnull=True) & learned
 
 
 def matching(

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.utils import timezone
-from ninja import Query, Router, Schema, Status
+from ninja import Query, Schema, Status
 from pydantic import Field
 
 from memory_app.index.core.parser import MAX_QUERY_CHARS
@@ -15,8 +15,8 @@ from memory_app.memories.core import MEMORY_KIND, State
 from memory_app.memories.models import Memory
 from memory_app.memories.selectors import find_refused, get_history, get_memory, list_memories, memory_records
 from memory_app.memories.services import Changes, Draft, delete_memories, edit_memory, restore_memories, write_memory
-from minara_site.access.access_log import log_access
-from minara_site.access.api_auth import allow
+from minara_site.access.access_log import log_opened
+from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source, WriterKind
 from minara_site.kernel.guard.masking import masked_for
@@ -27,7 +27,7 @@ from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, paginate, read_number, write_number
 from minara_site.web.schemas import Data, HeldOut, Items, OwnerQuery, PageQuery, Record, Strict, Written, WrittenHeld
 
-router = Router(tags=["memory"])
+router = ApiRouter(tags=["memory"])
 
 NEWEST = Order("updated_at")
 NEWEST_DELETED = Order("deleted_at")
@@ -139,12 +139,7 @@ class BulkDone(Schema):
     batch: str
 
 
-@router.post(
-    "/memory",
-    summary="Store a memory that the user states",
-    auth=allow(Act.MEMORY_WRITE),
-    response={201: Written, 202: WrittenHeld},
-)
+@router.post("/memory", "Store a memory that the user states", Act.MEMORY_WRITE, {201: Written, 202: WrittenHeld})
 def create(request: PageRequest, payload: NewMemory) -> Status[dict[str, Any]]:
     """Store what the user stated, as `personalization` / `user_manual`; 202 says that the guard holds it."""
     draft = Draft(
@@ -159,7 +154,7 @@ def create(request: PageRequest, payload: NewMemory) -> Status[dict[str, Any]]:
     return Status(202 if "held" in answer else 201, answer)
 
 
-@router.get("/memory", summary="List memories", auth=allow(Act.MEMORY_READ), response=Data[Items[MemoryOut]])
+@router.get("/memory", "List memories", Act.MEMORY_READ, Data[Items[MemoryOut]])
 def list_(request: PageRequest, query: Query[MemoryQuery]) -> dict[str, Any]:
     """List memories, newest change first; `q` narrows to rows that the search finds.
 
@@ -183,9 +178,7 @@ def list_(request: PageRequest, query: Query[MemoryQuery]) -> dict[str, Any]:
     )
 
 
-@router.post(
-    "/memory/bulk", summary="Delete or restore several memories", auth=allow(Act.MEMORY_REMOVE), response=BulkDone
-)
+@router.post("/memory/bulk", "Delete or restore several memories", Act.MEMORY_REMOVE, BulkDone)
 def bulk(request: PageRequest, payload: BulkAct, query: Query[OwnerQuery]) -> dict[str, Any]:
     """Delete or restore several memories; one unknown id changes nothing."""
     act = delete_memories if payload.action == "delete" else restore_memories
@@ -194,7 +187,7 @@ def bulk(request: PageRequest, payload: BulkAct, query: Query[OwnerQuery]) -> di
     return {"action": payload.action, "changed": len(batch.ids), "batch": batch.id}
 
 
-@router.get("/memory/{int:memory_id}", summary="Read a memory", auth=allow(Act.MEMORY_READ), response=Data[MemoryOut])
+@router.get("/memory/{int:memory_id}", "Read a memory", Act.MEMORY_READ, Data[MemoryOut])
 def read(request: PageRequest, response: HttpResponse, memory_id: int, query: Query[OwnerQuery]) -> dict[str, Any]:
     """Read one memory; the ETag is its version."""
     memory = open_one(request, memory_id, query)
@@ -206,12 +199,7 @@ def read(request: PageRequest, response: HttpResponse, memory_id: int, query: Qu
     return {"data": record}
 
 
-@router.patch(
-    "/memory/{int:memory_id}",
-    summary="Edit a memory",
-    auth=allow(Act.MEMORY_WRITE),
-    response={200: Edited, 202: EditedHeld},
-)
+@router.patch("/memory/{int:memory_id}", "Edit a memory", Act.MEMORY_WRITE, {200: Edited, 202: EditedHeld})
 def edit(request: PageRequest, response: HttpResponse, memory_id: int, payload: MemoryEdit) -> Status[dict[str, Any]]:
     """Change what the user typed; with `If-Match` a stale version is 409 and changes nothing; 202: it is held."""
     tickers = None if payload.tickers is None else tuple(payload.tickers)
@@ -228,9 +216,7 @@ def edit(request: PageRequest, response: HttpResponse, memory_id: int, payload: 
     return Status(202 if "held" in answer else 200, answer)
 
 
-@router.delete(
-    "/memory/{int:memory_id}", summary="Move a memory to the trash", auth=allow(Act.MEMORY_REMOVE), response=Deleted
-)
+@router.delete("/memory/{int:memory_id}", "Move a memory to the trash", Act.MEMORY_REMOVE, Deleted)
 def delete(request: PageRequest, memory_id: int, query: Query[OwnerQuery]) -> dict[str, Any]:
     """Move a memory to the trash; doing it twice changes nothing more."""
     owner = request.principal.reads(Act.MEMORY_REMOVE, query.owner)
@@ -238,12 +224,7 @@ def delete(request: PageRequest, memory_id: int, query: Query[OwnerQuery]) -> di
     return {}
 
 
-@router.post(
-    "/memory/{int:memory_id}/restore",
-    summary="Restore a deleted memory",
-    auth=allow(Act.MEMORY_REMOVE),
-    response=Restored,
-)
+@router.post("/memory/{int:memory_id}/restore", "Restore a deleted memory", Act.MEMORY_REMOVE, Restored)
 def restore(request: PageRequest, memory_id: int, query: Query[OwnerQuery]) -> dict[str, Any]:
     """Bring a deleted memory back while its retention lasts."""
     owner = request.principal.reads(Act.MEMORY_REMOVE, query.owner)
@@ -252,10 +233,7 @@ def restore(request: PageRequest, memory_id: int, query: Query[OwnerQuery]) -> d
 
 
 @router.get(
-    "/memory/{int:memory_id}/history",
-    summary="Read every version of a memory",
-    auth=allow(Act.MEMORY_READ),
-    response=Data[Items[VersionOut]],
+    "/memory/{int:memory_id}/history", "Read every version of a memory", Act.MEMORY_READ, Data[Items[VersionOut]]
 )
 def history(request: PageRequest, memory_id: int, query: Query[PageQuery]) -> dict[str, Any]:
     """Read every version of a memory, newest first."""
@@ -270,11 +248,5 @@ def open_one(request: PageRequest, memory_id: int, query: OwnerQuery) -> Memory:
     """Return the memory and log the look at somebody else's. Raises NotFound."""
     owner = request.principal.reads(Act.MEMORY_READ, query.owner)
     memory = get_memory(owner=owner, memory_id=memory_id)
-    log_access(
-        principal=request.principal,
-        owner_ids=[memory.owner_id],
-        kind="memory",
-        object_id=str(memory.pk),
-        now=timezone.now(),
-    )
+    log_opened(request.principal, "memory", memory.pk, memory.owner_id, now=timezone.now())
     return memory

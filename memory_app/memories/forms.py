@@ -4,7 +4,6 @@ import re
 from typing import Any
 
 from django import forms
-from django.urls import reverse_lazy
 from django.utils.translation import gettext_lazy as _
 
 from learning_app.preferences.pages.labels import DIMENSIONS
@@ -12,29 +11,9 @@ from learning_app.vocabulary import PreferenceDimension
 from memory_app.memories.core import MAX_CONTENT_CHARS
 from memory_app.memories.models import Memory
 from memory_app.memories.services import MAX_REASON_CHARS, Changes
+from minara_site.web.forms import StatementField, reason_field
 
 SEPARATORS = re.compile(r"[\s,;]+")
-
-
-class StatementField(forms.CharField):
-    """A text of several lines, kept as it was typed but for the line ends that browsers send."""
-
-    widget = forms.Textarea(
-        attrs={
-            "rows": 4,
-            "maxlength": MAX_CONTENT_CHARS,
-            "spellcheck": "true",
-            "hx-post": reverse_lazy("memories:count"),
-            "hx-trigger": "input changed delay:300ms",
-            "hx-target": "next [data-count]",
-            "hx-swap": "innerHTML",
-            "hx-sync": "this:replace",
-        }
-    )
-
-    def to_python(self, value: Any) -> str:
-        """Return the text with plain line feeds."""
-        return str(super().to_python(value)).replace("\r\n", "\n")
 
 
 class TickersField(forms.CharField):
@@ -55,6 +34,9 @@ class MemoryForm(forms.Form):
     """What the user states about themselves. Lengths and tickers are judged by the service."""
 
     statement = StatementField(
+        count="memories:count",
+        max_chars=MAX_CONTENT_CHARS,
+        rows=4,
         label=_("What should the agent know?"),
         help_text=_("One statement, up to 4,000 characters. No passwords and no keys."),
     )
@@ -75,13 +57,7 @@ class MemoryForm(forms.Form):
 class EditForm(MemoryForm):
     """A change of a memory, with the version that its editor read; `sure` says that a hard constraint is meant."""
 
-    reason = forms.CharField(
-        label=_("Why"),
-        required=False,
-        max_length=MAX_REASON_CHARS,
-        help_text=_("Kept in the history."),
-        widget=forms.TextInput(attrs={"autocomplete": "off"}),
-    )
+    reason = reason_field(_("Why"), MAX_REASON_CHARS, _("Kept in the history."), required=False)
     version = forms.IntegerField(min_value=1, max_value=2**31 - 1, widget=forms.HiddenInput)
     sure = forms.CharField(required=False, max_length=1, widget=forms.HiddenInput)
 
@@ -107,9 +83,4 @@ class ConstraintForm(forms.Form):
 class ReasonForm(forms.Form):
     """Why an operator deletes or restores what belongs to somebody else; the owner can read it."""
 
-    reason = forms.CharField(
-        label=_("Reason"),
-        max_length=MAX_REASON_CHARS,
-        help_text=_("Up to 200 characters."),
-        widget=forms.TextInput(attrs={"autocomplete": "off"}),
-    )
+    reason = reason_field(_("Reason"), MAX_REASON_CHARS, _("Up to 200 characters."))

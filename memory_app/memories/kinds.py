@@ -39,7 +39,6 @@ class MemoryKind(StoredKind):
     model = Memory
 
     def title(self, object_id: int) -> str:
-        """Return what a memory is called."""
         return _("Memory %(id)d") % {"id": object_id}
 
     def url(self, object_id: int) -> str:
@@ -74,7 +73,6 @@ class MemoryKind(StoredKind):
         return {row.pk: row for row in lock_memories(ids)}
 
     def release(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, now: datetime) -> None:
-        """Let held memories be read."""
         chosen = [rows[pk] for pk in holds if pk in rows]
         release_memories(chosen)
         self.accept(chosen, now=now)
@@ -87,12 +85,14 @@ class MemoryKind(StoredKind):
         discard_memories(actor=actor, memories=chosen, edited=edited, now=now, reason=reason)
 
     def publish_changes(self, owner_id: int, ids: Sequence[int]) -> None:
-        """Tell who listens that memories changed."""
         send_after_commit(memory_written, owner_id=owner_id, memory_ids=tuple(ids))
 
     def hold_again(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, actor: str, now: datetime) -> None:
         """Hold what was released; take what was discarded from the trash, or from the history of its memory."""
-        edits = find_refused_edits(holds.values())
+        decided_at = {hold.object_id: hold.decided_at for hold in holds.values() if hold.decision == Decision.DISCARDED}
+        revisions = MemoryRevision.objects.filter(memory_id__in=decided_at, replaced_at__in=set(decided_at.values()))
+        revisions = revisions.order_by("version")
+        edits = {each.memory_id: each for each in revisions if decided_at[each.memory_id] == each.replaced_at}
         for object_id, hold in holds.items():
             self.check_decided(hold, rows.get(object_id), edits.get(object_id))
         hold_memories_again(holds, rows, edits, now=now)
@@ -119,7 +119,6 @@ class MemoryKind(StoredKind):
         )
 
     def rescan(self, ids: Collection[int], *, now: datetime, actor: str) -> tuple[int, int]:
-        """Judge memories."""
         found = lock_memories(ids)
         refused = rescan_rows(found, now=now)
         for owner_id, memories in hashes_by_owner(refused).items():
@@ -127,14 +126,6 @@ class MemoryKind(StoredKind):
             record_audit(now=now, actor=actor, tool_call=f"{self.name}_held", owner_id=owner_id, details=details)
             self.publish_changes(owner_id, [each["id"] for each in memories])
         return len(found), len(refused)
-
-
-def find_refused_edits(holds: Iterable[Hold]) -> dict[int, MemoryRevision]:
-    """Return, by memory, the version that a discard took back."""
-    decided_at = {hold.object_id: hold.decided_at for hold in holds if hold.decision == Decision.DISCARDED}
-    revisions = MemoryRevision.objects.filter(memory_id__in=decided_at, replaced_at__in=set(decided_at.values()))
-    revisions = revisions.order_by("version")
-    return {each.memory_id: each for each in revisions if decided_at[each.memory_id] == each.replaced_at}
 
 
 def find_replaced(holds: Iterable[Hold]) -> dict[int, str]:

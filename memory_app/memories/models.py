@@ -155,11 +155,7 @@ class Memory(models.Model):
             models.CheckConstraint(condition=~Q(actor=""), name="memory_actor_known"),
         ]
         indexes: ClassVar = [
-            models.Index(
-                fields=["owner", "-updated_at", "-id"],
-                condition=LIVE,
-                name="memories_owner_newest",
-            ),
+            models.Index(fields=["owner", "-updated_at", "-id"], condition=LIVE, name="memories_owner_newest"),
             models.Index(fields=["-updated_at", "-id"], condition=LIVE, name="memories_newest"),
             models.Index(
                 fields=["owner", "category", "-updated_at", "-id"],
@@ -171,11 +167,7 @@ class Memory(models.Model):
                 condition=LIVE,
                 name="memories_owner_source",
             ),
-            models.Index(
-                fields=["owner", "actor", "-updated_at", "-id"],
-                condition=LIVE,
-                name="memories_owner_actor",
-            ),
+            models.Index(fields=["owner", "actor", "-updated_at", "-id"], condition=LIVE, name="memories_owner_actor"),
             models.Index(
                 fields=["owner", "-deleted_at", "-id"],
                 condition=Q(deleted_at__isnull=False),

@@ -4,18 +4,18 @@ from typing import Annotated
 
 from django.http import HttpResponse
 from django.utils import timezone
-from ninja import Query, Router
+from ninja import Query
 from pydantic import Field
 
 from memory_app.pages.selectors import PageScope, load_page, open_asset
-from minara_site.access.access_log import log_access
-from minara_site.access.api_auth import allow
+from minara_site.access.access_log import log_opened
+from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.shell.owners import open_owner
 from minara_site.shell.pages import PageRequest
 from minara_site.web.schemas import OwnerQuery
 
-router = Router(tags=["compiled pages"])
+router = ApiRouter(tags=["compiled pages"])
 
 MARKDOWN = "text/markdown; charset=utf-8"
 ANSWER = {"description": "OK", "content": {"text/markdown": {"schema": {"type": "string"}}}}
@@ -29,8 +29,8 @@ class CompiledQuery(OwnerQuery):
 
 @router.get(
     "/compiled/{path:asset}",
-    summary="Read what is known about an asset",
-    auth=allow(Act.COMPILED_READ),
+    "Read what is known about an asset",
+    Act.COMPILED_READ,
     openapi_extra={"responses": {200: ANSWER}},
 )
 def compiled(request: PageRequest, asset: str, query: Query[CompiledQuery]) -> HttpResponse:
@@ -41,6 +41,6 @@ def compiled(request: PageRequest, asset: str, query: Query[CompiledQuery]) -> H
     principal, now = request.principal, timezone.now()
     owner = open_owner(principal.reads(Act.COMPILED_READ, query.owner))
     asked = PageScope(owner, open_asset(asset), query.hard_constraints)
-    log_access(principal=principal, owner_ids=[owner.pk], kind="compiled", object_id=asked.asset.symbol, now=now)
+    log_opened(principal, "compiled", asked.asset.symbol, owner.pk, now=now)
     page = load_page(asked, reader=principal.owner, now=now)
     return HttpResponse(page.markdown, content_type=MARKDOWN)

@@ -15,7 +15,7 @@ from memory_app.memories.core.destinations import Destination
 from memory_app.memories.unconfirmed import find_unconfirmed, find_unconfirmed_memories
 from memory_app.pages.core import CompiledPage, Heading, RowKind, find_asset
 from memory_app.pages.selectors import PageScope, list_assets, load_page, open_asset
-from minara_site.access.access_log import log_access
+from minara_site.access.access_log import log_access, log_opened
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.shell.owners import open_owner
@@ -64,7 +64,7 @@ def asset_page(request: PageRequest, asset: str) -> HttpResponse:
     found, now = open_asset(asset), timezone.now()
     if found.symbol != asset:
         return HttpResponseRedirect(address_of(found.symbol, request))
-    log_access(principal=request.principal, owner_ids=[owner.pk], kind="compiled", object_id=found.symbol, now=now)
+    log_opened(request.principal, "compiled", found.symbol, owner.pk, now=now)
     asked = PageScope(owner, found, hard_constraints=request.GET.get("hard_constraints") != "0")
     compiled = load_page(asked, reader=request.user, now=now)
     context = frame_context(request, owner, found.symbol) | page_context(request, asked, compiled)

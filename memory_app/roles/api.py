@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from ninja import Query, Router, Schema, Status
+from ninja import Query, Schema, Status
 from pydantic import AfterValidator, Field
 
 from memory_app.index.core.parser import MAX_QUERY_CHARS
@@ -21,8 +21,8 @@ from memory_app.roles.schemas import NewDecision
 from memory_app.roles.selectors import count_pending, find_refused, get_entry, list_entries, list_lessons
 from memory_app.roles.services.outcome import apply_due_marks, mark_outcome
 from memory_app.roles.services.record import DecisionDraft, record_decision
-from minara_site.access.access_log import log_access
-from minara_site.access.api_auth import allow
+from minara_site.access.access_log import log_opened
+from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard.masking import masked_for
@@ -34,7 +34,7 @@ from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, Page, paginate, read_number, write_number
 from minara_site.web.schemas import Data, HeldOut, Items, OwnerQuery, PageQuery, Strict
 
-router = Router(tags=["roles"])
+router = ApiRouter(tags=["roles"])
 
 NEWEST = Order("decided_at")
 NEWEST_OUTCOME = Order("outcome_at")
@@ -153,7 +153,7 @@ class LessonQuery(PageQuery):
     as_of: Annotated[datetime, AfterValidator(as_utc)] | None = None
 
 
-@router.get("/roles", summary="List roles", auth=allow(Act.ROLES_READ), response=Data[Items[RoleOut]])
+@router.get("/roles", "List roles", Act.ROLES_READ, Data[Items[RoleOut]])
 def list_roles(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
     """List the roles that skills declare, by id."""
     owner, declared = request.principal.reads(Act.ROLES_READ, query.owner), registry().all()
@@ -166,11 +166,7 @@ def list_roles(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
 
 
 @router.get(
-    "/roles/{role_id}/lessons",
-    summary="List the lessons of a role",
-    auth=allow(Act.ROLES_READ),
-    response=Data[Items[RoleMemoryOut]],
-    by_alias=True,
+    "/roles/{role_id}/lessons", "List the lessons of a role", Act.ROLES_READ, Data[Items[RoleMemoryOut]], by_alias=True
 )
 def lessons(request: PageRequest, role_id: str, query: Query[LessonQuery]) -> dict[str, Any]:
     """List decisions that taught something, newest outcome first; only those whose outcome was known by `as_of`.
@@ -186,13 +182,7 @@ def lessons(request: PageRequest, role_id: str, query: Query[LessonQuery]) -> di
     return answer_decisions(request, page)
 
 
-@router.get(
-    "/role-memory",
-    summary="List decisions",
-    auth=allow(Act.ROLE_MEMORY_READ),
-    response=Data[Items[RoleMemoryOut]],
-    by_alias=True,
-)
+@router.get("/role-memory", "List decisions", Act.ROLE_MEMORY_READ, Data[Items[RoleMemoryOut]], by_alias=True)
 def list_(request: PageRequest, query: Query[EntryQuery]) -> dict[str, Any]:
     """List decisions, newest first; `q` narrows to those that the search finds, held ones are left out.
 
@@ -215,33 +205,21 @@ def list_(request: PageRequest, query: Query[EntryQuery]) -> dict[str, Any]:
     return answer_decisions(request, found)
 
 
-@router.get(
-    "/role-memory/{int:entry_id}",
-    summary="Read a decision",
-    auth=allow(Act.ROLE_MEMORY_READ),
-    response=Data[RoleMemoryOut],
-    by_alias=True,
-)
+@router.get("/role-memory/{int:entry_id}", "Read a decision", Act.ROLE_MEMORY_READ, Data[RoleMemoryOut], by_alias=True)
 def read(request: PageRequest, entry_id: int, query: Query[OwnerQuery]) -> dict[str, Any]:
     """Read one decision; what the guard holds of it is there without its words."""
     owner = request.principal.reads(Act.ROLE_MEMORY_READ, query.owner)
     apply_due_marks(now=timezone.now())
     entry = get_entry(owner=owner, entry_id=entry_id)
-    log_access(
-        principal=request.principal,
-        owner_ids=[entry.owner_id],
-        kind="role_memory",
-        object_id=str(entry.pk),
-        now=timezone.now(),
-    )
+    log_opened(request.principal, "role_memory", entry.pk, entry.owner_id, now=timezone.now())
     return shown_alone(request, entry)
 
 
 @router.post(
     "/role-memory",
-    summary="Record a decision of a role",
-    auth=allow(Act.ROLE_MEMORY_WRITE),
-    response={201: Data[RecordedOut], 202: Data[RecordedHeldOut]},
+    "Record a decision of a role",
+    Act.ROLE_MEMORY_WRITE,
+    {201: Data[RecordedOut], 202: Data[RecordedHeldOut]},
 )
 def create(request: PageRequest, payload: NewDecision) -> Status[dict[str, Any]]:
     """Record a decision; its outcome and its lesson come later. 202 says that the guard holds it."""
@@ -259,9 +237,9 @@ def create(request: PageRequest, payload: NewDecision) -> Status[dict[str, Any]]
 
 @router.post(
     "/role-memory/{int:entry_id}/outcome",
-    summary="Mark the outcome of a decision",
-    auth=allow(Act.ROLE_OUTCOME),
-    response=Data[RoleMemoryOut],
+    "Mark the outcome of a decision",
+    Act.ROLE_OUTCOME,
+    Data[RoleMemoryOut],
     by_alias=True,
 )
 def mark(request: PageRequest, entry_id: int, payload: MarkedOutcome, query: Query[OwnerQuery]) -> dict[str, Any]:

@@ -41,11 +41,9 @@ class DecisionKind(StoredKind):
     guarded = DECISIONS
 
     def title(self, object_id: int) -> str:
-        """Return what a decision is called."""
         return _("Decision %(id)d") % {"id": object_id}
 
     def load_texts(self, holds: Mapping[int, Hold]) -> dict[int, HeldText]:
-        """Return the texts of held decisions."""
         return {row.pk: self.held_text(row) for row in RoleMemory.objects.filter(pk__in=holds)}
 
     def held_text(self, entry: RoleMemory) -> HeldText:
@@ -63,7 +61,6 @@ class DecisionKind(StoredKind):
         )
 
     def lock(self, ids: Collection[int]) -> dict[int, RoleMemory]:
-        """Lock entries of role memory."""
         return {row.pk: row for row in lock_entries(list(ids))}
 
     def release(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, now: datetime) -> None:
@@ -92,11 +89,9 @@ class DecisionKind(StoredKind):
         return len(ids)
 
     def publish_changes(self, owner_id: int, ids: Sequence[int]) -> None:
-        """Tell who listens that entries of role memory changed."""
         send_after_commit(role_memory_changed, owner_id=owner_id, entry_ids=tuple(ids))
 
     def rescan(self, ids: Collection[int], *, now: datetime, actor: str) -> tuple[int, int]:
-        """Judge decisions and lessons."""
         found = list(self.lock(ids).values())
         refused = rescan_entries(found, now=now)
         for kind, entries in refused.items():
@@ -118,5 +113,4 @@ class LessonKind(DecisionKind):
     guarded = LESSONS
 
     def title(self, object_id: int) -> str:
-        """Return what a lesson is called."""
         return _("Lesson of decision %(id)d") % {"id": object_id}

@@ -3,24 +3,19 @@
 from typing import Any
 
 from django.utils import timezone
-from ninja import Query, Router, Status
+from ninja import Query, Status
 
 from memory_app.roles.services.requests import request_reflection
-from minara_site.access.api_auth import allow
+from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.ownership import EVERYONE
 from minara_site.shell.pages import PageRequest
 from minara_site.web.schemas import Data, OwnerQuery, RunOut
 
-router = Router(tags=["roles"])
+router = ApiRouter(tags=["roles"])
 
 
-@router.post(
-    "/roles/{role_id}/reflect",
-    summary="Reflect on what is due of a role",
-    auth=allow(Act.ROLES_REFLECT),
-    response={202: Data[RunOut]},
-)
+@router.post("/roles/{role_id}/reflect", "Reflect on what is due of a role", Act.ROLES_REFLECT, {202: Data[RunOut]})
 def reflect(request: PageRequest, role_id: str, query: Query[OwnerQuery]) -> Status[dict[str, Any]]:
     """Ask for a sweep over the caller's own decisions; operators name another owner, or `all`.
 

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Annotated, Any
 
 from django.utils import timezone
-from ninja import Query, Router, Schema
+from ninja import Query, Schema
 from pydantic import Field
 
 from memory_app.index.core.parser import MAX_QUERY_CHARS
@@ -17,13 +17,13 @@ from memory_app.search.log import log_search
 from memory_app.search.past import MAX_MOMENT_CHARS, read_moment
 from memory_app.search.selectors import search_memories
 from minara_site.access.access_log import log_access
-from minara_site.access.api_auth import allow
+from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.core.vocabulary import Category, Source
 from minara_site.shell.pages import PageRequest
 from minara_site.web.schemas import Data, OwnerQuery, Record
 
-router = Router(tags=["memory"])
+router = ApiRouter(tags=["memory"])
 
 
 class FeatureOut(Record):
@@ -98,9 +98,7 @@ class SearchQuery(OwnerQuery):
     explain: bool = False
 
 
-@router.get(
-    "/memory/search", summary="Search memories", auth=allow(Act.SEARCH), response=Data[HitsOut], exclude_unset=True
-)
+@router.get("/memory/search", "Search memories", Act.SEARCH, Data[HitsOut], exclude_unset=True)
 def search(request: PageRequest, query: Query[SearchQuery]) -> dict[str, Any]:
     """Find memories by words and meaning, best first. Syntax: words, "phrase", pre*, AND, OR, NOT, category:lesson."""
     now, owner = timezone.now(), request.principal.reads(Act.SEARCH, query.owner)

@@ -4,11 +4,11 @@ from datetime import datetime
 from typing import Any, Literal
 
 from django.utils import timezone
-from ninja import Query, Router, Schema, Status
+from ninja import Query, Schema, Status
 
 from memory_app.user_profile.selectors import find_refused, list_entries
 from memory_app.user_profile.services import remove_entry, set_entry
-from minara_site.access.api_auth import allow
+from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.guard.selectors import hold_record
 from minara_site.shell.answers import answer_page
@@ -16,7 +16,7 @@ from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, paginate
 from minara_site.web.schemas import Data, HeldOut, Items, PageQuery, Strict
 
-router = Router(tags=["user profile"])
+router = ApiRouter(tags=["user profile"])
 
 
 class EntryOut(Schema):
@@ -48,9 +48,7 @@ class Removed(Schema):
     deleted: Literal[True] = True
 
 
-@router.get(
-    "/user-profile", summary="List the user profile", auth=allow(Act.USER_PROFILE_READ), response=Data[Items[EntryOut]]
-)
+@router.get("/user-profile", "List the user profile", Act.USER_PROFILE_READ, Data[Items[EntryOut]])
 def list_(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
     """List the entries by key; a page is shorter by what the guard's newest rules refuse."""
     owner = request.principal.reads(Act.USER_PROFILE_READ, query.owner)
@@ -61,9 +59,9 @@ def list_(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
 
 @router.put(
     "/user-profile/{key}",
-    summary="Set a value of the user profile",
-    auth=allow(Act.USER_PROFILE_WRITE),
-    response={200: Data[EntryOut], 201: Data[EntryOut], 202: EntryHeld},
+    "Set a value of the user profile",
+    Act.USER_PROFILE_WRITE,
+    {200: Data[EntryOut], 201: Data[EntryOut], 202: EntryHeld},
 )
 def put(request: PageRequest, key: str, payload: NewValue) -> Status[dict[str, Any]]:
     """Set the value of a key: 201 when the key is new, else 200; 202 says that the guard holds the value."""
@@ -81,12 +79,7 @@ def put(request: PageRequest, key: str, payload: NewValue) -> Status[dict[str, A
     return Status(201 if done.is_new else 200, {"data": done.entry})
 
 
-@router.delete(
-    "/user-profile/{key}",
-    summary="Remove a value of the user profile",
-    auth=allow(Act.USER_PROFILE_WRITE),
-    response=Removed,
-)
+@router.delete("/user-profile/{key}", "Remove a value of the user profile", Act.USER_PROFILE_WRITE, Removed)
 def delete(request: PageRequest, key: str) -> dict[str, Any]:
     """Remove a key for good."""
     principal = request.principal

@@ -38,18 +38,15 @@ class ProfileKind(StoredKind):
         return str(self.label)
 
     def load_texts(self, holds: Mapping[int, Hold]) -> dict[int, HeldText]:
-        """Return the held values."""
         return {
             entry.pk: held_text(entry, holds[entry.pk])
             for entry in UserProfileEntry.objects.filter(pk__in=holds).select_related("owner")
         }
 
     def lock(self, ids: Collection[int]) -> dict[int, UserProfileEntry]:
-        """Lock the profiles of these entries."""
         return lock_entries(ids)
 
     def release(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, now: datetime) -> None:
-        """Put the held values in force."""
         for object_id, hold in holds.items():
             release_value(rows[object_id], actor=hold.actor, now=now)
 

@@ -142,6 +142,8 @@ def load_report(memory: Memory, *, now: datetime) -> WhyReport:
     named = ({each.other_id for each in decisions} | {*conflicts, corrected}) - {None}
     others = Memory.objects.for_owner(memory.owner).kept(retention_cutoff(now)).filter(pk__in=named)
     holds = Hold.objects.filter(kind=MEMORY_KIND, object_id=memory.pk, owner_id=memory.owner_id)
+    rows = SnapshotMemory.objects.filter(memory_id=memory.pk, session__owner=memory.owner_id).order_by("-frozen_at")
+    columns = rows.values_list("session_id", "session__title", "frozen_at", "session__ended_at")[: MAX_COUNTED + 1]
     return WhyReport(
         reasoning=find_reasoning(memory),
         hold=holds.order_by("-pk").first(),
@@ -149,7 +151,7 @@ def load_report(memory: Memory, *, now: datetime) -> WhyReport:
         conflicts=conflicts,
         others={row.pk: row for row in others} if named else {},
         edges=list_edges_of(memory),
-        carried=list_carried(memory),
+        carried=NewestRows.of([SessionUse(pk, title, at, ended_at is not None) for pk, title, at, ended_at in columns]),
         found=list_found(memory),
         change=find_prompt_change(owner=memory.owner, memory_id=memory.pk),
     )
@@ -193,13 +195,6 @@ def list_conflicts(memory: Memory) -> tuple[int, ...]:
     return tuple(
         newer if older == memory.pk else older for older, newer in pairs.values_list("older_id", "newer_id")[:SHOWN]
     )
-
-
-def list_carried(memory: Memory) -> NewestRows[SessionUse]:
-    """Return the newest sessions of its owner whose prompt carried it."""
-    rows = SnapshotMemory.objects.filter(memory_id=memory.pk, session__owner=memory.owner_id).order_by("-frozen_at")
-    columns = rows.values_list("session_id", "session__title", "frozen_at", "session__ended_at")[: MAX_COUNTED + 1]
-    return NewestRows.of([SessionUse(pk, title, at, ended_at is not None) for pk, title, at, ended_at in columns])
 
 
 def list_found(memory: Memory) -> NewestRows[SearchUse]:

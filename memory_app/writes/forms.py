@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy
 
 from memory_app.memories.services import MAX_REASON_CHARS
 from minara_site.kernel.plain_text import clean_text
-from minara_site.web.forms import as_field_error
+from minara_site.web.forms import as_field_error, reason_field
 
 
 class SinceForm(forms.Form):
@@ -37,11 +37,10 @@ class ConfirmForm(forms.Form):
     """Why, and the writer's name typed, so that no one rolls back another by a slip. `plan` is what was shown."""
 
     plan = forms.CharField(max_length=64, widget=forms.HiddenInput)
-    reason = forms.CharField(
-        label=gettext_lazy("Reason"),
-        max_length=MAX_REASON_CHARS,
-        help_text=gettext_lazy("Up to 200 characters. The owners of the rows can read it."),
-        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    reason = reason_field(
+        gettext_lazy("Reason"),
+        MAX_REASON_CHARS,
+        gettext_lazy("Up to 200 characters. The owners of the rows can read it."),
     )
     word = forms.CharField(max_length=80, widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}))
 

@@ -18,8 +18,7 @@ from memory_app.writes.selectors.writers import Writer
 from minara_site.access.actors import name_actors
 from minara_site.access.models import User
 from minara_site.kernel.rollback import UNCHANGED, Effect, Label, PlanRow, UnchangedReason, list_effects, rollback_kinds
-from minara_site.web.keyset import Order
-from minara_site.web.lists import Column, Empty, ListSpec, Sort
+from minara_site.web.lists import Column, Empty, ListSpec, by_time
 from minara_site.web.moments import number_label
 
 MAX_SHOWN = 50  # rows of a plan or record at a time
@@ -59,10 +58,7 @@ ROWS = ListSpec(
         Column(gettext_lazy("State")),
         Column(gettext_lazy("Changed"), sorts=("newest", "oldest"), numeric=True),
     ),
-    sorts=(
-        Sort("newest", gettext_lazy("newest change first"), Order("updated_at")),
-        Sort("oldest", gettext_lazy("oldest change first"), Order("updated_at", descending=False)),
-    ),
+    sorts=by_time("updated_at", gettext_lazy("newest change first"), gettext_lazy("oldest change first")),
     has_actions=False,
     empty=Empty(
         "memory",

@@ -57,6 +57,11 @@ def log_access(
         )
 
 
+def log_opened(principal: Principal, kind: str, object_id: object, owner_id: int, *, now: datetime) -> None:
+    """Log that the caller opened one object of this owner."""
+    log_access(principal=principal, owner_ids=[owner_id], kind=kind, object_id=str(object_id), now=now)
+
+
 def list_reveals() -> "QuerySet[AccessEntry]":
     """Return what was shown for a while, to somebody who gave a reason; the list gives the order."""
     return AccessEntry.objects.filter(ends_at__isnull=False).select_related("viewer", "owner")

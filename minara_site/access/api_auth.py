@@ -1,9 +1,9 @@
 """The guard of every API operation: who calls, and may they.
 
     api = NinjaAPI(auth=caller)
-    router = Router()
+    router = ApiRouter(tags=["memory"])
 
-    @router.post("", auth=allow(Act.MEMORY_WRITE))
+    @router.post("/memory", "Store a memory", Act.MEMORY_WRITE, Written)
     def create_memory(request: PageRequest, body: NewMemory): ...
 
 A bearer key counts first, and a call with one never looks at cookies. Without a key the browser session counts, and
@@ -12,9 +12,14 @@ before the body is read, and sets `request.principal`. The permission tests read
 without one fails those tests.
 """
 
+from collections.abc import Callable
+from typing import Any, TypeVar
+
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from ninja import Router
+from ninja.constants import NOT_SET
 from ninja.security.base import SecuritySchema
 from ninja.utils import check_csrf
 
@@ -52,8 +57,27 @@ class BearerKey:
         return principal
 
 
+View = TypeVar("View", bound=Callable[..., Any])
+
 caller = BearerKey()
 allow = BearerKey
+
+
+def operation_of(method: str) -> Callable[..., Callable[[View], View]]:
+    """Return the method of `ApiRouter` that adds an operation; `more` is for django-ninja."""
+
+    def operation(
+        router: Router, path: str, summary: str, act: Act, response: Any = NOT_SET, **more: Any
+    ) -> Callable[[View], View]:
+        return router.api_operation([method], path, summary=summary, auth=allow(act), response=response, **more)
+
+    return operation
+
+
+class ApiRouter(Router):
+    """The operations of a room: each has an address, a summary, the act that its caller needs, and its answer."""
+
+    get, post, put, patch, delete = map(operation_of, ("GET", "POST", "PUT", "PATCH", "DELETE"))
 
 
 def find_caller(request: HttpRequest) -> Principal:

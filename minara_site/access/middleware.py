@@ -1,6 +1,5 @@
 """Put the person and the caller on every browser request."""
 
-from collections.abc import Callable
 from typing import Any
 
 from django.contrib.auth.middleware import get_user
@@ -12,6 +11,7 @@ from django.utils.functional import SimpleLazyObject
 from minara_site.access.principal import ANONYMOUS, Principal
 from minara_site.access.security.factors import find_due_moment
 from minara_site.access.security.sessions import delete_session, is_fresh, is_over, note_visit
+from minara_site.web.middleware import Middleware
 
 
 def living_user(request: HttpRequest) -> Any:
@@ -44,11 +44,8 @@ def browser_principal(request: HttpRequest) -> Principal:
     )
 
 
-class PrincipalMiddleware:
+class PrincipalMiddleware(Middleware):
     """Sets `request.user` and `request.principal`, read when first used. The API replaces both when a key comes."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         request.user = SimpleLazyObject(lambda: living_user(request))  # type: ignore[assignment]

@@ -75,15 +75,7 @@ NAVIGATION = (
     NavPage("access_log", _("Access log"), "access_log:list", Act.ACCESS_LOG, NavEntry.PEOPLE, 3),
     NavPage("settings", _("Settings"), "console:settings", Act.OWN_SETTINGS, NavEntry.SETTINGS, 1, "o"),
     NavPage("security", _("Security"), "access:security", Act.SECURITY, NavEntry.SETTINGS, 3),
-    NavPage(
-        "reveals",
-        _("My reveals"),
-        "access_log:reveals",
-        Act.OWN_SETTINGS,
-        NavEntry.SETTINGS,
-        4,
-        roles=SUPPORT,
-    ),
+    NavPage("reveals", _("My reveals"), "access_log:reveals", Act.OWN_SETTINGS, NavEntry.SETTINGS, 4, roles=SUPPORT),
     NavPage("keys", _("API keys"), "access:keys", Act.KEYS, NavEntry.SETTINGS, 4, "k"),
     NavPage("privacy", _("Privacy"), "access_log:own", Act.OWN_SETTINGS, NavEntry.SETTINGS, 5, roles=OWNERS),
 )

@@ -1,8 +1,10 @@
 """What every `minara` command has in common."""
 
+import json
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.core.serializers.json import DjangoJSONEncoder
 
 from minara_site.kernel.errors import MinaraError
 
@@ -23,3 +25,7 @@ class MinaraCommand(BaseCommand):
             return super().execute(*args, **options)
         except MinaraError as error:
             raise CommandError(error.detail) from None
+
+    def say_json(self, data: Any) -> None:
+        """Print JSON."""
+        self.stdout.write(json.dumps(data, cls=DjangoJSONEncoder, ensure_ascii=False))

@@ -1,7 +1,6 @@
 """What happens to every request and response around the views."""
 
 import re
-from collections.abc import Callable
 from http import HTTPStatus
 from urllib.parse import unquote, urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -18,21 +17,18 @@ from minara_site.access.principal import Principal
 from minara_site.kernel.errors import MinaraError
 from minara_site.kernel.processes.whole_requests import BODY_STATUS
 from minara_site.shell.errors import domain_error, is_machine_path, missing_body, not_allowed, plain_problem, too_large
+from minara_site.web.middleware import Middleware
 from minara_site.web.responses import wants_fragment
 
 LENGTH = re.compile(r"[0-9]{1,18}")
 UPLOADS = {"/ops/import/": (Act.IMPORT_PREVIEW, 64 * 1024 * 1024 + 64 * 1024)}  # a file, and the form around it
-GetResponse = Callable[[HttpRequest], HttpResponse]
 PERMISSIONS_POLICY = ", ".join(
     f"{feature}=()" for feature in ("camera", "display-capture", "geolocation", "microphone", "payment", "usb")
 )
 
 
-class BrowserLanguageMiddleware:
+class BrowserLanguageMiddleware(Middleware):
     """Speaks what the browser asks for until the reader is known: what is refused early is read too."""
-
-    def __init__(self, get_response: GetResponse) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Activate it for this request only; machines get English."""
@@ -45,11 +41,8 @@ class BrowserLanguageMiddleware:
         return response
 
 
-class BodyLimitMiddleware:
+class BodyLimitMiddleware(Middleware):
     """Refuses a body above DATA_UPLOAD_MAX_MEMORY_SIZE before anything reads it (trust W-19); uploads may be larger."""
-
-    def __init__(self, get_response: GetResponse) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Answer 413 by the declared length, without which a body would be read as empty; say why one is missing."""
@@ -63,14 +56,11 @@ class BodyLimitMiddleware:
         return too_large(request) if limit is not None and int(declared) > limit else self.get_response(request)
 
 
-class UploadMiddleware:
+class UploadMiddleware(Middleware):
     """Refuses a large body from who may not upload, before anything of it is read; lets the others' come.
 
     It stands behind the one that knows the caller; the CSRF check, which reads the form, comes after it.
     """
-
-    def __init__(self, get_response: GetResponse) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         act, _limit = UPLOADS.get(request.path, (None, 0))
@@ -84,11 +74,8 @@ class UploadMiddleware:
         return HttpResponse(status=HTTPStatus.CONTINUE) if is_to_come else self.get_response(request)
 
 
-class ReadableMiddleware:
+class ReadableMiddleware(Middleware):
     """Refuses what no view can read: a charset but UTF-8, NUL, which PostgreSQL cannot look up, a broken URL (W-19)."""
-
-    def __init__(self, get_response: GetResponse) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Answer 400 before anything reads query, form or session."""
@@ -111,11 +98,8 @@ def unreadable_part(request: HttpRequest) -> str | None:
     return None
 
 
-class PreferencesMiddleware:
+class PreferencesMiddleware(Middleware):
     """Speaks the reader's language and shows their time zone; machines stay with English and UTC."""
-
-    def __init__(self, get_response: GetResponse) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if is_machine_path(request.path):
@@ -135,11 +119,8 @@ def reader_zone(request: HttpRequest) -> ZoneInfo:
         return ZoneInfo("UTC")
 
 
-class PersonalPageMiddleware:
+class PersonalPageMiddleware(Middleware):
     """Keeps pages out of caches, and lets redirects work under HTMX (trust W-08)."""
-
-    def __init__(self, get_response: GetResponse) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
@@ -153,11 +134,8 @@ class PersonalPageMiddleware:
         return response
 
 
-class DomainErrorMiddleware:
+class DomainErrorMiddleware(Middleware):
     """Turns a MinaraError of a page view and a bare 405 into readable answers; the API maps its own."""
-
-    def __init__(self, get_response: GetResponse) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Pass on; errors are the work of `process_exception`."""

@@ -3,9 +3,10 @@
 from django.utils.translation import gettext as _
 
 from minara_site.access.models import User
+from minara_site.access.users import find_user_id
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.ownership import ALL_OWNERS, Owner
-from minara_site.web.filters import Filter, FilterKind, Rows
+from minara_site.web.filters import Filter, FilterKind, Rows, Text
 
 MAX_OWNERS = 500  # of the filter's choices; any owner can be named in the address
 
@@ -21,13 +22,14 @@ def owner_filter(reader: User, owner: Owner, asked: str) -> Filter:
     choices = {ALL_OWNERS: _("everybody"), **{user.username: user.get_short_name() for user in users}}
     if asked and isinstance(owner, User):
         choices[asked] = owner.get_short_name()
+    return Filter("owner", _("Owner"), FilterKind.ONE, choices=choices, default=reader.username, apply=keep_all)
+
+
+def user_filter(name: str, label: Text) -> Filter:
+    """Return the filter of a list by the user of a name, in the column that has the filter's name."""
+    column = f"{name}_id"
     return Filter(
-        "owner",
-        _("Owner"),
-        FilterKind.ONE,
-        choices=list(choices.items()),
-        default=reader.username,
-        apply=keep_all,
+        name, label, FilterKind.TEXT, apply=lambda rows, text: rows.filter(**{column: find_user_id(text) or 0})
     )
 
 

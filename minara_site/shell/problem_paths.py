@@ -1,19 +1,16 @@
 """Failures that Django itself answers on machine paths, such as 405, as problem documents."""
 
-from collections.abc import Callable
 from http import HTTPStatus
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
 from minara_site.shell.errors import Problem, is_machine_path, json_problem, title_of
+from minara_site.web.middleware import Middleware
 
 
-class MachineProblemMiddleware:
+class MachineProblemMiddleware(Middleware):
     """Rewrites a bare failure under /v1/; the headers that explain it stay."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
 
+from minara_site.access.access_log import log_access
 from minara_site.access.principal import Principal
 from minara_site.kernel import registry
 from minara_site.web.filters import Rows, Text
@@ -89,7 +90,8 @@ class ReviewKind(ABC):
 
     `since` is the column of the rows since when each waits: never null, with an index that ends in the primary key.
     `accept` and `refuse` are the verbs for several items at once; `refuse_needs_reason` says that a refusal does.
-    Without `accepts_together` items of the kind are accepted one by one alone.
+    Without `accepts_together` items of the kind are accepted one by one alone. `read_as` is what the access log calls
+    one that was opened; without it the rows have no owner, and nothing is logged.
     """
 
     name: ClassVar[str]
@@ -100,6 +102,7 @@ class ReviewKind(ABC):
     refuse: ClassVar[Text]
     refuse_needs_reason: ClassVar[bool] = False
     accepts_together: ClassVar[bool] = True
+    read_as: ClassVar[str] = ""
 
     @abstractmethod
     def waiting(self) -> Rows:
@@ -147,8 +150,12 @@ class ReviewKind(ABC):
         """Return the table that the text of a row is read from besides; empty for a row that has its text."""
         return ""
 
-    def log_reading(self, rows: Sequence[Any], *, is_open: bool, principal: Principal, now: datetime) -> None:  # noqa: B027 - rows of the instance have no owner
+    def log_reading(self, rows: Sequence[Any], *, is_open: bool, principal: Principal, now: datetime) -> None:
         """Note in the access log that rows were read: in the list, or one that `is_open`."""
+        if self.read_as:
+            kind, object_id = (self.read_as, str(rows[0].pk)) if is_open else (f"{self.read_as}s", "")
+            owner_ids = {row.owner_id for row in rows} - {None}
+            log_access(principal=principal, owner_ids=owner_ids, kind=kind, object_id=object_id, now=now)
 
 
 def review_kinds() -> dict[str, ReviewKind]:

@@ -4,13 +4,13 @@ A value that a filter does not know is ignored with a notice; nothing in a URL c
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from enum import StrEnum
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import QueryDict
 from django.utils import timezone
 from django.utils.dateparse import parse_date
@@ -22,7 +22,7 @@ from minara_site.kernel.plain_text import storable_problem
 
 Text = str | Promise
 Rows = QuerySet[Any]
-Choices = Sequence[tuple[str, Text]]
+Choices = Sequence[tuple[str, Text]] | Mapping[Any, Text]
 MAX_SEARCH_CHARS = 512
 WHOLE_NUMBER = re.compile("-?[0-9]{1,18}")  # fits the integer columns of both engines
 
@@ -71,9 +71,10 @@ class Filter:
     default: str = ""
     remarks: Callable[[Any], Sequence[str]] = lambda value: ()
 
-    def load_choices(self) -> Choices:
+    def load_choices(self) -> Sequence[tuple[str, Text]]:
         """Return the choices; what apps declare is read when it is asked for."""
-        return self.choices() if callable(self.choices) else self.choices
+        choices = self.choices() if callable(self.choices) else self.choices
+        return list(choices.items()) if isinstance(choices, Mapping) else choices
 
     @property
     def is_addable(self) -> bool:
@@ -113,6 +114,27 @@ class Filter:
         """Return the error that names this filter and the value."""
         text = _("“%(value)s” cannot be used for “%(filter)s” and was ignored.")
         return UnusableValueError(text % {"value": value[:80], "filter": self.label})
+
+
+def search_in(label: Text, *fields: str) -> Filter:
+    """Return the search box over rows that have a text in one of these fields."""
+    return Filter("q", label, FilterKind.SEARCH, apply=lambda rows, text: rows.filter(contains_any(fields, text)))
+
+
+def contains_any(fields: Sequence[str], text: str) -> Q:
+    """Return the condition that one of these fields contains a text, in capitals or not."""
+    return Q(*((f"{field}__icontains", text) for field in fields), _connector=Q.OR)
+
+
+def choice(name: str, label: Text, choices: Choices | Callable[[], Choices], *, lookup: str = "") -> Filter:
+    """Return a filter by any of these choices of a column, which has the filter's name unless told."""
+    return Filter(name, label, FilterKind.CHOICE, lookup or name, choices=choices)
+
+
+def dates(field: str, after: Text, before: Text) -> tuple[Filter, Filter]:
+    """Return the two filters by the time in a column: from a day on, and before a day."""
+    begin = Filter("after", after, FilterKind.DATE, f"{field}__gte")
+    return begin, Filter("before", before, FilterKind.DATE, f"{field}__lt")
 
 
 def read_text(item: Filter, raw: list[str]) -> str:

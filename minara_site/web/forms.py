@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from django import forms
 from django.http import QueryDict
+from django.urls import reverse_lazy
 from django.utils.translation import gettext as _
 
 from minara_site.kernel.errors import Invalid, MinaraError
@@ -26,6 +28,36 @@ def as_field_error() -> Iterator[None]:
         yield
     except Invalid as refusal:
         raise forms.ValidationError([error.message for error in refusal.errors] or refusal.detail) from None
+
+
+class StatementField(forms.CharField):
+    """A text of several lines, kept as it was typed but for the line ends that browsers send.
+
+    The view `count` says how long it is while it is typed; the service judges its length.
+    """
+
+    def __init__(self, *, count: str, max_chars: int, rows: int, **options: Any) -> None:
+        attrs = {
+            "rows": rows,
+            "maxlength": max_chars,
+            "spellcheck": "true",
+            "hx-post": reverse_lazy(count),
+            "hx-trigger": "input changed delay:300ms",
+            "hx-target": "next [data-count]",
+            "hx-swap": "innerHTML",
+            "hx-sync": "this:replace",
+        }
+        super().__init__(widget=forms.Textarea(attrs=attrs), **options)
+
+    def to_python(self, value: Any) -> str:
+        """Return the text with plain line feeds."""
+        return str(super().to_python(value)).replace("\r\n", "\n")
+
+
+def reason_field(label: Any, max_chars: int, help_text: Any = "", *, required: bool = True) -> forms.CharField:
+    """Return the field of a reason: one line that no browser completes."""
+    line = forms.TextInput(attrs={"autocomplete": "off"})
+    return forms.CharField(label=label, required=required, max_length=max_chars, help_text=help_text, widget=line)
 
 
 class WordForm(forms.Form):

@@ -4,8 +4,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from minara_site.kernel.core.assets import AssetClass, AssetGroup
+from minara_site.kernel.market.core import normalise_symbol
 from minara_site.kernel.market.outcome import Direction
-from minara_site.web.filters import Text
+from minara_site.web.filters import Filter, FilterKind, Text
 from minara_site.web.moments import MINUS
 
 DAY_HOURS = 24
@@ -38,6 +39,13 @@ GROUP_LABELS: dict[AssetGroup, Text] = {
     AssetGroup.COMMODITY: gettext_lazy("Commodities"),
     AssetGroup.FOREX: gettext_lazy("Currency pairs"),
 }
+
+
+def symbol_filter(column: str, label: Text) -> Filter:
+    """Return the filter of a list by an asset, however its symbol is written."""
+    return Filter(
+        column, label, FilterKind.TEXT, apply=lambda rows, text: rows.filter(**{column: normalise_symbol(text) or text})
+    )
 
 
 def hours_label(hours: float) -> str:

@@ -5,7 +5,6 @@ token of a one-time link out of the path.
 """
 
 import re
-from collections.abc import Callable
 from http import HTTPStatus
 from uuid import uuid4
 
@@ -13,17 +12,15 @@ import structlog
 from django.http import HttpRequest, HttpResponse
 
 from minara_site.kernel.core.hidden import visible
+from minara_site.web.middleware import Middleware
 
 logger = structlog.get_logger(__name__)
 
 CALLERS_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")  # what the audit log's column holds
 
 
-class RequestLogMiddleware:
+class RequestLogMiddleware(Middleware):
     """Binds the id, answers it, and logs one line for each request that failed."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Take the caller's own id, so that their log and ours meet; a fresh one when it is none."""

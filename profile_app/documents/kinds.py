@@ -44,7 +44,6 @@ class DocumentTextKind(StoredKind):
         return self.url_of(document) if document else ""
 
     def load_texts(self, holds: Mapping[int, Hold]) -> dict[int, HeldText]:
-        """Return the held texts."""
         documents = Document.objects.filter(pk__in=holds).select_related("owner")
         return {each.pk: self.held_text(each, holds[each.pk]) for each in documents}
 
@@ -64,7 +63,6 @@ class DocumentTextKind(StoredKind):
         return dict(lock_documents(ids))
 
     def release(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, now: datetime) -> None:
-        """Put the held texts in force."""
         for object_id, hold in holds.items():
             release_text(rows[object_id], actor=hold.actor, now=now)
 

@@ -3,10 +3,10 @@
 from typing import Any
 
 from django.utils import timezone
-from ninja import Query, Router, Schema
+from ninja import Query, Schema
 from pydantic import Field, JsonValue
 
-from minara_site.access.api_auth import allow
+from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.shell.pages import PageRequest
 from minara_site.web.schemas import Data, OwnerQuery, Strict
@@ -16,7 +16,7 @@ from profile_app.onboarding.services import complete_onboarding
 from profile_app.portrait.core.tags import allowed_values
 from profile_app.portrait.services.profile import open_profile
 
-router = Router(tags=["profile"])
+router = ApiRouter(tags=["profile"])
 
 
 def one_of(question: Question) -> str:
@@ -42,24 +42,14 @@ class OnboardingOut(Schema):
     memoriesWritten: int  # noqa: N815
 
 
-@router.get(
-    "/profile/onboarding",
-    summary="Get the status of the onboarding",
-    auth=allow(Act.PROFILE_READ),
-    response=Data[OnboardingOut],
-)
+@router.get("/profile/onboarding", "Get the status of the onboarding", Act.PROFILE_READ, Data[OnboardingOut])
 def get_status(request: PageRequest, query: Query[OwnerQuery]) -> dict[str, Any]:
     """Say whether it is completed, how many of the four tags are declared, and how many of its memories live."""
     owner = open_profile(principal=request.principal, owner_name=query.owner, now=timezone.now())
     return {"data": get_onboarding_status(owner=owner)}
 
 
-@router.post(
-    "/profile/onboarding",
-    summary="Answer the onboarding",
-    auth=allow(Act.PROFILE_WRITE),
-    response=Data[OnboardingOut],
-)
+@router.post("/profile/onboarding", "Answer the onboarding", Act.PROFILE_WRITE, Data[OnboardingOut])
 def complete(request: PageRequest, payload: OnboardingAnswers) -> dict[str, Any]:
     """Let the answers count: declared tags, and a memory of each. The same answers again change nothing."""
     answers = payload.model_dump(by_alias=True)

@@ -4,11 +4,11 @@ from datetime import datetime
 from typing import Annotated, Any
 
 from django.utils import timezone
-from ninja import Body, Query, Router, Schema, Status
+from ninja import Body, Query, Schema, Status
 from pydantic import Field, JsonValue, StrictBool, StrictInt
 
-from minara_site.access.access_log import log_access
-from minara_site.access.api_auth import allow
+from minara_site.access.access_log import log_access, log_opened
+from minara_site.access.api_auth import ApiRouter
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.kernel.conversations.models import MAX_TIER, MIN_TIER, USUAL_TIER, Session
@@ -20,7 +20,7 @@ from minara_site.web.schemas import Data, Items, OwnerQuery, PageQuery, Strict
 from profile_app.prompt.selectors import get_frozen_prompt, list_sessions, masked_prompt
 from profile_app.prompt.services import end_session, start_session
 
-router = Router(tags=["sessions"])
+router = ApiRouter(tags=["sessions"])
 
 NEWEST = Order("created_at")
 Tier = Annotated[StrictInt, Field(ge=MIN_TIER, le=MAX_TIER)]
@@ -95,12 +95,7 @@ class TurnRecorded(Schema):
     sequence: int
 
 
-@router.post(
-    "/sessions",
-    summary="Start a session and freeze its prompt",
-    auth=allow(Act.PROMPT_READ),
-    response={201: Data[SessionStarted]},
-)
+@router.post("/sessions", "Start a session and freeze its prompt", Act.PROMPT_READ, {201: Data[SessionStarted]})
 def start(request: PageRequest, payload: Body[NewSession | None] = None) -> Status[dict[str, Any]]:
     """Begin a session and freeze its prompt."""
     principal = request.principal
@@ -118,7 +113,7 @@ def start(request: PageRequest, payload: Body[NewSession | None] = None) -> Stat
     )
 
 
-@router.get("/sessions", summary="List sessions", auth=allow(Act.PROMPT_READ), response=Data[Items[SessionOut]])
+@router.get("/sessions", "List sessions", Act.PROMPT_READ, Data[Items[SessionOut]])
 def list_(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
     """List sessions, newest first."""
     principal = request.principal
@@ -129,27 +124,17 @@ def list_(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
     return {"data": {"items": items, "next_cursor": page.next_cursor}}
 
 
-@router.get(
-    "/sessions/{session_id}/prompt",
-    summary="Read the prompt of a session",
-    auth=allow(Act.PROMPT_READ),
-    response=Data[PromptOut],
-)
+@router.get("/sessions/{session_id}/prompt", "Read the prompt of a session", Act.PROMPT_READ, Data[PromptOut])
 def read_prompt(request: PageRequest, session_id: str, query: Query[OwnerQuery]) -> dict[str, Any]:
     """Read a session's prompt: the same bytes until it ends, then 410."""
     principal = request.principal
     snapshot = get_frozen_prompt(owner=principal.reads(Act.PROMPT_READ, query.owner), session_id=session_id)
     owner_id, prompt = snapshot.session.owner_id, snapshot.prompt
-    log_access(principal=principal, owner_ids=[owner_id], kind="prompt", object_id=session_id, now=timezone.now())
+    log_opened(principal, "prompt", session_id, owner_id, now=timezone.now())
     return {"data": prompt if owner_id == principal.owner.pk else masked_prompt(prompt)}
 
 
-@router.post(
-    "/sessions/{session_id}/turns",
-    summary="Record a turn of a session",
-    auth=allow(Act.TURN_WRITE),
-    response={202: Data[TurnRecorded]},
-)
+@router.post("/sessions/{session_id}/turns", "Record a turn of a session", Act.TURN_WRITE, {202: Data[TurnRecorded]})
 def add_turn(request: PageRequest, session_id: str, payload: TurnIn) -> Status[dict[str, Any]]:
     """Record what was said."""
     turn = NewTurn(
@@ -165,12 +150,7 @@ def add_turn(request: PageRequest, session_id: str, payload: TurnIn) -> Status[d
     return Status(202, {"data": stored})
 
 
-@router.post(
-    "/sessions/{session_id}/end",
-    summary="End a session and wipe its prompt",
-    auth=allow(Act.PROMPT_READ),
-    response=Data[SessionOut],
-)
+@router.post("/sessions/{session_id}/end", "End a session and wipe its prompt", Act.PROMPT_READ, Data[SessionOut])
 def end(request: PageRequest, session_id: str) -> dict[str, Any]:
     """End a session and wipe its prompt; ids, hashes and sizes stay."""
     principal = request.principal

@@ -18,7 +18,7 @@ from learning_app.methodologies.selectors import list_injected, methodology_reco
 from minara_site.access.models import User
 from minara_site.kernel.conversations.models import Session
 from minara_site.kernel.conversations.selectors import load_tool_marks
-from minara_site.kernel.core.assets import AssetClass, classify
+from minara_site.kernel.core.assets import classify
 from minara_site.kernel.core.tickers import EntityKind, extract_finance_entities
 from profile_app.portrait.core.sections import CORE_TAGS, only_tags
 from profile_app.portrait.selectors.profile import load_profile
@@ -69,18 +69,13 @@ def suggest_methodologies(*, session: Session, message: str) -> Suggested:
 
     The surest of each come first. A message that names no known asset gets none.
     """
-    rows = list_injected(find_classes(message), owner=session.owner, limit=MAX_METHODOLOGIES)
+    entities = extract_finance_entities(message)
+    classes = (classify(entity.key) for entity in entities if entity.kind is EntityKind.TICKER)
+    rows = list_injected({each for each in classes if each}, owner=session.owner, limit=MAX_METHODOLOGIES)
     used = {tool for row in rows for phase in row.phases or [] for tool in phase["tools_used"]}
     tiers = load_tool_marks(owner_id=session.owner_id).tiers if used else {}
     above = {tool for tool in used if tiers.get(tool, 0) > session.max_tier}
     return Suggested(render_block(rows, above_tier=above), [record_of(row, tiers, above) for row in rows])
-
-
-def find_classes(message: str) -> set[AssetClass]:
-    """Return the classes of the assets that a message names."""
-    entities = extract_finance_entities(message)
-    classes = (classify(entity.key) for entity in entities if entity.kind is EntityKind.TICKER)
-    return {each for each in classes if each}
 
 
 def record_of(row: Methodology, tiers: Mapping[str, int], above: Collection[str]) -> dict[str, Any]:

@@ -3,12 +3,12 @@
 from typing import Annotated, Any
 
 from django.utils import timezone
-from ninja import Query, Router, Schema
+from ninja import Query, Schema
 from pydantic import Field
 
 from learning_app.methodologies.schemas import MethodologyOut, PhaseOut
-from minara_site.access.access_log import log_access
-from minara_site.access.api_auth import allow
+from minara_site.access.access_log import log_opened
+from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.conversations.selectors import get_session
 from minara_site.shell.pages import PageRequest
@@ -16,7 +16,7 @@ from minara_site.web.schemas import Data, OwnerQuery
 from profile_app.portrait.core.tags import TagSource
 from profile_app.prompt.suggestions import load_suggestions
 
-router = Router(tags=["sessions"])
+router = ApiRouter(tags=["sessions"])
 
 MAX_MESSAGE_CHARS = 4_000
 
@@ -109,17 +109,15 @@ class SuggestionsOut(Schema):
 
 @router.get(
     "/sessions/{session_id}/suggestions",
-    summary="Read what is suggested for a message",
-    auth=allow(Act.SUGGESTIONS_READ),
-    response=Data[SuggestionsOut],
+    "Read what is suggested for a message",
+    Act.SUGGESTIONS_READ,
+    Data[SuggestionsOut],
 )
 def read(request: PageRequest, session_id: str, query: Query[SuggestionsQuery]) -> dict[str, Any]:
     """Read what may help with a message. Suggestions allow nothing that the session does not allow."""
     principal = request.principal
     session = get_session(owner=principal.reads(Act.SUGGESTIONS_READ, query.owner), session_id=session_id)
-    log_access(
-        principal=principal, owner_ids=[session.owner_id], kind="prompt", object_id=session_id, now=timezone.now()
-    )
+    log_opened(principal, "prompt", session_id, session.owner_id, now=timezone.now())
     suggested = load_suggestions(
         session=session, message=query.message, reader=principal.owner, actor=principal.actor, now=timezone.now()
     )

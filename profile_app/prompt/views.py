@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from memory_app.memories.selectors import find_hard_constraints
 from memory_app.snapshot.core import LeftOut
 from memory_app.snapshot.selectors import count_writes_since
-from minara_site.access.access_log import log_access
+from minara_site.access.access_log import log_opened
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import NotFound
@@ -111,13 +111,7 @@ def read_url(request: PageRequest) -> Reading:
 def record_access(request: PageRequest, reading: Reading) -> None:
     """Keep that an operator looked at somebody else's prompt."""
     object_id = reading.snapshot.pk if reading.snapshot and reading.show is not Show.NOW else ""
-    log_access(
-        principal=request.principal,
-        owner_ids=[reading.owner.pk],
-        kind="prompt",
-        object_id=object_id,
-        now=timezone.now(),
-    )
+    log_opened(request.principal, "prompt", object_id, reading.owner.pk, now=timezone.now())
 
 
 def frame_context(request: PageRequest, reading: Reading) -> dict[str, Any]:

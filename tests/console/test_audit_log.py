@@ -17,12 +17,13 @@ from django.utils import timezone
 from minara_site.access.keys.services import create_key
 from minara_site.access.policy import Scope
 from minara_site.console.audit_log import export
-from minara_site.console.audit_log.pages import by_actor, by_owner, by_request
+from minara_site.console.audit_log.pages import by_actor, by_request
 from minara_site.kernel.audit_log import tasks
 from minara_site.kernel.audit_log.models import AuditEntry, AuditSeal
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.jobs import queue, runner
 from minara_site.kernel.jobs.models import JobRun, RunState
+from minara_site.shell.owners import user_filter
 from tests.kernel.audit_log.conftest import tamper  # noqa: F401 - a fixture
 from tests.kit.page import text_of
 from tests.kit.tables import table
@@ -120,7 +121,7 @@ class TestList:
             (lambda rows: rows, "audit_log_newest"),
             (lambda rows: by_actor(rows, "key:abcd1234"), "audit_log_actor_newest"),
             (lambda rows: by_request(rows, "req-1"), "audit_log_request"),
-            (lambda rows: by_owner(rows, "ana"), "audit_log_owner_newest"),
+            (lambda rows: user_filter("owner", "Owner").narrow(rows, "ana"), "audit_log_owner_newest"),
             (lambda rows: rows.filter(tool_call__in=("memory_write",)), "audit_log_tool"),
         ],
     )

@@ -13,7 +13,7 @@ from learning_app.audit.selectors import findings_of
 from learning_app.audit.texts import BAND_LABELS
 from minara_site.access.actors import name_actors
 from minara_site.access.models import User
-from minara_site.web.filters import Filter, FilterKind
+from minara_site.web.filters import choice, dates
 from minara_site.web.lists import Column, Empty, ListSpec, by_time
 
 PASSES = ListSpec(
@@ -30,15 +30,8 @@ PASSES = ListSpec(
     ),
     sorts=by_time("created_at"),
     filters=(
-        Filter(
-            "band",
-            gettext_lazy("Band"),
-            FilterKind.CHOICE,
-            "band",
-            choices=[(each, BAND_LABELS[each]) for each in Band],
-        ),
-        Filter("after", gettext_lazy("After"), FilterKind.DATE, lookup="created_at__gte"),
-        Filter("before", gettext_lazy("Before"), FilterKind.DATE, lookup="created_at__lt"),
+        choice("band", gettext_lazy("Band"), [(each, BAND_LABELS[each]) for each in Band]),
+        *dates("created_at", gettext_lazy("After"), gettext_lazy("Before")),
     ),
     has_actions=False,
     empty=Empty(

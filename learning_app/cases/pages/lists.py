@@ -9,13 +9,11 @@ from learning_app.cases.pages.labels import OUTCOMES, SHAPES
 from learning_app.cases.selectors import list_rows, search_cases
 from learning_app.vocabulary import OutcomeState
 from minara_site.access.policy import Act
-from minara_site.kernel.market.core import normalise_symbol
 from minara_site.kernel.market.outcome import Direction, change_pct
 from minara_site.shell.lists import OwnedList
-from minara_site.web.filters import Filter, FilterKind, Text
-from minara_site.web.keyset import Order
-from minara_site.web.lists import Column, Empty, ListSpec, Sort
-from minara_site.web.market_labels import DIRECTIONS, pnl_label, tone_of
+from minara_site.web.filters import Filter, FilterKind, Text, choice, dates
+from minara_site.web.lists import Column, Empty, ListSpec, by_time
+from minara_site.web.market_labels import DIRECTIONS, pnl_label, symbol_filter, tone_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +63,10 @@ class CaseRow:
 
 FILTERS = (
     Filter("q", _("Find by id, trade, asset or day"), FilterKind.SEARCH, apply=search_cases),
-    Filter("outcome", _("Outcome"), FilterKind.CHOICE, lookup="outcome_state", choices=list(OUTCOMES.items())),
-    Filter(
-        "asset", _("Asset"), FilterKind.TEXT, apply=lambda rows, text: rows.filter(asset=normalise_symbol(text) or text)
-    ),
+    choice("outcome", _("Outcome"), OUTCOMES, lookup="outcome_state"),
+    symbol_filter("asset", _("Asset")),
     Filter("trade", _("Id of the trade"), FilterKind.TEXT, lookup="trade_ref"),
-    Filter("after", _("Decided from"), FilterKind.DATE, lookup="decided_at__gte"),
-    Filter("before", _("Decided before"), FilterKind.DATE, lookup="decided_at__lt"),
+    *dates("decided_at", _("Decided from"), _("Decided before")),
 )
 CASES = OwnedList(
     spec=ListSpec(
@@ -89,10 +84,7 @@ CASES = OwnedList(
             Column(_("Move"), numeric=True),
             Column(_("Hints"), numeric=True),
         ),
-        sorts=(
-            Sort("newest", _("newest first"), Order("decided_at")),
-            Sort("oldest", _("oldest first"), Order("decided_at", descending=False)),
-        ),
+        sorts=by_time("decided_at"),
         has_actions=False,
         empty=Empty(
             "case",

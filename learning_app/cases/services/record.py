@@ -86,6 +86,7 @@ def build_case(
     hinted = find_hinted(draft.hints)
     hours = find_horizon(draft.horizon_hours, hinted)
     decided_at = clean_moment(draft.decided_at, now=now)
+    shown = "\n".join([*sorted(row.uid for row in hinted), render_block(hinted)])
     case = TradingCase(
         owner_id=owner_id,
         asset=symbol,
@@ -95,7 +96,7 @@ def build_case(
         decided_at=decided_at,
         window_ends_at=decided_at + timedelta(hours=hours),
         trade_ref=clean_text(draft.trade_ref, field="trade_ref", max_chars=MAX_REF_CHARS, min_chars=0),
-        hint_hash=hash_hints(hinted),
+        hint_hash=hashlib.sha256(shown.encode()).hexdigest(),
         backdated=not is_replay and now - decided_at > BACKDATED,
         actor=actor,
         origin=origin,
@@ -143,12 +144,6 @@ def clean_moment(decided_at: datetime | None, *, now: datetime) -> datetime:
 def wrong(field: str, problem: str) -> Invalid:
     """Return the refusal of a field."""
     return Invalid(problem, errors=(FieldError(field, problem),))
-
-
-def hash_hints(hinted: Sequence[Methodology]) -> str:
-    """Return the SHA-256 of the sorted ids and the block that shows these methodologies, as 64 hex digits."""
-    shown = "\n".join([*sorted(row.uid for row in hinted), render_block(hinted)])
-    return hashlib.sha256(shown.encode()).hexdigest()
 
 
 def build_hints(case: TradingCase, hinted: Sequence[Methodology], *, has_prices: bool) -> list[CaseHint]:

@@ -13,12 +13,10 @@ from learning_app.institution.pages.labels import RATINGS, STATES, WINDOWS
 from learning_app.institution.selectors import list_rows
 from learning_app.vocabulary import InstitutionState, LadderWindow, OutcomeState, Rating
 from minara_site.access.policy import Act
-from minara_site.kernel.market.core import normalise_symbol
 from minara_site.shell.lists import OwnedList
-from minara_site.web.filters import Filter, FilterKind, Text
-from minara_site.web.keyset import Order
-from minara_site.web.lists import Column, Empty, ListSpec, Sort
-from minara_site.web.market_labels import pnl_label, tone_of
+from minara_site.web.filters import Text, choice, dates
+from minara_site.web.lists import Column, Empty, ListSpec, by_time
+from minara_site.web.market_labels import pnl_label, symbol_filter, tone_of
 from minara_site.web.moments import cost_label
 
 SHAPES_OF_RUNS = {InstitutionState.DONE: "active"}
@@ -103,16 +101,10 @@ class RungRow:
 
 
 FILTERS = (
-    Filter(
-        "ticker",
-        _("Ticker"),
-        FilterKind.TEXT,
-        apply=lambda rows, text: rows.filter(ticker=normalise_symbol(text) or text),
-    ),
-    Filter("state", _("State"), FilterKind.CHOICE, lookup="state", choices=list(STATES.items())),
-    Filter("rating", _("Decision"), FilterKind.CHOICE, lookup="rating", choices=list(RATINGS.items())),
-    Filter("after", _("Requested from"), FilterKind.DATE, lookup="created_at__gte"),
-    Filter("before", _("Requested before"), FilterKind.DATE, lookup="created_at__lt"),
+    symbol_filter("ticker", _("Ticker")),
+    choice("state", _("State"), STATES),
+    choice("rating", _("Decision"), RATINGS),
+    *dates("created_at", _("Requested from"), _("Requested before")),
 )
 
 
@@ -137,10 +129,7 @@ RUNS = OwnedList(
             Column(_("Cost"), numeric=True),
             Column(_("Requested"), sorts=("newest", "oldest"), numeric=True),
         ),
-        sorts=(
-            Sort("newest", _("newest first"), Order("created_at")),
-            Sort("oldest", _("oldest first"), Order("created_at", descending=False)),
-        ),
+        sorts=by_time("created_at"),
         has_actions=False,
         empty=Empty(
             "method",

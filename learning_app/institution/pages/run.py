@@ -99,15 +99,6 @@ def shape_fields(fields: Mapping[str, Any]) -> Iterator[FieldView]:
             yield FieldView(label, code=f"{value:.2f}" if isinstance(value, float) else str(value))
 
 
-def shape_phases(run: InstitutionRun) -> list[PhaseView]:
-    """Return the six phases, each with what its roles said so far. No query."""
-    said = [OutputView(output) for output in run.outputs.all()]
-    return [
-        PhaseView(PHASES[phase], number, [each for each in said if each.output.phase == phase])
-        for number, phase in enumerate(InstitutionPhase, 1)
-    ]
-
-
 def shape_cited(run: InstitutionRun, principal: Principal) -> list[CitedRow]:
     """Return the methodologies that a decision cites. Two queries."""
     counted = list_counted(run)
@@ -137,11 +128,6 @@ def credit_label(run: InstitutionRun, method: Methodology, windows: Sequence[str
     return _("counts once a window is scored")
 
 
-def shape_ladder(run: InstitutionRun) -> list[tuple[RungRow, Text]]:
-    """Return the standard windows with their questions. No query."""
-    return [(RungRow(rung), QUESTIONS[LadderWindow(rung.window)]) for rung in run.reflections.all()]
-
-
 def choose_rung(run: InstitutionRun, asked: str) -> InstitutionReflection | None:
     """Return the window that the chart shows: the asked one, else the last scored one, else the first; None without."""
     rungs = list(run.reflections.all())
@@ -163,19 +149,23 @@ def page_context(run: InstitutionRun, principal: Principal, *, window: str, now:
     """Return everything that the page of a run shows this reader."""
     rung, inputs = choose_rung(run, window), run.inputs or {}
     snapshots = InstitutionReflection.objects.filter(run=run).exclude(window__in=list(DAYS)).order_by("-due_at", "-pk")
+    said = [OutputView(output) for output in run.outputs.all()]
     return {
         "title": _("Institution run on %(ticker)s") % {"ticker": run.ticker},
         "run": run,
         "row": InstitutionRow(run),
         "is_own": run.owner_id == principal.owner.pk,
-        "phases": shape_phases(run),
+        "phases": [
+            PhaseView(PHASES[phase], number, [each for each in said if each.output.phase == phase])
+            for number, phase in enumerate(InstitutionPhase, 1)
+        ],
         "roles": len(POSITIONS),
         "retrospect": inputs.get("retrospect"),
         "missing": [MISSING_TEXTS[MissingInput(each)] for each in inputs.get("missing", [])],
         "shown": len(inputs.get("methods", [])),
         "cases": list(shape_fields(run.cases or {})),
         "cited": shape_cited(run, principal),
-        "ladder": shape_ladder(run),
+        "ladder": [(RungRow(rung), QUESTIONS[LadderWindow(rung.window)]) for rung in run.reflections.all()],
         "snapshots": [(RungRow(each), QUESTIONS[LadderWindow(each.window)]) for each in snapshots[:MAX_SNAPSHOTS]],
         "rung": rung,
         "chart": load_chart(run, rung, now=now),

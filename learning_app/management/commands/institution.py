@@ -1,6 +1,5 @@
 """`minara institution run TICKER` and `minara institution reflect`. Shapes: the contract; source: S2."""
 
-import json
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -8,7 +7,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
-from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -107,13 +105,11 @@ class Command(OwnerCommand):
         if options["json"]:
             self.say_json([reflection_record(each) for each in found])
         for each in () if options["json"] else found:
-            self.stdout.write(line_of(each))
+            change = "" if each.pnl_pct is None else f"{each.pnl_pct:+.2f} %"
+            state = _("no price") if each.outcome_state == OutcomeState.PENDING else each.outcome_state
+            self.stdout.write(f"{each.run.uid}  {each.run.ticker:<10} {each.run.rating:<4}  {state:<14} {change}")
         if not found and not options["json"]:
             self.stdout.write(_("There are no decisions to look back at."))
-
-    def say_json(self, data: Any) -> None:
-        """Print JSON."""
-        self.stdout.write(json.dumps(data, cls=DjangoJSONEncoder, ensure_ascii=False))
 
 
 def read_moment(text: str, *, now: datetime) -> datetime:
@@ -139,10 +135,3 @@ def reflection_record(each: InstitutionReflection) -> dict[str, Any]:
         "score": score,
         "pnl_pct": each.pnl_pct,
     }
-
-
-def line_of(each: InstitutionReflection) -> str:
-    """Return a look back as one line."""
-    change = "" if each.pnl_pct is None else f"{each.pnl_pct:+.2f} %"
-    state = _("no price") if each.outcome_state == OutcomeState.PENDING else each.outcome_state
-    return f"{each.run.uid}  {each.run.ticker:<10} {each.run.rating:<4}  {state:<14} {change}"

@@ -1,13 +1,11 @@
 """`minara preferences list/approve/reject`. Shapes: the contract; hard constraints: trust R-19, screens U-20."""
 
-import json
 import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import CommandParser
-from django.core.serializers.json import DjangoJSONEncoder
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -114,10 +112,6 @@ class Command(OwnerCommand):
             self.say_json(preference_record(row))
         else:
             self.stdout.write(line_of(row))
-
-    def say_json(self, data: Any) -> None:
-        """Print JSON."""
-        self.stdout.write(json.dumps(data, cls=DjangoJSONEncoder, ensure_ascii=False))
 
 
 def line_of(row: Preference) -> str:

@@ -13,7 +13,7 @@ from learning_app.vocabulary import LifecycleKind
 from minara_site.access.actors import name_actors
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
-from minara_site.web.filters import Filter, FilterKind, Text
+from minara_site.web.filters import Text, choice
 from minara_site.web.keyset import Order
 from minara_site.web.lists import Column, Empty, ListSpec, Sort
 
@@ -33,13 +33,7 @@ EVENTS = ListSpec(
         Sort("oldest", gettext_lazy("oldest first"), Order(descending=False)),
     ),
     filters=(
-        Filter(
-            "kind",
-            gettext_lazy("What happened"),
-            FilterKind.CHOICE,
-            lookup="kind",
-            choices=[(kind.value, label) for kind, label in LIFECYCLE.items()],
-        ),
+        choice("kind", gettext_lazy("What happened"), [(kind.value, label) for kind, label in LIFECYCLE.items()]),
     ),
     has_actions=False,
     empty=Empty("log", gettext_lazy("Nothing happened yet"), gettext_lazy("Every change is listed here, for good.")),

@@ -4,7 +4,6 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from django.conf import settings
-from django.db.models import Q
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -25,7 +24,7 @@ from minara_site.kernel.core.vocabulary import IMPORT_ORIGIN, IMPORTED, Source
 from minara_site.kernel.counts import RowCount, count_each
 from minara_site.kernel.guard.selectors import find_refused
 from minara_site.kernel.market.outcome import Direction
-from minara_site.web.filters import Filter, FilterKind, Rows, Text
+from minara_site.web.filters import Filter, FilterKind, Rows, Text, choice, search_in
 from minara_site.web.keyset import Order
 from minara_site.web.lists import BulkAction, Column, Empty, ListSpec, Sort
 from minara_site.web.market_labels import CLASS_LABELS, DIRECTIONS, GROUP_LABELS
@@ -66,12 +65,7 @@ METHODOLOGIES = ListSpec(
         Sort("used", gettext_lazy("most used first"), Order("times_used")),
     ),
     filters=(
-        Filter(
-            "q",
-            gettext_lazy("Search name and text"),
-            FilterKind.SEARCH,
-            apply=lambda rows, text: rows.filter(Q(name__icontains=text) | Q(methodology__icontains=text)),
-        ),
+        search_in(gettext_lazy("Search name and text"), "name", "methodology"),
         Filter(
             "state",
             gettext_lazy("State"),
@@ -80,27 +74,9 @@ METHODOLOGIES = ListSpec(
             default=ALL,
             apply=lambda rows, name: TABS[name][1](rows),  # type: ignore[arg-type]
         ),
-        Filter(
-            "group",
-            gettext_lazy("Asset group"),
-            FilterKind.CHOICE,
-            choices=list(GROUP_LABELS.items()),
-            apply=in_groups,
-        ),
-        Filter(
-            "class",
-            gettext_lazy("Asset class"),
-            FilterKind.CHOICE,
-            lookup="asset_class",
-            choices=list(CLASS_LABELS.items()),
-        ),
-        Filter(
-            "direction",
-            gettext_lazy("Direction"),
-            FilterKind.CHOICE,
-            lookup="direction",
-            choices=list(DIRECTIONS.items()),
-        ),
+        Filter("group", gettext_lazy("Asset group"), FilterKind.CHOICE, choices=GROUP_LABELS, apply=in_groups),
+        choice("class", gettext_lazy("Asset class"), CLASS_LABELS, lookup="asset_class"),
+        choice("direction", gettext_lazy("Direction"), DIRECTIONS),
     ),
     bulk=(BulkAction("quarantine", gettext_lazy("Quarantine"), "held", "q", act=Act.METHODOLOGY_DECIDE),),
     bulk_url="methodologies:bulk",

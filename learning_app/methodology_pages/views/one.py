@@ -27,15 +27,10 @@ TEMPLATE = "learning_app/methodologies/one.html"
 @page(Act.METHODOLOGIES_READ)
 def methodology_page(request: PageRequest, uid: str) -> HttpResponse:
     """Show one methodology; to HTMX its lifecycle alone. What the guard holds is for operators."""
-    row = find_row(request, uid)
+    row = get_methodology(uid) if request.principal.may(Act.METHODOLOGY_DECIDE) else get_readable(uid)
     found = load_page(EVENTS, request, LifecycleEvent.objects.filter(methodology=row))
     context = {} if wants_fragment(request) else context_of(request, row)
     return render_list(request, TEMPLATE, found.with_rows(shape_events(found.rows, request.principal)), context)
-
-
-def find_row(request: PageRequest, uid: str) -> Methodology:
-    """Return what this reader may read. Raises NotFound."""
-    return get_methodology(uid) if request.principal.may(Act.METHODOLOGY_DECIDE) else get_readable(uid)
 
 
 def context_of(request: PageRequest, row: Methodology, form: ReasonForm | None = None) -> dict[str, Any]:

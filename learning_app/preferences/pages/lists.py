@@ -18,7 +18,7 @@ from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.guard.selectors import find_refused
 from minara_site.shell.lists import OwnedList
 from minara_site.web.badges import SOURCES as BADGES
-from minara_site.web.filters import Filter, FilterKind, Rows, Text
+from minara_site.web.filters import Filter, FilterKind, Rows, Text, choice, search_in
 from minara_site.web.lists import BulkAction, Column, Empty, ListSpec, by_time
 
 ACTIVE = PreferenceState.ACTIVE
@@ -117,14 +117,7 @@ def in_state(rows: Rows, state: str) -> Rows:
     return rows.filter(state=state)
 
 
-STATE = Filter(
-    "state",
-    _("State"),
-    FilterKind.TABS,
-    choices=list(STATES.items()),
-    default=PreferenceState.PROPOSED,
-    apply=in_state,
-)
+STATE = Filter("state", _("State"), FilterKind.TABS, choices=STATES, default=PreferenceState.PROPOSED, apply=in_state)
 REJECT = BulkAction("reject", _("Reject"), "x", key="r", act=Act.PREFERENCE_DECIDE)
 PREFERENCES = OwnedList(
     spec=ListSpec(
@@ -140,22 +133,11 @@ PREFERENCES = OwnedList(
         ),
         sorts=by_time("created_at"),
         filters=(
-            Filter(
-                "q",
-                _("Search preferences"),
-                FilterKind.SEARCH,
-                apply=lambda rows, text: rows.filter(statement__icontains=text),
-            ),
+            search_in(_("Search preferences"), "statement"),
             STATE,
-            Filter("dimension", _("About"), FilterKind.CHOICE, lookup="dimension", choices=list(DIMENSIONS.items())),
-            Filter("kind", _("Kind"), FilterKind.CHOICE, lookup="kind", choices=list(KINDS.items())),
-            Filter(
-                "source",
-                _("Source"),
-                FilterKind.CHOICE,
-                lookup="source",
-                choices=[(source, BADGES[badge].word) for source, badge in SOURCES.items()],
-            ),
+            choice("dimension", _("About"), DIMENSIONS),
+            choice("kind", _("Kind"), KINDS),
+            choice("source", _("Source"), [(source, BADGES[badge].word) for source, badge in SOURCES.items()]),
         ),
         bulk=(REJECT,),
         bulk_url="preferences:bulk",

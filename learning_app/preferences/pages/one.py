@@ -61,7 +61,7 @@ def page_context(row: Preference, principal: Principal) -> dict[str, Any]:
     """Return what the page of one preference shows its reader. Nine queries at most."""
     [shown] = shape_rows([row], principal.owner)
     history = shape_history(row, principal.owner)
-    before = masked_before(row, principal.owner)
+    before = row.statement_before if row.owner_id == principal.owner.pk else mask(row.statement_before)
     return {
         "title": _("Preference %(id)d") % {"id": row.pk},
         "shown": shown,
@@ -94,11 +94,6 @@ def said_in(message: str, *, is_own: bool) -> str:
     """Return the beginning of what a user wrote, without secrets for another reader."""
     text = message if is_own else mask(redact_text(message))
     return text if len(text) <= MAX_SAID_CHARS else f"{text[:MAX_SAID_CHARS]}…"
-
-
-def masked_before(row: Preference, reader: User) -> str:
-    """Return what it said before its last decision, as this person may see it; empty where that changed no words."""
-    return row.statement_before if row.owner_id == reader.pk else mask(row.statement_before)
 
 
 def read_by_agents(row: Preference, shown: PreferenceRow) -> AgentReads:

@@ -209,7 +209,10 @@ def decide(
         if statement is not None:
             edit(row, statement)
         if typed is not None:
-            check_typed(row, typed)
+            value = typed_value_of(row.statement, row.dimension)
+            if typed.strip().casefold() != value.casefold():
+                problem = _("Type exactly: %(value)s") % {"value": value}
+                raise Invalid(problem, code="typed_value", errors=(FieldError("typed", problem),))
         set_state(row, state, reason=reason, actor=actor, now=now, is_owners_act=typed is not None)
     return store(rows, act=act, was_active=state is ARCHIVED, actor=actor, now=now)
 
@@ -284,14 +287,6 @@ def only_its_owner() -> Refused:
     """Return the refusal of a hard constraint."""
     detail = _("Only its owner activates or archives a hard constraint, on its page after a fresh sign-in.")
     return Refused(detail, code="hard_constraint")
-
-
-def check_typed(row: Preference, typed: str) -> None:
-    """Raise Invalid unless this is what its owner types to confirm."""
-    value = typed_value_of(row.statement, row.dimension)
-    if typed.strip().casefold() != value.casefold():
-        problem = _("Type exactly: %(value)s") % {"value": value}
-        raise Invalid(problem, code="typed_value", errors=(FieldError("typed", problem),))
 
 
 def edit(row: Preference, statement: str) -> None:

@@ -18,7 +18,7 @@ from learning_app.preferences.pages.one import page_context
 from learning_app.preferences.selectors import get_preference
 from learning_app.preferences.services.decide import approve, archive, only_its_owner, reject, undo_decision
 from learning_app.vocabulary import PreferenceState
-from minara_site.access.access_log import log_access
+from minara_site.access.access_log import log_opened
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Conflict, Invalid, Refused
 from minara_site.kernel.plain_text import parse_number
@@ -106,10 +106,7 @@ def open_one(request: PageRequest, act: Act, preference_id: int) -> Preference:
     """Return a preference that this reader reaches, and log the look at somebody else's. Raises NotFound."""
     principal = request.principal
     row = get_preference(owner=principal.reaches(act), preference_id=preference_id)
-    object_id = str(row.pk)
-    log_access(
-        principal=principal, owner_ids=[row.owner_id], kind="preference", object_id=object_id, now=timezone.now()
-    )
+    log_opened(principal, "preference", row.pk, row.owner_id, now=timezone.now())
     return row
 
 

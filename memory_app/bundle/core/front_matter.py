@@ -101,20 +101,15 @@ def parse_fields(head: bytes) -> dict[str, Any]:
     """Return the fields of front matter. Raises UnusableError."""
     try:
         events = yaml.parse(decode(head), Loader=_LOADER)
-        value = read_one(events)
+        values = [read_node(event, events, depth=1) for event in events if isinstance(event, yaml.NodeEvent)]
+        if len(values) != 1:
+            raise UnusableError(Reason.NOT_YAML)
+        value = values[0]
     except (yaml.YAMLError, ValueError):
         raise UnusableError(Reason.NOT_YAML) from None
     if not isinstance(value, dict):
         raise UnusableError(Reason.NO_FRONT_MATTER)
     return value
-
-
-def read_one(events: Iterator[yaml.Event]) -> Any:
-    """Return the value of a stream that holds one document. Raises UnusableError."""
-    values = [read_node(event, events, depth=1) for event in events if isinstance(event, yaml.NodeEvent)]
-    if len(values) != 1:
-        raise UnusableError(Reason.NOT_YAML)
-    return values[0]
 
 
 def read_node(event: yaml.Event, events: Iterator[yaml.Event], *, depth: int) -> Any:

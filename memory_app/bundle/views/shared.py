@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 
 from memory_app.bundle.models import BundleTransfer, Direction
 from memory_app.bundle.pages import TransferRow, list_transfers, shape, spec_for
-from minara_site.access.access_log import log_access
+from minara_site.access.access_log import log_access, log_opened
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import NotFound
@@ -44,13 +44,7 @@ def load_one(request: PageRequest, act: Act, direction: Direction, transfer_id: 
     transfer = list_transfers(request.principal.reaches(act), direction).filter(pk=transfer_id).first()
     if transfer is None:
         raise NotFound(_("There is no such transfer."))
-    log_access(
-        principal=request.principal,
-        owner_ids=[transfer.owner_id],
-        kind="transfer",
-        object_id=str(transfer.pk),
-        now=timezone.now(),
-    )
+    log_opened(request.principal, "transfer", transfer.pk, transfer.owner_id, now=timezone.now())
     return transfer
 
 

@@ -32,9 +32,16 @@ def instance_section(scope: ReportScope) -> Section:
     """Return how the instance is."""
     kinds = [kind.waiting() for kind in review_kinds().values()]
     workers, queued, late, failed, *reviews = scope.count(workers_seen(now=scope.now), *runs_to_count(scope), *kinds)
+    versions = read_versions()
+    applied = MigrationRecorder(connections[DEFAULT_DB_ALIAS]).migration_qs.values_list("app", "name")
+    waiting = len(MigrationLoader(None).graph.nodes.keys() - set(applied))
+    hint = _("Run: minara migrate")
     lines = (
-        *version_lines(),
-        migration_line(),
+        *(
+            Line("minara", _("Minara"), words=versions.minara, is_public=True),
+            Line("database", _("Database"), words=versions.database, is_public=True),
+        ),
+        line_of_problems("migrations_waiting", _("Migrations that wait"), waiting, hint),
         worker_line(is_seen=workers.number > 0),
         models_line(),
         *queue_lines(queued, late, failed),
@@ -45,23 +52,6 @@ def instance_section(scope: ReportScope) -> Section:
         *price_lines(scope),
     )
     return Section("house", _("Instance"), lines)
-
-
-def version_lines() -> tuple[Line, ...]:
-    """Return what runs."""
-    versions = read_versions()
-    return (
-        Line("minara", _("Minara"), words=versions.minara, is_public=True),
-        Line("database", _("Database"), words=versions.database, is_public=True),
-    )
-
-
-def migration_line() -> Line:
-    """Return how many migrations wait. One query."""
-    applied = MigrationRecorder(connections[DEFAULT_DB_ALIAS]).migration_qs.values_list("app", "name")
-    waiting = len(MigrationLoader(None).graph.nodes.keys() - set(applied))
-    hint = _("Run: minara migrate")
-    return line_of_problems("migrations_waiting", _("Migrations that wait"), waiting, hint)
 
 
 def worker_line(*, is_seen: bool) -> Line:

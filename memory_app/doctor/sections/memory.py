@@ -86,9 +86,13 @@ def memory_section(scope: ReportScope) -> Section:
         Hold.objects.open(),
         *(Memory.objects.filter(**condition) for condition in out_of_date()),
     )
+    counts = counted.tally(lambda group: group.category)
     lines = (
         *state_lines(counted),
-        *category_lines(counted),
+        *[
+            Line(f"category_{name}", _("Category %(name)s") % {"name": name}, counts[name], is_exact=counted.is_exact)
+            for name in Category
+        ],
         *embedding_lines(counted),
         *fact_lines(counted),
         line_of("fact_conflicts_open", _("Contradictions that wait for a decision"), conflicts),
@@ -132,15 +136,6 @@ def state_lines(counted: MemoryCounts) -> tuple[Line, ...]:
             hint=hint,
         ),
     )
-
-
-def category_lines(counted: MemoryCounts) -> list[Line]:
-    """Return how many live memories each category has."""
-    counts = counted.tally(lambda group: group.category)
-    return [
-        Line(f"category_{name}", _("Category %(name)s") % {"name": name}, counts[name], is_exact=counted.is_exact)
-        for name in Category
-    ]
 
 
 def embedding_lines(counted: MemoryCounts) -> list[Line]:

@@ -10,7 +10,7 @@ from memory_app.index.selectors import limited, narrow
 from memory_app.memories.core import FactState
 from minara_site.access.policy import Act
 from minara_site.shell.lists import OwnedList
-from minara_site.web.filters import Filter, FilterKind
+from minara_site.web.filters import Filter, FilterKind, choice
 from minara_site.web.lists import Column, Empty, ListSpec, by_time
 
 FACTS = ListSpec(
@@ -25,14 +25,7 @@ FACTS = ListSpec(
     ),
     sorts=by_time("updated_at"),
     filters=(
-        Filter(
-            "state",
-            _("State"),
-            FilterKind.TABS,
-            lookup="fact_state",
-            choices=list(STATES.items()),
-            default=FactState.SETTLED,
-        ),
+        Filter("state", _("State"), FilterKind.TABS, lookup="fact_state", choices=STATES, default=FactState.SETTLED),
     ),
     empty=Empty(
         "fact",
@@ -69,7 +62,7 @@ EVENTS_DECIDED = ListSpec(
         Column(_("When"), sorts=("newest", "oldest"), numeric=True),
     ),
     sorts=by_time("at"),
-    filters=(Filter("kind", _("Decision"), FilterKind.CHOICE, lookup="kind", choices=list(EVENTS.items())),),
+    filters=(choice("kind", _("Decision"), EVENTS),),
     empty=Empty(
         "log",
         _("Nothing was decided yet"),

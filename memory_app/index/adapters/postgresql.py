@@ -18,9 +18,9 @@ from memory_app.index.adapters.sql import (
     TIME_LIMIT_SECONDS,
     SearchTooSlow,
     Sql,
+    SqlSearch,
     conditions,
     facts_of,
-    kept_ids,
     owned,
     total_of,
     unworded,
@@ -70,11 +70,8 @@ STALE = """
 """
 
 
-class PostgresqlSearch:
+class PostgresqlSearch(SqlSearch):
     """The search of a PostgreSQL database."""
-
-    def __init__(self, connection: BaseDatabaseWrapper) -> None:
-        self.connection = connection
 
     def match(self, request: SearchRequest, *, most: int, is_checked: bool) -> Matches:
         """Return at most `most` matches, newest first or in no order.
@@ -121,12 +118,6 @@ class PostgresqlSearch:
         """Return what the hits show of these memories, by id; what the request does not allow is left out."""
         return {row[0]: Facts(*row) for row in self.rows(facts_of(self.connection, ids, request, "{}"))}
 
-    def rows(self, query: Sql) -> list[tuple[Any, ...]]:
-        """Run a query."""
-        with self.connection.cursor() as cursor:
-            cursor.execute(*query)
-            return list(cursor.fetchall())
-
     def write(self, documents: Sequence[Document]) -> None:
         """Insert the documents or bring them up to date; unchanged ones are not touched."""
         rows = [
@@ -144,13 +135,7 @@ class PostgresqlSearch:
         with self.connection.cursor() as cursor:
             cursor.executemany(UPSERT, rows)
 
-    def kept(self, request: SearchRequest, node: Node | None) -> set[int]:
-        """Return the ids that the request allows, whatever their words; a `node` they must match."""
-        matching = None if node is None else self.matching(request.owner_id, node)
-        return {row[0] for row in self.rows(kept_ids(self.connection, request, matching))}
-
     def matching(self, owner_id: int | None, node: Node, kind: Kind = Kind.MEMORY) -> Sql:
-        """Return the query for the ids of an owner's rows of a kind that match, live or not."""
         own, values = owned(owner_id)
         statement = f"SELECT d.object_id {INDEX} WHERE d.words @@ %s::tsquery AND d.kind = '{kind}' AND {own}"
         return statement, [match_expression(owner_id, node, kind=kind), *values]

@@ -2,6 +2,7 @@
 
 # ruff: noqa: S608 statements are put together from constants of this room; values are parameters
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 from datetime import UTC, date, datetime, time
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.utils.translation import gettext as _
 
+from memory_app.index.core.document import Kind
+from memory_app.index.core.query import Node
 from memory_app.index.core.request import SearchRequest
 from minara_site.kernel.errors import Unavailable
 
@@ -31,6 +34,28 @@ class SearchTooSlow(Unavailable):
             % {"seconds": TIME_LIMIT_SECONDS},
             retry_after_seconds=1,
         )
+
+
+class SqlSearch(ABC):
+    """What the search of both engines does alike."""
+
+    def __init__(self, connection: BaseDatabaseWrapper) -> None:
+        self.connection = connection
+
+    @abstractmethod
+    def matching(self, owner_id: int | None, node: Node, kind: Kind = Kind.MEMORY) -> Sql:
+        """Return the query for the ids of an owner's rows of a kind that match, live or not."""
+
+    def kept(self, request: SearchRequest, node: Node | None) -> set[int]:
+        """Return the ids that the request allows, whatever their words; a `node` they must match."""
+        matching = None if node is None else self.matching(request.owner_id, node)
+        return {row[0] for row in self.rows(kept_ids(self.connection, request, matching))}
+
+    def rows(self, query: Sql) -> list[tuple[Any, ...]]:
+        """Run a query."""
+        with self.connection.cursor() as cursor:
+            cursor.execute(*query)
+            return list(cursor.fetchall())
 
 
 def upsert(columns: tuple[str, ...], places: str) -> str:

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from time import monotonic
-from typing import Any
 
 from django.db import DatabaseError, OperationalError
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -14,9 +13,9 @@ from memory_app.index.adapters.sql import (
     TIME_LIMIT_SECONDS,
     SearchTooSlow,
     Sql,
+    SqlSearch,
     conditions,
     facts_of,
-    kept_ids,
     owned,
     total_of,
     unworded,
@@ -35,11 +34,8 @@ about each.
 """
 
 
-class SqliteSearch:
+class SqliteSearch(SqlSearch):
     """The search of a SQLite database."""
-
-    def __init__(self, connection: BaseDatabaseWrapper) -> None:
-        self.connection = connection
 
     def match(self, request: SearchRequest, *, most: int, is_checked: bool) -> Matches:
         """Return at most `most` matches, newest first or in no order.
@@ -81,22 +77,10 @@ class SqliteSearch:
             for *columns, created, updated, fact_type, rules in rows
         }
 
-    def kept(self, request: SearchRequest, node: Node | None) -> set[int]:
-        """Return the ids that the request allows, whatever their words; a `node` they must match."""
-        matching = None if node is None else self.matching(request.owner_id, node)
-        return {row[0] for row in self.rows(kept_ids(self.connection, request, matching))}
-
     def matching(self, owner_id: int | None, node: Node, kind: Kind = Kind.MEMORY) -> Sql:
-        """Return the query for the ids of an owner's rows of a kind that match, live or not."""
         own, values = owned(owner_id)
         statement = f"SELECT d.object_id {INDEX} WHERE search_index MATCH %s AND d.kind = '{kind}' AND {own}"
         return statement, [match_expression(owner_id, node, kind=kind), *values]
-
-    def rows(self, query: Sql) -> list[tuple[Any, ...]]:
-        """Run a query."""
-        with self.connection.cursor() as cursor:
-            cursor.execute(*query)
-            return list(cursor.fetchall())
 
     def write(self, documents: Sequence[Document]) -> None:
         """Insert the documents or bring them up to date; unchanged ones are not touched."""

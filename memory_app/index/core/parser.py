@@ -54,7 +54,8 @@ class Parser:
 
     def alternatives(self) -> Node | None:
         """Read conjunctions joined by OR."""
-        return any_of(self.joined("OR", self.conjunction))
+        joined = tuple(self.joined("OR", self.conjunction))
+        return AnyOf(joined) if len(joined) > 1 else next(iter(joined), None)
 
     def conjunction(self) -> Node | None:
         """Read exclusions joined by AND."""
@@ -178,12 +179,6 @@ def combined(words: list[Term | None], required: list[Node]) -> Node | None:
     if len(terms) > 1:
         return AnyOf(terms, neighbours(words))
     return next(iter(terms), None)
-
-
-def any_of(parts: Iterable[Node]) -> Node | None:
-    """Join by OR; one part stands for itself."""
-    joined = tuple(parts)
-    return AnyOf(joined) if len(joined) > 1 else next(iter(joined), None)
 
 
 def all_of(parts: Iterable[Node], excluded: Sequence[Node] = ()) -> Node | None:

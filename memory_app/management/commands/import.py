@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from memory_app.importers.adapters import Format, open_bundle
-from memory_app.importers.services import Judgement, Verdict, run_import
+from memory_app.importers.services import Verdict, run_import
 from minara_site.access.owner_command import OwnerCommand
 from minara_site.kernel.core.hidden import visible
 from minara_site.kernel.core.vocabulary import IMPORT_ACTOR
@@ -61,19 +61,14 @@ class Command(OwnerCommand):
         for judgement in judged:
             counts[judgement.verdict] += 1
             if options["verbosity"] > 0 or judgement.verdict is Verdict.REJECTED:
-                self.stdout.write(describe(judgement))
+                place = f"{judgement.file}:{judgement.place}" if judgement.place else judgement.file
+                said = visible(" ".join(f"{judgement.kind} {judgement.text}".split()))
+                said = said if len(said) <= MAX_CHARS else f"{said[: MAX_CHARS - 1]}…"
+                verdict = f"{VERDICTS[judgement.verdict]!s:<9}"
+                self.stdout.write("  ".join(part for part in (verdict, place, visible(judgement.reason), said) if part))
         self.stdout.write(summarize(counts, owner=owner.get_username(), ignored=bundle.ignored, apply=options["apply"]))
         if counts[Verdict.REJECTED]:
             sys.exit(SOMETHING_REJECTED)
-
-
-def describe(judgement: Judgement) -> str:
-    """Return one line about one entry; no control character of it reaches the terminal."""
-    place = f"{judgement.file}:{judgement.place}" if judgement.place else judgement.file
-    said = visible(" ".join(f"{judgement.kind} {judgement.text}".split()))
-    said = said if len(said) <= MAX_CHARS else f"{said[: MAX_CHARS - 1]}…"
-    verdict = f"{VERDICTS[judgement.verdict]!s:<9}"
-    return "  ".join(part for part in (verdict, place, visible(judgement.reason), said) if part)
 
 
 def summarize(counts: Counter[Verdict], *, owner: str, ignored: int, apply: bool) -> str:

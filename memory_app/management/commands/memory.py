@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from memory_app.bundle.adapters import BundleRefused, read_bundle
-from memory_app.bundle.core.plan import Channel, ExportReport, FilePlan, ImportPlan, ImportReport, Verdict
+from memory_app.bundle.core.plan import Channel, ExportReport, ImportPlan, ImportReport, Verdict
 from memory_app.bundle.labels import KINDS, LEFT_OUT, VERDICTS, reason_label
 from memory_app.bundle.selectors import plan_import
 from memory_app.bundle.services import apply_import, export_bundle
@@ -146,18 +146,13 @@ def export_json(report: ExportReport) -> dict[str, Any]:
 def plan_lines(plan: ImportPlan) -> Iterator[str]:
     """Yield a line for each file, as many as a reader takes in."""
     for file in plan.files:
-        yield file_line(file)
+        text = visible(" ".join(str((file.row or {}).get("content", "")).split()))
+        said = text if len(text) <= MAX_CHARS else f"{text[: MAX_CHARS - 1]}…"
+        parts = (f"{VERDICTS[file.verdict]!s:<9}{CHANNELS[file.channel]}", file.path, visible(reason_label(file)), said)
+        yield "  ".join(part for part in parts if part)
     more = plan.count - len(plan.files)
     if more:
         yield ngettext("and %(count)d further file", "and %(count)d further files", more) % {"count": more}
-
-
-def file_line(file: FilePlan) -> str:
-    """Return a file's verdict, channel, path, reason, and the beginning of what it says, all printable."""
-    text = visible(" ".join(str((file.row or {}).get("content", "")).split()))
-    said = text if len(text) <= MAX_CHARS else f"{text[: MAX_CHARS - 1]}…"
-    parts = (f"{VERDICTS[file.verdict]!s:<9}{CHANNELS[file.channel]}", file.path, visible(reason_label(file)), said)
-    return "  ".join(part for part in parts if part)
 
 
 def closing_lines(plan: ImportPlan, report: ImportReport | None, owner: str) -> Iterator[str]:

@@ -19,9 +19,8 @@ from minara_site.kernel.guard.selectors import list_holds
 from minara_site.kernel.ownership import Owner
 from minara_site.shell.lists import OwnedList
 from minara_site.web.badges import SOURCES
-from minara_site.web.filters import Filter, FilterKind, Rows
-from minara_site.web.keyset import Order
-from minara_site.web.lists import BulkAction, Column, Empty, ListSpec, Sort
+from minara_site.web.filters import Filter, FilterKind, Rows, choice, dates
+from minara_site.web.lists import BulkAction, Column, Empty, ListSpec, by_time
 
 
 def in_state(rows: Any, state: str) -> Rows:
@@ -39,13 +38,7 @@ def from_sources(rows: Rows, sources: Sequence[str]) -> Rows:
 
 
 NARROWING = (
-    Filter(
-        "category",
-        _("Category"),
-        FilterKind.CHOICE,
-        lookup="category",
-        choices=[(name.value, name.value) for name in Category],
-    ),
+    choice("category", _("Category"), [(name.value, name.value) for name in Category]),
     Filter(
         "source",
         _("Source"),
@@ -53,8 +46,7 @@ NARROWING = (
         apply=from_sources,
         choices=[(name, SOURCES[name].word) for name in (*Source, IMPORTED, BROUGHT_IN)],
     ),
-    Filter("after", _("Changed after"), FilterKind.DATE, lookup="updated_at__gte"),
-    Filter("before", _("Changed before"), FilterKind.DATE, lookup="updated_at__lt"),
+    *dates("updated_at", _("Changed after"), _("Changed before")),
 )
 STATE = Filter(
     "state",
@@ -86,10 +78,7 @@ MEMORIES = ListSpec(
         Column(_("Tokens"), numeric=True),
         Column(_("Changed"), sorts=("newest", "oldest"), numeric=True),
     ),
-    sorts=(
-        Sort("newest", _("newest change first"), Order("updated_at")),
-        Sort("oldest", _("oldest change first"), Order("updated_at", descending=False)),
-    ),
+    sorts=by_time("updated_at", _("newest change first"), _("oldest change first")),
     filters=(STATE, *NARROWING),
     bulk=(DELETE,),
     bulk_url="memories:bulk",
@@ -112,10 +101,7 @@ TRASH = ListSpec(
         Column(_("Deleted"), sorts=("newest", "oldest"), numeric=True),
         Column(_("Time left"), numeric=True),
     ),
-    sorts=(
-        Sort("newest", _("newest deletion first"), Order("deleted_at")),
-        Sort("oldest", _("least time left first"), Order("deleted_at", descending=False)),
-    ),
+    sorts=by_time("deleted_at", _("newest deletion first"), _("least time left first")),
     filters=NARROWING,
     bulk=(RESTORE,),
     bulk_url="memories:bulk",

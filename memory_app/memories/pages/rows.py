@@ -101,7 +101,9 @@ def shape_rows(
     if isinstance(owner, Everyone):
         rows = [replace(row, owner_name=row.memory.owner.get_short_name()) for row in rows]
     rows = with_unconfirmed(rows, owner=owner)
-    rows = with_importers(rows, reader=principal.owner)
+    actors = {row.pk: row.memory.actor for row in rows if row.memory.badge == BROUGHT_IN}
+    names = name_actors(actors.values(), reader=principal.owner) if actors else {}
+    rows = [replace(row, brought_in_by=names[actors[row.pk]]) if row.pk in actors else row for row in rows]
     return mark_hits(rows, query) if query else rows
 
 
@@ -112,13 +114,6 @@ def with_unconfirmed(rows: Sequence[MemoryView], *, owner: Owner) -> list[Memory
     }
     found = find_unconfirmed(by_agents, owner=owner)
     return [replace(row, unconfirmed=found[row.pk]) if row.pk in found else row for row in rows]
-
-
-def with_importers(rows: Sequence[MemoryView], *, reader: User) -> list[MemoryView]:
-    """Return rows with who brought them in for their owner. No query unless there is one, then two at most."""
-    actors = {row.pk: row.memory.actor for row in rows if row.memory.badge == BROUGHT_IN}
-    names = name_actors(actors.values(), reader=reader) if actors else {}
-    return [replace(row, brought_in_by=names[actors[row.pk]]) if row.pk in actors else row for row in rows]
 
 
 def mark_hits(rows: Iterable[MemoryView], query: str) -> list[MemoryView]:

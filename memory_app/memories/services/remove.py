@@ -145,14 +145,7 @@ def mark_batch(actor: str, rows: Sequence[Memory], *, deleted_at: datetime | Non
     tool_call = "memory_restored" if deleted_at is None else "memory_removed"
     for owner_id, own in by_owner(rows).items():
         details = {"batch": batch.id, "memories": hashes(own, lay_since)}
-        record_audit(
-            now=now,
-            actor=actor,
-            tool_call=tool_call,
-            owner_id=owner_id,
-            reasoning=reason,
-            details=details,
-        )
+        record_audit(now=now, actor=actor, tool_call=tool_call, owner_id=owner_id, reasoning=reason, details=details)
         send_after_commit(memory_written, owner_id=owner_id, memory_ids=tuple(row.pk for row in own))
     return batch
 

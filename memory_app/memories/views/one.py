@@ -25,7 +25,7 @@ from memory_app.memories.services import Batch, delete_memories, restore_memorie
 from memory_app.memories.views.hard import ask_first, must_ask
 from memory_app.memories.views.notices import announce, show_held, undo_of_edit
 from memory_app.memories.views.rows import answer_row
-from minara_site.access.access_log import log_access
+from minara_site.access.access_log import log_opened
 from minara_site.access.actors import name_actors
 from minara_site.access.policy import Act
 from minara_site.kernel.core.vocabulary import WriterKind
@@ -117,9 +117,7 @@ def open_one(request: PageRequest, act: Act, memory_id: int) -> Memory:
     """Return the memory and log the look at somebody else's. Raises NotFound."""
     now = timezone.now()
     memory = open_memory(owner=request.principal.reaches(act), memory_id=memory_id, now=now)
-    log_access(
-        principal=request.principal, owner_ids=[memory.owner_id], kind="memory", object_id=str(memory.pk), now=now
-    )
+    log_opened(request.principal, "memory", memory.pk, memory.owner_id, now=now)
     return memory
 
 

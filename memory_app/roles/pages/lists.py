@@ -16,13 +16,13 @@ from memory_app.roles.models import RoleMemoryQuerySet
 from memory_app.roles.registry import registry
 from memory_app.roles.selectors import list_entries, list_manual_due
 from minara_site.access.policy import Act
-from minara_site.kernel.market.core import normalise_symbol
 from minara_site.kernel.ownership import Owner
 from minara_site.shell.lists import OwnedList
-from minara_site.web.filters import Filter, FilterKind, Rows
+from minara_site.web.filters import Filter, FilterKind, Rows, choice, dates
 from minara_site.web.keyset import Order
 from minara_site.web.labels import declared_label
 from minara_site.web.lists import Column, Empty, ListSpec, Sort
+from minara_site.web.market_labels import symbol_filter
 
 ANY_STATUS = "all"
 
@@ -36,19 +36,8 @@ STATUS = Filter(
     apply=lambda rows, status: rows if status == ANY_STATUS else rows.filter(status=status),
 )
 NARROWING = (
-    Filter(
-        "asset",
-        gettext_lazy("Asset"),
-        FilterKind.TEXT,
-        apply=lambda rows, text: rows.filter(asset=normalise_symbol(text) or text),
-    ),
-    Filter(
-        "class",
-        gettext_lazy("Class"),
-        FilterKind.CHOICE,
-        lookup="classification",
-        choices=[(name.value, name.value) for name in CLASSES],
-    ),
+    symbol_filter("asset", gettext_lazy("Asset")),
+    choice("class", gettext_lazy("Class"), [(name.value, name.value) for name in CLASSES], lookup="classification"),
     Filter(
         "lesson",
         gettext_lazy("Lesson"),
@@ -56,9 +45,8 @@ NARROWING = (
         choices=[("yes", gettext_lazy("with a lesson"))],
         apply=lambda rows, _choice: cast(RoleMemoryQuerySet, rows).with_lesson(),
     ),
-    Filter("outcome", gettext_lazy("Outcome"), FilterKind.CHOICE, lookup="outcome", choices=list(OUTCOMES.items())),
-    Filter("after", gettext_lazy("Decided after"), FilterKind.DATE, lookup="decided_at__gte"),
-    Filter("before", gettext_lazy("Decided before"), FilterKind.DATE, lookup="decided_at__lt"),
+    choice("outcome", gettext_lazy("Outcome"), OUTCOMES),
+    *dates("decided_at", gettext_lazy("Decided after"), gettext_lazy("Decided before")),
 )
 OLDEST = Sort("oldest", gettext_lazy("oldest first"), Order("decided_at", descending=False))
 NEWEST = Sort("newest", gettext_lazy("newest first"), Order("decided_at"))
@@ -108,7 +96,7 @@ def role_filter(asked: Sequence[str]) -> Filter:
     labels = {each.id: declared_label(each.role.label) for each in registry().all()}
     undeclared = {role_id: role_id for role_id in asked if is_id(role_id) and role_id not in labels}
     choices = [*labels.items(), *undeclared.items()]
-    return Filter("role", _("Decision role"), FilterKind.CHOICE, lookup="role_id", choices=choices)
+    return choice("role", _("Decision role"), choices, lookup="role_id")
 
 
 def entry_tabs(owner: Owner) -> Mapping[str, Rows]:

@@ -77,7 +77,10 @@ def mark_outcome(
 
     Raises NotFound, Conflict when its role has another probe or the outcome is known or marked, and Invalid.
     """
-    mark = Mark(Outcome.RIGHT if correct else Outcome.WRONG, clean_pct(pnl_pct), clean_note(note), actor)
+    if pnl_pct is not None and not (math.isfinite(pnl_pct) and abs(pnl_pct) <= MAX_PCT):
+        problem = _("Give pnl_pct in percent, such as -3.5.")
+        raise Invalid(problem, errors=(FieldError("pnl_pct", problem),))
+    mark = Mark(Outcome.RIGHT if correct else Outcome.WRONG, pnl_pct, clean_note(note), actor)
     with transaction.atomic():
         entry = get_entry(owner=owner, entry_id=entry_id, lock=True)
         check_markable(entry)
@@ -183,11 +186,3 @@ def clean_note(note: str) -> str:
         problem = _("The note reads like an instruction, or holds a secret. Say it in other words.")
         raise Invalid(problem, code="held", errors=(FieldError("note", problem),))
     return text
-
-
-def clean_pct(pnl_pct: float | None) -> float | None:
-    """Return the change in percent. Raises Invalid for what is no figure of one."""
-    if pnl_pct is not None and not (math.isfinite(pnl_pct) and abs(pnl_pct) <= MAX_PCT):
-        problem = _("Give pnl_pct in percent, such as -3.5.")
-        raise Invalid(problem, errors=(FieldError("pnl_pct", problem),))
-    return pnl_pct

@@ -104,7 +104,11 @@ def build_entry(
     """Return the unsaved row of a draft, every field cleaned. Raises Invalid."""
     declared = read_role(draft.role_id)
     decision = clean_text(draft.decision, field="decision", max_chars=MAX_DECISION_CHARS)
-    inputs = clean_inputs(draft.inputs)
+    problem = inputs_problem(draft.inputs)
+    if problem:
+        sentence = PROBLEMS[problem] % {"depth": MAX_DEPTH, "chars": MAX_CHARS}
+        raise Invalid(sentence, errors=(FieldError("inputs", sentence),))
+    inputs = draft.inputs
     check_inputs(inputs, declared)
     decided_at = clean_moment(draft.decided_at, now=now)
     return RoleMemory(
@@ -132,15 +136,6 @@ def read_role(role_id: str) -> DeclaredRole:
         problem = _("No skill declares this role. Known are: %(known)s.") % {"known": known}
         raise Invalid(problem, code="unknown_role", errors=(FieldError("role_id", problem),))
     return declared
-
-
-def clean_inputs(inputs: dict[str, Any]) -> dict[str, Any]:
-    """Return the inputs. Raises Invalid for what cannot be kept."""
-    problem = inputs_problem(inputs)
-    if problem:
-        sentence = PROBLEMS[problem] % {"depth": MAX_DEPTH, "chars": MAX_CHARS}
-        raise Invalid(sentence, errors=(FieldError("inputs", sentence),))
-    return inputs
 
 
 def check_inputs(inputs: Mapping[str, Any], declared: DeclaredRole) -> None:

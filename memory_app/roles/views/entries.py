@@ -25,7 +25,7 @@ from memory_app.roles.prompt_lessons import find_read
 from memory_app.roles.registry import registry
 from memory_app.roles.selectors import get_entry, list_manual_due
 from memory_app.roles.services.outcome import apply_due_marks
-from minara_site.access.access_log import log_access
+from minara_site.access.access_log import log_opened
 from minara_site.access.actors import name_actors
 from minara_site.access.policy import Act
 from minara_site.kernel.guard.masking import mask_nested
@@ -54,7 +54,7 @@ def entry_page(request: PageRequest, entry_id: int) -> HttpResponse:
     principal, now = request.principal, timezone.now()
     apply_due_marks(now=now)
     entry = get_entry(owner=principal.reaches(Act.ROLE_MEMORY_READ), entry_id=entry_id)
-    log_access(principal=principal, owner_ids=[entry.owner_id], kind="role_memory", object_id=str(entry.pk), now=now)
+    log_opened(principal, "role_memory", entry.pk, entry.owner_id, now=now)
     declared = registry().find(entry.role_id)
     role = declared.role if declared else None
     read = find_read([entry.owner] if entry.lesson else [], now=now)

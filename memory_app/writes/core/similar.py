@@ -16,19 +16,14 @@ MAX_PAIRS = 60
 MAX_LEADERS = 16  # of one pair of words: what is in more groups than that says nothing
 
 
-def word_pairs(text: str) -> frozenset[tuple[str, str]]:
-    """Return the pairs of neighbouring words of a text, of a long one those of its beginning."""
-    words = WORD.findall(text.lower())[: MAX_PAIRS + 1]
-    return frozenset(pairwise(words))
-
-
 def group_similar(texts: Mapping[int, str]) -> list[list[int]]:
     """Return the keys of texts that say nearly the same, in the given order, groups of one included."""
     groups: list[list[int]] = []
     sizes: list[int] = []
     leaders: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     for key, text in texts.items():
-        pairs = word_pairs(text)
+        words = WORD.findall(text.lower())[: MAX_PAIRS + 1]
+        pairs = frozenset(pairwise(words))
         found = find_group(pairs, leaders, sizes)
         if found is not None:
             groups[found].append(key)

@@ -7,22 +7,16 @@ from django.utils.translation import gettext_lazy
 from minara_site.access.access_log import list_access, list_reveals, load_access_subjects
 from minara_site.access.models import AccessEntry
 from minara_site.access.policy import Act
-from minara_site.access.users import find_user_id
 from minara_site.console.access_log.selectors import describe_access
+from minara_site.shell.owners import user_filter
 from minara_site.shell.pages import PageRequest, page
-from minara_site.web.lists import Column, Empty, Filter, FilterKind, ListSpec, by_time, load_page, render_list
+from minara_site.web.filters import choice, dates
+from minara_site.web.lists import Column, Empty, ListSpec, by_time, load_page, render_list
 
-KIND = Filter(
-    "kind",
-    gettext_lazy("What"),
-    FilterKind.CHOICE,
-    lookup="kind",
-    choices=lambda: [(each.name, each.label) for each in load_access_subjects().values()],
+KIND = choice(
+    "kind", gettext_lazy("What"), lambda: [(each.name, each.label) for each in load_access_subjects().values()]
 )
-DATES = (
-    Filter("after", gettext_lazy("From"), FilterKind.DATE, lookup="at__gte"),
-    Filter("before", gettext_lazy("Before"), FilterKind.DATE, lookup="at__lt"),
-)
+DATES = dates("at", gettext_lazy("From"), gettext_lazy("Before"))
 LOOKS = ListSpec(
     name="access-log",
     caption=gettext_lazy("Who looked at whose data"),
@@ -35,18 +29,8 @@ LOOKS = ListSpec(
     ),
     sorts=by_time("at"),
     filters=(
-        Filter(
-            "viewer",
-            gettext_lazy("Who (user name)"),
-            FilterKind.TEXT,
-            apply=lambda rows, name: rows.filter(viewer_id=find_user_id(name)),
-        ),
-        Filter(
-            "owner",
-            gettext_lazy("Whose (user name)"),
-            FilterKind.TEXT,
-            apply=lambda rows, name: rows.filter(owner_id=find_user_id(name)),
-        ),
+        user_filter("viewer", gettext_lazy("Who (user name)")),
+        user_filter("owner", gettext_lazy("Whose (user name)")),
         KIND,
         *DATES,
     ),

@@ -18,7 +18,8 @@ from minara_site.access.models import User
 from minara_site.access.users import find_user_id
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.audit_log.table import load_acts
-from minara_site.web.filters import Rows
+from minara_site.shell.owners import user_filter
+from minara_site.web.filters import Rows, choice, dates
 from minara_site.web.keyset import Order
 from minara_site.web.lists import Column, Empty, Filter, FilterKind, ListSpec, Sort
 from minara_site.web.moments import number_label
@@ -30,11 +31,6 @@ def by_actor(rows: Rows, value: str) -> Rows:
         return rows.filter(actor=value)
     user_id = find_user_id(value)
     return rows.filter(actor=value if user_id is None else f"user:{user_id}")
-
-
-def by_owner(rows: Rows, value: str) -> Rows:
-    """Keep what was done to the data of the user of this name."""
-    return rows.filter(owner_id=find_user_id(value) or 0)
 
 
 def by_request(rows: Rows, value: str) -> Rows:
@@ -56,17 +52,15 @@ ENTRIES = ListSpec(
     sorts=(Sort("newest", gettext_lazy("newest first"), Order("at")),),
     filters=(
         Filter("actor", gettext_lazy("By"), FilterKind.TEXT, apply=by_actor),
-        Filter(
+        choice(
             "act",
             gettext_lazy("What"),
-            FilterKind.CHOICE,
+            lambda: [(act.name, act.label) for act in load_acts().values()],
             lookup="tool_call",
-            choices=lambda: [(act.name, act.label) for act in load_acts().values()],
         ),
-        Filter("owner", gettext_lazy("Owner"), FilterKind.TEXT, apply=by_owner),
+        user_filter("owner", gettext_lazy("Owner")),
         Filter("request", gettext_lazy("Request"), FilterKind.TEXT, apply=by_request),
-        Filter("after", gettext_lazy("Done after"), FilterKind.DATE, lookup="at__gte"),
-        Filter("before", gettext_lazy("Done before"), FilterKind.DATE, lookup="at__lt"),
+        *dates("at", gettext_lazy("Done after"), gettext_lazy("Done before")),
     ),
     empty=Empty(
         "log",

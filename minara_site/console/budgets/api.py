@@ -3,15 +3,15 @@
 from typing import Any
 
 from django.utils import timezone
-from ninja import Router, Schema
+from ninja import Schema
 
-from minara_site.access.api_auth import allow
+from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.llm.selectors import budget_record, load_budget
 from minara_site.shell.pages import PageRequest
 from minara_site.web.schemas import Data
 
-router = Router(tags=["operations"])
+router = ApiRouter(tags=["operations"])
 
 
 class WindowOut(Schema):
@@ -38,7 +38,7 @@ class BudgetOut(Schema):
     categories: dict[str, CategoryOut]
 
 
-@router.get("/budget", summary="Read the budget", auth=allow(Act.BUDGET_READ), response=Data[BudgetOut])
+@router.get("/budget", "Read the budget", Act.BUDGET_READ, Data[BudgetOut])
 def budget(request: PageRequest) -> dict[str, Any]:
     """Answer the running windows, with the numbers that the guard of model calls uses."""
     return {"data": budget_record(load_budget(now=timezone.now()))}

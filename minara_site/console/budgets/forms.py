@@ -7,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from minara_site.console.budgets.services import MAX_REASON, MAX_USD
 from minara_site.kernel.plain_text import storable_problem
+from minara_site.web.forms import reason_field
 
 
 class RaiseForm(forms.Form):
@@ -19,12 +20,7 @@ class RaiseForm(forms.Form):
         decimal_places=2,
         widget=forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"}),
     )
-    reason = forms.CharField(
-        label=_("Why"),
-        max_length=MAX_REASON,
-        help_text=_("Stays in the audit log permanently."),
-        widget=forms.TextInput(attrs={"autocomplete": "off"}),
-    )
+    reason = reason_field(_("Why"), MAX_REASON, _("Stays in the audit log permanently."))
 
     def clean_reason(self) -> str:
         reason: str = self.cleaned_data["reason"]

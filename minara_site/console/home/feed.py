@@ -68,12 +68,15 @@ def load_feed(*, owner: Owner, reader: User, since: datetime | None) -> Feed:
     groups = [list(group) for _key, group in acts]
     shown = groups[:MAX_SHOWN]
     names = name_actors({group[0].actor for group in shown}, reader=reader)
+    counts = {
+        name: sum(count_rows_of(entry.details) for entry in newer if act_of(entry) == name) for name in COUNTED_SINCE
+    }
     return Feed(
         items=[
             item_of(group, lines[act_of(group[0])], names, reader, is_cut=is_cut and group[-1] is entries[-1])
             for group in shown
         ],
-        since=texts_since(newer),
+        since=[str(COUNTED_SINCE[name] % counted(count)) for name, count in counts.items() if count],
         is_more=len(newer) == MAX_READ,
     )
 
@@ -114,11 +117,3 @@ def link_of(line: FeedLine, group: Sequence[AuditEntry], owner: User | None) -> 
     if not line.page:
         return ""
     return reverse(line.page) + (f"?{urlencode({'owner': owner.username})}" if owner else "")
-
-
-def texts_since(entries: Sequence[AuditEntry]) -> list[str]:
-    """Return how much of each kind these entries stand for."""
-    counts = {
-        name: sum(count_rows_of(entry.details) for entry in entries if act_of(entry) == name) for name in COUNTED_SINCE
-    }
-    return [str(COUNTED_SINCE[name] % counted(count)) for name, count in counts.items() if count]

@@ -20,10 +20,10 @@ from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.kernel.jobs.services import OVER, is_dropped
 from minara_site.kernel.jobs.table import Job, find_job, load_jobs
 from minara_site.web.badges import state_of
-from minara_site.web.filters import Text
+from minara_site.web.filters import Text, choice, dates
 from minara_site.web.keyset import Order
 from minara_site.web.labels import enumeration
-from minara_site.web.lists import Column, Empty, Filter, FilterKind, ListSpec, Sort
+from minara_site.web.lists import Column, Empty, ListSpec, Sort
 from minara_site.web.moments import number_label, span_label
 
 COUNTS: dict[str, Text] = {each.value: label for each, label in ENDED.items()} | {
@@ -133,16 +133,9 @@ def runs_spec() -> ListSpec:
         ),
         sorts=(Sort("newest", gettext_lazy("newest first"), Order("created_at")),),
         filters=(
-            Filter("job", gettext_lazy("Job"), FilterKind.CHOICE, "job", choices=[(n, n) for n in sorted(load_jobs())]),
-            Filter(
-                "state",
-                gettext_lazy("State"),
-                FilterKind.CHOICE,
-                lookup="state",
-                choices=[(state.value, state_of(state).word) for state in RunState],
-            ),
-            Filter("after", gettext_lazy("Requested after"), FilterKind.DATE, lookup="created_at__gte"),
-            Filter("before", gettext_lazy("Requested before"), FilterKind.DATE, lookup="created_at__lt"),
+            choice("job", gettext_lazy("Job"), [(n, n) for n in sorted(load_jobs())]),
+            choice("state", gettext_lazy("State"), [(state.value, state_of(state).word) for state in RunState]),
+            *dates("created_at", gettext_lazy("Requested after"), gettext_lazy("Requested before")),
         ),
         empty=Empty(
             "jobs",

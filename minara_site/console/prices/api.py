@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from ninja import Body, Router, Schema, Status
+from ninja import Body, Schema, Status
 from pydantic import BeforeValidator, Field
 
-from minara_site.access.api_auth import allow
+from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.market.core import Point, UnusableError, normalise_symbol, read_moment, read_price
 from minara_site.kernel.market.labels import fault_sentence
@@ -18,7 +18,7 @@ from minara_site.kernel.market.services import MAX_POINTS, record_points
 from minara_site.shell.pages import PageRequest
 from minara_site.web.schemas import Data, Strict
 
-router = Router(tags=["prices"])
+router = ApiRouter(tags=["prices"])
 
 
 def read_symbol(value: Any) -> str:
@@ -71,12 +71,7 @@ class PricesStored(Schema):
     unchanged: int
 
 
-@router.post(
-    "/prices",
-    summary="Say what something cost",
-    auth=allow(Act.PRICES_WRITE),
-    response={202: Data[PricesStored]},
-)
+@router.post("/prices", "Say what something cost", Act.PRICES_WRITE, {202: Data[PricesStored]})
 def post(request: PageRequest, payload: Body[NewPrices]) -> Status[dict[str, Any]]:
     """Store one price, or up to 1 000, all or none; decisions of roles that wait for one are looked at.
 

@@ -8,7 +8,6 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from minara_site.access.access_log import log_access
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.console.quarantine.labels import again_label, decided_label, done_label
@@ -43,6 +42,7 @@ class HoldReview(ReviewKind):
     name, tab, label = "hold", "held", gettext_lazy("Held texts")
     since = "held_at"
     accept, refuse = gettext_lazy("Release"), gettext_lazy("Discard")
+    read_as = "hold"
 
     def waiting(self) -> Rows:
         """Return what operators may let in; a text that is its owner's to decide is on the list of held texts alone."""
@@ -103,14 +103,6 @@ class HoldReview(ReviewKind):
 
     def text_table(self, row: Any) -> str:
         return str(row.kind)
-
-    def log_reading(self, rows: Sequence[Any], *, is_open: bool, principal: Principal, now: datetime) -> None:
-        owner_ids = {row.owner_id for row in rows} - {None}
-        if is_open:
-            [row] = rows
-            log_access(principal=principal, owner_ids=owner_ids, kind="hold", object_id=str(row.pk), now=now)
-        else:
-            log_access(principal=principal, owner_ids=owner_ids, kind="holds", now=now)
 
 
 def ids_of(keys: Collection[str]) -> list[int]:

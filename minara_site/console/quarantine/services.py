@@ -91,16 +91,11 @@ def hold_again(*, principal: Principal, owner: Owner, hold_ids: Sequence[int], n
 
 def require_decision(principal: Principal, kind: StoredKind, holds: Iterable[Hold], decision: Decision) -> None:
     """Raise Refused or NotFresh unless the caller may decide so on these texts of a kind; who may, may undo it."""
-    act = act_of(kind, decision)
+    act = Act(kind.release_act if decision is Decision.RELEASED else kind.discard_act)
     is_others = any(hold.owner_id != principal.owner.pk for hold in holds)
     if is_others and principal.may(act) and not principal.reads_others(act):
         raise Refused(_("Only its owner lets this text in, on its page after a fresh sign-in."), code="only_its_owner")
     principal.require(act)
-
-
-def act_of(kind: StoredKind, decision: Decision) -> Act:
-    """Return the act of the permission table that is a decision on texts of a kind."""
-    return Act(kind.release_act if decision is Decision.RELEASED else kind.discard_act)
 
 
 def by_kind(holds: Sequence[Hold]) -> list[tuple[StoredKind, dict[int, Hold]]]:

@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from minara_site.access.access_log import log_access
+from minara_site.access.access_log import log_opened
 from minara_site.access.policy import Act
 from minara_site.console.quarantine.claims import check_unclaimed
 from minara_site.console.quarantine.forms import read_note
@@ -53,9 +53,7 @@ def show_one(request: PageRequest, queue: str, hold_id: int) -> HttpResponse:
     principal = request.principal
     hold = get_hold(owner=principal.reaches(Act.HOLDS_READ), hold_id=hold_id)
     if hold.owner_id is not None:
-        log_access(
-            principal=principal, owner_ids=[hold.owner_id], kind="hold", object_id=str(hold.pk), now=timezone.now()
-        )
+        log_opened(principal, "hold", hold.pk, hold.owner_id, now=timezone.now())
     page, owner = list_of(queue, request.GET).load(request, is_logged=False)
     page = replace(page, path=reverse(f"{queue}:list"))
     rows = page.rows if any(row.pk == hold.pk for row in page.rows) else [*page.rows, hold]

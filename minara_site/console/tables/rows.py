@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 
 from memory_app.user_profile.models import UserProfileEntry, UserProfileRevision
-from minara_site.access.access_log import log_access
+from minara_site.access.access_log import log_opened
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.kernel.core.redact import redact
@@ -134,7 +134,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[type-arg]
         owner_id, principal = owner_of(row), request.principal  # type: ignore[attr-defined]
         if owner_id is not None:
             place = f"{self.opts.db_table}:{row.pk}"[:64]
-            log_access(principal=principal, owner_ids=[owner_id], kind="tables", object_id=place, now=timezone.now())
+            log_opened(principal, "tables", place, owner_id, now=timezone.now())
         if owner_id != principal.owner.pk:
             mask_row(row)
         response: HttpResponse = super().render_change_form(request, context, *args, **kwargs)

@@ -1,11 +1,11 @@
 """The list of people, as it is declared."""
 
-from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from minara_site.access.policy import Role
 from minara_site.console.users.forms import ROLE_NAMES
 from minara_site.console.users.selectors import AccountStatus, any_of, of_role, of_status
+from minara_site.web.filters import search_in
 from minara_site.web.keyset import Order
 from minara_site.web.lists import Column, Empty, Filter, FilterKind, ListSpec, Sort
 
@@ -31,12 +31,7 @@ USERS = ListSpec(
         Sort("newest", _("newest first"), Order("date_joined")),
     ),
     filters=(
-        Filter(
-            "q",
-            _("Search by name"),
-            FilterKind.SEARCH,
-            apply=lambda rows, text: rows.filter(Q(username__icontains=text) | Q(display_name__icontains=text)),
-        ),
+        search_in(_("Search by name"), "username", "display_name"),
         Filter(
             "state",
             _("State"),

@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from minara_site.access.access_log import log_access
+from minara_site.access.access_log import log_opened
 from minara_site.access.invitations.services import NewLink, has_open_link, renew_link
 from minara_site.access.invitations.services import invite as invite_user
 from minara_site.access.invitations.services import withdraw_link as withdraw
@@ -51,7 +51,7 @@ def one(request: PageRequest, user_id: int) -> HttpResponse:
     """Show somebody: how they come in, where they are signed in, their keys. Looking is written down for them."""
     now = timezone.now()
     user = get_person(user_id, now=now)
-    log_access(principal=request.principal, owner_ids=[user.pk], kind="account", object_id=str(user.pk), now=now)
+    log_opened(request.principal, "account", user.pk, user.pk, now=now)
     context = {
         "title": user.get_short_name(),
         "person": user,

@@ -43,7 +43,6 @@ class HeldAtKind(StoredKind):
     """The texts of such a table. A discarded row stays held until the purge of its time deletes it."""
 
     def load_texts(self, holds: Mapping[int, Hold]) -> dict[int, HeldText]:
-        """Return the texts of held rows."""
         rows = self.model.objects.filter(pk__in=holds)
         return {
             row.pk: HeldText(row.guarded_text, self.title_of(row), self.on_discard(), url=self.url_of(row))
@@ -63,12 +62,10 @@ class HeldAtKind(StoredKind):
         return kept_label()
 
     def lock(self, ids: Collection[int]) -> dict[int, Any]:
-        """Lock rows by id."""
         rows = self.model.objects.filter(pk__in=ids).order_by("pk").select_for_update(of=("self",))
         return {row.pk: row for row in rows}
 
     def release(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, now: datetime) -> None:
-        """Let held rows be read."""
         self.model.objects.filter(pk__in=rows.keys() & holds.keys()).update(held_at=None)
         self.accept([rows[pk] for pk in holds if pk in rows], now=now)
 
@@ -78,7 +75,6 @@ class HeldAtKind(StoredKind):
         """Leave them held, for nobody to read."""
 
     def hold_again(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, actor: str, now: datetime) -> None:
-        """Hold rows since when they were held."""
         for pk, hold in holds.items():
             self.check_unchanged(hold, rows[pk].guarded_text if pk in rows else None)
         for held_at, ids in ids_by_held_at(holds).items():

@@ -28,10 +28,10 @@ class Sort:
     order: Order
 
 
-def by_time(field: str) -> tuple[Sort, Sort]:
+def by_time(field: str, newest: Text = "", oldest: Text = "") -> tuple[Sort, Sort]:
     """Return the two orders of most lists, newest first by default."""
-    newest = Sort("newest", gettext_lazy("newest first"), Order(field))
-    return newest, Sort("oldest", gettext_lazy("oldest first"), Order(field, descending=False))
+    first = Sort("newest", newest or gettext_lazy("newest first"), Order(field))
+    return first, Sort("oldest", oldest or gettext_lazy("oldest first"), Order(field, descending=False))
 
 
 @dataclass(frozen=True, slots=True)

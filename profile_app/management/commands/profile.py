@@ -1,11 +1,9 @@
 """`minara profile show/refresh/set`. Source: S3 (/profile). Shapes: the contract."""
 
-import json
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from typing import Any
 
-from django.core.serializers.json import DjangoJSONEncoder
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -58,7 +56,7 @@ class Command(OwnerCommand):
         match options["act"]:
             case "show" if options["json"]:
                 record = profile_record(owner, reader=owner)
-                self.stdout.write(json.dumps(record, cls=DjangoJSONEncoder, ensure_ascii=False))
+                self.say_json(record)
             case "show":
                 for line in profile_lines(owner):
                     self.stdout.write(line)

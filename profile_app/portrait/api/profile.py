@@ -4,10 +4,10 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from django.utils import timezone
-from ninja import Query, Router, Schema, Status
+from ninja import Query, Schema, Status
 from pydantic import Field, StrictBool
 
-from minara_site.access.api_auth import allow
+from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.guard.selectors import hold_record
 from minara_site.shell.pages import PageRequest
@@ -25,7 +25,7 @@ from profile_app.portrait.services.profile import (
     set_reference_wallets,
 )
 
-router = Router(tags=["profile"])
+router = ApiRouter(tags=["profile"])
 
 
 class SummaryOut(Schema):
@@ -141,19 +141,14 @@ class RefreshRun(Schema):
     run_id: int
 
 
-@router.get("/profile", summary="Read the portrait", auth=allow(Act.PROFILE_READ), response=Data[PortraitOut])
+@router.get("/profile", "Read the portrait", Act.PROFILE_READ, Data[PortraitOut])
 def read(request: PageRequest, query: Query[OwnerQuery]) -> dict[str, Any]:
     """Read who the owner is, as prompts may say it; texts that wait for a decision are left out."""
     owner = open_profile(principal=request.principal, owner_name=query.owner, now=timezone.now())
     return {"data": profile_record(owner, reader=request.principal.owner)}
 
 
-@router.put(
-    "/profile/settings",
-    summary="Choose what prompts carry",
-    auth=allow(Act.PROFILE_WRITE),
-    response=Data[ProfileSettingsOut],
-)
+@router.put("/profile/settings", "Choose what prompts carry", Act.PROFILE_WRITE, Data[ProfileSettingsOut])
 def put_settings(request: PageRequest, payload: NewProfileSettings) -> dict[str, Any]:
     """Switch memories, trading summary or tags on or off, from the next session on."""
     principal = request.principal
@@ -167,10 +162,7 @@ def put_settings(request: PageRequest, payload: NewProfileSettings) -> dict[str,
 
 
 @router.put(
-    "/profile/prompt",
-    summary="Set the custom prompt",
-    auth=allow(Act.PROFILE_WRITE),
-    response={200: Data[CustomPromptOut], 202: CustomPromptHeld},
+    "/profile/prompt", "Set the custom prompt", Act.PROFILE_WRITE, {200: Data[CustomPromptOut], 202: CustomPromptHeld}
 )
 def put_prompt(request: PageRequest, payload: NewCustomPrompt) -> Status[dict[str, Any]]:
     """Set the owner's own instructions; 202 says that the guard refuses the text and that it waits for its owner."""
@@ -179,21 +171,14 @@ def put_prompt(request: PageRequest, payload: NewCustomPrompt) -> Status[dict[st
     return Status(202, {**answer, "held": hold_record(saved.hold)}) if saved.hold else Status(200, answer)
 
 
-@router.delete(
-    "/profile/prompt", summary="Remove the custom prompt", auth=allow(Act.PROFILE_WRITE), response=CustomPromptRemoved
-)
+@router.delete("/profile/prompt", "Remove the custom prompt", Act.PROFILE_WRITE, CustomPromptRemoved)
 def delete_prompt(request: PageRequest) -> dict[str, Any]:
     """Remove the owner's own instructions; the versions stay, and a text that waits goes on waiting."""
     write_prompt(request, "")
     return {}
 
 
-@router.put(
-    "/profile/reference-wallets",
-    summary="Set the reference wallets",
-    auth=allow(Act.PROFILE_WRITE),
-    response=Data[WalletsOut],
-)
+@router.put("/profile/reference-wallets", "Set the reference wallets", Act.PROFILE_WRITE, Data[WalletsOut])
 def put_wallets(request: PageRequest, payload: NewWallets) -> dict[str, Any]:
     """Replace the wallets that the owner follows; one wrong address changes nothing."""
     principal = request.principal
@@ -206,12 +191,7 @@ def put_wallets(request: PageRequest, payload: NewWallets) -> dict[str, Any]:
     return {"data": {"reference_wallets": wallet_records(stored)}}
 
 
-@router.post(
-    "/profile/refresh",
-    summary="Refresh the portrait",
-    auth=allow(Act.PROFILE_WRITE),
-    response={202: Data[RefreshRun]},
-)
+@router.post("/profile/refresh", "Refresh the portrait", Act.PROFILE_WRITE, {202: Data[RefreshRun]})
 def refresh(request: PageRequest) -> Status[dict[str, Any]]:
     """Ask for a refresh, once a minute; more is 429."""
     principal = request.principal

@@ -3,10 +3,10 @@
 from typing import Annotated, Any, Literal
 
 from django.utils import timezone
-from ninja import Router, Schema
+from ninja import Schema
 from pydantic import Field
 
-from minara_site.access.api_auth import allow
+from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.shell.pages import PageRequest
 from minara_site.web.schemas import Data, Strict
@@ -15,7 +15,7 @@ from profile_app.portrait.core.tags import TagSource
 from profile_app.portrait.selectors.tags import get_tag, tag_record
 from profile_app.portrait.services.tags import clear_tag, set_tag
 
-router = Router(tags=["profile"])
+router = ApiRouter(tags=["profile"])
 
 Word = Annotated[str, Field(max_length=40)]
 
@@ -33,7 +33,7 @@ class TagCleared(Schema):
     deleted: Literal[True] = True
 
 
-@router.put("/profile/tags/{tag_name}", summary="Declare a tag", auth=allow(Act.PROFILE_WRITE), response=Data[TagOut])
+@router.put("/profile/tags/{tag_name}", "Declare a tag", Act.PROFILE_WRITE, Data[TagOut])
 def put(request: PageRequest, tag_name: str, payload: NewTag) -> dict[str, Any]:
     """Say what the user says of a dimension, such as `risk` or `FOMO Index`. No other spelling is taken."""
     principal = request.principal
@@ -48,7 +48,7 @@ def put(request: PageRequest, tag_name: str, payload: NewTag) -> dict[str, Any]:
     return {"data": tag_record(get_tag(owner=principal.owner, name=done.name))}
 
 
-@router.delete("/profile/tags/{tag_name}", summary="Clear a tag", auth=allow(Act.PROFILE_WRITE), response=TagCleared)
+@router.delete("/profile/tags/{tag_name}", "Clear a tag", Act.PROFILE_WRITE, TagCleared)
 def delete(request: PageRequest, tag_name: str) -> dict[str, Any]:
     """Clear what counts of a dimension; what was learned or inferred before a declaration counts again."""
     principal = request.principal

@@ -81,15 +81,10 @@ def parse_stored_tag_value(name: str, stored: str) -> TagValue:
     return tuple(json.loads(stored)) if name in MULTIPLE else stored
 
 
-def label_of(name: str, value: str) -> str:
-    """Return the source's English label of one value."""
-    return SCHEMA[name][value] or value
-
-
 def labels_of(name: str, stored: str) -> str:
     """Return what a column holds in the source's English labels."""
     value = parse_stored_tag_value(name, stored)
-    return ", ".join(label_of(name, each) for each in ([value] if isinstance(value, str) else value))
+    return ", ".join(SCHEMA[name][each] or each for each in ([value] if isinstance(value, str) else value))
 
 
 def render_tag_schema() -> str:

@@ -38,21 +38,16 @@ def migrate_tag(name: str, value: str, source: str) -> TagV2 | None:
     today = RENAMED.get(name, name)
     if today not in SCHEMA:
         return None
-    known = spellings_of(today)
+    labels = {
+        label or SPELLED.get(value, value.replace("_", " ").title()): value for value, label in SCHEMA[today].items()
+    }
+    known = labels | {value: value for value in SCHEMA[today]}
     found = [known.get(word) for word in read_values(value)] if today in MULTIPLE else [known.get(value)]
     chosen = [each for each in found if each is not None]
     if not chosen or len(chosen) < len(found) or len(set(chosen)) < len(chosen):
         return None
     said = tuple(each for each in allowed_values(today) if each in chosen) if today in MULTIPLE else chosen[0]
     return TagV2(today, said, TagSource.USER if source in DECLARED else TagSource.INFERRED)
-
-
-def spellings_of(name: str) -> dict[str, str]:
-    """Return the words of a dimension with the value that each means."""
-    labels = {
-        label or SPELLED.get(value, value.replace("_", " ").title()): value for value, label in SCHEMA[name].items()
-    }
-    return labels | {value: value for value in SCHEMA[name]}
 
 
 def read_values(value: str) -> list[str]:

@@ -31,7 +31,9 @@ def add_wallet(request: PageRequest) -> HttpResponse:
         try:
             return put_wallets(request, wallets, (*wallets, Wallet(**form.cleaned_data)), _("Added."))
         except Invalid as refusal:
-            show_wallet_refusal(form, refusal)
+            for error in refusal.errors:
+                name = error.field.rpartition(".")[2]
+                form.add_error(name if name in form.fields else None, error.message)
     return show_profile(request, owner, wallet_form=form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
@@ -79,10 +81,3 @@ def put_wallets(request: PageRequest, before: tuple[Wallet, ...], after: tuple[W
     request.session[FORMER_WALLETS] = {"before": dump_wallets(before), "after": dump_wallets(stored)}
     toast(request, said, reverse("profile:undo_wallets"))
     return see_other("profile:page")
-
-
-def show_wallet_refusal(form: WalletForm, refusal: Invalid) -> None:
-    """Put what is wrong with the new wallet beside its field."""
-    for error in refusal.errors:
-        name = error.field.rpartition(".")[2]
-        form.add_error(name if name in form.fields else None, error.message)

@@ -121,16 +121,11 @@ def test_what_is_stored_changes_no_permission_hold_key_scope_setting_or_role(ana
     assert Memory.objects.count() == 2 * len(texts)
     assert UserProfileEntry.objects.count() == len(texts)
     assert changed_tables(before, written) <= BY_WRITING
-    read_all(agent, texts)
-    assert changed_tables(written, all_rows()) <= BY_READING
-    assert [User.objects.get(pk=user.pk).role for user in (ana, olga)] == roles
-    assert set(ana.api_keys.get().scopes) == set(AGENT_SCOPES)
-
-
-def read_all(agent, texts):
-    """Begin a session, read its prompt, and search and read what is stored."""
     session = agent.post("/v1/sessions", {}).json()["data"]["id"]
     answers = [agent.get(f"/v1/sessions/{session}/prompt"), agent.get("/v1/memory"), agent.get("/v1/user-profile")]
     answers.append(agent.tool("memory_read", {"limit": 200}))
     answers += [agent.tool("memory_search", {"query": text[:100]}) for text in texts]
     assert {answer.status_code for answer in answers} == {200}
+    assert changed_tables(written, all_rows()) <= BY_READING
+    assert [User.objects.get(pk=user.pk).role for user in (ana, olga)] == roles
+    assert set(ana.api_keys.get().scopes) == set(AGENT_SCOPES)

@@ -5,10 +5,10 @@ from datetime import UTC, date, datetime, time, timedelta
 
 from django.utils.translation import gettext_lazy
 
-from minara_site.access.users import find_user_id
 from minara_site.kernel.llm.core import Category
 from minara_site.kernel.llm.core.windows import EVERY, Window
-from minara_site.web.filters import Rows
+from minara_site.shell.owners import user_filter
+from minara_site.web.filters import Rows, choice
 from minara_site.web.keyset import Order
 from minara_site.web.lists import Column, Empty, Filter, FilterKind, ListSpec, Sort
 
@@ -46,21 +46,10 @@ CALLS = ListSpec(
     ),
     sorts=(Sort("newest", gettext_lazy("newest first"), Order("ts")),),
     filters=(
-        Filter(
-            "category",
-            gettext_lazy("Category"),
-            FilterKind.CHOICE,
-            lookup="category",
-            choices=[(category.value, category.value) for category in Category],
-        ),
+        choice("category", gettext_lazy("Category"), [(category.value, category.value) for category in Category]),
         Filter("task", gettext_lazy("Task"), FilterKind.TEXT, lookup="task"),
         Filter("model", gettext_lazy("Model"), FilterKind.TEXT, lookup="model"),
-        Filter(
-            "owner",
-            gettext_lazy("Owner"),
-            FilterKind.TEXT,
-            apply=lambda rows, name: rows.filter(owner_id=find_user_id(name) or 0),
-        ),
+        user_filter("owner", gettext_lazy("Owner")),
         Filter("month", gettext_lazy("Month (UTC)"), FilterKind.TEXT, apply=by_month),
         Filter("day", gettext_lazy("Day (UTC)"), FilterKind.DATE, apply=by_day),
     ),

@@ -2,9 +2,9 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from minara_site.access.users import find_user_id
 from minara_site.kernel.governance.table import load_capabilities
-from minara_site.web.filters import Filter, FilterKind
+from minara_site.shell.owners import user_filter
+from minara_site.web.filters import choice
 from minara_site.web.lists import Column, Empty, ListSpec, by_time
 
 SHADOWS = ListSpec(
@@ -19,19 +19,12 @@ SHADOWS = ListSpec(
     ),
     sorts=by_time("at"),
     filters=(
-        Filter(
+        choice(
             "capability",
             _("Capability"),
-            FilterKind.CHOICE,
-            lookup="capability",
-            choices=[(each.name, each.label) for each in load_capabilities().values() if each.has_shadow],
+            [(each.name, each.label) for each in load_capabilities().values() if each.has_shadow],
         ),
-        Filter(
-            "owner",
-            _("Whose (user name)"),
-            FilterKind.TEXT,
-            apply=lambda rows, name: rows.filter(owner_id=find_user_id(name)),
-        ),
+        user_filter("owner", _("Whose (user name)")),
     ),
     has_actions=False,
     page_size=25,

@@ -90,11 +90,7 @@ def show_capabilities(*, reader: User) -> list[CapabilityView]:
     standings = list_statuses()
     names = name_actors({each.switch.actor for each in standings if each.switch}, reader=reader)
     return [
-        CapabilityView(
-            each,
-            names[each.switch.actor] if each.switch else "",
-            setting_of(each.capability),
-        )
+        CapabilityView(each, names[each.switch.actor] if each.switch else "", setting_of(each.capability))
         for each in standings
     ]
 
