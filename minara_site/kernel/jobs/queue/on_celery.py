@@ -6,6 +6,7 @@ sent by then may arrive or not; the sweep sends it again. A broker that failed i
 
 import signal
 import time
+import warnings
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
@@ -198,6 +199,7 @@ def run_worker() -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
+    warnings.filterwarnings("ignore", module="celery")  # advice on options that are not ours to set
     worker = QuietWorker(app=app, quiet=True, without_gossip=True, without_mingle=True, without_heartbeat=True)
     worker.start()
     if worker.exitcode:  # a broker that refuses for good; its owner starts it again
