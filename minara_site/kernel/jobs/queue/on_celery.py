@@ -21,6 +21,7 @@ from celery import Celery, signals
 from celery.apps.worker import Worker, install_worker_term_handler
 from django.conf import settings
 from django.db import close_old_connections
+from django.utils.module_loading import import_string
 from django_q.timeout import TimeoutHandler
 
 from minara_site.kernel.db import close_before_forks
@@ -147,11 +148,9 @@ def get_runner_name() -> str:
 @app.task(name="work")  # type: ignore[untyped-decorator]
 def work(*run_id: int) -> None:
     """Do what a message asks for; what takes too long is stopped as django-q2 does it, and queued again."""
-    from minara_site.kernel.jobs import runner
-
     close_old_connections()
     with suppress(SystemExit), TimeoutHandler(LIMITS["timeout"]):
-        (runner.execute if run_id else runner.beat)(*run_id)
+        import_string(f"minara_site.kernel.jobs.runner.{'execute' if run_id else 'beat'}")(*run_id)
 
 
 app.finalize()
