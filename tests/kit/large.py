@@ -35,13 +35,13 @@ SENTENCES = (
 )
 ASSETS = ("BTC", "ETH", "SOL", "NVDA", "LINK", "DOGE", "AAPL", "比特币")
 CANDLES = {"xrp_usdt_1h.csv": ("XRP", 3600), "eth_btc_5m.csv": ("ETH/BTC", 300)}
-ODD = {  # as jsonb keeps it: no -0.0
+ODD = {  # as both databases keep JSON: no -0.0, no float above all fractions
     "z": 1e-7,
     "note": 'a "b" \\ \\u0000 \t',
     "é": [1.50, 2**60, None, True],
     "10": 0.5,
     "9": {},
-}  # in JSON; as jsonb keeps it: no -0.0, and no float without a fraction
+}
 HELD_EACH, EDITED_EACH, DELETED_EACH = 50, 40, 30
 SLICE = 500
 
