@@ -70,7 +70,7 @@ def read(request: PageRequest, case_id: CaseId, query: Query[OwnerQuery]) -> dic
     """Read one case."""
     principal = request.principal
     case = get_case(owner=principal.reads(Act.CASES_QUERY, query.owner), case_id=case_id)
-    log_opened(principal, "trading_case", case.pk, case.owner_id, now=timezone.now())
+    log_opened(principal, case.owner_id, kind="trading_case", object_id=case.pk, now=timezone.now())
     return {"data": case_record(masked_for(principal.owner, case), is_refused=case.pk in find_refused([case]))}
 
 

@@ -73,7 +73,7 @@ def show_case(request: PageRequest, case_id: int, form: RevealForm, *, status: i
     """Answer the page of a case."""
     principal, now = request.principal, timezone.now()
     case = get_case(owner=principal.reaches(Act.CASES_READ), case_id=case_id)
-    log_opened(principal, "trading_case", case.pk, case.owner_id, now=now)
+    log_opened(principal, case.owner_id, kind="trading_case", object_id=case.pk, now=now)
     context = page_context(case, principal, show=request.GET.get("show", ""), now=now)
     link = request.build_absolute_uri(reverse("cases:one", args=[case_id]))
     return render_page(request, "learning_app/cases/one.html", {**context, "form": form, "link": link}, status=status)

@@ -55,5 +55,5 @@ def read(request: PageRequest, institution_uid: str, query: Query[OwnerQuery]) -
     """Read one run: what each role answered, the decision and its scores."""
     principal = request.principal
     run = get_run(owner=principal.reads(Act.INSTITUTION_QUERY, query.owner), uid=institution_uid)
-    log_opened(principal, "institution_run", run.uid, run.owner_id, now=timezone.now())
+    log_opened(principal, run.owner_id, kind="institution_run", object_id=run.uid, now=timezone.now())
     return {"data": run_record(masked_for(principal.owner, run))}

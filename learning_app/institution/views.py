@@ -115,7 +115,7 @@ def find_run(request: PageRequest, uid: str) -> InstitutionRun:
     """Return a run as this reader may see it, and log who looks."""
     principal = request.principal
     run = get_run(owner=principal.reaches(Act.INSTITUTION_READ), uid=uid)
-    log_opened(principal, "institution_run", uid, run.owner_id, now=timezone.now())
+    log_opened(principal, run.owner_id, kind="institution_run", object_id=uid, now=timezone.now())
     return masked_for(principal.owner, run)
 
 

@@ -47,7 +47,7 @@ def show(request: PageRequest, uid: str, form: GuidanceForm | None = None, statu
     """Answer the page of a learning. Who opens somebody else's leaves a line in the access log."""
     principal = request.principal
     row = get_learning(owner=principal.reaches(Act.LEARNINGS_READ), uid=uid)
-    log_opened(principal, "learning", uid, row.owner_id, now=timezone.now())
+    log_opened(principal, row.owner_id, kind="learning", object_id=uid, now=timezone.now())
     form = form or GuidanceForm.of(row)
     return render_page(request, TEMPLATE, {**page_context(row, request), "form": form}, status=status)
 

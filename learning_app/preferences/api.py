@@ -127,6 +127,6 @@ def decide_on(request: PageRequest, query: OwnerQuery, act: Callable[..., Prefer
     """Decide, and answer the preference as its reader may see it; a held one is there without its words."""
     principal, now = request.principal, timezone.now()
     row = act(owner=principal.reads(Act.PREFERENCE_DECIDE, query.owner), actor=principal.actor, now=now, **said)
-    log_opened(principal, "preference", row.pk, row.owner_id, now=now)
+    log_opened(principal, row.owner_id, kind="preference", object_id=row.pk, now=now)
     record = preference_record(masked_for(principal.owner, row))
     return {"data": {**record, "statement": ""} if is_refused(row) else record}

@@ -248,5 +248,5 @@ def open_one(request: PageRequest, memory_id: int, query: OwnerQuery) -> Memory:
     """Return the memory and log the look at somebody else's. Raises NotFound."""
     owner = request.principal.reads(Act.MEMORY_READ, query.owner)
     memory = get_memory(owner=owner, memory_id=memory_id)
-    log_opened(request.principal, "memory", memory.pk, memory.owner_id, now=timezone.now())
+    log_opened(request.principal, memory.owner_id, kind="memory", object_id=memory.pk, now=timezone.now())
     return memory

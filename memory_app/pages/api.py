@@ -41,6 +41,6 @@ def compiled(request: PageRequest, asset: str, query: Query[CompiledQuery]) -> H
     principal, now = request.principal, timezone.now()
     owner = open_owner(principal.reads(Act.COMPILED_READ, query.owner))
     asked = PageScope(owner, open_asset(asset), query.hard_constraints)
-    log_opened(principal, "compiled", asked.asset.symbol, owner.pk, now=now)
+    log_opened(principal, owner.pk, kind="compiled", object_id=asked.asset.symbol, now=now)
     page = load_page(asked, reader=principal.owner, now=now)
     return HttpResponse(page.markdown, content_type=MARKDOWN)

@@ -64,7 +64,7 @@ def asset_page(request: PageRequest, asset: str) -> HttpResponse:
     found, now = open_asset(asset), timezone.now()
     if found.symbol != asset:
         return HttpResponseRedirect(address_of(found.symbol, request))
-    log_opened(request.principal, "compiled", found.symbol, owner.pk, now=now)
+    log_opened(request.principal, owner.pk, kind="compiled", object_id=found.symbol, now=now)
     asked = PageScope(owner, found, hard_constraints=request.GET.get("hard_constraints") != "0")
     compiled = load_page(asked, reader=request.user, now=now)
     context = frame_context(request, owner, found.symbol) | page_context(request, asked, compiled)

@@ -211,7 +211,7 @@ def read(request: PageRequest, entry_id: int, query: Query[OwnerQuery]) -> dict[
     owner = request.principal.reads(Act.ROLE_MEMORY_READ, query.owner)
     apply_due_marks(now=timezone.now())
     entry = get_entry(owner=owner, entry_id=entry_id)
-    log_opened(request.principal, "role_memory", entry.pk, entry.owner_id, now=timezone.now())
+    log_opened(request.principal, entry.owner_id, kind="role_memory", object_id=entry.pk, now=timezone.now())
     return shown_alone(request, entry)
 
 

@@ -57,7 +57,7 @@ def log_access(
         )
 
 
-def log_opened(principal: Principal, kind: str, object_id: object, owner_id: int, *, now: datetime) -> None:
+def log_opened(principal: Principal, owner_id: int, *, kind: str, object_id: object, now: datetime) -> None:
     """Log that the caller opened one object of this owner."""
     log_access(principal=principal, owner_ids=[owner_id], kind=kind, object_id=str(object_id), now=now)
 

@@ -130,7 +130,7 @@ def read_prompt(request: PageRequest, session_id: str, query: Query[OwnerQuery])
     principal = request.principal
     snapshot = get_frozen_prompt(owner=principal.reads(Act.PROMPT_READ, query.owner), session_id=session_id)
     owner_id, prompt = snapshot.session.owner_id, snapshot.prompt
-    log_opened(principal, "prompt", session_id, owner_id, now=timezone.now())
+    log_opened(principal, owner_id, kind="prompt", object_id=session_id, now=timezone.now())
     return {"data": prompt if owner_id == principal.owner.pk else masked_prompt(prompt)}
 
 

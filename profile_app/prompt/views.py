@@ -111,7 +111,7 @@ def read_url(request: PageRequest) -> Reading:
 def record_access(request: PageRequest, reading: Reading) -> None:
     """Keep that an operator looked at somebody else's prompt."""
     object_id = reading.snapshot.pk if reading.snapshot and reading.show is not Show.NOW else ""
-    log_opened(request.principal, "prompt", object_id, reading.owner.pk, now=timezone.now())
+    log_opened(request.principal, reading.owner.pk, kind="prompt", object_id=object_id, now=timezone.now())
 
 
 def frame_context(request: PageRequest, reading: Reading) -> dict[str, Any]:

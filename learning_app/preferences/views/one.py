@@ -106,7 +106,7 @@ def open_one(request: PageRequest, act: Act, preference_id: int) -> Preference:
     """Return a preference that this reader reaches, and log the look at somebody else's. Raises NotFound."""
     principal = request.principal
     row = get_preference(owner=principal.reaches(act), preference_id=preference_id)
-    log_opened(principal, "preference", row.pk, row.owner_id, now=timezone.now())
+    log_opened(principal, row.owner_id, kind="preference", object_id=row.pk, now=timezone.now())
     return row
 
 

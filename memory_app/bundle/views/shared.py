@@ -44,7 +44,7 @@ def load_one(request: PageRequest, act: Act, direction: Direction, transfer_id: 
     transfer = list_transfers(request.principal.reaches(act), direction).filter(pk=transfer_id).first()
     if transfer is None:
         raise NotFound(_("There is no such transfer."))
-    log_opened(request.principal, "transfer", transfer.pk, transfer.owner_id, now=timezone.now())
+    log_opened(request.principal, transfer.owner_id, kind="transfer", object_id=transfer.pk, now=timezone.now())
     return transfer
 
 

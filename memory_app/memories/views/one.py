@@ -117,7 +117,7 @@ def open_one(request: PageRequest, act: Act, memory_id: int) -> Memory:
     """Return the memory and log the look at somebody else's. Raises NotFound."""
     now = timezone.now()
     memory = open_memory(owner=request.principal.reaches(act), memory_id=memory_id, now=now)
-    log_opened(request.principal, "memory", memory.pk, memory.owner_id, now=now)
+    log_opened(request.principal, memory.owner_id, kind="memory", object_id=memory.pk, now=now)
     return memory
 
 

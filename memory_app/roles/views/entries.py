@@ -54,7 +54,7 @@ def entry_page(request: PageRequest, entry_id: int) -> HttpResponse:
     principal, now = request.principal, timezone.now()
     apply_due_marks(now=now)
     entry = get_entry(owner=principal.reaches(Act.ROLE_MEMORY_READ), entry_id=entry_id)
-    log_opened(principal, "role_memory", entry.pk, entry.owner_id, now=now)
+    log_opened(principal, entry.owner_id, kind="role_memory", object_id=entry.pk, now=now)
     declared = registry().find(entry.role_id)
     role = declared.role if declared else None
     read = find_read([entry.owner] if entry.lesson else [], now=now)

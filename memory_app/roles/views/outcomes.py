@@ -87,7 +87,7 @@ def show_one(request: PageRequest, entry_id: int, form: OutcomeForm, *, status: 
     principal, now = request.principal, timezone.now()
     apply_due_marks(now=now)
     entry = get_entry(owner=principal.reaches(Act.ROLE_MEMORY_READ), entry_id=entry_id)
-    log_opened(principal, "role_memory", entry.pk, entry.owner_id, now=now)
+    log_opened(principal, entry.owner_id, kind="role_memory", object_id=entry.pk, now=now)
     listed, owner = load_queue(request)
     known = next((row for row in listed.rows if row.pk == entry.pk), None)
     chosen = known or shape_entry(entry, principal=principal, now=now, query=listed.query)

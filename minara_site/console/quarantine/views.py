@@ -53,7 +53,7 @@ def show_one(request: PageRequest, queue: str, hold_id: int) -> HttpResponse:
     principal = request.principal
     hold = get_hold(owner=principal.reaches(Act.HOLDS_READ), hold_id=hold_id)
     if hold.owner_id is not None:
-        log_opened(principal, "hold", hold.pk, hold.owner_id, now=timezone.now())
+        log_opened(principal, hold.owner_id, kind="hold", object_id=hold.pk, now=timezone.now())
     page, owner = list_of(queue, request.GET).load(request, is_logged=False)
     page = replace(page, path=reverse(f"{queue}:list"))
     rows = page.rows if any(row.pk == hold.pk for row in page.rows) else [*page.rows, hold]

@@ -134,7 +134,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[type-arg]
         owner_id, principal = owner_of(row), request.principal  # type: ignore[attr-defined]
         if owner_id is not None:
             place = f"{self.opts.db_table}:{row.pk}"[:64]
-            log_opened(principal, "tables", place, owner_id, now=timezone.now())
+            log_opened(principal, owner_id, kind="tables", object_id=place, now=timezone.now())
         if owner_id != principal.owner.pk:
             mask_row(row)
         response: HttpResponse = super().render_change_form(request, context, *args, **kwargs)

@@ -51,7 +51,7 @@ def one(request: PageRequest, user_id: int) -> HttpResponse:
     """Show somebody: how they come in, where they are signed in, their keys. Looking is written down for them."""
     now = timezone.now()
     user = get_person(user_id, now=now)
-    log_opened(request.principal, "account", user.pk, user.pk, now=now)
+    log_opened(request.principal, user.pk, kind="account", object_id=user.pk, now=now)
     context = {
         "title": user.get_short_name(),
         "person": user,
