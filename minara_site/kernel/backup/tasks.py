@@ -6,20 +6,18 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
 from minara_site.kernel.backup.archive import MANIFEST, Manifest
 from minara_site.kernel.backup.services import STAMP, make_backup
-from minara_site.kernel.errors import Refused
 from minara_site.kernel.instance.services import get_instance_id
 
 
-def make(*, now: datetime) -> dict[str, Any]:
+def make(*, now: datetime) -> dict[str, Any] | None:
     """Write `minara-<time>.zip` and delete the oldest of ours beyond MINARA_BACKUPS_KEPT. Raises Refused."""
     folder, kept = settings.MINARA.minara_backup_dir, settings.MINARA.minara_backups_kept
     if folder is None:
-        raise Refused(_("No folder for backups is set. Set MINARA_BACKUP_DIR, then start Minara again."))
+        return None
     size = make_backup(folder / f"minara-{now:{STAMP}}.zip", now=now, actor="job:backup.make")
     old = [path for path in sorted(folder.glob("minara-*Z.zip")) if is_ours(path)][:-kept]
     for path in old:
