@@ -1,7 +1,6 @@
 """The app's acts of the audit log, room by room."""
 
-from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext_lazy
+from django.utils.translation import gettext_lazy as _, ngettext_lazy
 
 from minara_site.kernel.audit_log.table import AuditAct, FeedLine, Undo
 

@@ -30,10 +30,4 @@ INSTITUTION_RUNS = Capability(
     _("A committee of model roles decides on a ticker when a person, an agent or the command asks for it."),
     has_shadow=False,
 )
-CAPABILITIES = (
-    LEARNING_REVIEW,
-    METHODOLOGY_VERDICTS,
-    METHODOLOGY_CANDIDATES,
-    PREFERENCE_MINING,
-    INSTITUTION_RUNS,
-)
+CAPABILITIES = (LEARNING_REVIEW, METHODOLOGY_VERDICTS, METHODOLOGY_CANDIDATES, PREFERENCE_MINING, INSTITUTION_RUNS)

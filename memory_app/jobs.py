@@ -5,8 +5,7 @@ from datetime import timedelta
 from django.utils.translation import gettext_lazy as _
 
 from learning_app.preferences.core import ACTIVATED, ENDED
-from memory_app.bundle import tasks as bundle
-from memory_app.bundle import transfers
+from memory_app.bundle import tasks as bundle, transfers
 from memory_app.doctor import tasks as doctor
 from memory_app.edges.services import replay_edges
 from memory_app.embeddings import tasks as embeddings

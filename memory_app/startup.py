@@ -8,12 +8,10 @@ from django.db.models.signals import post_migrate
 from memory_app.embeddings import pgvector
 from memory_app.embeddings.receivers import listen as embed_what_is_written
 from memory_app.facts.services import ask_for_sweep
-from memory_app.index import checks as index_checks
-from memory_app.index import schema
+from memory_app.index import checks as index_checks, schema
 from memory_app.pages import evidence as pages_evidence
 from memory_app.pages.services import listen as keep_pages_fresh
-from memory_app.roles import checks as roles_checks
-from memory_app.roles import db_triggers
+from memory_app.roles import checks as roles_checks, db_triggers
 from memory_app.roles.registry import registry
 from memory_app.roles.services.triggers import listen as reflect_when_due
 from minara_site.kernel.events import fact_recorded

@@ -263,12 +263,10 @@ class Config(BaseSettings):
         + " Read by bundle.",
     )
     anthropic_api_key: str = Field(
-        default="",
-        description=_("Key of the Messages API. Without one, what needs no model works.") + " Read by llm.",
+        default="", description=_("Key of the Messages API. Without one, what needs no model works.") + " Read by llm."
     )
     anthropic_base_url: str = Field(
-        default="",
-        description=_("Another endpoint of the Messages API, set together with its key.") + " Read by llm.",
+        default="", description=_("Another endpoint of the Messages API, set together with its key.") + " Read by llm."
     )
     minara_model_fast: str = Field(
         default="claude-haiku-5-5",
@@ -305,8 +303,7 @@ class Config(BaseSettings):
         description=_("USD that calls of the category learning may cost in a month.") + " Read by llm.",
     )
     minara_budget_agent_daily_usd: Usd = Field(
-        default=Decimal(10),
-        description=_("USD that calls of the category agent may cost in a day.") + " Read by llm.",
+        default=Decimal(10), description=_("USD that calls of the category agent may cost in a day.") + " Read by llm."
     )
     minara_budget_agent_monthly_usd: Usd = Field(
         default=Decimal(200),

@@ -1,7 +1,6 @@
 """The app's acts of the audit log, room by room."""
 
-from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext_lazy
+from django.utils.translation import gettext_lazy as _, ngettext_lazy
 
 from minara_site.kernel.audit_log.table import AuditAct, FeedLine, Undo
 
@@ -74,11 +73,7 @@ ACTS = (
     ),
     AuditAct("onboarding_undone", _("Onboarding undone")),
     AuditAct(
-        "tag_set",
-        _("Tag set"),
-        undo=Undo.OPPOSITE,
-        changes_prompt=True,
-        feed=FeedLine(TAGS, "t-person", "tags:page"),
+        "tag_set", _("Tag set"), undo=Undo.OPPOSITE, changes_prompt=True, feed=FeedLine(TAGS, "t-person", "tags:page")
     ),
     AuditAct(
         "tag_cleared",

@@ -5,8 +5,7 @@ import signal
 
 import pytest
 from django.conf import settings
-from hypothesis import HealthCheck
-from hypothesis import settings as hypothesis_settings
+from hypothesis import HealthCheck, settings as hypothesis_settings
 
 hypothesis_settings.register_profile(  # machines are noisy; figures come from the bench
     "minara", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True

@@ -7,14 +7,7 @@ from django.utils import timezone
 from ninja import Body, Query, Status
 
 from learning_app.audit.models import AuditReport
-from learning_app.audit.schemas import (
-    AuditReportOut,
-    FindingOut,
-    FindingQuery,
-    NewPass,
-    TrendOut,
-    TrendQuery,
-)
+from learning_app.audit.schemas import AuditReportOut, FindingOut, FindingQuery, NewPass, TrendOut, TrendQuery
 from learning_app.audit.selectors import (
     MAX_TREND,
     findings_of,
@@ -39,10 +32,7 @@ def run(request: PageRequest, payload: Body[NewPass | None] = None) -> Status[di
     """Ask for a pass, which a worker runs; of two at once the second is dropped, which its run says."""
     asked = payload or NewPass()
     found = request_pass(
-        window_days=asked.window_days,
-        with_hashes=asked.table_hashes,
-        actor=request.principal.actor,
-        now=timezone.now(),
+        window_days=asked.window_days, with_hashes=asked.table_hashes, actor=request.principal.actor, now=timezone.now()
     )
     return Status(202, {"data": {"run_id": found.pk}})
 

@@ -134,11 +134,7 @@ BAND_LABELS: dict[Band, Text] = {
     Band.ALARM: _("Alarm"),
     Band.DISABLED: _("Disabled"),
 }
-SEVERITY_LABELS: dict[Severity, Text] = {
-    Severity.HIGH: _("High"),
-    Severity.MEDIUM: _("Medium"),
-    Severity.LOW: _("Low"),
-}
+SEVERITY_LABELS: dict[Severity, Text] = {Severity.HIGH: _("High"), Severity.MEDIUM: _("Medium"), Severity.LOW: _("Low")}
 
 
 def fill_text(text: Text, facts: Mapping[str, Any]) -> str:

@@ -80,10 +80,6 @@ def read(request: PageRequest, case_id: CaseId, query: Query[OwnerQuery]) -> dic
 def add_outcome(request: PageRequest, uid: str, payload: NewOutcomeIn) -> dict[str, Any]:
     """Count that a methodology was right or wrong; of a case once, then 409."""
     row = state_outcome(
-        uid=uid,
-        is_correct=payload.correct,
-        case_id=payload.case_id,
-        actor=request.principal.actor,
-        now=timezone.now(),
+        uid=uid, is_correct=payload.correct, case_id=payload.case_id, actor=request.principal.actor, now=timezone.now()
     )
     return {"data": methodology_record(row)}

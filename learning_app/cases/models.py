@@ -128,9 +128,7 @@ class CaseHint(models.Model):
 
     class Meta:
         db_table = "methodology_case_hints"
-        constraints: ClassVar = [
-            models.UniqueConstraint(fields=["case", "methodology"], name="one_hint_per_case"),
-        ]
+        constraints: ClassVar = [models.UniqueConstraint(fields=["case", "methodology"], name="one_hint_per_case")]
         indexes: ClassVar = [
             models.Index(fields=["methodology", "-case"], name="hints_of_methodology"),
             models.Index(fields=["methodology", "block_at"], condition=Q(block_at__isnull=False), name="hints_blocks"),

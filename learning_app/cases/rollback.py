@@ -5,8 +5,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from django.urls import reverse
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from learning_app.cases.models import CASE_KIND, TradingCase
 from minara_site.kernel.rollback import (

@@ -4,15 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from learning_app.court.core import (
-    CourtState,
-    add_block,
-    beats_chance,
-    is_decaying,
-    log_evidence,
-    new_state,
-    surviving,
-)
+from learning_app.court.core import CourtState, add_block, beats_chance, is_decaying, log_evidence, new_state, surviving
 from learning_app.court.models import CourtRecord
 from learning_app.methodologies.models import Methodology
 from learning_app.methodologies.querysets import is_court_enforced

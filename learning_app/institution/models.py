@@ -8,13 +8,7 @@ from django.db.models import Q
 
 from learning_app.institution.core.ladder import DAYS, DIRECTION_OF
 from learning_app.methodologies.models import Methodology
-from learning_app.vocabulary import (
-    InstitutionPhase,
-    InstitutionState,
-    LadderWindow,
-    OutcomeState,
-    Rating,
-)
+from learning_app.vocabulary import InstitutionPhase, InstitutionState, LadderWindow, OutcomeState, Rating
 from minara_site.kernel.fields import usd_field
 from minara_site.kernel.guard.masking import mask_nested
 from minara_site.kernel.market.models import price_field
@@ -201,5 +195,5 @@ class InstitutionOutcome(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(
                 fields=["methodology", "ticker", "window", "day"], name="one_institution_outcome_a_day"
-            ),
+            )
         ]

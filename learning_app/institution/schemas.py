@@ -6,14 +6,7 @@ from typing import Annotated, Any
 from ninja import Schema
 from pydantic import Field
 
-from learning_app.vocabulary import (
-    InstitutionPhase,
-    InstitutionState,
-    LadderWindow,
-    MissingInput,
-    OutcomeState,
-    Rating,
-)
+from learning_app.vocabulary import InstitutionPhase, InstitutionState, LadderWindow, MissingInput, OutcomeState, Rating
 from minara_site.web.schemas import PageQuery, Strict
 
 

@@ -6,8 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpResponse
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from learning_app.capabilities import INSTITUTION_RUNS
 from learning_app.institution.core.roles import POSITIONS

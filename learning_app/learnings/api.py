@@ -49,11 +49,7 @@ def store(request: PageRequest, payload: NewLearning) -> Status[dict[str, Any]]:
     """Store a procedure that worked. 200 says that one with the same trigger counts once more; 202 that it is held."""
     principal = request.principal
     stored = store_learning(
-        owner_id=principal.owner.pk,
-        draft=payload.as_draft(),
-        actor=principal.actor,
-        now=timezone.now(),
-        origin="api",
+        owner_id=principal.owner.pk, draft=payload.as_draft(), actor=principal.actor, now=timezone.now(), origin="api"
     )
     return answer_of(request, stored.row, 201 if stored.is_new else 200)
 

@@ -4,8 +4,7 @@ from datetime import datetime
 
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
+from django.utils.translation import gettext_lazy as _, pgettext_lazy
 
 from learning_app.learnings.core import LEARNING_KIND
 from learning_app.learnings.models import Learning

@@ -72,9 +72,7 @@ class Learning(models.Model):
 
     class Meta:
         db_table = "learnings"
-        constraints: ClassVar = [
-            models.CheckConstraint(condition=~Q(trigger=""), name="learning_has_trigger"),
-        ]
+        constraints: ClassVar = [models.CheckConstraint(condition=~Q(trigger=""), name="learning_has_trigger")]
         indexes: ClassVar = [
             models.Index(fields=["owner", "-created_at", "-number"], name="learnings_owner_newest"),
             models.Index(fields=["owner", "-updated_at"], name="learnings_owner_changed"),

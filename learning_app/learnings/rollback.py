@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 from django.db.models import Q
 from django.urls import reverse
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from learning_app.learnings.core import LEARNING_KIND
 from learning_app.learnings.models import Learning

@@ -6,8 +6,7 @@ from django.conf import settings
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from learning_app.learnings.core import LEARNING_KIND
 from learning_app.learnings.forms import GuidanceForm, TryForm

@@ -6,13 +6,7 @@ from django.utils import timezone
 from ninja import Body, Query, Status
 
 from learning_app.methodologies.core import METHODOLOGY_KIND
-from learning_app.methodologies.schemas import (
-    CreatedHeldOut,
-    MethodologyOut,
-    MethodologyQuery,
-    NewMethodology,
-    Reason,
-)
+from learning_app.methodologies.schemas import CreatedHeldOut, MethodologyOut, MethodologyQuery, NewMethodology, Reason
 from learning_app.methodologies.selectors import get_readable, list_readable, methodology_record, records_of
 from learning_app.methodologies.services.create import create_methodology
 from learning_app.methodologies.services.decide import quarantine, release

@@ -174,7 +174,7 @@ class LifecycleEvent(models.Model):
     class Meta:
         db_table = LIFECYCLE_TABLE
         constraints: ClassVar = [
-            models.CheckConstraint(condition=Q(kind__in=list(LifecycleKind)), name="lifecycle_kind_known"),
+            models.CheckConstraint(condition=Q(kind__in=list(LifecycleKind)), name="lifecycle_kind_known")
         ]
         indexes: ClassVar = [
             models.Index(fields=["methodology", "-id"], name="lifecycle_of_methodology"),
@@ -199,5 +199,5 @@ class RolledBackMethodology(models.Model):
     class Meta:
         db_table = "methodology_rollbacks"
         constraints: ClassVar = [
-            models.UniqueConstraint(fields=["rollback_id", "methodology"], name="one_step_per_methodology"),
+            models.UniqueConstraint(fields=["rollback_id", "methodology"], name="one_step_per_methodology")
         ]

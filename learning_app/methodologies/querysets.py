@@ -19,10 +19,7 @@ def trust_rules() -> TrustRules:
     """Return the four numbers of the settings."""
     config = settings.MINARA
     return TrustRules(
-        config.injection_threshold,
-        config.min_uses,
-        config.demotion_wilson_threshold,
-        config.min_uses_before_demotion,
+        config.injection_threshold, config.min_uses, config.demotion_wilson_threshold, config.min_uses_before_demotion
     )
 
 

@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 from django.db.models import Q
 from django.urls import reverse
 from django.utils.dateparse import parse_datetime
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from learning_app.methodologies.core import METHODOLOGY_KIND
 from learning_app.methodologies.models import LifecycleEvent, Methodology, RolledBackMethodology

@@ -122,7 +122,7 @@ class RolledBackPreference(models.Model):
     class Meta:
         db_table = "preference_rollbacks"
         constraints: ClassVar = [
-            models.UniqueConstraint(fields=["rollback_id", "preference"], name="one_step_per_preference"),
+            models.UniqueConstraint(fields=["rollback_id", "preference"], name="one_step_per_preference")
         ]
 
 
@@ -140,6 +140,4 @@ class PreferenceCursor(models.Model):
 
     class Meta:
         db_table = "preference_cursors"
-        constraints: ClassVar = [
-            models.UniqueConstraint(fields=["owner", "is_shadow"], name="one_cursor_per_owner"),
-        ]
+        constraints: ClassVar = [models.UniqueConstraint(fields=["owner", "is_shadow"], name="one_cursor_per_owner")]

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from learning_app.preferences.core import ACTIVATED, ENDED, PREFERENCE_KIND, UNDECIDED
 from learning_app.preferences.kinds import preference_url

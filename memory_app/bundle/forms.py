@@ -4,8 +4,7 @@ from typing import Any
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from memory_app.bundle.adapters.upload_store import MAX_UPLOAD_BYTES
 from memory_app.importers.adapters import Format

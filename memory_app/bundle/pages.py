@@ -6,8 +6,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from memory_app.bundle.core.plan import WRITTEN, Reason
 from memory_app.bundle.core.preview import Row, keep_rows, masked_text

@@ -13,15 +13,7 @@ from memory_app.bundle.adapters import Bundle
 from memory_app.bundle.adapters.tree import Tree, new_tree
 from memory_app.bundle.core.front_matter import render_document
 from memory_app.bundle.core.paths import SIGNATURE
-from memory_app.bundle.core.plan import (
-    MARK_CHARS,
-    WRITTEN,
-    ExportReport,
-    ImportReport,
-    Tally,
-    Verdict,
-    mark_of,
-)
+from memory_app.bundle.core.plan import MARK_CHARS, WRITTEN, ExportReport, ImportReport, Tally, Verdict, mark_of
 from memory_app.bundle.core.signature import render_line, sign_file
 from memory_app.bundle.cover import render_banner, render_index, render_preferences_banner
 from memory_app.bundle.selectors import Part, judge_part, list_parts, load_trust, new_reading, plan_import

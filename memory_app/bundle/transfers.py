@@ -9,8 +9,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q
 from django.utils import translation
-from django.utils.translation import get_language
-from django.utils.translation import gettext as _
+from django.utils.translation import get_language, gettext as _
 
 from memory_app.bundle.adapters import upload_store
 from memory_app.bundle.models import BundleTransfer, Direction, TransferState

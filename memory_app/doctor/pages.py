@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from memory_app.doctor.fixes.names import FixName
 from memory_app.doctor.selectors import fixes

@@ -51,12 +51,7 @@ def shown_section(section: Section) -> dict[str, object]:
     for line in section.lines:
         found = str(line.words) if line.count is None else total_label(RowCount(line.count, line.is_exact))
         lines.append((line, found, TONES[line.state]))
-    return {
-        "section": section,
-        "words": STATE_WORDS[section.state],
-        "tone": TONES[section.state],
-        "lines": lines,
-    }
+    return {"section": section, "words": STATE_WORDS[section.state], "tone": TONES[section.state], "lines": lines}
 
 
 @page(Act.DOCTOR)
@@ -82,11 +77,7 @@ def look(request: PageRequest) -> HttpResponse:
 def run(request: PageRequest, fix_run_id: int) -> HttpResponse:
     """Show what a dry run saw or a repair did; while it works, how far it is."""
     shown = shown_run(get_fix_run(fix_run_id))
-    context = {
-        "title": f"{shown.title} {fix_run_id}",
-        "shown": shown,
-        "has_worker": is_worker_seen(now=timezone.now()),
-    }
+    context = {"title": f"{shown.title} {fix_run_id}", "shown": shown, "has_worker": is_worker_seen(now=timezone.now())}
     template = "memory_app/doctor/run.html"
     response = render_page(request, template, context, fragment="memory_app/doctor/_progress.html")
     if wants_fragment(request) and not shown.is_under_way:

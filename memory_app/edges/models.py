@@ -41,5 +41,5 @@ class MemoryEdge(models.Model):
             models.Index(
                 fields=["owner", "src_table", "dst_entity_kind", "dst_entity_key", "-src_id", "edge_type"],
                 name="memory_edges_neighbours",
-            ),
+            )
         ]

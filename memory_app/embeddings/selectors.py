@@ -17,14 +17,7 @@ from django.db.models import Count, F, Max, Q, QuerySet, Sum
 
 from memory_app.embeddings import pgvector
 from memory_app.embeddings.adapters import Misconfigured, ProviderDown
-from memory_app.embeddings.core import (
-    STORED,
-    Vector,
-    clean_text,
-    nearest_of,
-    nearest_of_slices,
-    text_digest,
-)
+from memory_app.embeddings.core import STORED, Vector, clean_text, nearest_of, nearest_of_slices, text_digest
 from memory_app.embeddings.matrices import Matrix, fits, keep_matrix, recall_matrix
 from memory_app.embeddings.models import MemoryVector
 from memory_app.embeddings.providers import current_provider

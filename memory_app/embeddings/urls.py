@@ -6,7 +6,4 @@ from memory_app.embeddings import views
 
 app_name = "embeddings"
 
-urlpatterns = [
-    path("", views.embeddings, name="page"),
-    path("backfill/", views.backfill, name="backfill"),
-]
+urlpatterns = [path("", views.embeddings, name="page"), path("backfill/", views.backfill, name="backfill")]

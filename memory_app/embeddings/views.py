@@ -5,8 +5,7 @@ from typing import Any
 
 from django.http import HttpResponse
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, pgettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy, pgettext_lazy
 
 from memory_app.embeddings import services
 from memory_app.embeddings.selectors import Overview, load_overview

@@ -1,7 +1,6 @@
 """Facts, decisions and refusals in words."""
 
-from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
+from django.utils.translation import gettext_lazy as _, pgettext_lazy
 
 from memory_app.facts.core import EventKind
 from memory_app.facts.core.decision import CORRECTED, HELD_AGAIN, UNSURE, DecisionKind, Problem

@@ -77,7 +77,7 @@ class FactConflict(models.Model):
         indexes: ClassVar = [
             models.Index(
                 fields=["owner", "-found_at", "-id"], condition=Q(state=ConflictState.OPEN), name="fact_conflicts_open"
-            ),
+            )
         ]
 
 
@@ -104,7 +104,5 @@ class FactVerdict(models.Model):
 
     class Meta:
         db_table = "fact_verdicts"
-        constraints: ClassVar = [
-            models.CheckConstraint(condition=Q(kind__in=VERDICTS), name="fact_verdict_kind_known"),
-        ]
+        constraints: ClassVar = [models.CheckConstraint(condition=Q(kind__in=VERDICTS), name="fact_verdict_kind_known")]
         indexes: ClassVar = [models.Index(fields=["owner", "-at", "-id"], name="fact_verdicts_newest")]

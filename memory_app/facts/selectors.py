@@ -128,10 +128,6 @@ def fact_records(facts: Iterable[Memory], *, reader: User) -> list[dict[str, Any
     retired = [fact.pk for fact in facts if fact.fact_state == FactState.RETIRED]
     events = find_retirements(retired) if retired else {}
     return [
-        {
-            **record,
-            "fact_state": fact.fact_state,
-            "retired_by": events[fact.pk].other_id if fact.pk in events else None,
-        }
+        {**record, "fact_state": fact.fact_state, "retired_by": events[fact.pk].other_id if fact.pk in events else None}
         for fact, record in zip(facts, memory_records(facts, reader=reader), strict=True)
     ]

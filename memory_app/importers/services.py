@@ -10,8 +10,7 @@ from itertools import islice
 from typing import Any
 
 from django.db import transaction
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from memory_app.importers.adapters import Bundle, Found
 from memory_app.importers.core.entries import Item, LeftOut, ProfileValue, Refusal, Skip, TableRow

@@ -158,14 +158,10 @@ class Memory(models.Model):
             models.Index(fields=["owner", "-updated_at", "-id"], condition=LIVE, name="memories_owner_newest"),
             models.Index(fields=["-updated_at", "-id"], condition=LIVE, name="memories_newest"),
             models.Index(
-                fields=["owner", "category", "-updated_at", "-id"],
-                condition=LIVE,
-                name="memories_owner_category",
+                fields=["owner", "category", "-updated_at", "-id"], condition=LIVE, name="memories_owner_category"
             ),
             models.Index(
-                fields=["owner", "source", "-updated_at", "-id"],
-                condition=LIVE,
-                name="memories_owner_source",
+                fields=["owner", "source", "-updated_at", "-id"], condition=LIVE, name="memories_owner_source"
             ),
             models.Index(fields=["owner", "actor", "-updated_at", "-id"], condition=LIVE, name="memories_owner_actor"),
             models.Index(
@@ -302,9 +298,7 @@ class MemoryRevision(models.Model):
 
     class Meta:
         db_table = "memory_revisions"
-        constraints: ClassVar = [
-            models.UniqueConstraint(fields=["memory", "version"], name="one_revision_per_version"),
-        ]
+        constraints: ClassVar = [models.UniqueConstraint(fields=["memory", "version"], name="one_revision_per_version")]
 
 
 class MemoryDeletion(models.Model):

@@ -5,8 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db.models import QuerySet
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from memory_app.memories.core import MEMORY_KIND, FactState
 from memory_app.memories.core.prompt import MAX_OBSERVATIONS, LeftOutReason, MemoryRow, memory_line

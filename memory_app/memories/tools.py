@@ -22,8 +22,7 @@ class MemoryWriteArgs(Strict):
     category: Annotated[Category, Field(description="What kind of memory this is; a durable user fact is `fact`.")]
     content: Annotated[str, Field(description="One statement, 1 to 4000 characters. No secrets.")]
     metadata: Annotated[
-        dict[str, Any] | None,
-        Field(description="Optional notes; `source` may be user_explicit or chat_extracted."),
+        dict[str, Any] | None, Field(description="Optional notes; `source` may be user_explicit or chat_extracted.")
     ] = None
 
 

@@ -8,8 +8,7 @@ from typing import Any
 from django.http import HttpResponse, HttpResponseRedirect, QueryDict
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from memory_app.memories.core.destinations import Destination
 from memory_app.memories.unconfirmed import find_unconfirmed, find_unconfirmed_memories
@@ -26,10 +25,7 @@ from minara_site.web.responses import render_page
 
 MAX_CHARS = 100
 
-HEADING_WORDS = {
-    Heading.COMPILED_TRUTH: gettext_lazy("What is known"),
-    Heading.TIMELINE: gettext_lazy("Timeline"),
-}
+HEADING_WORDS = {Heading.COMPILED_TRUTH: gettext_lazy("What is known"), Heading.TIMELINE: gettext_lazy("Timeline")}
 
 
 class Show(StrEnum):

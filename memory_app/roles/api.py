@@ -11,8 +11,7 @@ from pydantic import AfterValidator, Field
 
 from memory_app.index.core.parser import MAX_QUERY_CHARS
 from memory_app.index.selectors import limited, narrow_entries
-from memory_app.roles.core import DECISION_KIND, Classification, SkipReason, Trigger
-from memory_app.roles.core import Status as EntryStatus
+from memory_app.roles.core import DECISION_KIND, Classification, SkipReason, Status as EntryStatus, Trigger
 from memory_app.roles.core.moments import as_utc
 from memory_app.roles.models import RoleMemory
 from memory_app.roles.records import entry_record, role_record

@@ -5,8 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any, assert_never
 
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, pgettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy, pgettext_lazy
 
 from memory_app.roles.core import Classification, SkipReason, Status, Trigger
 from memory_app.roles.core.declarations import (

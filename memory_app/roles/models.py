@@ -155,9 +155,7 @@ class RoleMemory(models.Model):
             models.Index(fields=["owner", "role_id", "-decided_at", "-id"], name="role_memory_owner_role"),
             models.Index(fields=["owner", "asset", "-decided_at", "-id"], name="role_memory_owner_asset"),
             models.Index(
-                fields=["role_id", "decided_at", "id"],
-                condition=Q(status=Status.PENDING),
-                name="role_memory_pending",
+                fields=["role_id", "decided_at", "id"], condition=Q(status=Status.PENDING), name="role_memory_pending"
             ),
             models.Index(
                 fields=["role_id", "asset", "decided_at"],

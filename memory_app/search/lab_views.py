@@ -7,8 +7,7 @@ from typing import Any
 from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext as _, gettext_lazy, ngettext
 
 from memory_app.index.core.request import Fusion
 from memory_app.index.pages import note_text

@@ -48,13 +48,7 @@ def tools_called_through(door: Surface) -> Iterator[None]:
 
 
 def log_search(
-    *,
-    principal: Principal,
-    owner: Owner,
-    query: str,
-    ids: Sequence[int],
-    now: datetime,
-    door: Surface | None = None,
+    *, principal: Principal, owner: Owner, query: str, ids: Sequence[int], now: datetime, door: Surface | None = None
 ) -> None:
     """Keep that the caller searched an owner's memories and got these, best first.
 

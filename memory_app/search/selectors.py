@@ -225,13 +225,7 @@ def gather(engine: Engine, request: SearchRequest, ranker: Ranker, meaning: Mean
 
 
 def find_accepted(
-    engine: Engine,
-    request: SearchRequest,
-    ranker: Ranker,
-    *,
-    limit: int,
-    using: str,
-    meaning: Meaning | None = None,
+    engine: Engine, request: SearchRequest, ranker: Ranker, *, limit: int, using: str, meaning: Meaning | None = None
 ) -> list[Ranked]:
     """Return the hits that the guard lets in; where it refuses some, the next ones take their places."""
     most = limit

@@ -25,7 +25,7 @@ class MemorySearchArgs(Strict):
         str,
         Field(
             description='Words (any of them), "exact phrase", prefix*, AND, OR, NOT, category:lesson, after:2026-05. '
-            f"The first {MAX_QUERY_CHARS} characters count.",
+            f"The first {MAX_QUERY_CHARS} characters count."
         ),
     ]
     limit: Annotated[int, Field(ge=1, le=200, description="How many, best match first.")] = 10

@@ -6,8 +6,7 @@ from http import HTTPStatus
 from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from memory_app.index.core.request import Fusion, Sort
 from memory_app.index.pages import note_text

@@ -16,7 +16,5 @@ class SnapshotMemory(models.Model):
 
     class Meta:
         db_table = "snapshot_memories"
-        constraints: ClassVar = [
-            models.UniqueConstraint(fields=["session", "memory_id"], name="one_snapshot_memory"),
-        ]
+        constraints: ClassVar = [models.UniqueConstraint(fields=["session", "memory_id"], name="one_snapshot_memory")]
         indexes: ClassVar = [models.Index(fields=["memory_id", "-frozen_at"], name="snapshot_memories_newest")]

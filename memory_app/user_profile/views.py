@@ -10,8 +10,7 @@ from django.http import HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from memory_app.user_profile.core import PROFILE_KIND
 from memory_app.user_profile.forms import EditForm, EntryForm, ValueForm

@@ -6,8 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from memory_app.facts.core import Decider, EventKind
 from memory_app.facts.labels import EVENTS, reason_label

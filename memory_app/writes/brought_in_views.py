@@ -8,12 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from memory_app.writes.pages import BROUGHT_IN_MEMORIES
-from memory_app.writes.selectors.brought_in import (
-    find_own_roll_back,
-    get_brought_in,
-    list_brought_in,
-    list_memories_of,
-)
+from memory_app.writes.selectors.brought_in import find_own_roll_back, get_brought_in, list_brought_in, list_memories_of
 from memory_app.writes.selectors.plans import preview_roll_back, preview_undo
 from memory_app.writes.services import roll_back, undo_roll_back
 from memory_app.writes.services.brought_in import note_seen

@@ -4,8 +4,7 @@ from datetime import MAXYEAR, MINYEAR, datetime
 from typing import Any
 
 from django import forms
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from memory_app.memories.services import MAX_REASON_CHARS
 from minara_site.kernel.plain_text import clean_text

@@ -6,8 +6,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from django.urls import reverse
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from memory_app.facts.services import requeue
 from memory_app.memories.core import MEMORY_KIND

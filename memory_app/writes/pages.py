@@ -7,8 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.urls import reverse
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy, ngettext_lazy
 
 from memory_app.writes.core.anomalies import Anomaly, AnomalyKind
 from memory_app.writes.core.entries import IMPORT
@@ -26,9 +25,7 @@ MAX_CHANGED = 200  # rows of a kind that the page of a record links
 EffectCount = tuple[Effect, Label, int]
 ANOMALY_LABELS: Mapping[AnomalyKind, Any] = {
     AnomalyKind.SIMILAR: ngettext_lazy(
-        "%(number)s memory that says nearly the same as others",
-        "%(number)s memories that say nearly the same",
-        "count",
+        "%(number)s memory that says nearly the same as others", "%(number)s memories that say nearly the same", "count"
     ),
     AnomalyKind.AUTHORITY: ngettext_lazy(
         "%(number)s memory speaks of approving, transferring, withdrawing or moving a limit",

@@ -5,8 +5,7 @@ from functools import lru_cache
 from itertools import repeat
 from typing import Any
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from minara_site.access.models import ApiKey, User
 from minara_site.access.policy import Role

@@ -70,9 +70,7 @@ class Alert(models.Model):
             models.UniqueConstraint(fields=["cause"], condition=Q(closed_at__isnull=True), name="one_open_alert"),
             models.CheckConstraint(condition=Q(kind__in=list(AlertKind)), name="alert_kind_known"),
         ]
-        indexes: ClassVar = [
-            models.Index(fields=["-opened_at", "-id"], name="alerts_newest"),
-        ]
+        indexes: ClassVar = [models.Index(fields=["-opened_at", "-id"], name="alerts_newest")]
 
 
 class DemoObject(models.Model):
@@ -83,6 +81,4 @@ class DemoObject(models.Model):
 
     class Meta:
         db_table = "demo_objects"
-        constraints: ClassVar = [
-            models.UniqueConstraint(fields=["table", "object_id"], name="one_demo_object"),
-        ]
+        constraints: ClassVar = [models.UniqueConstraint(fields=["table", "object_id"], name="one_demo_object")]

@@ -11,8 +11,7 @@ from typing import Any, ClassVar, Protocol
 
 from django.db.models import TextChoices
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.core.diff import Segment

@@ -1,7 +1,6 @@
 """Decisions about a price in words: what was expected of it, how long ahead, and how it moved."""
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext as _, gettext_lazy, ngettext
 
 from minara_site.kernel.core.assets import AssetClass, AssetGroup
 from minara_site.kernel.market.core import normalise_symbol

@@ -4,8 +4,7 @@ from datetime import datetime, timedelta, tzinfo
 from decimal import Decimal
 
 from django.utils.formats import date_format
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 MINUS = "\u2212"
 DAYS_IN_WORDS = 30

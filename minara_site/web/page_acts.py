@@ -10,8 +10,7 @@ from typing import Any
 
 from django.conf import settings
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from minara_site.kernel import registry
 

@@ -87,14 +87,7 @@ def store_text(load: DemoLoad, owner: User, row: DemoProfile, text: tuple[Docume
     """Store a text now, as the audit log has it, then move it to its time and writer."""
     kind, name, content, origin = text
     saved = save_document(
-        owner=owner,
-        kind=kind,
-        name=name,
-        content=content,
-        origin=origin,
-        actor=load.actor,
-        now=load.now,
-        is_demo=True,
+        owner=owner, kind=kind, name=name, content=content, origin=origin, actor=load.actor, now=load.now, is_demo=True
     )
     at, by_owner = load.ago(row.hours_ago), f"user:{owner.pk}"
     Document.objects.filter(pk=saved.document.pk).update(updated_at=at, actor=by_owner)

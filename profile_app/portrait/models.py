@@ -58,7 +58,7 @@ class FinancialProfile(models.Model):
                     onboarding_completed__in=(0, 1),
                 ),
                 name="financial_profile_flags",
-            ),
+            )
         ]
 
 

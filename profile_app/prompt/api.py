@@ -101,11 +101,7 @@ def start(request: PageRequest, payload: Body[NewSession | None] = None) -> Stat
     principal = request.principal
     asked = payload or NewSession()
     snapshot = start_session(
-        owner=principal.owner,
-        title=asked.title,
-        max_tier=asked.max_tier,
-        actor=principal.actor,
-        now=timezone.now(),
+        owner=principal.owner, title=asked.title, max_tier=asked.max_tier, actor=principal.actor, now=timezone.now()
     )
     session = snapshot.session
     return Status(

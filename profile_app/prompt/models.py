@@ -51,9 +51,8 @@ class SessionSnapshot(models.Model):
         db_table = "session_snapshots"
         constraints: ClassVar = [
             models.CheckConstraint(
-                condition=Q(wiped_at__isnull=True) | Q(**dict.fromkeys(TEXTS, "")),
-                name="wiped_snapshot_is_empty",
-            ),
+                condition=Q(wiped_at__isnull=True) | Q(**dict.fromkeys(TEXTS, "")), name="wiped_snapshot_is_empty"
+            )
         ]
 
     @property

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from profile_app.documents.core import MAX_CHARS, WORKSPACE_FILE
 from profile_app.workspace.core.problems import ProblemCode

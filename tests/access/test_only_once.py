@@ -19,11 +19,7 @@ from tests.memory_app.roles.rows import MOMENTUM
 pytestmark = pytest.mark.django_db
 
 STATEMENT = {"statement": "Prefers bonds"}
-DECISION = {
-    "role_id": MOMENTUM,
-    "inputs": {"asset": "btc", "direction": "bullish"},
-    "decision": "BTC goes on rising.",
-}
+DECISION = {"role_id": MOMENTUM, "inputs": {"asset": "btc", "direction": "bullish"}, "decision": "BTC goes on rising."}
 
 
 @pytest.fixture

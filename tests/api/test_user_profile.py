@@ -13,20 +13,7 @@ from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
 
-WRONG_KEYS = [
-    "a b",
-    "a/b",
-    "-a",
-    ".",
-    "..",
-    "ключ",
-    "山寨",
-    "x" * 65,
-    "<b>",
-    "a\u200b",
-    "%",
-    "' OR 1=1 --",
-]
+WRONG_KEYS = ["a b", "a/b", "-a", ".", "..", "ключ", "山寨", "x" * 65, "<b>", "a\u200b", "%", "' OR 1=1 --"]
 
 
 def entries(agent: Agent) -> dict[str, str]:

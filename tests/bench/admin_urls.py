@@ -6,8 +6,7 @@ from django.contrib import admin
 from django.urls import path
 
 from memory_app.memories.models import Memory
-from minara_site.urls import handler400, handler403, handler404, handler500
-from minara_site.urls import urlpatterns as project_urls
+from minara_site.urls import handler400, handler403, handler404, handler500, urlpatterns as project_urls
 
 __all__ = ["handler400", "handler403", "handler404", "handler500"]
 

@@ -11,8 +11,7 @@ from ninja import NinjaAPI
 
 from minara_site.access.api_auth import allow
 from minara_site.access.policy import Act
-from minara_site.urls import handler400, handler403, handler404, handler500
-from minara_site.urls import urlpatterns as project_urls
+from minara_site.urls import handler400, handler403, handler404, handler500, urlpatterns as project_urls
 from tests.bench.http_query import LIST, POSTGRESQL, SQLITE, postgresql_match, sqlite_match
 
 __all__ = ["handler400", "handler403", "handler404", "handler500"]

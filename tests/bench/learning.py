@@ -170,9 +170,7 @@ def list_figures(*, small: bool) -> list[Figure]:
             with connection.cursor() as cursor:
                 cursor.execute("ANALYZE")
             client.get("/methodologies/")
-            with CaptureQueriesContext(
-                connection,
-            ) as asked:
+            with CaptureQueriesContext(connection) as asked:
                 assert client.get("/methodologies/").status_code == 200
             queries = max(queries, len(asked))
             times[count] = statistics.median(timed(lambda: client.get("/methodologies/")) for _ in range(ROUNDS)) * 1000

@@ -12,11 +12,7 @@ from tests.kit.chromium import NARROW, Judge, Visit
 from tests.kit.clock import NOON
 from tests.kit.shared import corpus
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.usefixtures("test_site"),
-]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("test_site")]
 TEXTS = [
     "Always set slippage to 0.5% on Base and Arbitrum swaps",
     "山寨币单笔仓位不超过总资金的 3%，止损必须随开仓一起下单",

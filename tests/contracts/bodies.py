@@ -21,12 +21,7 @@ JSON: dict[str, dict[str, Any]] = {
     "POST /v1/methodologies/{uid}/outcomes": {"correct": True},
     "POST /v1/methodologies/{uid}/quarantine": {"reason": "Three losses in a row"},
     "POST /v1/methodologies/{uid}/release": {"reason": "Looked at again"},
-    "POST /v1/trading-cases": {
-        "asset": "BTC",
-        "decision": "Buy the dip",
-        "direction": "bullish",
-        "horizon_hours": 24,
-    },
+    "POST /v1/trading-cases": {"asset": "BTC", "decision": "Buy the dip", "direction": "bullish", "horizon_hours": 24},
     "POST /v1/institution/runs": {"tickers": ["BTC"]},
     "POST /v1/preferences": {
         "dimension": "venue",
@@ -136,10 +131,7 @@ FORMS: dict[str, dict[str, Any]] = {
     "POST /user-profile/add/": {"key": "home_language", "value": "Italian"},
     "POST /user-profile/<str:key>/edit/": {"value": "Europe/Rome", "updated_at": "entry_stamp"},
 }
-QUERIES = {
-    "memories/<int:memory_id>/history/<int:version>/revert/": "?version=2",
-    "v1/edges": "?entity=BTC",
-}
+QUERIES = {"memories/<int:memory_id>/history/<int:version>/revert/": "?version=2", "v1/edges": "?entity=BTC"}
 
 
 def body_of(method: str, route: str, samples: dict[str, Any], **more: Any) -> str | None:

@@ -400,10 +400,7 @@ OPERATIONS: dict[str, tuple[Act, Audience]] = {
     "GET /v1/role-memory": (Act.ROLE_MEMORY_READ, by_key(Scope.LEARNING_READ)),
     "POST /v1/role-memory": (Act.ROLE_MEMORY_WRITE, by_key(Scope.LEARNING_WRITE)),
     "GET /v1/role-memory/{int:entry_id}": (Act.ROLE_MEMORY_READ, by_key(Scope.LEARNING_READ, object_of_ana=True)),
-    "POST /v1/role-memory/{int:entry_id}/outcome": (
-        Act.ROLE_OUTCOME,
-        by_key(Scope.LEARNING_WRITE, object_of_ana=True),
-    ),
+    "POST /v1/role-memory/{int:entry_id}/outcome": (Act.ROLE_OUTCOME, by_key(Scope.LEARNING_WRITE, object_of_ana=True)),
     "GET /v1/learnings": (Act.LEARNINGS_READ, by_key(Scope.LEARNING_READ)),
     "POST /v1/learnings": (Act.LEARNING_WRITE, by_key(Scope.LEARNING_WRITE)),
     "PATCH /v1/learnings/{learning_uid}": (Act.LEARNING_WRITE, EDITED),

@@ -169,9 +169,7 @@ WALKS: dict[str, Walk] = {
     "held:bulk": Walk(),
     "quarantine:verdict": Walk(caller="olga"),
     "quarantine:undo": Walk(
-        caller="olga",
-        first=("quarantine:verdict",),
-        undo={"action": "accept", "ids": "review_items", "confirmed": "1"},
+        caller="olga", first=("quarantine:verdict",), undo={"action": "accept", "ids": "review_items", "confirmed": "1"}
     ),
     "quarantine:claim": Walk(caller="olga", undo={"end": "1"}),
     "held:again": Walk(caller="olga", first=("held:release",), undo={"confirmed": "1"}),

@@ -40,7 +40,12 @@ from tests.kit.world import World, fill
 LIST = re.compile(r'id="([\w-]+)-rows"')
 RECORDED = re.compile(r"""(?:tool_call=|record_act\(|note_change\(|record\(principal, )["']([a-z_]+)["']""")
 BESIDE_NAVIGATION = {None, Act.SIGN_OUT, Act.METRICS} | {act for act in Act if permits(act, Role.ANONYMOUS, None)}
-LOGGING = {"log_access", "log_opened", "answer_page", "OwnedList"}  # what writes lines of the access log, their `kind` by name
+LOGGING = {
+    "log_access",
+    "log_opened",
+    "answer_page",
+    "OwnedList",
+}  # what writes lines of the access log, their `kind` by name
 OF_A_RUN = LOGS | {
     "job_runs",
     "leases",

@@ -60,12 +60,7 @@ DOORS: dict[str, tuple[str, str, Any, Any]] = {
         lambda text: {"category": "fact", "content": "a", "metadata": {"note": text}},
         lambda: Memory.objects.latest("id").metadata["note"],
     ),
-    "profile": (
-        "PUT",
-        "/v1/user-profile/naughty",
-        lambda text: {"value": text},
-        lambda: written_value("naughty"),
-    ),
+    "profile": ("PUT", "/v1/user-profile/naughty", lambda text: {"value": text}, lambda: written_value("naughty")),
     "title": ("POST", "/v1/sessions", lambda text: {"title": text}, lambda: Session.objects.latest("created_at").title),
     "message": (
         "POST",
@@ -102,12 +97,7 @@ FORMS: dict[str, tuple[str, dict[str, str], str, Any]] = {
         "fact_type",
         lambda: Memory.objects.latest("id").fact_type,
     ),
-    "profile": (
-        "/user-profile/add/",
-        {"key": "naughty"},
-        "value",
-        lambda: written_value("naughty"),
-    ),
+    "profile": ("/user-profile/add/", {"key": "naughty"}, "value", lambda: written_value("naughty")),
     "key": (
         "/settings/keys/new/",
         {"scopes": "memory:read", "expires_days": "30"},

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 from django.template.loader import render_to_string
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from minara_site.web import charts
 from minara_site.web.charts import BANDS, Point, Value

@@ -6,9 +6,7 @@ import pytest
 from django.core import signing
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from hypothesis import HealthCheck, given
-from hypothesis import settings as examples
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings as examples, strategies as st
 
 from minara_site.access.models import AccessEntry
 from minara_site.kernel.counts import RowCount, count_each, count_rows

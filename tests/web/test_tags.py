@@ -11,8 +11,7 @@ import time_machine
 from django.template import Context, Template
 from django.test import RequestFactory
 from django.utils import timezone
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from minara_site.kernel.core.diff import word_diff
 from tests.kit.clock import NOON

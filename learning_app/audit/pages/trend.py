@@ -9,8 +9,7 @@ from itertools import groupby, pairwise
 
 from django.utils import timezone
 from django.utils.formats import date_format
-from django.utils.translation import get_language, ngettext
-from django.utils.translation import gettext as _
+from django.utils.translation import get_language, gettext as _, ngettext
 
 from learning_app.audit.core.composite import Band
 from learning_app.audit.core.records import Dimension

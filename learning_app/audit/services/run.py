@@ -16,8 +16,7 @@ import structlog
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import override
+from django.utils.translation import gettext as _, override
 
 from learning_app.audit.core.composite import combine_scores
 from learning_app.audit.core.records import Dimension, DimensionScore, Finding

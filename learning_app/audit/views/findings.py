@@ -5,8 +5,7 @@ from http import HTTPStatus
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from learning_app.audit.core.records import Severity
 from learning_app.audit.forms import NoteForm

@@ -54,11 +54,7 @@ def report_page(request: PageRequest, report_id: int) -> HttpResponse:
 def choice_label(report: AuditReport) -> str:
     """Return a pass as a choice: "Pass 418, 12 Jun, 74.8"."""
     on = day(report.created_at, timezone.get_current_timezone())
-    return _("Pass %(id)s, %(day)s, %(score)s") % {
-        "id": report.pk,
-        "day": on,
-        "score": score_number(report.composite),
-    }
+    return _("Pass %(id)s, %(day)s, %(score)s") % {"id": report.pk, "day": on, "score": score_number(report.composite)}
 
 
 def compared_with(request: PageRequest, report: AuditReport) -> AuditReport | None:

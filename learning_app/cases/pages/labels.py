@@ -1,8 +1,7 @@
 """Trading cases in words: what became of one, and whether it counts for a methodology that was shown with it."""
 
 from django.conf import settings
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, pgettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy, pgettext_lazy
 
 from learning_app.cases.models import OWNER, CaseHint, TradingCase
 from learning_app.methodologies.core.wilson import wilson_lower_bound

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext, pgettext
+from django.utils.translation import gettext as _, gettext_lazy, ngettext, pgettext
 
 from learning_app.cases.models import CASE_KIND, CaseHint, TradingCase
 from learning_app.cases.pages.labels import OUTCOMES, bounds_label

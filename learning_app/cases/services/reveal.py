@@ -46,10 +46,5 @@ def end_reveal(*, principal: Principal, case: TradingCase, now: datetime) -> boo
 def record(principal: Principal, case: TradingCase, act: str, *, now: datetime, reason: str = "") -> None:
     """Write the act into the audit log."""
     record_audit(
-        now=now,
-        actor=principal.actor,
-        tool_call=act,
-        owner_id=case.owner_id,
-        reasoning=reason,
-        details={"id": case.pk},
+        now=now, actor=principal.actor, tool_call=act, owner_id=case.owner_id, reasoning=reason, details={"id": case.pk}
     )

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.utils.translation import gettext as _t
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _t, gettext_lazy as _
 
 from learning_app.cases.pages.labels import OUTCOMES, SHAPES
 from learning_app.institution.core.ladder import DAYS

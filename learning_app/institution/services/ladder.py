@@ -16,12 +16,7 @@ from django.db import transaction
 
 from learning_app.cases.services.resolve import CONCLUSIVE, is_long_over, judge_move, walk_due
 from learning_app.institution.core.ladder import DAYS, day_of, horizon_window
-from learning_app.institution.models import (
-    OPEN_STATES,
-    InstitutionOutcome,
-    InstitutionReflection,
-    InstitutionRun,
-)
+from learning_app.institution.models import OPEN_STATES, InstitutionOutcome, InstitutionReflection, InstitutionRun
 from learning_app.institution.services.requests import end_run, request_job
 from learning_app.methodologies.models import Methodology
 from learning_app.methodologies.services.outcomes import NewOutcome, apply_outcomes, lock_rows

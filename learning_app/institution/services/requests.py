@@ -117,11 +117,7 @@ def cancel_run(run: InstitutionRun, *, actor: str, now: datetime) -> None:
             with suppress(Conflict, NotFound):  # it ended while the page was read
                 jobs.cancel_run(run.job_run_id, now=now)
         record_audit(
-            now=now,
-            actor=actor,
-            tool_call="institution_cancelled",
-            owner_id=run.owner_id,
-            details={"id": run.uid},
+            now=now, actor=actor, tool_call="institution_cancelled", owner_id=run.owner_id, details={"id": run.uid}
         )
 
 

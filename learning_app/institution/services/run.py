@@ -20,12 +20,7 @@ from learning_app.institution.core.answers import PortfolioDecision, RoleAnswer,
 from learning_app.institution.core.ladder import DAYS, due_at
 from learning_app.institution.core.prompts import WITHHELD, has_withheld, render_content, withhold
 from learning_app.institution.core.roles import MAX_CALLS, POSITIONS, Position, system_of, task_of
-from learning_app.institution.models import (
-    OPEN_STATES,
-    InstitutionReflection,
-    InstitutionRoleOutput,
-    InstitutionRun,
-)
+from learning_app.institution.models import OPEN_STATES, InstitutionReflection, InstitutionRoleOutput, InstitutionRun
 from learning_app.institution.services.inputs import brief_of, collect_inputs
 from learning_app.institution.services.ladder import lease_name, new_snapshot
 from learning_app.institution.services.requests import end_run, request_job, require_on
@@ -37,13 +32,7 @@ from minara_site.kernel.jobs.leases import KeptLease, kept_lease
 from minara_site.kernel.jobs.services import DROPPED, MAX_ATTEMPTS, Cancelled, Claim, ClaimLost, report_progress
 from minara_site.kernel.jobs.time_budget import TimeBudget
 from minara_site.kernel.llm.core import Category
-from minara_site.kernel.llm.gateway import (
-    Answer,
-    CircuitOpen,
-    ModelUnavailable,
-    Question,
-    ask,
-)
+from minara_site.kernel.llm.gateway import Answer, CircuitOpen, ModelUnavailable, Question, ask
 from minara_site.kernel.llm.models import LlmUsage
 
 LEASE_SECONDS = 15  # less than that of a job, so that its next attempt finds it free
@@ -278,9 +267,7 @@ def decide(run: InstitutionRun, decision: PortfolioDecision, output: Institution
     run.rating, run.confidence, run.horizon_days = decision.rating, decision.confidence, decision.horizon_days
     run.cases, run.cited = output.fields["cases"], decision.cited
     run.save(
-        update_fields=[
-            *("state", "ended_at", "decided_at", "rating", "confidence", "horizon_days", "cases", "cited"),
-        ]
+        update_fields=[*("state", "ended_at", "decided_at", "rating", "confidence", "horizon_days", "cases", "cited")]
     )
     InstitutionReflection.objects.bulk_create(
         InstitutionReflection(run=run, window=window, due_at=due_at(window, run.decided_at)) for window in DAYS

@@ -8,16 +8,10 @@ from typing import Any
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import F
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from learning_app.methodologies.core import METHODOLOGY_KIND
-from learning_app.methodologies.core.structure import (
-    MAX_PHASES,
-    PhaseFault,
-    StructuredMethodology,
-    find_phase_fault,
-)
+from learning_app.methodologies.core.structure import MAX_PHASES, PhaseFault, StructuredMethodology, find_phase_fault
 from learning_app.methodologies.models import Methodology
 from learning_app.methodologies.services.events import append_event
 from learning_app.similarity.core import find_most_similar_tfidf

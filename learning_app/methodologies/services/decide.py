@@ -22,10 +22,7 @@ from minara_site.kernel.errors import Conflict, NotFound
 from minara_site.kernel.plain_text import clean_text
 
 MAX_REASON_CHARS = 200
-ACTS = {
-    LifecycleKind.QUARANTINED: "methodology_quarantined",
-    LifecycleKind.RELEASED: "methodology_released",
-}
+ACTS = {LifecycleKind.QUARANTINED: "methodology_quarantined", LifecycleKind.RELEASED: "methodology_released"}
 DECIDED = ("quarantine", "quarantined_by", "updated_at", "reviewed_at")
 
 

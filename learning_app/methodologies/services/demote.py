@@ -14,9 +14,7 @@ def list_fallen() -> Any:
     """Return the methodologies in prompts whose bound fell below the demotion threshold after enough uses."""
     config = settings.MINARA
     return Methodology.objects.filter(
-        quarantine=0,
-        times_used__gte=config.min_uses_before_demotion,
-        confidence__lt=config.demotion_wilson_threshold,
+        quarantine=0, times_used__gte=config.min_uses_before_demotion, confidence__lt=config.demotion_wilson_threshold
     ).order_by("pk")
 
 

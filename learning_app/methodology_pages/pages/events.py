@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from learning_app.methodologies.models import LifecycleEvent
 from learning_app.methodology_pages.pages.labels import LIFECYCLE, why_label

@@ -1,8 +1,7 @@
 """Methodologies in words: their state, what happened to them, and why no prompt carries one."""
 
 from django.conf import settings
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext as _, gettext_lazy, ngettext
 
 from learning_app.court.services import DECAYED
 from learning_app.methodologies.core.ladder import count_missing

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from django.conf import settings
 from django.urls import reverse
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from learning_app.cases.core.proposing import CASES_ORIGIN
 from learning_app.methodologies.core import METHODOLOGY_KIND

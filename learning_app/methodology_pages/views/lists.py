@@ -6,8 +6,7 @@ from http import HTTPStatus
 from django.http import HttpResponse, QueryDict
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from learning_app.methodologies.models import Methodology
 from learning_app.methodologies.services.decide import quarantine_all, undo_decision

@@ -1,8 +1,7 @@
 """Preferences in words: dimensions, kinds, where they come from, and what was done to them."""
 
 from django.urls import reverse
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, pgettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy, pgettext_lazy
 
 from learning_app.preferences.core.mining import TURN_ORIGIN
 from learning_app.preferences.models import Preference

@@ -165,10 +165,7 @@ PREFERENCES = OwnedList(
 EMPTY_TABS: dict[PreferenceState, tuple[Text, Text]] = {
     ACTIVE: (_("None is active"), _("What you approve is here, and agents read it.")),
     PreferenceState.REJECTED: (_("None was rejected"), _("What you reject is here; an agent cannot propose it again.")),
-    PreferenceState.ARCHIVED: (
-        _("None is archived"),
-        _("What was active is here, and can be approved again."),
-    ),
+    PreferenceState.ARCHIVED: (_("None is archived"), _("What was active is here, and can be approved again.")),
 }
 """What the tabs say that are empty while nothing narrows them: title and text."""
 

@@ -11,8 +11,7 @@ from operator import attrgetter
 from typing import Any
 
 from django.db import transaction
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from learning_app.preferences.core import (
     ACTIVATED,
@@ -82,13 +81,7 @@ def approve(
 
 
 def reject(
-    *,
-    preference_id: int,
-    owner: Owner,
-    reason: str = "",
-    version: int | None = None,
-    actor: str,
-    now: datetime,
+    *, preference_id: int, owner: Owner, reason: str = "", version: int | None = None, actor: str, now: datetime
 ) -> Preference:
     """Reject a proposal of either kind. Raises NotFound, Invalid, Conflict."""
     with transaction.atomic():
@@ -109,13 +102,7 @@ def reject_all(*, ids: Collection[int], owner: Owner, reason: str = "", actor: s
 
 
 def archive(
-    *,
-    preference_id: int,
-    owner: Owner,
-    reason: str = "",
-    version: int | None = None,
-    actor: str,
-    now: datetime,
+    *, preference_id: int, owner: Owner, reason: str = "", version: int | None = None, actor: str, now: datetime
 ) -> Preference:
     """End an active soft preference and keep its row. Raises NotFound, Invalid, Conflict, Refused for a hard one."""
     with transaction.atomic():
@@ -218,13 +205,7 @@ def decide(
 
 
 def set_state(
-    row: Preference,
-    state: PreferenceState,
-    *,
-    reason: str = "",
-    actor: str,
-    now: datetime,
-    is_owners_act: bool,
+    row: Preference, state: PreferenceState, *, reason: str = "", actor: str, now: datetime, is_owners_act: bool
 ) -> None:
     """Set the state of a locked preference, and what its undo needs: the one place that sets or ends `active`.
 

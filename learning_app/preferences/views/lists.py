@@ -4,8 +4,7 @@ from http import HTTPStatus
 
 from django.http import HttpResponse
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from learning_app.preferences.core import PREFERENCE_KIND
 from learning_app.preferences.forms import ReasonForm

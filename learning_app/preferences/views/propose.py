@@ -7,8 +7,7 @@ from django import forms
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from learning_app.preferences.core import MAX_STATEMENT_CHARS, PREFERENCE_KIND
 from learning_app.preferences.forms import ProposalForm

@@ -8,8 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from memory_app.bundle.core.paths import MAX_DEPTH, Refusal, find_refusal, find_twins, is_left_by_desktop
 from minara_site.kernel.core.hidden import visible

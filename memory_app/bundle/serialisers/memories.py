@@ -47,18 +47,7 @@ KIND = "memory"
 FOLDER = "memories"
 MAX_AHEAD = timedelta(days=1)  # a clock that was put back
 FIELDS = frozenset(
-    {
-        "id",
-        "category",
-        "source",
-        "fact_type",
-        "fact_state",
-        "tickers",
-        "metadata",
-        "origin",
-        "created_at",
-        "updated_at",
-    }
+    {"id", "category", "source", "fact_type", "fact_state", "tickers", "metadata", "origin", "created_at", "updated_at"}
 )
 STANDS: Mapping[State, Reason] = {
     State.LIVE: Reason.STORED,

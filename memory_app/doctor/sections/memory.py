@@ -8,8 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.db.models import Case, Count, Exists, OuterRef, Q, When
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from memory_app.edges.core import SourceTable
 from memory_app.edges.models import MemoryEdge

@@ -6,8 +6,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db.models import Q
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from memory_app.doctor.sections.memory import DISABLED, judged_line
 from memory_app.memories.core import EmbeddingState

@@ -176,10 +176,7 @@ def with_facts() -> "QuerySet[FactVerdict]":
 def choices_beside(row: FactVerdict) -> tuple[DecisionKind, ...]:
     """Return what may be decided instead of a verdict: nothing that would retire what a user typed."""
     pair = row.conflict
-    forbidden = {
-        DecisionKind.SUPERSEDE: is_protected(pair.older),
-        DecisionKind.KEEP_OLDER: is_protected(pair.newer),
-    }
+    forbidden = {DecisionKind.SUPERSEDE: is_protected(pair.older), DecisionKind.KEEP_OLDER: is_protected(pair.newer)}
     return tuple(kind for kind in DecisionKind if kind != row.kind and not forbidden.get(kind))
 
 

@@ -9,8 +9,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext as _, gettext_lazy, ngettext
 
 from memory_app.importers.adapters import Format, open_bundle
 from memory_app.importers.services import Verdict, run_import

@@ -8,8 +8,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from memory_app.bundle.adapters import BundleRefused, read_bundle
 from memory_app.bundle.core.plan import Channel, ExportReport, ImportPlan, ImportReport, Verdict

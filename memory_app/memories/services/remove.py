@@ -14,13 +14,7 @@ from memory_app.memories.core import BRIDGE_ACTOR, REVERT_REASON, UNDO_REASON, F
 from memory_app.memories.core.fact_key import fact_key
 from memory_app.memories.models import Memory, MemoryDeletion, MemoryQuerySet, MemoryRevision
 from memory_app.memories.selectors import find_deletions, find_unrestorable, no_such_memory, retention_cutoff
-from memory_app.memories.services.edit import (
-    apply_version,
-    check_by_key,
-    restore_version,
-    revision_of,
-    store_changed,
-)
+from memory_app.memories.services.edit import apply_version, check_by_key, restore_version, revision_of, store_changed
 from memory_app.memories.services.guarded import delete_permanently, discard_holds, judge_returning
 from memory_app.memories.services.write import SLICE
 from minara_site.access.principal import Principal

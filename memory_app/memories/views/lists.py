@@ -7,8 +7,7 @@ from urllib.parse import urlencode
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from memory_app.index.selectors import limited
 from memory_app.memories.core import MEMORY_ORIGIN, State
@@ -123,12 +122,7 @@ def ask_reason(request: PageRequest, action: str, ids: list[int], form: ReasonFo
 def view_rows(request: PageRequest, found: ListPage, owner: Owner, use: PromptUse) -> list[MemoryView]:
     """Return the rows of a page as its reader sees them."""
     return shape_rows(
-        found.rows,
-        principal=request.principal,
-        owner=owner,
-        reading=use,
-        now=timezone.now(),
-        query=found.search_text,
+        found.rows, principal=request.principal, owner=owner, reading=use, now=timezone.now(), query=found.search_text
     )
 
 

@@ -2,8 +2,7 @@
 
 from django.http import HttpResponse
 from django.urls import reverse
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from memory_app.memories.core import MEMORY_KIND
 from memory_app.memories.models import Memory

@@ -63,11 +63,7 @@ def revert(request: PageRequest, memory_id: int, version: int) -> HttpResponse:
         return ask_first(request, memory, "edit")
     try:
         reverted = revert_memory(
-            principal=request.principal,
-            memory_id=memory.pk,
-            version=version,
-            expected_version=seen,
-            now=timezone.now(),
+            principal=request.principal, memory_id=memory.pk, version=version, expected_version=seen, now=timezone.now()
         )
     except Conflict as stale:
         memory.refresh_from_db()

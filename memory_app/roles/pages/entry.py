@@ -90,10 +90,7 @@ def list_evidence(evidence: Any) -> list[EvidenceRow]:
     rows = [each for each in evidence if isinstance(each, dict)] if isinstance(evidence, list) else []
     return [
         EvidenceRow(
-            str(row.get("kind", "")),
-            str(row.get("label", "")),
-            moment_of(row.get("at")),
-            str(row.get("text", "")),
+            str(row.get("kind", "")), str(row.get("label", "")), moment_of(row.get("at")), str(row.get("text", ""))
         )
         for row in rows
     ]

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from memory_app.index.pages import search_filter
 from memory_app.index.selectors import limited, narrow_entries

@@ -8,14 +8,7 @@ from django.urls import reverse
 
 from memory_app.roles.core import Classification, Status
 from memory_app.roles.core.declarations import MemoryRole
-from memory_app.roles.labels import (
-    CLASS_MEANINGS,
-    CLASSES,
-    OUTCOME_SHAPES,
-    OUTCOMES,
-    STATUSES,
-    why_no_lesson,
-)
+from memory_app.roles.labels import CLASS_MEANINGS, CLASSES, OUTCOME_SHAPES, OUTCOMES, STATUSES, why_no_lesson
 from memory_app.roles.models import RoleMemory
 from memory_app.roles.registry import registry
 from minara_site.access.principal import Principal
@@ -110,12 +103,7 @@ class EntryRow:
 
 
 def shape_entries(
-    entries: Sequence[RoleMemory],
-    *,
-    principal: Principal,
-    now: datetime,
-    read: Collection[int] = (),
-    query: str = "",
+    entries: Sequence[RoleMemory], *, principal: Principal, now: datetime, read: Collection[int] = (), query: str = ""
 ) -> list[EntryRow]:
     """Return entries as rows; `read` are those whose lessons the prompt carries. No query."""
     return [shape_entry(each, principal=principal, now=now, is_read=each.pk in read, query=query) for each in entries]

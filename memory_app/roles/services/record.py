@@ -9,8 +9,7 @@ from typing import Any
 
 from django.db import transaction
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from memory_app.roles.core import DECISION_KIND
 from memory_app.roles.core.declarations import Custom, DeclaredRole, PriceDelta
@@ -51,14 +50,7 @@ class DecisionDraft:
 
 
 def record_decision(
-    *,
-    owner_id: int,
-    draft: DecisionDraft,
-    actor: str,
-    origin: str,
-    is_replay: bool,
-    now: datetime,
-    reasoning: str = "",
+    *, owner_id: int, draft: DecisionDraft, actor: str, origin: str, is_replay: bool, now: datetime, reasoning: str = ""
 ) -> RoleMemory:
     """Store one decision of a declared role; one that the guard refuses is held.
 

@@ -14,14 +14,7 @@ from memory_app.roles.core import Trigger
 from memory_app.roles.core.declarations import Manual, MemoryRole, is_id
 from memory_app.roles.core.sweep import Ended
 from memory_app.roles.health import Ages, RoleStatus, entries_of, load_ages, load_statuses, read_statuses
-from memory_app.roles.labels import (
-    ENDED,
-    RESULTS,
-    TRIGGERS,
-    cron_label,
-    evidence_label,
-    probe_label,
-)
+from memory_app.roles.labels import ENDED, RESULTS, TRIGGERS, cron_label, evidence_label, probe_label
 from memory_app.roles.pages.rows import EntryRow, shape_entries
 from memory_app.roles.reflect_form import load_offer
 from memory_app.roles.registry import registry

@@ -1,7 +1,6 @@
 """What a roll-back does to each entry of a user profile: it gets the value before the writer's last ones. Pure."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass
 from itertools import takewhile
 

@@ -14,9 +14,9 @@ from mcp_types import (
     ListToolsResult,
     PaginatedRequestParams,
     TextContent,
+    Tool as McpTool,
     ToolAnnotations,
 )
-from mcp_types import Tool as McpTool
 
 from memory_app.search.core.surfaces import Surface
 from minara_site.access.principal import Principal
@@ -65,9 +65,5 @@ def answer(principal: Principal, name: str, arguments: dict[str, Any]) -> CallTo
 
 
 SERVER: Server[Any] = Server(
-    "minara",
-    version=version("minara"),
-    instructions=INSTRUCTIONS,
-    on_list_tools=list_tools,
-    on_call_tool=run_tool,
+    "minara", version=version("minara"), instructions=INSTRUCTIONS, on_list_tools=list_tools, on_call_tool=run_tool
 )

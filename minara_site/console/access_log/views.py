@@ -1,8 +1,7 @@
 """`/ops/access-log/` for operators, `/privacy/looks/` for whoever was looked at, `/settings/reveals/` for support."""
 
 from django.http import HttpResponse
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from minara_site.access.access_log import list_access, list_reveals, load_access_subjects
 from minara_site.access.models import AccessEntry

@@ -5,8 +5,7 @@ from django.urls import include, path
 from minara_site.console.account import views
 from minara_site.console.account.invitations import views as invitations
 from minara_site.console.account.keys import views as keys
-from minara_site.console.account.security import entry
-from minara_site.console.account.security import views as security
+from minara_site.console.account.security import entry, views as security
 
 pages = [
     path("welcome/", views.claim, name="claim"),

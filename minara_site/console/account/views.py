@@ -5,8 +5,7 @@ from http import HTTPStatus
 from allauth.account.views import LoginView, LogoutView
 from django.http import HttpResponse
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
 
 from minara_site.access.policy import Act

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Q
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from memory_app.memories.selectors import reason_label
 from memory_app.snapshot.selectors import count_rows_of

@@ -9,12 +9,7 @@ from minara_site.access.policy import Act
 from minara_site.console.governance.forms import ReasonForm, SwitchForm
 from minara_site.console.governance.labels import MODES
 from minara_site.console.governance.pages.lists import SHADOWS
-from minara_site.console.governance.pages.rows import (
-    show_breakers,
-    show_capabilities,
-    show_model,
-    show_shadows,
-)
+from minara_site.console.governance.pages.rows import show_breakers, show_capabilities, show_model, show_shadows
 from minara_site.kernel.governance import breaker
 from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.governance.selectors import list_shadows, mode_of

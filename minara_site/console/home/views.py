@@ -7,8 +7,7 @@ from typing import Any
 from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.formats import date_format
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from learning_app.audit.pages.labels import score_number
 from learning_app.audit.pages.report import badge_of
@@ -21,13 +20,7 @@ from minara_site.console.budgets.pages.rows import WindowView, show_window
 from minara_site.console.home.feed import Feed, load_feed
 from minara_site.console.home.first_steps import list_first_steps, show_steps_again, take_step
 from minara_site.console.home.learning import list_newest_judged
-from minara_site.console.home.selectors import (
-    Instance,
-    Own,
-    list_newest_memories,
-    load_own,
-    load_own_and_instance,
-)
+from minara_site.console.home.selectors import Instance, Own, list_newest_memories, load_own, load_own_and_instance
 from minara_site.console.inbox.pages import MAX_AT_HOME, AlertView, show_alerts
 from minara_site.console.models import Alert, Step
 from minara_site.kernel.errors import NotFound

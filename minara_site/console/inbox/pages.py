@@ -6,8 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from django.urls import reverse
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext as _, gettext_lazy, ngettext
 
 from learning_app.audit.core.composite import Band
 from learning_app.audit.texts import BAND_LABELS

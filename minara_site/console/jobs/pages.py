@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from memory_app.doctor.pages import count_labels
 from memory_app.doctor.selectors import fixes
@@ -111,10 +110,7 @@ ARGUMENTS: dict[str, Text] = {
 ENDS: dict[str, Text] = (
     {each.value: label for each, label in TRIGGERS.items()}
     | RESULTS
-    | {
-        SweepResult.DONE: gettext_lazy("done"),
-        SweepResult.CONTINUED: gettext_lazy("continued by another run"),
-    }
+    | {SweepResult.DONE: gettext_lazy("done"), SweepResult.CONTINUED: gettext_lazy("continued by another run")}
 )
 
 
@@ -186,10 +182,7 @@ class RunRow:
         """Return how far it is, in words; empty when it did not say."""
         if self.run.done is None or self.run.total is None:
             return ""
-        return _("%(done)s of %(total)s") % {
-            "done": number_label(self.run.done),
-            "total": number_label(self.run.total),
-        }
+        return _("%(done)s of %(total)s") % {"done": number_label(self.run.done), "total": number_label(self.run.total)}
 
     @property
     def percent(self) -> str:

@@ -2,8 +2,7 @@
 
 from django import forms
 from django.http import HttpRequest
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from minara_site.kernel.errors import Invalid
 from minara_site.kernel.guard.services import MAX_NOTE_CHARS

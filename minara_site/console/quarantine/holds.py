@@ -5,19 +5,13 @@ from datetime import datetime
 from typing import Any
 
 from django.urls import reverse
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.console.quarantine.labels import again_label, decided_label, done_label
 from minara_site.console.quarantine.pages import HoldView, owner_kinds, question_of, view_holds
-from minara_site.console.quarantine.selectors import (
-    decided_with,
-    find_newest_decided,
-    get_hold,
-    get_holds,
-)
+from minara_site.console.quarantine.selectors import decided_with, find_newest_decided, get_hold, get_holds
 from minara_site.console.quarantine.services import discard_holds, hold_again, release_holds
 from minara_site.kernel.errors import Conflict, NotFound
 from minara_site.kernel.guard.selectors import list_holds

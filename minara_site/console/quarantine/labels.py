@@ -6,8 +6,7 @@ from functools import reduce
 
 from django.conf import settings
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from minara_site.access.actors import name_actors
 from minara_site.access.policy import Act

@@ -16,8 +16,7 @@ from minara_site.access.actors import name_actors
 from minara_site.access.policy import POLICY, Act
 from minara_site.access.principal import Principal
 from minara_site.console.quarantine.selectors import load_texts
-from minara_site.kernel.core.diff import Segment as Change
-from minara_site.kernel.core.diff import word_diff
+from minara_site.kernel.core.diff import Segment as Change, word_diff
 from minara_site.kernel.core.excerpt import Segment, cut
 from minara_site.kernel.core.hidden import HiddenChar, find_hidden
 from minara_site.kernel.guard.core import Finding, Reason

@@ -11,8 +11,7 @@ from django.db.models import Q
 from django.http import QueryDict
 from django.urls import reverse
 from django.utils.dateparse import parse_datetime
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from minara_site.access.principal import Principal
 from minara_site.console.quarantine.claims import Claim, find_claims

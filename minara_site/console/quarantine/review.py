@@ -9,8 +9,7 @@ from urllib.parse import urlsplit
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from minara_site.access.actors import name_actors
 from minara_site.access.policy import Act

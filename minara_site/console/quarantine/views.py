@@ -7,8 +7,7 @@ from typing import Any
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from minara_site.access.access_log import log_opened
 from minara_site.access.policy import Act

@@ -6,8 +6,7 @@ from zoneinfo import available_timezones
 
 from django import forms
 from django.conf import settings
-from django.utils.translation import get_language_info
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import get_language_info, gettext_lazy as _
 
 from minara_site.access.models import User
 

@@ -4,8 +4,7 @@ from typing import Any
 
 from django.http import HttpResponse
 from django.utils import timezone
-from django.utils.translation import get_language_from_request, override
-from django.utils.translation import gettext as _
+from django.utils.translation import get_language_from_request, gettext as _, override
 
 from minara_site.access.access_log import list_access
 from minara_site.access.models import User

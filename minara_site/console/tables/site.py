@@ -6,8 +6,7 @@ from typing import Any
 from django.apps import apps
 from django.contrib.admin import AdminSite
 from django.http import HttpRequest, HttpResponse
-from django.urls import URLPattern, URLResolver, include, path, re_path
-from django.urls import reverse as address
+from django.urls import URLPattern, URLResolver, include, path, re_path, reverse as address
 from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 

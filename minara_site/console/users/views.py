@@ -9,9 +9,13 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from minara_site.access.access_log import log_opened
-from minara_site.access.invitations.services import NewLink, has_open_link, renew_link
-from minara_site.access.invitations.services import invite as invite_user
-from minara_site.access.invitations.services import withdraw_link as withdraw
+from minara_site.access.invitations.services import (
+    NewLink,
+    has_open_link,
+    invite as invite_user,
+    renew_link,
+    withdraw_link as withdraw,
+)
 from minara_site.access.keys.core import KeyState
 from minara_site.access.keys.services import get_key, list_keys, revoke_key
 from minara_site.access.models import User
@@ -21,12 +25,7 @@ from minara_site.access.users import change_role
 from minara_site.console.users.changes import CHANGES
 from minara_site.console.users.forms import ROLE_NAMES, InviteForm, RoleForm
 from minara_site.console.users.lists import USERS
-from minara_site.console.users.selectors import (
-    describe_people,
-    get_person,
-    list_people,
-    status_of,
-)
+from minara_site.console.users.selectors import describe_people, get_person, list_people, status_of
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.forms import WordForm, show_refusal

@@ -39,12 +39,7 @@ def record_audits(
     request_id = current_request_id()
     AuditEntry.objects.bulk_create(
         AuditEntry(
-            at=now,
-            actor=actor,
-            owner_id=owner_id,
-            tool_call=tool_call,
-            request_id=request_id,
-            details=dict(details),
+            at=now, actor=actor, owner_id=owner_id, tool_call=tool_call, request_id=request_id, details=dict(details)
         )
         for tool_call, details in acts
     )

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from minara_site.kernel.audit_log.chain import MAX_PER_SEAL, START, Link, digest, entries_after, link_of, newest_seal
 from minara_site.kernel.audit_log.models import AuditSeal

@@ -43,7 +43,7 @@ class Session(models.Model):
     class Meta:
         db_table = "sessions"
         constraints: ClassVar = [
-            models.CheckConstraint(condition=models.Q(max_tier__range=(MIN_TIER, MAX_TIER)), name="session_tier_known"),
+            models.CheckConstraint(condition=models.Q(max_tier__range=(MIN_TIER, MAX_TIER)), name="session_tier_known")
         ]
         indexes: ClassVar = [
             models.Index(fields=["owner", "-created_at", "-id"], name="sessions_owner_newest"),
@@ -73,6 +73,4 @@ class Turn(models.Model):
 
     class Meta:
         db_table = "conversation_turns"
-        constraints: ClassVar = [
-            models.UniqueConstraint(fields=["session", "sequence"], name="one_turn_per_sequence"),
-        ]
+        constraints: ClassVar = [models.UniqueConstraint(fields=["session", "sequence"], name="one_turn_per_sequence")]

@@ -145,10 +145,7 @@ def clean_message(text: str, *, field: str) -> str:
     """Return the message exactly as it was said. Raises Invalid when it is too long or cannot be stored."""
     problem = storable_problem(text)
     if problem is None and len(text) > MAX_MESSAGE_CHARS:
-        problem = _("Shorten it to %(max)d characters; it has %(now)d.") % {
-            "max": MAX_MESSAGE_CHARS,
-            "now": len(text),
-        }
+        problem = _("Shorten it to %(max)d characters; it has %(now)d.") % {"max": MAX_MESSAGE_CHARS, "now": len(text)}
     if problem is not None:
         raise Invalid(problem, errors=(FieldError(field, problem),))
     return text

@@ -167,9 +167,7 @@ RULES = RuleSet(
             Reason.INJECTION,
         ),
         Rule(
-            FENCE,
-            gettext_noop("Looks like one of the tags that are around memories in the prompt."),
-            Reason.INJECTION,
+            FENCE, gettext_noop("Looks like one of the tags that are around memories in the prompt."), Reason.INJECTION
         ),
         Rule(HIDDEN, gettext_noop("Holds characters that a person cannot see and a model can read."), Reason.HIDDEN),
         Rule(

@@ -87,12 +87,7 @@ def kept_findings(verdict: Verdict) -> list[Finding]:
 
 
 def lift_holds(
-    *,
-    kind: str,
-    object_ids: Collection[int],
-    actor: str,
-    now: datetime,
-    decision: Decision = Decision.REPLACED,
+    *, kind: str, object_ids: Collection[int], actor: str, now: datetime, decision: Decision = Decision.REPLACED
 ) -> int:
     """Close what waits for these rows because a later act overtook it; return how many holds that were."""
     waiting = Hold.objects.open().filter(kind=kind, object_id__in=object_ids)

@@ -1,8 +1,7 @@
 """What is wrong with a price, in sentences that say what to do."""
 
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from minara_site.kernel.market.core import Fault, UnusableError
 from minara_site.kernel.market.core.candle_rows import BadHeaderError

@@ -129,13 +129,7 @@ class Series:
     owner_id: int | None = None
 
 
-def import_bars(
-    *,
-    series: Series,
-    bars: Iterable[Bar],
-    now: datetime,
-    apply: bool = True,
-) -> Counts:
+def import_bars(*, series: Series, bars: Iterable[Bar], now: datetime, apply: bool = True) -> Counts:
     """Store candles slice by slice and return how many were new; without `apply` only count.
 
     A bar that stands with other values is corrected.

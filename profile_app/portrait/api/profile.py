@@ -153,10 +153,7 @@ def put_settings(request: PageRequest, payload: NewProfileSettings) -> dict[str,
     """Switch memories, trading summary or tags on or off, from the next session on."""
     principal = request.principal
     profile = change_settings(
-        owner=principal.owner,
-        settings=payload.dict(exclude_unset=True),
-        actor=principal.actor,
-        now=timezone.now(),
+        owner=principal.owner, settings=payload.dict(exclude_unset=True), actor=principal.actor, now=timezone.now()
     )
     return {"data": settings_record(profile)}
 

@@ -14,21 +14,11 @@ MARKETS = "markets"
 MULTIPLE = frozenset({MARKETS})
 
 SCHEMA: dict[str, dict[str, str]] = {
-    "finance_knowledge": {
-        "level_1": "Beginner",
-        "level_2": "Intermediate",
-        "level_3": "Advanced",
-        "level_4": "Expert",
-    },
+    "finance_knowledge": {"level_1": "Beginner", "level_2": "Intermediate", "level_3": "Advanced", "level_4": "Expert"},
     "frequency": dict.fromkeys(("passive", "weekly", "daily", "active"), ""),
     MARKETS: dict.fromkeys(("crypto_majors", "crypto_alts", "memes", "stocks", "commodities", "pre_ipo"), ""),
     "risk": dict.fromkeys(("conservative", "balanced", "aggressive"), ""),
-    "web3_knowledge_level": {
-        "level_1": "Novice",
-        "level_2": "Familiar",
-        "level_3": "Experienced",
-        "level_4": "Pro",
-    },
+    "web3_knowledge_level": {"level_1": "Novice", "level_2": "Familiar", "level_3": "Experienced", "level_4": "Pro"},
     "style": dict.fromkeys(("fundamentals", "technical", "narrative", "news_event", "community"), ""),
     "FOMO Index": dict.fromkeys(("Very Low", "Low", "Medium", "High", "Very High"), ""),
     "FUD Immunity": dict.fromkeys(("Strong", "Medium", "Weak"), ""),

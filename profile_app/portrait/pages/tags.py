@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 from django.urls import reverse
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, pgettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy, pgettext_lazy
 
 from learning_app.preferences.core import PREFERENCE_ORIGIN
 from minara_site.access.actors import name_actors

@@ -8,8 +8,7 @@ from datetime import datetime
 from math import ceil
 
 from django.db import transaction
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from minara_site.access.access_log import log_access
 from minara_site.access.models import User
@@ -87,12 +86,7 @@ def change_settings(*, owner: User, settings: Mapping[str, bool], actor: str, no
 
 
 def set_reference_wallets(
-    *,
-    owner: User,
-    wallets: Iterable[Wallet],
-    actor: str,
-    now: datetime,
-    expected: Sequence[Wallet] | None = None,
+    *, owner: User, wallets: Iterable[Wallet], actor: str, now: datetime, expected: Sequence[Wallet] | None = None
 ) -> tuple[Wallet, ...]:
     """Replace the wallets that a user follows, in their order, and return them as stored; the same change nothing.
 

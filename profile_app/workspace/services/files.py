@@ -120,13 +120,7 @@ def remove_made(*, owner: User, made: Mapping[str, int], actor: str, now: dateti
     for name, version in made.items():
         with suppress(Conflict):
             write_file(
-                owner=owner,
-                name=name,
-                content="",
-                origin=Origin.REVERT,
-                actor=actor,
-                now=now,
-                expected_version=version,
+                owner=owner, name=name, content="", origin=Origin.REVERT, actor=actor, now=now, expected_version=version
             )
             removed += 1
     return removed

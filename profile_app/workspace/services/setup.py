@@ -76,13 +76,7 @@ def scaffold(*, owner: User, actor: str, now: datetime, has_bootstrap: bool) -> 
         for name in sorted(names - set(stored.values_list("name", flat=True)), key=sort_key):
             text = default_text(FileName(name))
             save_document(
-                owner=owner,
-                kind=WORKSPACE_FILE,
-                name=name,
-                content=text,
-                origin=Origin.SETUP,
-                actor=actor,
-                now=now,
+                owner=owner, kind=WORKSPACE_FILE, name=name, content=text, origin=Origin.SETUP, actor=actor, now=now
             )
             made.append(name)
     return made

@@ -5,8 +5,7 @@ from typing import Any
 
 from django.http import HttpResponse
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from minara_site.access.models import User
 from minara_site.access.policy import Act

@@ -4,8 +4,7 @@ import ipaddress
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from minara_site.access.keys.core import (
     BASE62,

@@ -148,9 +148,7 @@ class TestUsing:
         wrong_secret, unknown = body + checksum(body), generate_key("live").text
 
         def work(text):
-            with CaptureQueriesContext(
-                connection,
-            ) as queries:
+            with CaptureQueriesContext(connection) as queries:
                 refusal(text, now)
             return [query["sql"].split("WHERE")[0] for query in queries]
 

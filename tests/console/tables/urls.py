@@ -2,8 +2,7 @@
 
 from django.urls import include, path
 
-from minara_site.urls import handler400, handler403, handler404, handler500
-from minara_site.urls import urlpatterns as project_urls
+from minara_site.urls import handler400, handler403, handler404, handler500, urlpatterns as project_urls
 
 __all__ = ["handler400", "handler403", "handler404", "handler500"]
 urlpatterns = [*project_urls, path("", include("minara_site.console.tables.urls"))]

@@ -131,11 +131,7 @@ class TestChanges:
         assert {(entry.actor, entry.owner_id) for entry in entries} == {(f"user:{olga.pk}", ana.pk)}
 
     @table(
-        ("path", "tool_call"),
-        [
-            ("sessions/end/", "sessions_ended"),
-            ("second-factor/reset/", "second_factor_reset"),
-        ],
+        ("path", "tool_call"), [("sessions/end/", "sessions_ended"), ("second-factor/reset/", "second_factor_reset")]
     )
     def test_ends_sessions_and_resets_the_factor(self, operator_page, olga, ana, path, tool_call):
         text_of(operator_page.get(f"{LIST}{ana.pk}/{path}"))

@@ -3,8 +3,7 @@
 from functools import cache
 from itertools import pairwise
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from minara_site.kernel.core.diff import Op, Segment, line_diff, word_diff
 from tests.kit.tables import table

@@ -2,8 +2,7 @@
 
 import unicodedata
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from minara_site.kernel.core.hidden import HiddenKind, find_hidden, has_hidden, split_hidden, visible
 from tests.kit.tables import table

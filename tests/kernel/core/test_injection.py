@@ -1,7 +1,6 @@
 """Orders to the agent are told from what a trader writes about orders, in every language of the lexicon."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from minara_site.kernel.core.folding import fold
 from minara_site.kernel.core.injection import Pattern, Phrase, Scanner, split_term

@@ -4,8 +4,7 @@ import base64
 import hashlib
 import json
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from minara_site.kernel.core.bip39 import BIP39_ENGLISH
 from minara_site.kernel.core.redact import MAX_DEPTH, REDACTED, redact, redact_text

@@ -3,8 +3,7 @@
 import sqlite3
 import sys
 
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from minara_site.kernel.core.porter import beginning, stem
 from minara_site.kernel.core.text import MAX_TOKEN_CHARS, Token, prepare, tokenize, word_spans

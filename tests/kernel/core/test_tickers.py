@@ -1,7 +1,6 @@
 """What a text mentions: assets, chains and addresses, in English and Chinese."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from minara_site.kernel.core.assets import TICKERS
 from minara_site.kernel.core.tickers import WORDLIKE, Entity, EntityKind, extract_finance_entities

@@ -1,7 +1,6 @@
 """The token estimate is one number everywhere."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from minara_site.kernel.core.tokens import estimate_tokens
 from tests.kernel.talk import talk

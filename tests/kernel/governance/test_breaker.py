@@ -40,9 +40,7 @@ def row():
 
 
 def test_a_call_that_works_reads_twice_and_writes_nothing(now):
-    with CaptureQueriesContext(
-        connection,
-    ) as queries:
+    with CaptureQueriesContext(connection) as queries:
         require_closed(NAME, now=now)
         record_success(NAME, now=now)
     assert [query["sql"].split()[0] for query in queries] == ["SELECT", "SELECT"]

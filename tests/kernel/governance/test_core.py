@@ -2,8 +2,7 @@
 
 from datetime import timedelta
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from minara_site.kernel.governance.core import (
     FAILURES_TO_TRIP,

@@ -6,8 +6,7 @@ import hashlib
 import json
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from minara_site.kernel.core.bip39 import BIP39_ENGLISH
 from minara_site.kernel.core.injection import Pattern

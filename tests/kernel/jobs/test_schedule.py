@@ -4,8 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.utils import timezone
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from minara_site.kernel.jobs import schedule, worker
 from minara_site.kernel.jobs.models import BusyMark, JobRun, Lease, RunState, WorkerSeen

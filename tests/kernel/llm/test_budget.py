@@ -11,8 +11,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from django.db import connection, transaction
 from django.utils import timezone
-from hypothesis import given, seed, settings
-from hypothesis import strategies as st
+from hypothesis import given, seed, settings, strategies as st
 from structlog.testing import capture_logs
 
 from minara_site.kernel.jobs.table import load_jobs

@@ -3,19 +3,10 @@
 import json
 from decimal import Decimal
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from minara_site.config import ModelPriceSetting
-from minara_site.kernel.llm.core.prices import (
-    ADDED_TOKENS,
-    LARGEST,
-    PRICES,
-    Tokens,
-    cost_of,
-    price_of,
-    worst_cost_of,
-)
+from minara_site.kernel.llm.core.prices import ADDED_TOKENS, LARGEST, PRICES, Tokens, cost_of, price_of, worst_cost_of
 from tests.kit.tables import table
 
 SMALL = st.integers(0, 200_000)

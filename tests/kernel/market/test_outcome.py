@@ -4,8 +4,7 @@ from datetime import timedelta
 from decimal import Decimal, localcontext
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from minara_site.kernel.core.assets import AssetGroup
 from minara_site.kernel.market.outcome import (
@@ -104,10 +103,7 @@ def test_how_old_a_price_may_be(window, group, stated, allowed):
     assert tolerance_of(window, group, stated=stated) == allowed
 
 
-@table(
-    ("age", "since_end", "final"),
-    [(0, 0, True), (1, 0, True), (1.01, 0, False), (5, 5.99, False), (5, 6, True)],
-)
+@table(("age", "since_end", "final"), [(0, 0, True), (1, 0, True), (1.01, 0, False), (5, 5.99, False), (5, 6, True)])
 def test_an_old_last_price_waits_for_a_closer_one(age, since_end, final):
     said = is_final(NOON - hours(age), window_ends_at=NOON, tolerance=hours(6), now=NOON + hours(since_end))
     assert said is final

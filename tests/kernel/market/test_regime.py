@@ -3,8 +3,7 @@
 from decimal import Decimal
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from minara_site.kernel.market.core import Bar
 from minara_site.kernel.market.regime import MIN_BARS, Regime, classify_regime

@@ -6,17 +6,10 @@ from decimal import Decimal
 import pytest
 from django.contrib.auth import get_user_model
 from django.db import connection, transaction
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from minara_site.kernel.market import statements
-from minara_site.kernel.market.selectors import (
-    find_newest_close,
-    find_price,
-    find_prices,
-    list_newest,
-    list_quotes,
-)
+from minara_site.kernel.market.selectors import find_newest_close, find_price, find_prices, list_newest, list_quotes
 from tests.kernel.market.rows import HOUR, T0, bar, put_bars, put_points
 from tests.kit.tables import table
 

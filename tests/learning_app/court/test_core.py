@@ -10,8 +10,7 @@ from itertools import combinations
 from typing import Any
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from learning_app.court.core import (
     ALTERNATIVES,

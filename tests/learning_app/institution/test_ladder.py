@@ -188,11 +188,7 @@ def test_a_cited_method_gets_one_outcome_for_a_ticker_a_window_and_a_day_and_the
     assert (method.times_used, method.times_correct) == (33, 26)
     assert (other_way.times_used, CourtRecord.objects.count()) == (30, 0)
     rows = InstitutionOutcome.objects.order_by("pk").values_list("reflection__run__uid", "ticker", "window")
-    assert list(rows) == [
-        (runs[3].uid, "BTC", "1d"),
-        (runs[0].uid, "BTC", "1d"),
-        (runs[2].uid, "ETH", "1d"),
-    ]
+    assert list(rows) == [(runs[3].uid, "BTC", "1d"), (runs[0].uid, "BTC", "1d"), (runs[2].uid, "ETH", "1d")]
     events = LifecycleEvent.objects.filter(methodology=method, kind="outcome_recorded").order_by("pk")
     assert [event.details["institution_run"] for event in events] == [run[0] for run in rows]
     assert score(runs[-1]).outcome_state == "pending", "the demo's own prices judge the demo"

@@ -22,8 +22,7 @@ from minara_site.kernel.core.assets import AssetClass
 from minara_site.kernel.errors import Conflict, Invalid, Refused, Throttled, Unavailable
 from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.governance.services import switch
-from minara_site.kernel.jobs import runner
-from minara_site.kernel.jobs import services as jobs
+from minara_site.kernel.jobs import runner, services as jobs
 from minara_site.kernel.jobs.leases import find_lease, held_lease
 from minara_site.kernel.jobs.models import JobRun
 from minara_site.kernel.jobs.services import MAX_ATTEMPTS, Cancelled, claim_run

@@ -1,8 +1,7 @@
 """The block of methodologies: exact bytes, and text that cannot leave its line (trust R-28)."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from learning_app.methodologies.block import NOTE, render_block
 from minara_site.kernel.core.fence import FENCE_TAGS

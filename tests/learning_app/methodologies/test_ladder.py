@@ -4,8 +4,7 @@ import random
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy.stats import binomtest, norm
 
 from learning_app.methodologies.core.ladder import Trust, TrustRules, after_outcome, count_missing, should_demote

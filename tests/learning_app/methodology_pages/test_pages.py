@@ -102,9 +102,7 @@ def visitor_of_empty_store(browser):
 @pytest.mark.database
 def test_four_thousand_take_at_most_twenty_queries_and_are_never_all_counted(operator_page):
     Methodology.objects.bulk_create(build_methodology(number, rules_version="older") for number in range(4_096))
-    with CaptureQueriesContext(
-        connection,
-    ) as asked:
+    with CaptureQueriesContext(connection) as asked:
         first = operator_page.get(LIST)
     assert len(asked) <= 20
     counts = [each["sql"] for each in asked if "COUNT(" in each["sql"] and '"methodologies"' in each["sql"]]

@@ -16,8 +16,7 @@ from django.utils import timezone
 from learning_app.methodologies.models import Methodology
 from memory_app.bundle import transfer_jobs
 from memory_app.bundle.models import BundleTransfer
-from memory_app.bundle.tasks import apply as apply_job
-from memory_app.bundle.tasks import delete_expired
+from memory_app.bundle.tasks import apply as apply_job, delete_expired
 from memory_app.bundle.transfers import MAX_UPLOADS, approve_constraints, start_apply
 from memory_app.memories.models import Memory
 from memory_app.user_profile.models import UserProfileEntry
@@ -81,11 +80,7 @@ def test_a_person_looks_at_each_entry_and_applies_what_was_shown(page: Client, a
     transfer = newest()
     assert (transfer.state, transfer.result["verdicts"]) == ("done", {"new": 1, "known": 1, "held": 1, "rejected": 1})
     stored = Memory.objects.get(content="avoids memes")
-    assert (stored.origin, stored.actor, stored.source) == (
-        "import:mine.jsonl:2",
-        f"user:{ana.pk}",
-        "user_explicit",
-    )
+    assert (stored.origin, stored.actor, stored.source) == ("import:mine.jsonl:2", f"user:{ana.pk}", "user_explicit")
     details = AuditEntry.objects.get(tool_call="memory_import").details
     assert (details["run"], details["count"]) == (transfer.result["run"], 2)
     assert "source=imported" in page_of(page, transfer)

@@ -5,9 +5,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
-from hypothesis import HealthCheck, given
-from hypothesis import settings as hypothesis_settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings as hypothesis_settings, strategies as st
 
 from memory_app.bundle.adapters import read_bundle
 from memory_app.bundle.core.plan import Channel, Reason, Verdict

@@ -3,8 +3,7 @@
 import re
 from itertools import combinations
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memory_app.edges.core import (
     MAX_EDGES_PER_CONTENT,

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memory_app.edges.core import extract_edges
 from memory_app.edges.index import Written, write_edges

@@ -12,8 +12,7 @@ from memory_app.embeddings.core import unpack
 from memory_app.embeddings.models import MemoryVector
 from memory_app.embeddings.selectors import add_states, count_states_by_source, embed_query, find_nearest
 from memory_app.embeddings.services import BACKFILL, EMBED, backfill_embeddings, embed_pending
-from memory_app.memories.core import EmbeddingState as S
-from memory_app.memories.core import FactState
+from memory_app.memories.core import EmbeddingState as S, FactState
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Changes, edit_memory
 from minara_site.kernel.jobs.leases import held_lease

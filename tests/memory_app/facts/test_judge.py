@@ -5,8 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from memory_app.capabilities import CONTRADICTION_JUDGE
 from memory_app.facts.core import RETIRING, ConflictState, Decider, EventKind

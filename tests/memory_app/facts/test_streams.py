@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 from django.db import transaction
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from memory_app.facts.core import RETIRING, Decider, EventKind
 from memory_app.facts.core.decision import Decision

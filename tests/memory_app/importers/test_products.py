@@ -187,10 +187,7 @@ def test_brings_what_an_openmemory_backup_says_is_read(ana: Any, file: Callable[
 def test_reads_the_lines_of_a_backup_and_its_files_alone(file: Callable[..., Path]) -> None:
     line = {"id": "m1", "content": "Prefers weekly charts", "state": "active", "categories": ["finance"], "app": None}
     lines = gzip.compress(json.dumps(line).encode() + b"\n\n{broken\n")
-    for path in (
-        file(packed(**{"x/memories__jsonl__gz": lines}), "backup.zip"),
-        file(lines, "memories.jsonl.gz"),
-    ):
+    for path in (file(packed(**{"x/memories__jsonl__gz": lines}), "backup.zip"), file(lines, "memories.jsonl.gz")):
         entry, refusal = items(path, "openmemory")
         assert (entry.id, entry.metadata) == ("m1", {"categories": ["finance"]})
         assert (refusal.line, "JSON" in refusal.reason) == (3, True)

@@ -1,7 +1,6 @@
 """Rules of memories that need no database."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memory_app.memories.core import content_hash, find_changes, merge_texts
 from tests.kit.tables import table

@@ -1,7 +1,6 @@
 """Addresses inside a text: found by shape, told apart from words and numbers, never twice the same under two keys."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memory_app.memories.core.destinations import MAX_FOUND, DestinationKind, find_destinations
 from tests.kit.tables import table

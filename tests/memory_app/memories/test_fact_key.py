@@ -1,7 +1,6 @@
 """What is spelled differently is the same fact; what means something else stays another one."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memory_app.memories.core.fact_key import fact_key, normalize_fact
 from tests.kit.tables import table

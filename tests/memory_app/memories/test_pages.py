@@ -13,14 +13,7 @@ from memory_app.facts.services import consolidate_pending
 from memory_app.index import selectors
 from memory_app.index.adapters.sql import SearchTooSlow
 from memory_app.memories.models import Memory, MemoryRevision
-from memory_app.memories.services import (
-    Changes,
-    Draft,
-    delete_memories,
-    edit_memory,
-    restore_memories,
-    write_memory,
-)
+from memory_app.memories.services import Changes, Draft, delete_memories, edit_memory, restore_memories, write_memory
 from minara_site.access.models import AccessEntry, ApiKey, User
 from minara_site.kernel import counts
 from minara_site.kernel.audit_log.models import AuditEntry
@@ -785,8 +778,7 @@ class TestOperators:
 
     @pytest.mark.database
     @table(
-        "address",
-        ["/memories/?owner=all&q=memory", "/memories/?state=deleted&owner=all", "/memories/trash/?owner=all"],
+        "address", ["/memories/?owner=all&q=memory", "/memories/?state=deleted&owner=all", "/memories/trash/?owner=all"]
     )
     def test_a_list_of_others_leaves_a_line_for_each_owner_shown(self, console, ana, ben, olga, address):
         for user in (ana, olga):

@@ -3,8 +3,7 @@
 import re
 from datetime import datetime, timedelta, timezone
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from markdown_it import MarkdownIt
 
 from memory_app.pages.core import Asset, Entry, Heading, Section, find_asset, join_parts, plain_line, render_page

@@ -123,9 +123,7 @@ class TestDocuments:
     def test_a_write_of_no_text_touches_none(self, ana):
         entry = make_wrong(ana)
         entry.attempts = 3
-        with CaptureQueriesContext(
-            connection,
-        ) as asked:
+        with CaptureQueriesContext(connection) as asked:
             entry.save(update_fields=["attempts"])
             RoleMemory.objects.filter(pk=entry.pk).update(status="reflected", outcome_note="seen", next_try_at=NOON)
             RoleMemory.objects.bulk_update([entry], ["attempts", "last_error"])

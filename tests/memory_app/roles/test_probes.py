@@ -5,8 +5,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from memory_app.roles.builtin.momentum import MOMENTUM
 from memory_app.roles.builtin.valuation import PEER_COMP

@@ -54,11 +54,7 @@ def judge_alone(bars: list[Bar], decided_at: datetime, direction: str) -> tuple[
 def test_the_result_of_each_decision_over_real_candles_is_the_one_computed_alone(ana, models: MessagesApi):
     bars, models.answer = read_candles(), answer_as("missing_data")
     first, last = bars[0].opens_at, bars[-1].opens_at + FIVE
-    policy = {
-        "outcome_probe": PriceDelta(window_hours=4),
-        "min_age_hours": 4,
-        "max_age_hours": 1_000,
-    }
+    policy = {"outcome_probe": PriceDelta(window_hours=4), "min_age_hours": 4, "max_age_hours": 1_000}
     expected = {}
     with installed(make_role(CALL, **policy)):
         import_bars(series=Series("ETH/BTC", 300, "eth_btc_5m.csv", "test"), bars=bars, now=last)

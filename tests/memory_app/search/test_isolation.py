@@ -1,8 +1,7 @@
 """Nobody finds another owner's memories, whatever they type (W-02, W-20)."""
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from memory_app.index.core.parser import parse_query
 from memory_app.search.selectors import search_memories

@@ -4,8 +4,7 @@ import re
 import unicodedata
 from datetime import timedelta
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from memory_app.memories.core.prompt import MAX_OBSERVATIONS, RESERVED_FOR_USER_WRITTEN, MemoryRow, choose_observations
 from memory_app.roles.core.lessons import MAX_LESSONS, MAX_LESSONS_OF_A_ROLE, LessonRow, choose_lessons

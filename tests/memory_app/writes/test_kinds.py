@@ -18,14 +18,7 @@ from minara_site.kernel import registry
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.core.diff import word_diff
-from minara_site.kernel.rollback import (
-    Effect,
-    KindPlan,
-    PlanRow,
-    RollbackKind,
-    UnchangedReason,
-    UnchangedRow,
-)
+from minara_site.kernel.rollback import Effect, KindPlan, PlanRow, RollbackKind, UnchangedReason, UnchangedRow
 from tests.kit.page import text_of
 from tests.memory_app.writes.factories import agent, write
 

@@ -10,8 +10,7 @@ import pytest
 from django.db import transaction
 from django.test import Client
 from django.utils import timezone
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from memory_app.facts.core import RETIRING, Decider, EventKind
 from memory_app.facts.core.decision import Decision

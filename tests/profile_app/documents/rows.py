@@ -19,14 +19,7 @@ def make_document(
 ) -> Document:
     """Store a document with its first version, which its owner typed on its page."""
     document = Document.objects.create(
-        owner=owner,
-        kind=kind,
-        name=name,
-        content=content,
-        version=1,
-        actor=f"user:{owner.pk}",
-        updated_at=at,
-        **fields,
+        owner=owner, kind=kind, name=name, content=content, version=1, actor=f"user:{owner.pk}", updated_at=at, **fields
     )
     DocumentRevision.objects.create(
         document=document,

@@ -5,8 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from minara_site.access.keys.core import KeyState
 from minara_site.access.keys.services import create_key, list_keys, revoke_key

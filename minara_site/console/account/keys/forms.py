@@ -7,8 +7,7 @@ from django import forms
 from django.conf import settings
 from django.http import QueryDict
 from django.utils.html import format_html
-from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy as _, ngettext
 
 from minara_site.access.policy import SCOPES_IN_USE, Role, Scope
 

@@ -6,8 +6,7 @@ from http import HTTPStatus
 from django.conf import settings
 from django.http import HttpResponse
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from minara_site.access.keys.core import KeyState, NewKey
 from minara_site.access.keys.services import create_key, get_key, revoke_key

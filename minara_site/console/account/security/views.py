@@ -12,8 +12,7 @@ from allauth.mfa.webauthn.internal.auth import begin_registration
 from django.http import HttpResponse, JsonResponse
 from django.http.request import split_domain_port
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 from django.views.decorators.debug import sensitive_post_parameters
 from qrcode.image.svg import SvgPathFillImage
 

@@ -6,8 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from django.conf import settings
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from minara_site.kernel.governance.subjects import subject_label, subject_url
 from minara_site.kernel.llm.core import Category, Span

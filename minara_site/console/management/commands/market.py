@@ -8,8 +8,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from minara_site.kernel.command import MinaraCommand
 from minara_site.kernel.core.hidden import visible

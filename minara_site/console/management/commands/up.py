@@ -21,12 +21,7 @@ from minara_site.kernel.db import close_connections, is_sqlite
 from minara_site.kernel.http import HttpFailed, HttpLimits, request
 from minara_site.kernel.instance.services import check_secret_key
 from minara_site.kernel.processes.signals import StopRequest
-from minara_site.kernel.processes.start import (
-    collect_static_files,
-    find_address,
-    hold_data_folder,
-    migrate_databases,
-)
+from minara_site.kernel.processes.start import collect_static_files, find_address, hold_data_folder, migrate_databases
 from minara_site.kernel.processes.supervisor import Child, supervise
 from profile_app.workspace.services import sync_all
 

@@ -88,14 +88,7 @@ def tool_of(answer: type[BaseModel], *, is_forced: bool, strict: Strict) -> dict
 
 
 def body_of(
-    *,
-    model: str,
-    system: str,
-    answer: type[BaseModel],
-    turns: Turns,
-    max_tokens: int,
-    is_forced: bool,
-    strict: Strict,
+    *, model: str, system: str, answer: type[BaseModel], turns: Turns, max_tokens: int, is_forced: bool, strict: Strict
 ) -> dict[str, Any]:
     """Return a request. Everything before `messages` is the same for every question of a task, and cached."""
     name = tool_name(answer)

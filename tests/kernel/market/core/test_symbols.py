@@ -1,7 +1,6 @@
 """Which price a text means."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from minara_site.kernel.market.core import normalise_symbol
 from tests.kit.tables import table

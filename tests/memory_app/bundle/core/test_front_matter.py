@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memory_app.bundle.core.front_matter import UnusableError, parse_document, render_document, render_json
 from memory_app.bundle.core.plan import Reason

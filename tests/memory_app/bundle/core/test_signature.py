@@ -3,8 +3,7 @@
 import random
 import tracemalloc
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memory_app.bundle.core.signature import is_signed, parse_signatures, render_line, sign_file
 

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 from django.utils import translation
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memory_app.importers.adapters import unusable_label
 from memory_app.importers.core.entries import Entry

@@ -2,8 +2,7 @@ import string
 import tracemalloc
 from itertools import chain, count, islice
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memory_app.importers.core.entries import Line
 from memory_app.importers.core.markdown import MAX_HEADING_CHARS, read_blocks, without_front_matter

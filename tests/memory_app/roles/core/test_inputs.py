@@ -1,7 +1,6 @@
 """What a decision may be based on: JSON of bounded size, with names that can stand in a prompt."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memory_app.roles.core.inputs import MAX_CHARS, MAX_DEPTH, inputs_problem, scalars_of
 from tests.kit.tables import table

@@ -4,8 +4,7 @@ from datetime import timedelta
 from math import exp, isfinite, log
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memory_app.index.core.parser import parse_query
 from memory_app.index.core.request import Facts, Fusion, Matches

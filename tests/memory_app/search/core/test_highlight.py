@@ -1,7 +1,6 @@
 """What a query found is marked in the text as it was written."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memory_app.index.core.highlight import Highlighter
 from memory_app.index.core.parser import parse_query

@@ -2,8 +2,7 @@
 
 from datetime import date
 
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from memory_app.index.core.parser import MAX_QUERY_CHARS, MAX_TERMS, parse_query
 from memory_app.index.core.query import AllOf, AnyOf, Filters, Node, NoteCode, Query, Term, terms_of

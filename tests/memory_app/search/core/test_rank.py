@@ -1,8 +1,7 @@
 """The order of matches: BM25 of one owner, closeness, then entities."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memory_app.index.core.bm25 import K1, B, Bm25, rarity, worth
 from memory_app.index.core.parser import parse_query

@@ -2,8 +2,7 @@
 
 import re
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from memory_app.memories.core.prompt import MemoryRow
 from memory_app.snapshot.core import render_memory_block
