@@ -11,7 +11,7 @@ from memory_app.edges.selectors import open_node
 from memory_app.edges.services import replay_edges
 from memory_app.embeddings.models import MemoryVector
 from memory_app.embeddings.selectors import count_states_by_source, embed_query, find_nearest
-from memory_app.embeddings.services import backfill_embeddings, embed_pending
+from memory_app.embeddings.services import embed_pending
 from memory_app.entities.selectors import get_entity_neighbourhood, top_entities
 from memory_app.index.adapters import backend
 from memory_app.index.core.document import Kind
@@ -285,16 +285,6 @@ class TestVectors:
         nearest = find_nearest(owner_id=ana.pk, query=embed_query(entry.searched_text), limit=10)
         assert set(nearest) == {memory.pk}
 
-    def test_a_provider_that_is_down_leaves_them_failed_and_a_backfill_tries_again(self, ana, endpoint):  # noqa: F811
-        entry = make_row(ana)
-        endpoint.status = 500
-        with pytest.raises(Exception, match=r"."):
-            embed_pending(now=NOON)
-        assert state(entry) == "failed"
-        endpoint.status = 200
-        assert backfill_embeddings(now=NOON)["embedded"] == 1
-        assert state(entry) == "embedded"
-
     @table("column", ["asset", "decision", "narrative", "lesson_held_at"])
     def test_another_text_drops_the_vector_even_from_sql(self, ana, endpoint, column):  # noqa: F811
         entry = make_row(ana)
@@ -318,14 +308,6 @@ class TestVectors:
         RoleMemory.objects.filter(pk=entry.pk).update(lesson_held_at=None)
         assert embed_pending(now=NOON)["embedded"] == 1
         assert "SECRETLESSON" in str(endpoint.asked)
-
-    def test_a_vector_of_another_model_is_renewed(self, ana, endpoint, enable):  # noqa: F811
-        entry = make_row(ana)
-        embed_pending(now=NOON)
-        enable("openai", base_url=endpoint.url, api_key="sk-test-of-embeddings", model="another")
-        assert count_states_by_source()[Kind.ROLE_MEMORY]["outdated"].number == 1
-        assert backfill_embeddings(now=NOON)["embedded"] == 1
-        assert MemoryVector.objects.get(object_id=entry.pk, kind="role_memory").model == "openai:another"
 
     def test_a_recorded_decision_asks_for_a_run(self, ana, endpoint, django_capture_on_commit_callbacks):  # noqa: F811
         from minara_site.kernel.events import role_memory_changed, send_after_commit
