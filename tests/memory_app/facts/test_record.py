@@ -12,7 +12,7 @@ from memory_app.memories.models import Memory
 from memory_app.memories.services import Draft, record_fact
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.events import fact_recorded
-from minara_site.kernel.jobs import queue, schedule, services
+from minara_site.kernel.jobs import queue, schedule
 from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.kernel.jobs.runner import execute
 from tests.kit.api import agent_of
@@ -48,7 +48,6 @@ def test_stores_it_as_pending_and_tells_after_commit(ana, pushed, django_capture
     with time_machine.travel(NOON, tick=False), django_capture_on_commit_callbacks(execute=True):
         fact = record(ana)
         assert told == []
-    fact_recorded.disconnect(receiver)
     assert (fact.fact_state, told) == ("pending", [(ana.pk, (fact.pk,))])
 
 
@@ -70,26 +69,6 @@ def test_many_recordings_ask_for_one_sweep_which_takes_them_all(ana, pushed, dja
     run.refresh_from_db()
     assert (run.state, run.not_before) == (RunState.SUCCEEDED, None)
     assert (run.result["settled"], run.result["deduplicated"]) == (4, 0)
-
-
-@pytest.mark.database
-def test_one_that_is_recorded_while_a_sweep_runs_asks_for_the_next(ana, pushed, django_capture_on_commit_callbacks):
-    with django_capture_on_commit_callbacks(execute=True):
-        record(ana)
-    first = to_come().get()
-    services.claim_run(first.pk, worker="host:1:2", now=NOON)
-    with django_capture_on_commit_callbacks(execute=True):
-        record(ana, "holds SOL")
-    assert to_come().get().pk != first.pk
-
-
-def test_a_sweep_that_is_cancelled_keeps_no_other_from_coming(ana, pushed, django_capture_on_commit_callbacks):
-    with django_capture_on_commit_callbacks(execute=True):
-        record(ana)
-    services.cancel_run(to_come().get().pk, now=NOON)
-    with django_capture_on_commit_callbacks(execute=True):
-        record(ana, "holds SOL")
-    assert to_come().count() == 1
 
 
 @pytest.mark.database
