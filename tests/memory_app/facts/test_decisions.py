@@ -158,9 +158,7 @@ class TestDeciding:
             (DecisionKind.KEEP_BOTH, ["settled", "settled"], EventKind.KEPT_BOTH, ConflictState.DISMISSED),
         ],
     )
-    def test_each_decision_is_one_event_and_one_audit_row_and_can_be_taken_back(
-        self, ana, kind, expected, event_kind, state
-    ):
+    def test_each_is_one_event_and_one_audit_row_and_can_be_taken_back(self, ana, kind, expected, event_kind, state):
         conflict = make_conflict(ana)
         before = ConsolidationEvent.objects.count()
         stamps = list(Memory.objects.order_by("pk").values_list("updated_at", flat=True))
@@ -186,9 +184,7 @@ class TestDeciding:
         *(("supersede", "on", {}, gone, "not_settled")
           for gone in ({"deleted_at": NOON}, {"held_at": NOON}, {"fact_state": "pending"})),
     ])  # fmt: skip
-    def test_what_is_refused_is_noted_and_changes_nothing_whoever_decides(
-        self, ana, ben, kind, facts, older, newer, reason
-    ):
+    def test_what_is_refused_to_anybody_changes_nothing(self, ana, ben, kind, facts, older, newer, reason):
         """The facts that are named: the older and the newer of the pair, or a victim of another owner."""
         conflict, victim = make_conflict(ana), make_fact(ben, "holds ETH")
         consolidate_pending(now=NOON)

@@ -199,11 +199,16 @@ class TestHostileModels:
         assert asked.content.count("</personalization>") == 1
         assert guidance not in asked.system
 
-    def test_an_answer_about_what_changed_meanwhile_is_dropped(self, ana, judging):
+    @pytest.mark.database
+    @table("change", [
+        lambda conflict: Memory.objects.filter(pk=conflict.newer_id).update(content="prefers hourly charts"),
+        lambda conflict: decide(conflict, "keep_both"),
+    ])  # fmt: skip
+    def test_an_answer_about_what_changed_or_a_person_decided_meanwhile_is_dropped(self, ana, judging, change):
         conflict = make_conflict(ana)
         asked = Pair(side_of(conflict.older), side_of(conflict.newer))
         answer = Answer(JudgeAnswer(verdict="supersede", reason=REASON), "small", (), Decimal(0))
-        Memory.objects.filter(pk=conflict.newer_id).update(content="prefers hourly charts")
+        change(conflict)
         before = rows()
         assert FactConsolidator(now=NOON).keep(conflict, asked, answer) is Outcome.CHANGED
         assert (rows(), FactVerdict.objects.count()) == (before, 0)
@@ -386,13 +391,3 @@ def check_promises(owner: Any, *, count: int, typed: Memory, swept: Counter[str]
     assert deciders[Decider.MODEL] == verdicts.filter(event__isnull=False).count()
     assert deciders[Decider.RULE] == swept[Decider.RULE]
     assert not verdicts.filter(reason__contains="Ignore").exists()
-
-
-@pytest.mark.database
-def test_a_decision_of_a_person_meanwhile_stands(ana, judging):
-    conflict = make_conflict(ana)
-    asked = Pair(side_of(conflict.older), side_of(conflict.newer))
-    decide(conflict, "keep_both")
-    answer = Answer(JudgeAnswer(verdict="supersede", reason=REASON), "small", (), Decimal(0))
-    assert FactConsolidator(now=NOON).keep(conflict, asked, answer) is Outcome.CHANGED
-    assert states(conflict) == ["settled", "settled"]

@@ -82,14 +82,9 @@ def play(owner: Any, stream: list[Any], *, slice_size: int, hostile: list[Any]) 
     middle = len(stream) // 2
     for part in (stream[:middle], stream[middle:]):
         for text, minutes, source, is_held, is_gone in part:
-            make_fact(
-                owner,
-                TEXTS[text],
-                minutes=minutes,
-                source=source,
-                held_at=NOON if is_held and text == 0 else None,
-                deleted_at=NOON if is_gone and text == 1 else None,
-            )
+            gone = {"held_at": is_held and text == 0, "deleted_at": is_gone and text == 1}
+            lies = {column: NOON if is_so else None for column, is_so in gone.items()}
+            make_fact(owner, TEXTS[text], minutes=minutes, source=source, **lies)
         consolidate_pending(now=NOON, slice_size=slice_size)
     find_conflicts(now=NOON)
     before = ConsolidationEvent.objects.count()
