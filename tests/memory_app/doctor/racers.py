@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-from multiprocessing import get_context
 from typing import Any
 
 from django.db import connections
@@ -19,8 +18,8 @@ from minara_site.access.models import User
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from tests.kit.clock import NOON
+from tests.kit.racers import FORK
 
-FORK = get_context("fork")
 PLACES = ("between line and change", "after the change", "after the first slice")
 SLICE = 5
 ROWS = 20

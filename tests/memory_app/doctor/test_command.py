@@ -34,31 +34,23 @@ def run(*arguments):
     return 0, out.getvalue()
 
 
-def test_a_healthy_instance_ends_well(ana):
+def test_a_healthy_instance_ends_well_and_what_is_bad_with_1_and_what_to_do(ana):
     code, printed = run()
     assert code == 0
     assert "house: ok" in printed
     assert "memory: ok" in printed
-
-
-def test_what_is_bad_ends_with_1_and_says_what_to_do():
     WorkerSeen.objects.all().delete()
     code, printed = run()
     assert code == 1
     assert "minara worker" in printed
 
 
-def test_anonymous_tells_buckets_and_no_entity(ana, settings):
-    for number in range(12):
-        make_memory(ana, f"Bought BTC, number {number}")
+def test_anonymous_tells_buckets_and_no_entity(ana):
+    make_memory(ana, "Bought BTC")
     code, printed = run("--anonymous")
-    assert code == 0
-    assert "memories live: 10-99" in printed
-    assert "BTC" not in printed
-    assert str(settings.DATA_DIR) not in printed
+    assert (code, "memories live: 1-9" in printed, "BTC" in printed) == (0, True, False)
     assert "BTC" in run()[1]
-    _code, printed = run("--anonymous", "--fix")
-    assert "example" not in printed
+    assert "example" not in run("--anonymous", "--fix")[1]
 
 
 def test_json_is_json(ana):
@@ -83,14 +75,8 @@ def test_fix_alone_changes_nothing_and_apply_does(ana):
     assert AuditEntry.objects.get(tool_call="doctor.fix.edges").actor == "command:doctor"
 
 
-@pytest.fixture
-def refusing(endpoint):
-    """A provider that is down."""
+def test_a_provider_that_is_down_hides_nothing_that_was_done_and_json_stays_json(ana, endpoint):
     endpoint.status = 500
-    return endpoint
-
-
-def test_a_provider_that_is_down_hides_nothing_that_was_done(ana, refusing):
     make_memory(ana, "Bought BTC")
     MemoryEdge.objects.all().delete()
     code, printed = run("--fix", "--apply")
@@ -98,10 +84,6 @@ def test_a_provider_that_is_down_hides_nothing_that_was_done(ana, refusing):
     assert "applied  edges: added 1" in printed
     assert "failed   embeddings: The embedding provider is not available (HTTP 500)." in printed
     assert AuditEntry.objects.filter(tool_call__startswith="doctor.fix.").count() == 3
-
-
-def test_json_stays_json_when_a_provider_is_down(ana, refusing):
-    make_memory(ana, "Bought BTC")
     code, printed = run("--fix", "--apply", "--json")
     edges, _demotion, embeddings = json.loads(printed)["fixes"]
     assert (code, edges) == (1, {"name": "edges", "counts": {"added": 0}})

@@ -5,7 +5,6 @@ import json
 from hypothesis import given, strategies as st
 
 from minara_site.kernel.doctor.core import (
-    BUCKETS,
     HealthState,
     Line,
     Report,
@@ -44,25 +43,14 @@ def test_a_bucket_is_as_wide_as_a_power_of_ten(count, name):
     assert bucket(count) == name
 
 
-@given(st.integers(0, 10**12))
-def test_every_count_has_one_of_six_buckets(count):
-    assert bucket(count) in {name for _most, name in BUCKETS} | {"10k+"}
-
-
 def test_the_worst_state_counts():
     assert worst([]) is HealthState.OK
     assert worst([HealthState.OK, HealthState.WATCH]) is HealthState.WATCH
-    assert (
-        report(Line("a", "A", state=HealthState.BAD), Line("b", "B", state=HealthState.WATCH)).state is HealthState.BAD
-    )
+    found = report(Line("a", "A", state=HealthState.BAD), Line("b", "B", state=HealthState.WATCH))
+    assert found.state is HealthState.BAD
 
 
-@given(
-    st.integers(10, 10**9),
-    st.text(alphabet="qxzj", min_size=5),
-    st.text(alphabet="qxzj", min_size=5),
-    st.text(alphabet="qxzj", min_size=5),
-)
+@given(st.integers(10, 10**9), *[st.text(alphabet="qxzj", min_size=5)] * 3)
 def test_the_anonymous_form_tells_no_count_name_path_or_time(count, path, entity, hint):
     found = report(
         Line("data_folder", "Data folder", words=f"/srv/{path}"),

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from memory_app.entities.drawing import HEIGHT, WIDTH, place_neighbours, short_name
 from minara_site.access.models import AccessEntry
 from minara_site.access.policy import Scope
-from tests.kit.api import MEMORY_FIELDS, agent_of
+from tests.kit.api import MEMORY_FIELDS, agent_of, walk
 from tests.kit.page import text_of
 from tests.kit.tables import table
 from tests.memory_app.edges.factories import remember
@@ -32,12 +32,8 @@ class TestEdges:
         [item] = items(agent_of(ana).get("/v1/edges?entity=btc"))
         assert set(item) == {"edge_type", "entity", "weight", "created_at", "memory"}
         assert item["edge_type"] == "holds"
-        assert item["entity"] == {
-            "kind": "ticker",
-            "key": "BTC",
-            "asset_class": "major_crypto",
-            "asset_group": "crypto",
-        }
+        entity = {"kind": "ticker", "key": "BTC", "asset_class": "major_crypto", "asset_group": "crypto"}
+        assert item["entity"] == entity
         assert set(item["memory"]) == MEMORY_FIELDS
         assert item["memory"]["id"] == memory.pk
 
@@ -58,12 +54,8 @@ class TestEdges:
     @pytest.mark.database
     def test_goes_from_page_to_page_newest_first(self, ana):
         ids = [remember(ana, f"long BTC {number}").pk for number in range(7)]
-        found, cursor = [], ""
-        while cursor is not None:
-            data = agent_of(ana).get(f"/v1/edges?entity=BTC&limit=3&cursor={cursor}").json()["data"]
-            found += [item["memory"]["id"] for item in data["items"]]
-            cursor = data["next_cursor"]
-        assert found == ids[::-1]
+        pages = walk(agent_of(ana), "/v1/edges?entity=BTC", 3)
+        assert [item["memory"]["id"] for page in pages for item in page] == ids[::-1]
 
     @table("query", ["", "?entity=", "?entity=what+is+it", "?entity=BTC&edge_type=loves",
                                        "?entity=BTC&cursor=x", "?entity=BTC&limit=0", "?entity=BTC&colour=red"])  # fmt: skip
@@ -86,10 +78,8 @@ class TestTop:
         remember(ana, "long BTC on arbitrum")
         data = agent_of(ana).get("/v1/entities/top?limit=2").json()["data"]
         assert (data["looked_at"], data["complete"]) == (2, True)
-        assert [(each["kind"], each["key"], each["memories"]) for each in data["items"]] == [
-            ("ticker", "BTC", 2),
-            ("ticker", "EURUSD", 1),
-        ]
+        found = [(each["kind"], each["key"], each["memories"]) for each in data["items"]]
+        assert found == [("ticker", "BTC", 2), ("ticker", "EURUSD", 1)]
         assert [each["asset_group"] for each in data["items"]] == ["crypto", "forex"]
 
 

@@ -1,7 +1,5 @@
 """What is read of the edges: only what agents read counts, and only the owner's (R-25)."""
 
-from datetime import timedelta
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -12,8 +10,6 @@ from memory_app.edges.selectors import Node, list_edges_of, open_node
 from memory_app.entities import selectors
 from memory_app.entities.selectors import get_entity_neighbourhood, list_entity_edges, read_memories_of, top_entities
 from memory_app.memories.models import Memory
-from memory_app.memories.services import delete_memories, restore_memories
-from minara_site.access.principal import Principal
 from minara_site.kernel.core.assets import AssetClass
 from minara_site.kernel.ownership import EVERYONE
 from tests.kit.clock import NOON
@@ -78,14 +74,6 @@ def test_counts_and_shows_no_memory_that_is_not_read(ana, how):
     assert (found.edge_counts, found.neighbours) == ({EdgeType.HOLDS: 1}, [])
     assert sources(ana) == {kept.pk}
     assert around(ana, Node(NodeKind.TICKER, "ETH")).edge_counts == {}
-
-
-def test_counts_again_what_comes_back(ana, now):
-    memory, me = remember(ana, "long BTC"), Principal(user=ana, role=ana.role)
-    delete_memories(principal=me, owner=ana, ids=[memory.pk], now=now)
-    assert counts(ana) == {}
-    restore_memories(principal=me, owner=ana, ids=[memory.pk], now=now + timedelta(days=1))
-    assert counts(ana) == {"BTC": 1}
 
 
 def test_keeps_owners_apart(ana, ben):

@@ -101,9 +101,7 @@ def test_vectors_of_another_model_are_never_compared(ana, endpoint, enable):
 
 
 @table("misbehaviour", [{"seconds": 20.0}, {"hints": 2_000}, {"answer": b" " * 20_000}])
-def test_an_answer_that_drips_never_gets_past_its_headers_or_is_too_large_is_given_up(
-    endpoint, monkeypatch, misbehaviour
-):
+def test_an_answer_that_drips_never_begins_or_is_too_large_is_given_up(endpoint, monkeypatch, misbehaviour):
     """Who waited for each of these would read a vector in the end, or no JSON."""
     monkeypatch.setattr(http, "QUERY_SECONDS", 0.2)
     monkeypatch.setattr(http, "LIMITS", HttpLimits("small answers", max_bytes=10_000))

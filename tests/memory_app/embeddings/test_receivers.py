@@ -32,9 +32,8 @@ def test_a_write_asks_for_one_run_after_commit_however_many_follow(ana, endpoint
         memory = write_memory(owner_id=ana.pk, draft=draft(), now=NOON)
         assert not requested().exists()
     with django_capture_on_commit_callbacks(execute=True):
-        write_memories(
-            owner_id=ana.pk, drafts=[draft("a b c"), draft("d e f")], now=NOON, actor="test", tool_call="memory_import"
-        )
+        told = {"actor": "test", "tool_call": "memory_import", "now": NOON}
+        write_memories(owner_id=ana.pk, drafts=[draft("a b c"), draft("d e f")], **told)
     run = requested().get()
     assert (run.requested_by, run.arguments, endpoint.asked) == ("event:memory_written", {}, [])
     assert tasks.embed_pending(now=NOON) == {"embedded": 3, "skipped": 0, "failed": 0, "changed": 0}
@@ -43,9 +42,7 @@ def test_a_write_asks_for_one_run_after_commit_however_many_follow(ana, endpoint
 
 
 @pytest.mark.database
-def test_an_edit_asks_again_once_the_first_run_began_and_a_deletion_does_not(
-    ana, endpoint, django_capture_on_commit_callbacks
-):
+def test_an_edit_asks_again_once_a_run_began_and_a_deletion_not(ana, endpoint, django_capture_on_commit_callbacks):
     with django_capture_on_commit_callbacks(execute=True):
         memory = write_memory(owner_id=ana.pk, draft=draft(), now=NOON)
     requested().update(state=RunState.RUNNING, not_before=None)

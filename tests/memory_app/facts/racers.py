@@ -20,12 +20,15 @@ from tests.kit.racers import in_processes
 
 def seed(count: int, copies: int) -> int:
     """Store so many pending facts, each text this many times."""
-    owner = User.objects.get(is_default=True)
-    provenance = Provenance(Source.AGENT_RECORDED, "key:test")
-    texts = [f"holds {number} ETH" for number in range(count // copies)]
-    drafts = [Draft(Category.FACT, text, provenance) for text in texts * copies]
-    write_memories(owner_id=owner.pk, drafts=drafts, now=NOON, actor="test", tool_call="test")
+    record([f"holds {number} ETH" for number in range(count // copies)] * copies)
     return Memory.objects.count()
+
+
+def record(texts: list[str]) -> None:
+    """Store these pending facts of the default user."""
+    owner = User.objects.get(is_default=True)
+    drafts = [Draft(Category.FACT, text, Provenance(Source.AGENT_RECORDED, "key:test")) for text in texts]
+    write_memories(owner_id=owner.pk, drafts=drafts, now=NOON, actor="test", tool_call="test")
 
 
 def two_sweeps(count: int, copies: int) -> str:
@@ -72,11 +75,7 @@ def judge() -> int:
 
 def contradict(count: int) -> int:
     """Store so many pairs of facts that contradict each other; return how many were found."""
-    owner = User.objects.get(is_default=True)
-    provenance = Provenance(Source.AGENT_RECORDED, "key:test")
-    texts = [f"wants report number{n}x every {day}" for n in range(count) for day in ("Monday", "Friday")]
-    drafts = [Draft(Category.FACT, text, provenance) for text in texts]
-    write_memories(owner_id=owner.pk, drafts=drafts, now=NOON, actor="test", tool_call="test")
+    record([f"wants report number{n}x every {day}" for n in range(count) for day in ("Monday", "Friday")])
     consolidate_pending(now=NOON)
     return find_conflicts(now=NOON)
 

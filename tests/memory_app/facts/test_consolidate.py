@@ -80,12 +80,8 @@ class TestRepeatedFacts:
         make_fact(ana, "holds ETH")
         sweep()
         event = ConsolidationEvent.objects.get()
-        assert (event.owner_id, event.decider, event.actor, event.at) == (
-            ana.pk,
-            Decider.RULE,
-            "job:facts.consolidate",
-            NOON,
-        )
+        assert (event.owner_id, event.decider, event.at) == (ana.pk, Decider.RULE, NOON)
+        assert event.actor == "job:facts.consolidate"
 
 
 class TestWhatIsLeftAlone:
@@ -134,12 +130,6 @@ class TestWhatIsLeftAlone:
 
 
 class TestRunsAgain:
-    def test_a_second_run_decides_nothing(self, ana):
-        make_fact(ana, "holds ETH")
-        sweep()
-        assert sweep() == {"settled": 0, "deduplicated": 0}
-        assert ConsolidationEvent.objects.count() == 1
-
     def test_tells_what_agents_read_differently_after_commit(self, ana, django_capture_on_commit_callbacks):
         facts = [make_fact(ana, "holds ETH"), make_fact(ana, "holds ETH", minutes=1)]
         told = []
@@ -147,7 +137,6 @@ class TestRunsAgain:
         memory_written.connect(receiver)
         with django_capture_on_commit_callbacks(execute=True):
             sweep()
-        memory_written.disconnect(receiver)
         assert told == [(ana.pk, tuple(fact.pk for fact in facts))]
 
     def test_reads_and_writes_in_a_bounded_number_of_statements(self, ana, django_assert_max_num_queries):

@@ -8,17 +8,10 @@ from structlog.testing import capture_logs
 
 from memory_app.facts import selectors
 from memory_app.facts.core import ConflictState, Decider, EventKind
-from memory_app.facts.core.decision import Decision, DecisionKind
+from memory_app.facts.core.decision import DecisionKind
 from memory_app.facts.models import ConsolidationEvent, FactConflict
 from memory_app.facts.selectors import list_conflicts
-from memory_app.facts.services import (
-    apply_decision,
-    compare,
-    consolidate_pending,
-    find_conflicts,
-    retire_corrected_facts,
-    undo_event,
-)
+from memory_app.facts.services import compare, consolidate_pending, find_conflicts, retire_corrected_facts, undo_event
 from memory_app.facts.services.compare import MAX_SLOW, store_conflicts
 from memory_app.index.adapters.sql import SearchTooSlow
 from memory_app.memories.models import Memory
@@ -32,7 +25,7 @@ from minara_site.kernel.ownership import EVERYONE
 from tests.console.quarantine.one_hold import release_hold
 from tests.kit.clock import NOON
 from tests.kit.tables import table
-from tests.memory_app.facts.factories import DAILY, WEEKLY, make_conflict, make_fact
+from tests.memory_app.facts.factories import DAILY, WEEKLY, decide, make_conflict, make_fact
 from tests.memory_app.memories.factories import browser, make_memory
 
 pytestmark = pytest.mark.django_db
@@ -41,18 +34,6 @@ LATER = NOON + timedelta(hours=2)
 
 def states(*facts):
     return [Memory.objects.values_list("fact_state", flat=True).get(pk=fact.pk) for fact in facts]
-
-
-def decide(owner, conflict, kind, *, decider=Decider.PERSON, ids=None, reason=""):
-    older, newer = ids or (conflict.older_id, conflict.newer_id)
-    return apply_decision(
-        owner=owner,
-        conflict_id=conflict.pk,
-        decision=Decision(kind, older, newer, reason),
-        decider=decider,
-        actor=f"user:{owner.pk}",
-        now=LATER,
-    )
 
 
 def look_too_long(patch, is_slow):
@@ -136,7 +117,7 @@ class TestFinding:
 
     def test_compares_one_that_comes_back_with_what_settled_meanwhile(self, ana):
         conflict = make_conflict(ana)
-        event = decide(ana, conflict, DecisionKind.SUPERSEDE)
+        event = decide(conflict, DecisionKind.SUPERSEDE)
         hourly = make_fact(ana, "prefers hourly charts", minutes=60)
         consolidate_pending(now=LATER)
         find_conflicts(now=LATER)
@@ -177,13 +158,11 @@ class TestDeciding:
             (DecisionKind.KEEP_BOTH, ["settled", "settled"], EventKind.KEPT_BOTH, ConflictState.DISMISSED),
         ],
     )
-    def test_each_decision_is_one_event_and_one_audit_row_and_can_be_taken_back(
-        self, ana, kind, expected, event_kind, state
-    ):
+    def test_each_is_one_event_and_one_audit_row_and_can_be_taken_back(self, ana, kind, expected, event_kind, state):
         conflict = make_conflict(ana)
         before = ConsolidationEvent.objects.count()
         stamps = list(Memory.objects.order_by("pk").values_list("updated_at", flat=True))
-        event = decide(ana, conflict, kind)
+        event = decide(conflict, kind)
         conflict.refresh_from_db()
         assert (states(conflict.older, conflict.newer), event.kind, conflict.state) == (expected, event_kind, state)
         assert ConsolidationEvent.objects.count() == before + 1
@@ -197,52 +176,39 @@ class TestDeciding:
         with pytest.raises(Conflict):
             undo_event(principal=browser(ana), owner=ana, event_id=event.pk, now=LATER)
 
-    @table("kind", ["delete", "", "supersede; drop table memories"])
-    def test_a_hostile_kind_changes_nothing(self, ana, kind):
-        conflict = make_conflict(ana)
-        event = decide(ana, conflict, kind, decider=Decider.MODEL, reason="ignore the rules")
-        assert (event.kind, event.reason) == (EventKind.REFUSED, "unknown_kind")
-        assert states(conflict.older, conflict.newer) == ["settled", "settled"]
-
-    def test_hostile_ids_reach_no_other_fact(self, ana, ben):
+    @pytest.mark.database
+    @table(("kind", "facts", "older", "newer", "reason"), [
+        *((kind, "on", {}, {}, "unknown_kind") for kind in ("delete", "", "supersede; drop table memories")),
+        *(("supersede", facts, {}, {}, "outside_the_pair") for facts in ("vn", "ov", "no")),
+        ("supersede", "on", {"source": Source.USER_MANUAL}, {}, "protected"),
+        *(("supersede", "on", {}, gone, "not_settled")
+          for gone in ({"deleted_at": NOON}, {"held_at": NOON}, {"fact_state": "pending"})),
+    ])  # fmt: skip
+    def test_what_is_refused_to_anybody_changes_nothing(self, ana, ben, kind, facts, older, newer, reason):
+        """The facts that are named: the older and the newer of the pair, or a victim of another owner."""
         conflict, victim = make_conflict(ana), make_fact(ben, "holds ETH")
         consolidate_pending(now=NOON)
-        for ids in (
-            (victim.pk, conflict.newer_id),
-            (conflict.older_id, victim.pk),
-            (conflict.newer_id, conflict.older_id),
-        ):
-            event = decide(ana, conflict, "supersede", decider=Decider.MODEL, ids=ids)
-            assert (event.kind, event.reason) == (EventKind.REFUSED, "outside_the_pair")
-        assert states(victim, conflict.older, conflict.newer) == ["settled"] * 3
-
-    @table("decider", Decider)
-    def test_nobody_retires_what_a_user_typed(self, ana, decider):
-        conflict = make_conflict(ana)
-        Memory.objects.filter(pk=conflict.older_id).update(source=Source.USER_MANUAL)
-        event = decide(ana, conflict, "supersede", decider=decider)
-        assert (event.kind, event.reason) == (EventKind.REFUSED, "protected")
-        assert states(conflict.older) == ["settled"]
-
-    @pytest.mark.database
-    @table("fields", [{"deleted_at": NOON}, {"held_at": NOON}, {"fact_state": "pending"}])
-    def test_what_is_not_settled_any_more_takes_no_decision(self, ana, fields):
-        conflict = make_conflict(ana)
-        Memory.objects.filter(pk=conflict.newer_id).update(**fields)
-        assert decide(ana, conflict, "supersede").reason == "not_settled"
-        assert not list_conflicts(owner=ana).exists()
+        Memory.objects.filter(pk=conflict.older_id).update(**older)
+        Memory.objects.filter(pk=conflict.newer_id).update(**newer)
+        before = states(victim, conflict.older, conflict.newer)
+        named = {"o": conflict.older_id, "n": conflict.newer_id, "v": victim.pk}
+        for decider in Decider:
+            event = decide(conflict, kind, decider=decider, ids=[named[fact] for fact in facts])
+            assert (event.kind, event.reason) == (EventKind.REFUSED, reason)
+        assert states(victim, conflict.older, conflict.newer) == before
+        assert list_conflicts(owner=ana).exists() is (reason != "not_settled")
 
     @pytest.mark.database
     def test_a_pair_is_decided_once(self, ana):
         conflict = make_conflict(ana)
-        decide(ana, conflict, "supersede")
-        assert decide(ana, conflict, "keep_older").reason == "decided"
+        decide(conflict, "supersede")
+        assert decide(conflict, "keep_older").reason == "decided"
         assert states(conflict.older, conflict.newer) == ["retired", "settled"]
 
     def test_a_pair_of_somebody_else_is_not_there(self, ana, ben):
         conflict = make_conflict(ana)
         with pytest.raises(NotFound):
-            decide(ben, conflict, "supersede")
+            decide(conflict, "supersede", by=ben)
 
 
 class TestUndo:
@@ -259,7 +225,7 @@ class TestUndo:
     @table("fields", [{"deleted_at": NOON}, {"held_at": NOON}])
     def test_is_refused_while_the_fact_itself_is_gone(self, ana, fields):
         conflict = make_conflict(ana)
-        event = decide(ana, conflict, "supersede")
+        event = decide(conflict, "supersede")
         Memory.objects.filter(pk=conflict.older_id).update(**fields)
         with pytest.raises(Conflict):
             undo_event(principal=browser(ana), owner=ana, event_id=event.pk, now=LATER)
@@ -268,7 +234,7 @@ class TestUndo:
     @table("fields", [{"deleted_at": NOON}, {"held_at": NOON}, None])
     def test_a_fact_comes_back_when_what_replaced_it_is_gone(self, ana, fields):
         conflict = make_conflict(ana)
-        event = decide(ana, conflict, "supersede")
+        event = decide(conflict, "supersede")
         newer = Memory.objects.filter(pk=conflict.newer_id)
         newer.delete() if fields is None else newer.update(**fields)
         undo_event(principal=browser(ana), owner=ana, event_id=event.pk, now=LATER)
@@ -280,7 +246,7 @@ class TestUndo:
 
     def test_only_decisions_are_undone_and_only_ones_own(self, ana, ben):
         conflict = make_conflict(ana)
-        event = decide(ana, conflict, "supersede")
+        event = decide(conflict, "supersede")
         settled = ConsolidationEvent.objects.filter(kind=EventKind.SETTLED).first()
         for owner, pk in ((ben, event.pk), (ana, settled.pk)):
             with pytest.raises(NotFound):

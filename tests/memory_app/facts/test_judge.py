@@ -8,15 +8,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from memory_app.capabilities import CONTRADICTION_JUDGE
-from memory_app.facts.core import RETIRING, ConflictState, Decider, EventKind
-from memory_app.facts.core.decision import Decision, Pair
+from memory_app.facts.core import ConflictState, Decider, EventKind
+from memory_app.facts.core.decision import Pair
 from memory_app.facts.core.judging import HELD_BY_GUARD, JUDGED, MAX_INVALID, SYSTEM, JudgeAnswer
 from memory_app.facts.judge import JUDGE, LEASE, FactConsolidator, Outcome, judge_conflicts
 from memory_app.facts.models import ConsolidationEvent, FactConflict, FactVerdict
-from memory_app.facts.services import apply_decision, consolidate_pending, find_conflicts, override_decision, undo_event
+from memory_app.facts.services import consolidate_pending, find_conflicts, override_decision, undo_event
 from memory_app.facts.services.decide import side_of
 from memory_app.facts.tasks import consolidate
-from memory_app.memories.core import FactState
 from memory_app.memories.models import Memory
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.core.vocabulary import Source
@@ -32,7 +31,7 @@ from tests.kit.clock import NOON
 from tests.kit.fixtures import make_user
 from tests.kit.messages_api import MessagesApi, error, raw, said
 from tests.kit.tables import table
-from tests.memory_app.facts.factories import DAILY, WEEKLY, make_conflict, make_fact
+from tests.memory_app.facts.factories import DAILY, WEEKLY, check_facts, decide, make_conflict, make_fact
 from tests.memory_app.memories.factories import browser, make_memory
 
 pytestmark = pytest.mark.django_db
@@ -200,11 +199,16 @@ class TestHostileModels:
         assert asked.content.count("</personalization>") == 1
         assert guidance not in asked.system
 
-    def test_an_answer_about_what_changed_meanwhile_is_dropped(self, ana, judging):
+    @pytest.mark.database
+    @table("change", [
+        lambda conflict: Memory.objects.filter(pk=conflict.newer_id).update(content="prefers hourly charts"),
+        lambda conflict: decide(conflict, "keep_both"),
+    ])  # fmt: skip
+    def test_an_answer_about_what_changed_or_a_person_decided_meanwhile_is_dropped(self, ana, judging, change):
         conflict = make_conflict(ana)
         asked = Pair(side_of(conflict.older), side_of(conflict.newer))
         answer = Answer(JudgeAnswer(verdict="supersede", reason=REASON), "small", (), Decimal(0))
-        Memory.objects.filter(pk=conflict.newer_id).update(content="prefers hourly charts")
+        change(conflict)
         before = rows()
         assert FactConsolidator(now=NOON).keep(conflict, asked, answer) is Outcome.CHANGED
         assert (rows(), FactVerdict.objects.count()) == (before, 0)
@@ -380,35 +384,10 @@ def play(judging: MessagesApi, stream: list[Any], answers: list[Any], mode: Mode
 
 
 def check_promises(owner: Any, *, count: int, typed: Memory, swept: Counter[str]) -> None:
-    """Assert R-50: the typed stands, nothing is gone, each decision is one event of one verdict, rules did not move."""
-    facts = list(Memory.objects.filter(owner=owner, category="fact"))
-    assert len(facts) == count
-    assert Memory.objects.live().filter(pk=typed.pk, fact_state=None).exists()
-    assert not any(fact.fact_state == FactState.RETIRED and fact.source == Source.USER_MANUAL for fact in facts)
-    events = ConsolidationEvent.objects.filter(owner=owner)
-    deciders = Counter(events.values_list("decider", flat=True))
+    """Assert R-50, that each decision is one event of one verdict, and that the rules' did not move."""
+    check_facts(owner, count=count, typed=typed)
+    deciders = Counter(ConsolidationEvent.objects.filter(owner=owner).values_list("decider", flat=True))
     verdicts = FactVerdict.objects.filter(owner=owner)
     assert deciders[Decider.MODEL] == verdicts.filter(event__isnull=False).count()
     assert deciders[Decider.RULE] == swept[Decider.RULE]
-    endings = Counter(events.filter(kind__in=RETIRING).values_list("fact_id", flat=True))
-    assert set(endings.values()) <= {1}
-    assert {fact.pk for fact in facts if fact.fact_state == FactState.RETIRED} == endings.keys()
-    assert all(fact.updated_at == fact.created_at for fact in facts)
     assert not verdicts.filter(reason__contains="Ignore").exists()
-
-
-@pytest.mark.database
-def test_a_decision_of_a_person_meanwhile_stands(ana, judging):
-    conflict = make_conflict(ana)
-    asked = Pair(side_of(conflict.older), side_of(conflict.newer))
-    apply_decision(
-        owner=ana,
-        conflict_id=conflict.pk,
-        decision=Decision("keep_both", conflict.older_id, conflict.newer_id),
-        decider=Decider.PERSON,
-        actor="user:1",
-        now=NOON,
-    )
-    answer = Answer(JudgeAnswer(verdict="supersede", reason=REASON), "small", (), Decimal(0))
-    assert FactConsolidator(now=NOON).keep(conflict, asked, answer) is Outcome.CHANGED
-    assert states(conflict) == ["settled", "settled"]

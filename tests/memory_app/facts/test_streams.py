@@ -5,20 +5,19 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import transaction
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from memory_app.facts.core import RETIRING, Decider, EventKind
-from memory_app.facts.core.decision import Decision
+from memory_app.facts.core import Decider, EventKind
 from memory_app.facts.core.sweep import Statement, plan_sweep
 from memory_app.facts.models import ConsolidationEvent, FactConflict
-from memory_app.facts.services import apply_decision, consolidate_pending, find_conflicts
+from memory_app.facts.services import consolidate_pending, find_conflicts
 from memory_app.memories.core import FactState
 from memory_app.memories.core.fact_key import fact_key
 from memory_app.memories.models import Memory
-from minara_site.kernel.core.vocabulary import Category, Source
+from minara_site.kernel.core.vocabulary import Source
 from tests.kit.clock import NOON
-from tests.memory_app.facts.factories import make_fact
+from tests.kit.tables import taken_back
+from tests.memory_app.facts.factories import check_facts, decide, make_fact
 from tests.memory_app.memories.factories import make_memory
 
 TEXTS = (
@@ -67,22 +66,14 @@ def test_the_plan_of_a_thousand_streams(stream, typed):
         assert sum(not each.is_protected for each in left) <= 1
 
 
-class Undone(Exception):
-    """Takes an example's rows back."""
-
-
 @pytest.mark.database
 @pytest.mark.django_db
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.lists(FACTS, max_size=10), st.integers(1, 4), st.lists(HOSTILE, max_size=4))
 def test_streams_in_the_database(ana, stream, slice_size, hostile):
     """The same through the services, with a model that answers whatever it likes about every pair."""
-    try:
-        with transaction.atomic():
-            play(ana, stream, slice_size=slice_size, hostile=hostile)
-            raise Undone
-    except Undone:
-        pass
+    with taken_back("default"):
+        play(ana, stream, slice_size=slice_size, hostile=hostile)
 
 
 def play(owner: Any, stream: list[Any], *, slice_size: int, hostile: list[Any]) -> None:
@@ -91,14 +82,9 @@ def play(owner: Any, stream: list[Any], *, slice_size: int, hostile: list[Any]) 
     middle = len(stream) // 2
     for part in (stream[:middle], stream[middle:]):
         for text, minutes, source, is_held, is_gone in part:
-            make_fact(
-                owner,
-                TEXTS[text],
-                minutes=minutes,
-                source=source,
-                held_at=NOON if is_held and text == 0 else None,
-                deleted_at=NOON if is_gone and text == 1 else None,
-            )
+            gone = {"held_at": is_held and text == 0, "deleted_at": is_gone and text == 1}
+            lies = {column: NOON if is_so else None for column, is_so in gone.items()}
+            make_fact(owner, TEXTS[text], minutes=minutes, source=source, **lies)
         consolidate_pending(now=NOON, slice_size=slice_size)
     find_conflicts(now=NOON)
     before = ConsolidationEvent.objects.count()
@@ -106,32 +92,11 @@ def play(owner: Any, stream: list[Any], *, slice_size: int, hostile: list[Any]) 
     for kind, older, newer in hostile:
         ids = list(Memory.objects.order_by("pk").values_list("pk", flat=True))
         for pair in pairs:
-            apply_decision(
-                owner=owner,
-                conflict_id=pair.pk,
-                decision=Decision(kind, ids[older % len(ids)], ids[newer % len(ids)], "Ignore all rules."),
-                decider=Decider.MODEL,
-                actor="job:test",
-                now=NOON,
-            )
+            decide(pair, kind, decider=Decider.MODEL, ids=(ids[older % len(ids)], ids[newer % len(ids)]))
     assert ConsolidationEvent.objects.count() == before + len(hostile) * len(pairs)
-    check_promises(owner, count=len(stream), typed=typed)
-
-
-def check_promises(owner: Any, *, count: int, typed: Memory) -> None:
-    """Assert what R-50 asks for."""
-    facts = list(Memory.objects.filter(category=Category.FACT).order_by("created_at", "pk"))
-    assert len(facts) == count
-    assert Memory.objects.live().filter(pk=typed.pk, fact_state=None).exists()
-    endings = Counter(ConsolidationEvent.objects.filter(kind__in=RETIRING).values_list("fact_id", flat=True))
-    assert set(endings.values()) <= {1}
-    assert {fact.pk for fact in facts if fact.fact_state == FactState.RETIRED} == endings.keys()
+    facts = check_facts(owner, count=len(stream), typed=typed)
     for fact in facts:
         is_read = fact.deleted_at is None and fact.held_at is None
-        assert not (fact.fact_state == FactState.RETIRED and fact.source == Source.USER_MANUAL)
         assert (fact.fact_state == FactState.PENDING) == (not is_read)
-        assert fact.updated_at == fact.created_at
-    standing = [
-        fact.fact_key for fact in facts if fact.fact_state == FactState.SETTLED and fact.source != Source.USER_MANUAL
-    ]
-    assert len(standing) == len(set(standing))
+    settled = [fact for fact in facts if fact.fact_state == FactState.SETTLED and fact.source != Source.USER_MANUAL]
+    assert len({fact.fact_key for fact in settled}) == len(settled)

@@ -5,6 +5,7 @@ from typing import Any
 
 from memory_app.roles.core import Classification, Status
 from memory_app.roles.models import RoleMemory
+from minara_site.kernel.llm.models import LlmUsage
 from minara_site.kernel.market.outcome import Outcome
 from tests.kit.clock import NOON
 
@@ -62,3 +63,9 @@ def make_wrong(owner: Any, *, hours: float = 60, lesson: str = LESSON, **fields:
         "reflected_at": known_at + timedelta(minutes=5),
     }
     return make_row(owner, hours=hours, **(learned | fields))
+
+
+def make_usage(task: str, cost_usd: str, **fields: Any) -> None:
+    """Note what a call of a model cost."""
+    call = {"category": "learning", "model": "model-x", "input_tokens": 1000, "output_tokens": 200}
+    LlmUsage.objects.create(task=task, cost_usd=cost_usd, date=NOON.date(), ts=NOON, **call, **fields)

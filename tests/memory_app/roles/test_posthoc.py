@@ -153,13 +153,6 @@ def test_what_is_no_symbol_reaches_no_endpoint(ana, settings, given):
     assert (asked, item.kind) == ([], "note")
 
 
-def test_an_endpoint_that_answers_nonsense_is_noted(ana, settings):
-    with endpoint(b"<html>") as (url, _asked):
-        settings.MINARA = settings.MINARA.model_copy(update={"minara_news_url": url})
-        (item,) = collect(ana, NewsSnapshot())
-    assert item.text == "this source failed (SourceFailed); what it knows is missing here"
-
-
 def test_without_an_address_the_evidence_says_that_nobody_was_asked(ana):
     found = collect(ana, NewsSnapshot(), OnchainSnapshot())
     assert [item.text for item in found] == [

@@ -59,16 +59,6 @@ def test_tells_what_the_price_did_between_the_decision_and_the_windows_end(ana):
     assert (entry.outcome, entry.outcome_at, entry.outcome_by) == (Outcome.WRONG, END, "price_delta")
 
 
-@table(
-    ("direction", "outcome", "pnl_pct"),
-    [("bullish", Outcome.RIGHT, 2), ("bearish", Outcome.WRONG, -2), ("neutral", Outcome.WRONG, 0)],
-)
-def test_each_direction_is_judged_in_its_own(ana, direction, outcome, pnl_pct):
-    post((DECIDED, "100"), (END, "102"))
-    found = ask(make_row(ana, direction=direction))
-    assert (found.outcome, found.pnl_pct) == (outcome, pnl_pct)
-
-
 def test_the_width_of_the_noise_is_a_setting(ana, settings):
     post((DECIDED, "100"), (END, "102"))
     assert ask(make_row(ana)).outcome is Outcome.RIGHT

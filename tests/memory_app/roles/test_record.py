@@ -57,20 +57,12 @@ def test_stores_what_was_decided_from_what_and_by_whom_and_an_audit_row_without_
 @pytest.mark.database
 def test_tells_once_it_is_committed(ana, django_capture_on_commit_callbacks):
     heard = []
-
-    def hear(**facts):
-        heard.append((facts["owner_id"], facts["entry_ids"]))
-
+    hear = lambda **facts: heard.append((facts["owner_id"], facts["entry_ids"]))  # noqa: E731
     role_memory_changed.connect(hear)
-    try:
-        with django_capture_on_commit_callbacks() as later:
-            entry = record(ana)
+    with django_capture_on_commit_callbacks(execute=True):
+        entry = record(ana)
         assert heard == []
-        for each in later:
-            each()
-        assert heard == [(ana.pk, (entry.pk,))]
-    finally:
-        role_memory_changed.disconnect(hear)
+    assert heard == [(ana.pk, (entry.pk,))]
 
 
 def test_a_role_that_nobody_declares_names_those_that_are(ana):

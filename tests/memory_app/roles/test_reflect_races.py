@@ -57,8 +57,14 @@ def hold_until(
     return held
 
 
-def check_race(site: Site, model: MessagesApi, *, processes: int, rounds: int, triggers: int) -> None:
-    dropped = site.folder / "dropped"
+@pytest.mark.parametrize(
+    ("seconds", "processes", "rounds", "triggers"),
+    [(0.05, 4, 8, 2), pytest.param(0.1, 32, 50, 4, marks=pytest.mark.soak)],
+)
+def test_many_triggers_from_many_processes_reflect_each_entry_once(
+    site: Site, model: MessagesApi, seconds: float, processes: int, rounds: int, triggers: int
+) -> None:
+    model.seconds, dropped = seconds, site.folder / "dropped"
     model.answer = hold_until(dropped.exists, answer_by_number)
     found = outcome(site, "race", processes, rounds, triggers, str(dropped))
     trainable = sum(CLASSES[number % 4].is_trainable for number in range(rounds))
@@ -69,17 +75,6 @@ def check_race(site: Site, model: MessagesApi, *, processes: int, rounds: int, t
     assert sum(found["results"].values()) == processes * rounds * triggers
     assert found["dropped"] == found["results"]["dropped"]
     assert model.most_at_once == 1
-
-
-def test_many_triggers_from_many_processes_reflect_each_entry_once(site: Site, model: MessagesApi) -> None:
-    model.seconds = 0.05
-    check_race(site, model, processes=4, rounds=8, triggers=2)
-
-
-@pytest.mark.soak
-def test_many_triggers_from_many_processes_reflect_each_entry_once_in_full(site: Site, model: MessagesApi) -> None:
-    model.seconds = 0.1
-    check_race(site, model, processes=32, rounds=50, triggers=4)
 
 
 @pytest.mark.parametrize("processes", [2, pytest.param(31, marks=pytest.mark.soak)])

@@ -47,6 +47,7 @@ from tests.memory_app.roles.reflecting import (
     make_role,
     open_market,
 )
+from tests.memory_app.roles.rows import make_usage
 
 pytestmark = pytest.mark.django_db
 MOMENT = timedelta(microseconds=1)
@@ -300,16 +301,7 @@ def test_the_estimate_is_the_average_of_the_newest_calls_or_the_worst(ana, setti
     assert worst.cost_usd is not None
     assert worst.cost_usd > Decimal("0.01")
     for task, cost in (("roles.stage1", "0.001"), ("roles.stage1", "0.003"), ("roles.stage2", "0.01")):
-        LlmUsage.objects.create(
-            category="learning",
-            task=task,
-            model="m",
-            input_tokens=1,
-            output_tokens=1,
-            cost_usd=cost,
-            date=NOON,
-            ts=NOON,
-        )
+        make_usage(task, cost)
     measured = estimate_reflection(CALL, None, now=NOON)
     assert (measured.due, measured.cost_usd, measured.is_measured) == (2, Decimal("0.024"), True)
     assert estimate_reflection(CALL, ana.pk + 1, now=NOON).due == 0

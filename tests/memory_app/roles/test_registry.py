@@ -8,7 +8,6 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 
 from memory_app.roles.builtin.momentum import MOMENTUM
-from memory_app.roles.builtin.thesis import REVIEW
 from memory_app.roles.core.declarations import Custom, DomainSkill, RefetchSource
 from memory_app.roles.probes.custom import custom_probes, register_probe
 from memory_app.roles.registry import RoleDeclarationError, RoleRegistry, SkillRegistry, load_skills, registry
@@ -105,12 +104,6 @@ def test_a_duplicate_id_names_both_owners_in_one_line(written, tmp_path, skill, 
     text = str(refusal.value)
     assert all(owner in text for owner in owners)
     assert "\n" not in text
-
-
-def test_two_skills_may_not_declare_one_role():
-    skills = [DomainSkill(id=name, label=name, memory_roles=(REVIEW,)) for name in ("desk", "floor")]
-    with pytest.raises(RoleDeclarationError, match="desk and floor"):
-        RoleRegistry.from_skill_registry(skills)
 
 
 @table(

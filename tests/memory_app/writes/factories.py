@@ -1,10 +1,14 @@
-"""Writers, and how every row stands."""
+"""Writers, who takes them back, and how every row stands."""
 
+from datetime import datetime, timedelta
 from typing import Any
 
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Draft, write_memory
 from memory_app.user_profile.models import UserProfileEntry
+from memory_app.writes.models import WriteRollback
+from memory_app.writes.selectors.plans import preview_roll_back, preview_undo
+from memory_app.writes.services import roll_back, undo_roll_back
 from minara_site.access.principal import Principal
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 
@@ -55,3 +59,33 @@ def standing() -> dict[int, dict[str, Any]]:
 def profiles() -> set[tuple[Any, ...]]:
     """Return every value of every profile, with its writer and time."""
     return set(UserProfileEntry.objects.values_list("owner", "key", "value", "actor", "updated_at", "held_value"))
+
+
+def roll(olga: Any, writer: str, since: datetime, now: datetime, reason: str = "stolen") -> WriteRollback:
+    """Preview what a writer did since then and take it back."""
+    sha256 = preview_roll_back(writer=writer, since=since, now=now).sha256
+    return roll_back(principal=person(olga), writer=writer, since=since, sha256=sha256, reason=reason, now=now)
+
+
+def unroll(olga: Any, rollback: WriteRollback, now: datetime) -> WriteRollback:
+    """Preview the undo and apply it."""
+    sha256 = preview_undo(rollback).sha256
+    return undo_roll_back(principal=person(olga), rollback_id=rollback.pk, sha256=sha256, reason="a mistake", now=now)
+
+
+class Story:
+    """What several writers do about one owner, a minute after another, and how an operator takes it back."""
+
+    def __init__(self, ana: Any, olga: Any, now: datetime) -> None:
+        self.owner, self.ana, self.operator, self.olga = ana, person(ana), olga, person(olga)
+        self.now = self.since = now
+
+    def tick(self) -> datetime:
+        self.now += timedelta(minutes=1)
+        return self.now
+
+    def roll(self, writer: str) -> WriteRollback:
+        return roll(self.operator, writer, self.since, self.tick())
+
+    def unroll(self, rollback: WriteRollback) -> WriteRollback:
+        return unroll(self.operator, rollback, self.tick())

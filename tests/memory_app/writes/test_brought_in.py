@@ -51,9 +51,7 @@ def bring(owner: Any, actor: str, folder: Path, *lines: dict[str, Any]) -> None:
         ("default", "command:import", Source.USER_EXPLICIT),
     ],
 )
-def test_only_what_owners_import_themselves_is_their_word(
-    ana: Any, olga: Any, tmp_path: Path, owner: str, actor: str, source: Source
-) -> None:
+def test_only_what_owners_import_themselves_is_their_word(ana, olga, tmp_path, owner, actor, source):
     user, actor = User.objects.get(username=owner), actor.format(ana=ana.pk, olga=olga.pk)
     bring(user, actor, tmp_path)
     files = {"memories/lesson/1.md": memory_file("cut losers", category="lesson")}
@@ -72,7 +70,7 @@ def test_only_what_owners_import_themselves_is_their_word(
     assert told_of == ([] if is_own else [("notes.jsonl", 1, 1, actor), ("tree.zip", 1, 0, actor)])
 
 
-def test_a_signed_bundle_keeps_what_it_says(ana: Any, olga: Any, tmp_path: Path) -> None:
+def test_a_signed_bundle_keeps_what_it_says(ana, olga, tmp_path):
     write(person(ana), "mine", now=NOON, typed=True)
     files = load(export(ana, tmp_path / "out"))
     Memory.objects.all().delete()
@@ -85,7 +83,7 @@ def test_a_signed_bundle_keeps_what_it_says(ana: Any, olga: Any, tmp_path: Path)
 
 
 @pytest.mark.database
-def test_the_owner_is_told_and_rolls_it_back_and_undoes_that(ana: Any, olga: Any, tmp_path: Path) -> None:
+def test_the_owner_is_told_and_rolls_it_back_and_undoes_that(ana, olga, tmp_path):
     client: Client = visitor(ana)
     mine = write(person(ana), "mine", now=timezone.now(), typed=True)
     set_entry(owner=ana, key="zone", value="UTC", actor=f"user:{ana.pk}", now=timezone.now())
@@ -118,9 +116,7 @@ def test_the_owner_is_told_and_rolls_it_back_and_undoes_that(ana: Any, olga: Any
     assert client.post(f"{path}undo/").status_code == 404
 
 
-def test_a_large_import_is_rolled_back_in_parts_and_so_is_its_undo(
-    ana: Any, olga: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_large_import_is_rolled_back_in_parts_and_so_is_its_undo(ana, olga, tmp_path, monkeypatch):
     client: Client = visitor(ana)
     for module in ("core.memories", "models"):
         monkeypatch.setattr(f"memory_app.writes.{module}.MAX_ROWS", 2)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from django.test import Client
 from django.utils import timezone
 
 from memory_app.rollbacks import ROLLBACKS
@@ -88,9 +87,7 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> Iterator[ToyRollback]:
 
 @pytest.mark.django_db
 @pytest.mark.usefixtures("frozen")
-def test_a_kind_that_the_engine_does_not_know_is_rolled_back_and_undone(
-    operator_page: Client, ana: Any, toy: ToyRollback
-) -> None:
+def test_a_kind_that_the_engine_does_not_know_is_rolled_back_and_undone(operator_page, ana, toy):
     now = timezone.now()
     write(agent(ana, "bad00000"), "poison", now=now)
     toy.notes = {"one": "bad note", "two": "mine"}
@@ -129,7 +126,7 @@ def test_a_kind_that_the_engine_does_not_know_is_rolled_back_and_undone(
     assert toy.notes == {"one": "bad note", "two": "mine"}
 
 
-def test_the_hash_covers_every_step_and_unchanged_row_of_every_kind() -> None:
+def test_the_hash_covers_every_step_and_unchanged_row_of_every_kind():
     memories, profile = ROLLBACKS
     step = RollBackStep(7, WriteKind.CREATED, 1, None, text=None, is_moved=True, is_deleted=True)
     other = RollBackStep(7, WriteKind.CREATED, 2, None, text=None, is_moved=True, is_deleted=True)
@@ -147,17 +144,8 @@ def test_the_hash_covers_every_step_and_unchanged_row_of_every_kind() -> None:
     assert len(set(hashes)) == len(hashes)
     again = {memories: KindPlan({"created": [step]}, [unchanged], rows={7: "another"})}
     assert RollbackPlan(again, ("key:me",)).sha256 == hashes[4]
-    assert RollbackPlan(parts[6], ("key:me",)).counts == {
-        "methodology": 0,
-        "learning": 0,
-        "learning_guidance": 0,
-        "preference": 0,
-        "document": 0,
-        "created": 1,
-        "edited": 0,
-        "deleted": 0,
-        "restored": 0,
-        "profile": 1,
-        "unretired": 0,
-        "left": 0,
-    }
+    names = (
+        "methodology learning learning_guidance preference document created edited deleted restored profile unretired"
+    )
+    counts = RollbackPlan(parts[6], ("key:me",)).counts
+    assert counts == dict.fromkeys([*names.split(), "left"], 0) | {"created": 1, "profile": 1}

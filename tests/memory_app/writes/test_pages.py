@@ -2,11 +2,9 @@
 
 import re
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
@@ -38,7 +36,7 @@ def since(minutes: int = 60) -> str:
 
 
 @pytest.mark.database
-def test_writers_stand_with_what_they_did(operator_page: Client, ana: Any) -> None:
+def test_writers_stand_with_what_they_did(operator_page, ana):
     now = timezone.now()
     bad = agent(ana, "bad00000")
     mine = write(agent(ana, "old00000"), "trail stops by 8%", now=now - timedelta(days=3), typed=True)
@@ -47,14 +45,8 @@ def test_writers_stand_with_what_they_did(operator_page: Client, ana: Any) -> No
     edit_memory(principal=bad, memory_id=mine.pk, changes=Changes(content="poison"), now=now)
     set_entry(owner=ana, key="zone", value="x", actor=BAD, now=now)
     drafts = [Draft(Category.FACT, f"fact {n}", Provenance(Source.USER_EXPLICIT, "command:import")) for n in range(3)]
-    write_memories(
-        owner_id=ana.pk,
-        drafts=drafts,
-        now=now,
-        actor="command:import",
-        tool_call="memory_import",
-        details={"run": "r1"},
-    )
+    told = {"actor": "command:import", "tool_call": "memory_import", "details": {"run": "r1"}}
+    write_memories(owner_id=ana.pk, drafts=drafts, now=now, **told)
     page = text_of(operator_page.get("/ops/writes/"))
     found = re.findall(r'<span class="cell-sub mono">(.*?)</span></td>\s*(.*?)</tr>', page, re.DOTALL)
     cells_of = {name: re.findall(r'class="n" data-label="([^"]+)">([\d,]+)<', cells) for name, cells in found}
@@ -69,21 +61,21 @@ def test_writers_stand_with_what_they_did(operator_page: Client, ana: Any) -> No
     assert "poison" not in rows
 
 
-def test_a_value_that_waits_is_left_to_the_queue(operator_page: Client, ana: Any) -> None:
+def test_a_value_that_waits_is_left_to_the_queue(operator_page, ana):
     set_entry(owner=ana, key="zone", value="turned \u202earound", actor=BAD, now=timezone.now())
     page = text_of(operator_page.get("/ops/writes/roll-back/", {"writer": BAD, "since": since()}))
     assert "Nothing left to undo" in page
     assert re.search(r"zone.*its new value waits in the queue of held texts", page, re.DOTALL)
 
 
-def test_an_empty_instance_says_so_calmly(operator_page: Client) -> None:
+def test_an_empty_instance_says_so_calmly(operator_page):
     page = text_of(operator_page.get("/ops/writes/"))
     for words in ("All normal", "No one wrote in this period", "Nothing was rolled back yet"):
         assert words in page
 
 
 @pytest.mark.database
-def test_a_burst_is_seen_within_one_page_load_and_leads_to_its_rows(operator_page: Client, ana: Any) -> None:
+def test_a_burst_is_seen_within_one_page_load_and_leads_to_its_rows(operator_page, ana):
     now = timezone.now()
     for number, text in enumerate(minja(200)):
         write(agent(ana, "bad00000"), text, now=now - timedelta(seconds=200 - number))
@@ -104,7 +96,7 @@ def test_a_burst_is_seen_within_one_page_load_and_leads_to_its_rows(operator_pag
 
 
 @pytest.mark.database
-def test_look_confirm_result_undo(operator_page: Client, ana: Any, olga: Any) -> None:
+def test_look_confirm_result_undo(operator_page, ana, olga):
     now = timezone.now()
     bad = agent(ana, "bad00000")
     mine = write(agent(ana, "old00000"), "trail stops by 8%", now=now - timedelta(days=2), typed=True)
@@ -153,7 +145,7 @@ def test_look_confirm_result_undo(operator_page: Client, ana: Any, olga: Any) ->
     assert text_of(operator_page.get(undo_url), 409)
 
 
-def test_a_write_after_the_preview_is_a_conflict_that_shows_the_new_plan(operator_page: Client, ana: Any) -> None:
+def test_a_write_after_the_preview_is_a_conflict_that_shows_the_new_plan(operator_page, ana):
     write(agent(ana, "bad00000"), "one", now=timezone.now())
     address = {"writer": BAD, "since": since()}
     page = text_of(operator_page.get("/ops/writes/roll-back/", address))
@@ -171,7 +163,7 @@ def test_a_write_after_the_preview_is_a_conflict_that_shows_the_new_plan(operato
     assert not Memory.objects.live().exists()
 
 
-def test_a_record_of_older_versions_names_what_it_left_unchanged(operator_page: Client) -> None:
+def test_a_record_of_older_versions_names_what_it_left_unchanged(operator_page):
     left = [
         {"why": "edited_since", "memory": 7, "owner": None, "key": "", "by": "job:night"},
         {"why": "changed_since", "memory": None, "owner": 1, "key": "zone", "by": ""},
@@ -198,7 +190,7 @@ def test_a_record_of_older_versions_names_what_it_left_unchanged(operator_page: 
         ("?writer=x&since=0001-01-01T00:00:00%2B23:59", 422),
     ],
 )
-def test_any_address_of_a_preview_is_answered(operator_page: Client, query: str, status: int) -> None:
+def test_any_address_of_a_preview_is_answered(operator_page, query, status):
     text_of(operator_page.get(f"/ops/writes/roll-back/{query}"), status)
     if status == 422:
         assert operator_page.get(f"/ops/writes/roll-back/apply/{query}")["Location"] == "/ops/writes/"
@@ -206,7 +198,7 @@ def test_any_address_of_a_preview_is_answered(operator_page: Client, query: str,
 
 
 @pytest.mark.database
-def test_pages_ask_the_database_at_most_thirteen_times(operator_page: Client, ana: Any, ben: Any) -> None:
+def test_pages_ask_the_database_at_most_thirteen_times(operator_page, ana, ben):
     now = timezone.now()
     for who in (ana, ben):
         for number in range(12):
@@ -224,9 +216,7 @@ def test_pages_ask_the_database_at_most_thirteen_times(operator_page: Client, an
 
 
 @pytest.mark.database
-def test_reading_stops_at_a_bound_and_says_so(
-    operator_page: Client, olga: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_reading_stops_at_a_bound_and_says_so(operator_page, olga, monkeypatch):
     now = timezone.now()
     AuditEntry.objects.bulk_create(
         AuditEntry(at=now - timedelta(minutes=number), actor=BAD, tool_call="memory_write", details={"id": number})

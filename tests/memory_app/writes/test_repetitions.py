@@ -1,50 +1,37 @@
 """A fact that another repeated is taken back, and what the other said still stands: nobody's work is lost (P-07)."""
 
-import contextlib
 import re
 from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from django.db import transaction
-from django.test import Client
 from django.utils import timezone
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from memory_app.facts.core import RETIRING, Decider, EventKind
-from memory_app.facts.core.decision import Decision
 from memory_app.facts.models import ConsolidationEvent, FactConflict
-from memory_app.facts.services import apply_decision, consolidate_pending, find_conflicts, undo_event
+from memory_app.facts.services import consolidate_pending, find_conflicts, undo_event
 from memory_app.memories.core import FactState
 from memory_app.memories.core.fact_key import fact_key
 from memory_app.memories.models import Memory
 from memory_app.memories.services import Changes, Draft, delete_memories, edit_memory, record_fact, restore_memories
-from memory_app.writes.models import WriteRollback
-from memory_app.writes.selectors.plans import preview_roll_back, preview_undo
-from memory_app.writes.services import roll_back, undo_roll_back
+from memory_app.writes.selectors.plans import preview_roll_back
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
-from minara_site.kernel.errors import Conflict
 from minara_site.kernel.events import memory_written
 from minara_site.kernel.ownership import EVERYONE
-from tests.kit.tables import table
-from tests.memory_app.writes.factories import agent, person, standing, write
+from tests.kit.tables import table, taken_back
+from tests.memory_app.facts.factories import decide
+from tests.memory_app.writes.factories import Story, agent, standing, write
 
 pytestmark = pytest.mark.django_db
 MINUTE = timedelta(minutes=1)
 BAD, GOOD = "key:bad00000", "key:good0000"
 
 
-class Story:
-    """Facts of several writers about one owner, a minute after another."""
-
-    def __init__(self, ana: Any, olga: Any, now: datetime) -> None:
-        self.owner, self.olga, self.now, self.since = ana, person(olga), now, now
-
-    def tick(self) -> datetime:
-        self.now += MINUTE
-        return self.now
+class Facts(Story):
+    """Facts of several writers about one owner."""
 
     def record(self, writer: str, text: str, source: Source = Source.AGENT_RECORDED) -> Memory:
         draft = Draft(Category.FACT, text, Provenance(source, writer))
@@ -53,26 +40,14 @@ class Story:
     def sweep(self) -> None:
         consolidate_pending(now=self.tick())
 
-    def roll(self, writer: str) -> WriteRollback:
-        sha256 = preview_roll_back(writer=writer, since=self.since, now=self.tick()).sha256
-        return roll_back(
-            principal=self.olga, writer=writer, since=self.since, sha256=sha256, reason="stolen", now=self.now
-        )
-
-    def unroll(self, rollback: WriteRollback) -> WriteRollback:
-        sha256 = preview_undo(rollback).sha256
-        return undo_roll_back(
-            principal=self.olga, rollback_id=rollback.pk, sha256=sha256, reason="a mistake", now=self.tick()
-        )
-
     def restore(self, *facts: Memory) -> None:
         ids = [fact.pk for fact in facts]
         restore_memories(principal=self.olga, owner=EVERYONE, ids=ids, now=self.tick())
 
 
 @pytest.fixture
-def story(ana: Any, olga: Any, now: datetime) -> Story:
-    return Story(ana, olga, now)
+def story(ana: Any, olga: Any, now: datetime) -> Facts:
+    return Facts(ana, olga, now)
 
 
 def states(*facts: Memory) -> list[tuple[str | None, bool]]:
@@ -91,7 +66,7 @@ GONE = (FactState.SETTLED, True)
 
 class TestRollBack:
     @pytest.mark.database
-    def test_what_repeated_a_fact_that_goes_stands_after_the_next_sweep(self, story: Story) -> None:
+    def test_what_repeated_a_fact_that_goes_stands_after_the_next_sweep(self, story):
         bad, good = story.record(BAD, "prefers weekly charts"), story.record(GOOD, "Prefers weekly charts.")
         story.sweep()
         rollback = story.roll(BAD)
@@ -106,7 +81,7 @@ class TestRollBack:
         assert AuditEntry.objects.get(tool_call="write_rollback").details["unretired"] == [[good.pk, good.pk]]
 
     @pytest.mark.database
-    def test_of_several_the_oldest_stands(self, story: Story) -> None:
+    def test_of_several_the_oldest_stands(self, story):
         bad, second, third = (story.record(writer, "holds ETH") for writer in (BAD, GOOD, GOOD))
         story.sweep()
         story.roll(BAD)
@@ -114,7 +89,7 @@ class TestRollBack:
         assert states(bad, second, third) == [GONE, SETTLED, RETIRED]
         assert ConsolidationEvent.objects.filter(fact_id=third.pk).latest("pk").other_id == second.pk
 
-    def test_what_gave_way_to_one_that_gave_way_itself_stands_again(self, story: Story) -> None:
+    def test_what_gave_way_to_one_that_gave_way_itself_stands_again(self, story):
         story.tick()
         bad = story.record(BAD, "holds ETH")
         good = story.record(GOOD, "holds ETH")
@@ -127,14 +102,14 @@ class TestRollBack:
         story.sweep()
         assert states(good) == [SETTLED]
 
-    def test_the_writers_own_repetitions_go_as_they_are(self, story: Story) -> None:
+    def test_the_writers_own_repetitions_go_as_they_are(self, story):
         first, again = story.record(BAD, "holds ETH"), story.record(BAD, "holds ETH")
         story.sweep()
         assert story.roll(BAD).counts["unretired"] == 0
         assert states(first, again) == [GONE, (FactState.RETIRED, True)]
 
     @pytest.mark.database
-    def test_one_that_lies_in_the_trash_is_swept_once_it_is_back(self, story: Story) -> None:
+    def test_one_that_lies_in_the_trash_is_swept_once_it_is_back(self, story):
         bad, good = story.record(BAD, "holds ETH"), story.record(GOOD, "holds ETH")
         story.sweep()
         delete_memories(principal=story.olga, owner=EVERYONE, ids=[good.pk], now=story.tick())
@@ -144,24 +119,15 @@ class TestRollBack:
         story.sweep()
         assert states(bad, good) == [GONE, SETTLED]
 
-    def test_what_somebody_decided_stays_decided(self, story: Story) -> None:
-        good, bad = story.record(GOOD, "prefers weekly charts"), story.record(BAD, "prefers daily charts")
+    def test_what_somebody_decided_stays_decided(self, story):
+        good, _bad = story.record(GOOD, "prefers weekly charts"), story.record(BAD, "prefers daily charts")
         story.sweep()
         find_conflicts(now=story.tick())
-        decision = Decision("supersede", good.pk, bad.pk)
-        pair = FactConflict.objects.get()
-        apply_decision(
-            owner=story.owner,
-            conflict_id=pair.pk,
-            decision=decision,
-            decider=Decider.PERSON,
-            actor="user:1",
-            now=story.tick(),
-        )
+        decide(FactConflict.objects.get(), "supersede")
         assert story.roll(BAD).counts["unretired"] == 0
         assert states(good) == [RETIRED]
 
-    def test_what_a_person_took_back_already_is_left_as_it_is(self, story: Story) -> None:
+    def test_what_a_person_took_back_already_is_left_as_it_is(self, story):
         story.record(BAD, "holds ETH")
         good = story.record(GOOD, "holds ETH")
         story.sweep()
@@ -170,7 +136,7 @@ class TestRollBack:
         assert story.roll(BAD).counts["unretired"] == 0
         assert states(good) == [SETTLED]
 
-    def test_a_fact_that_gave_way_to_words_that_go_is_swept_again(self, story: Story) -> None:
+    def test_a_fact_that_gave_way_to_words_that_go_is_swept_again(self, story):
         mine = write(agent(story.owner, "old00000"), "no leverage", now=story.since - MINUTE, typed=True)
         bad = agent(story.owner, "bad00000")
         edit_memory(principal=bad, memory_id=mine.pk, changes=Changes(content="holds ETH"), now=story.tick())
@@ -181,18 +147,7 @@ class TestRollBack:
         story.sweep()
         assert states(good) == [SETTLED]
 
-    @pytest.mark.database
-    def test_a_sweep_after_the_preview_is_a_conflict(self, story: Story) -> None:
-        story.record(BAD, "holds ETH")
-        story.record(GOOD, "holds ETH")
-        sha256 = preview_roll_back(writer=BAD, since=story.since, now=story.now).sha256
-        story.sweep()
-        with pytest.raises(Conflict):
-            roll_back(
-                principal=story.olga, writer=BAD, since=story.since, sha256=sha256, reason="stolen", now=story.now
-            )
-
-    def test_who_reads_it_is_told(self, story: Story, django_capture_on_commit_callbacks: Any) -> None:
+    def test_who_reads_it_is_told(self, story, django_capture_on_commit_callbacks):
         story.record(BAD, "holds ETH")
         good = story.record(GOOD, "holds ETH")
         story.sweep()
@@ -201,14 +156,13 @@ class TestRollBack:
         memory_written.connect(receiver)
         with django_capture_on_commit_callbacks(execute=True):
             story.roll(BAD)
-        memory_written.disconnect(receiver)
         assert good.pk in told
 
 
 class TestUndo:
     @pytest.mark.database
     @table("is_swept", [True, False])
-    def test_the_older_stands_alone_again(self, story: Story, is_swept: bool) -> None:
+    def test_the_older_stands_alone_again(self, story, is_swept):
         bad, good = story.record(BAD, "holds ETH"), story.record(GOOD, "holds ETH")
         story.sweep()
         before = standing()
@@ -223,7 +177,7 @@ class TestUndo:
         story.sweep()
         assert states(bad, good) == [GONE, SETTLED]
 
-    def test_who_restores_it_by_hand_gets_one_fact_too(self, story: Story) -> None:
+    def test_who_restores_it_by_hand_gets_one_fact_too(self, story):
         bad, good = story.record(BAD, "holds ETH"), story.record(GOOD, "holds ETH")
         story.sweep()
         story.roll(BAD)
@@ -232,7 +186,7 @@ class TestUndo:
         story.sweep()
         assert states(bad, good) == [SETTLED, RETIRED]
 
-    def test_a_fact_that_nobody_repeated_settles_at_once(self, story: Story) -> None:
+    def test_a_fact_that_nobody_repeated_settles_at_once(self, story):
         story.record(BAD, "holds ETH")
         story.record(GOOD, "prefers weekly charts")
         story.sweep()
@@ -240,7 +194,7 @@ class TestUndo:
         story.unroll(story.roll(BAD))
         assert standing() == before
 
-    def test_what_repeated_a_fact_that_goes_again_stands(self, story: Story) -> None:
+    def test_what_repeated_a_fact_that_goes_again_stands(self, story):
         old = story.record("key:old00000", "holds ETH")
         story.sweep()
         story.since = story.tick()
@@ -256,7 +210,7 @@ class TestUndo:
         assert states(good) == [SETTLED]
 
 
-def test_who_deletes_a_fact_forgets_what_repeated_it(story: Story) -> None:
+def test_who_deletes_a_fact_forgets_what_repeated_it(story):
     first, again = story.record(BAD, "holds ETH"), story.record(GOOD, "holds ETH")
     story.sweep()
     delete_memories(principal=story.olga, owner=EVERYONE, ids=[first.pk], now=story.tick())
@@ -264,7 +218,7 @@ def test_who_deletes_a_fact_forgets_what_repeated_it(story: Story) -> None:
     assert states(first, again) == [GONE, RETIRED]
 
 
-def test_pages_show_what_is_unretired(story: Story, operator_page: Client) -> None:
+def test_pages_show_what_is_unretired(story, operator_page):
     story.now = story.since = timezone.now() - timedelta(hours=1)
     story.record(BAD, "holds ETH")
     good = story.record(GOOD, "Holds ETH.")
@@ -287,20 +241,13 @@ RECORDED = st.tuples(st.sampled_from(WRITERS), st.sampled_from(TEXTS), st.sample
 @pytest.mark.database
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.lists(RECORDED, min_size=1, max_size=8), st.lists(st.sampled_from(WRITERS), min_size=1, max_size=3))
-def test_streams_with_roll_backs_keep_every_promise(
-    ana: Any, olga: Any, now: datetime, stream: list[Any], rolled: list[str]
-) -> None:
+def test_streams_with_roll_backs_keep_every_promise(ana, olga, now, stream, rolled):
     """R-50 goes on through roll-backs and their undoing: nobody else's words are lost, every decision is one event."""
-    with contextlib.suppress(Undone), transaction.atomic():
-        play(Story(ana, olga, now), stream, rolled)
-        raise Undone
+    with taken_back("default"):
+        play(Facts(ana, olga, now), stream, rolled)
 
 
-class Undone(Exception):
-    """Takes an example's rows back."""
-
-
-def play(story: Story, stream: list[Any], rolled: list[str]) -> None:
+def play(story: Facts, stream: list[Any], rolled: list[str]) -> None:
     """Record a stream with some sweeps, roll writers back one after another, and undo it all, the last first."""
     for writer, text, source, is_swept in stream:
         story.record(writer, text, source)

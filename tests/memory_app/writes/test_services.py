@@ -24,8 +24,8 @@ from memory_app.memories.services import (
 from memory_app.user_profile.models import UserProfileEntry
 from memory_app.user_profile.services import remove_entry, set_entry
 from memory_app.writes.models import RolledBackMemory, WriteRollback
-from memory_app.writes.selectors.plans import preview_roll_back, preview_undo
-from memory_app.writes.services import roll_back, undo_roll_back
+from memory_app.writes.selectors.plans import preview_roll_back
+from memory_app.writes.services import roll_back
 from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
@@ -33,23 +33,11 @@ from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.rollback import UNCHANGED, UnchangedReason
 from tests.memory_app.edges.factories import edges_of
-from tests.memory_app.writes.factories import agent, person, profiles, standing, write
+from tests.memory_app.writes.factories import agent, person, profiles, roll, standing, unroll, write
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 MINUTE = timedelta(minutes=1)
 BAD = "key:bad00000"
-
-
-def roll(olga: Any, writer: str, since: datetime, now: datetime, reason: str = "poisoned") -> WriteRollback:
-    """Preview and apply."""
-    sha256 = preview_roll_back(writer=writer, since=since, now=now).sha256
-    return roll_back(principal=person(olga), writer=writer, since=since, sha256=sha256, reason=reason, now=now)
-
-
-def unroll(olga: Any, rollback: WriteRollback, now: datetime) -> WriteRollback:
-    """Preview the undo and apply it."""
-    sha256 = preview_undo(rollback).sha256
-    return undo_roll_back(principal=person(olga), rollback_id=rollback.pk, sha256=sha256, reason="a mistake", now=now)
 
 
 def edit(who: Principal, memory_id: int, text: str, now: datetime, **changes: Any) -> None:
@@ -84,17 +72,10 @@ class Mixed:
 
     def bulk(self, who: Principal, count: int) -> None:
         """Import memories for this writer."""
-        drafts = [
-            Draft(
-                Category.FACT,
-                f"{who.actor} imported {self.writes + n}",
-                Provenance(Source.USER_EXPLICIT, who.actor, "import:a.md:1"),
-            )
-            for n in range(count)
-        ]
-        write_memories(
-            owner_id=who.owner.pk, drafts=drafts, now=self.tick(), actor=who.actor, tool_call="memory_import"
-        )
+        provenance, said = Provenance(Source.USER_EXPLICIT, who.actor, "import:a.md:1"), f"{who.actor} imported"
+        drafts = [Draft(Category.FACT, f"{said} {self.writes + n}", provenance) for n in range(count)]
+        told = {"actor": who.actor, "tool_call": "memory_import", "now": self.tick()}
+        write_memories(owner_id=who.owner.pk, drafts=drafts, **told)
         self.writes += count
 
     def act(self, who: Principal, rows: list[int]) -> None:
@@ -118,14 +99,9 @@ class Mixed:
             key = f"k{self.dice.choice(mine)}"
             set_entry(owner=who.owner, key=key, value=f"{who.actor} {self.writes}", actor=who.actor, now=self.tick())
         else:
-            set_entry(
-                owner=who.owner,
-                key=f"new-{who.key_prefix or who.owner.pk}",
-                value=str(self.writes),
-                actor=who.actor,
-                now=self.tick(),
-            )
-            remove_entry(owner=who.owner, key=f"new-{who.key_prefix or who.owner.pk}", actor=who.actor, now=self.tick())
+            entry = {"owner": who.owner, "key": f"new-{who.key_prefix or who.owner.pk}", "actor": who.actor}
+            set_entry(**entry, value=str(self.writes), now=self.tick())
+            remove_entry(**entry, now=self.tick())
         self.writes += 1
 
     def run(self, count: int) -> None:
@@ -143,9 +119,7 @@ class Mixed:
 
 
 @pytest.mark.parametrize("count", [1_500, pytest.param(5_000, marks=pytest.mark.soak)])
-def test_mixed_writes_roll_back_and_return_byte_by_byte(
-    ana: Any, ben: Any, olga: Any, now: datetime, count: int
-) -> None:
+def test_mixed_writes_roll_back_and_return_byte_by_byte(ana, ben, olga, now, count):
     since = now - timedelta(hours=12)
     mixed = Mixed(ana, ben, since)
     before, before_profiles = standing(), {row for row in profiles() if row[1] in {"k0", "k1", "k2"}}
@@ -162,13 +136,8 @@ def test_mixed_writes_roll_back_and_return_byte_by_byte(
     back = standing()
     steps = dict(RolledBackMemory.objects.values_list("memory_id", "done"))
     assert rollback.counts["left"] == 0
-    assert {kind for kind, count in rollback.counts.items() if count} == {
-        "created",
-        "edited",
-        "deleted",
-        "restored",
-        "profile",
-    }
+    done = {kind for kind, count in rollback.counts.items() if count}
+    assert done == {"created", "edited", "deleted", "restored", "profile"}
     for pk, row in back.items():
         if steps.get(pk) == "created":
             assert row == {**after[pk], "deleted_at": now}
@@ -189,7 +158,7 @@ def test_mixed_writes_roll_back_and_return_byte_by_byte(
 
 
 class TestWhatOthersDid:
-    def test_rows_that_somebody_else_changed_since_are_left_alone(self, ana: Any, olga: Any, now: datetime) -> None:
+    def test_rows_that_somebody_else_changed_since_are_left_alone(self, ana, olga, now):
         bad, since = agent(ana, "bad00000"), now - 9 * MINUTE
         mine = write(person(ana), "trail stops by 8%", now=since - MINUTE, typed=True)
         taken = write(bad, "typed by the key", now=since, typed=True)
@@ -205,20 +174,7 @@ class TestWhatOthersDid:
 
         rollback = roll(olga, BAD, since, now)
 
-        assert rollback.counts == {
-            "methodology": 0,
-            "learning": 0,
-            "learning_guidance": 0,
-            "preference": 0,
-            "document": 0,
-            "created": 1,
-            "edited": 0,
-            "deleted": 0,
-            "restored": 0,
-            "profile": 0,
-            "unretired": 0,
-            "left": 4,
-        }
+        assert {kind: count for kind, count in rollback.counts.items() if count} == {"created": 1, "left": 4}
         assert {(each.get("memory"), each.get("key", "")): each["why"] for each in rollback.left} == {
             (mine.pk, ""): UnchangedReason.EDITED_SINCE,
             (taken.pk, ""): UnchangedReason.EDITED_SINCE,
@@ -228,7 +184,7 @@ class TestWhatOthersDid:
         assert standing() == before | {lone.pk: {**before[lone.pk], "deleted_at": now}}
         assert UserProfileEntry.objects.get(key="zone").value == "good"
 
-    def test_a_value_that_waits_is_named_as_long_as_it_waits(self, ana: Any, olga: Any, now: datetime) -> None:
+    def test_a_value_that_waits_is_named_as_long_as_it_waits(self, ana, olga, now):
         for key, actor in (("new", BAD), ("zone", "key:good0000"), ("zone", BAD)):
             set_entry(owner=ana, key=key, value="turned \u202earound", actor=actor, now=now - MINUTE)
         plan = preview_roll_back(writer=BAD, since=now - MINUTE, now=now)
@@ -237,19 +193,16 @@ class TestWhatOthersDid:
         set_entry(owner=ana, key="new", value="mine", actor="user:1", now=now)
         assert not preview_roll_back(writer=BAD, since=now - MINUTE, now=now).items(UNCHANGED)
 
-    def test_writes_of_before_the_moment_and_of_others_stay(self, ana: Any, olga: Any, now: datetime) -> None:
+    def test_writes_of_before_the_moment_and_of_others_stay(self, ana, olga, now):
         bad = agent(ana, "bad00000")
         early = write(bad, "the day before", now=now - timedelta(days=1))
         other = write(agent(ana, "good0000"), "another key", now=now - MINUTE)
         late = write(bad, "just now", now=now - MINUTE)
         roll(olga, BAD, now - 2 * MINUTE, now)
-        assert {row.pk: row.state for row in Memory.objects.all()} == {
-            early.pk: State.LIVE,
-            other.pk: State.LIVE,
-            late.pk: State.DELETED,
-        }
+        states = {early.pk: State.LIVE, other.pk: State.LIVE, late.pk: State.DELETED}
+        assert {row.pk: row.state for row in Memory.objects.all()} == states
 
-    def test_an_undo_leaves_alone_what_changed_since(self, ana: Any, olga: Any, now: datetime) -> None:
+    def test_an_undo_leaves_alone_what_changed_since(self, ana, olga, now):
         bad, since = agent(ana, "bad00000"), now - 9 * MINUTE
         one, two = (write(person(ana), f"text {n}", now=since - MINUTE, typed=True) for n in range(2))
         edit(bad, one.pk, "poison", since)
@@ -262,7 +215,7 @@ class TestWhatOthersDid:
 
 
 class TestPlan:
-    def test_a_plan_that_is_out_of_date_changes_nothing(self, ana: Any, olga: Any, now: datetime) -> None:
+    def test_a_plan_that_is_out_of_date_changes_nothing(self, ana, olga, now):
         bad = agent(ana, "bad00000")
         write(bad, "one", now=now - 3 * MINUTE)
         since = now - 5 * MINUTE
@@ -275,11 +228,11 @@ class TestPlan:
         assert Memory.objects.live().count() == 2
         assert not WriteRollback.objects.exists()
 
-    def test_nothing_to_take_back_is_refused(self, olga: Any, now: datetime) -> None:
+    def test_nothing_to_take_back_is_refused(self, olga, now):
         with pytest.raises(Invalid):
             roll(olga, "key:nobody00", now, now)
 
-    def test_a_roll_back_is_undone_once_and_an_undo_never(self, ana: Any, olga: Any, now: datetime) -> None:
+    def test_a_roll_back_is_undone_once_and_an_undo_never(self, ana, olga, now):
         write(agent(ana, "bad00000"), "one", now=now - MINUTE)
         rollback = roll(olga, BAD, now - MINUTE, now)
         undone = unroll(olga, rollback, now)
@@ -287,7 +240,7 @@ class TestPlan:
             with pytest.raises(Conflict):
                 unroll(olga, each, now)
 
-    def test_after_an_undo_it_can_be_rolled_back_again(self, ana: Any, olga: Any, now: datetime) -> None:
+    def test_after_an_undo_it_can_be_rolled_back_again(self, ana, olga, now):
         bad, since = agent(ana, "bad00000"), now - 9 * MINUTE
         mine = write(person(ana), "before", now=since - MINUTE, typed=True)
         edit(bad, mine.pk, "poison", since)
@@ -302,21 +255,13 @@ class TestPlan:
         assert Memory.objects.get(pk=added.pk).version == 1
         assert Memory.objects.get(pk=mine.pk).version == 6
 
-    def test_one_run_of_an_import_is_taken_back_alone(self, ana: Any, olga: Any, now: datetime) -> None:
+    def test_one_run_of_an_import_is_taken_back_alone(self, ana, olga, now):
         def load(run: str, text: str) -> None:
-            drafts = [
-                Draft(Category.FACT, f"{text} {n}", Provenance(Source.USER_EXPLICIT, "command:import"))
-                for n in range(3)
-            ]
-            write_memories(
-                owner_id=ana.pk,
-                drafts=drafts,
-                now=now - MINUTE,
-                actor="command:import",
-                tool_call="memory_import",
-                details={"run": run},
-            )
-            set_entry(owner=ana, key=run, value="v", actor="command:import", now=now - MINUTE, details={"run": run})
+            provenance = Provenance(Source.USER_EXPLICIT, "command:import")
+            drafts = [Draft(Category.FACT, f"{text} {n}", provenance) for n in range(3)]
+            told = {"actor": "command:import", "now": now - MINUTE, "details": {"run": run}}
+            write_memories(owner_id=ana.pk, drafts=drafts, tool_call="memory_import", **told)
+            set_entry(owner=ana, key=run, value="v", **told)
 
         load("first", "one")
         load("second", "two")
@@ -327,7 +272,7 @@ class TestPlan:
 
 
 class TestTraces:
-    def test_the_log_names_ids_and_hashes_and_no_text(self, ana: Any, ben: Any, olga: Any, now: datetime) -> None:
+    def test_the_log_names_ids_and_hashes_and_no_text(self, ana, ben, olga, now):
         ids = [write(agent(ana, "bad00000"), f"poison {n}", now=now - MINUTE).pk for n in range(3)]
         set_entry(owner=ana, key="zone", value="poison", actor=BAD, now=now - MINUTE)
         rollback = roll(olga, BAD, now - MINUTE, now, reason="key was stolen")
@@ -340,16 +285,13 @@ class TestTraces:
             "plan_sha256": rollback.plan_sha256,
             "ids": [[ids[0], ids[-1]]],
             "keys": ["zone"],
-            "methodologies": [],
-            "learnings": [],
-            "preferences": [],
-            "documents": [],
             "count": 4,
+            **{key: [] for key in ("methodologies", "learnings", "preferences", "documents")},
         }
         unroll(olga, rollback, now)
         assert AuditEntry.objects.get(tool_call="write_rollback_undone").details["rollback"] == rollback.pk
 
-    def test_it_stands_in_the_history_as_an_edit(self, ana: Any, olga: Any, now: datetime) -> None:
+    def test_it_stands_in_the_history_as_an_edit(self, ana, olga, now):
         mine = write(person(ana), "before", now=now - 9 * MINUTE, typed=True)
         edit(agent(ana, "bad00000"), mine.pk, "poison", now - MINUTE)
         rollback = roll(olga, BAD, now - MINUTE, now)
@@ -357,7 +299,7 @@ class TestTraces:
         assert (newest.version, newest.content, newest.before) == (3, "before", "poison")
         assert newest.reason == f"Roll-back {rollback.pk}"
 
-    def test_what_is_derived_from_a_text_goes_with_it(self, ana: Any, olga: Any, now: datetime) -> None:
+    def test_what_is_derived_from_a_text_goes_with_it(self, ana, olga, now):
         row = write(person(ana), "long BTC", now=now - 9 * MINUTE, typed=True)
         edit(agent(ana, "bad00000"), row.pk, "sold ETH", now - MINUTE)
         Memory.objects.filter(pk=row.pk).update(embedding_state="embedded")
@@ -365,7 +307,7 @@ class TestTraces:
         assert edges_of(row) == {"holds ticker BTC"}
         assert Memory.objects.get(pk=row.pk).embedding_state == "pending"
 
-    def test_a_purge_takes_what_a_roll_back_kept(self, ana: Any, olga: Any, now: datetime) -> None:
+    def test_a_purge_takes_what_a_roll_back_kept(self, ana, olga, now):
         mine = write(person(ana), "before", now=now - 9 * MINUTE, typed=True)
         edit(agent(ana, "bad00000"), mine.pk, "poison", now - MINUTE)
         write(agent(ana, "bad00000"), "poison", now=now - MINUTE)
@@ -375,7 +317,7 @@ class TestTraces:
         assert MemoryRevision.objects.filter(content="poison").count() == 1
 
 
-def test_what_comes_back_is_judged_by_the_rules_of_today(ana: Any, olga: Any, now: datetime) -> None:
+def test_what_comes_back_is_judged_by_the_rules_of_today(ana, olga, now):
     bad, since = agent(ana, "bad00000"), now - 9 * MINUTE
     row = write(agent(ana, "old00000"), "trail stops", now=since - MINUTE, typed=True)
     gone = write(agent(ana, "old00000"), "old notes", now=since - MINUTE, typed=True)
@@ -403,7 +345,7 @@ def test_what_comes_back_is_judged_by_the_rules_of_today(ana: Any, olga: Any, no
     assert not Hold.objects.open().filter(kind="user_profile").exists()
 
 
-def test_a_held_row_goes_to_the_trash_and_comes_back_held(ana: Any, olga: Any, now: datetime) -> None:
+def test_a_held_row_goes_to_the_trash_and_comes_back_held(ana, olga, now):
     row = write(agent(ana, "bad00000"), "poi\u200bson", now=now - MINUTE)
     assert row.state == State.HELD
     rollback = roll(olga, BAD, now - MINUTE, now)

@@ -41,19 +41,10 @@ def blocks(question: str) -> dict[str, object]:
 
 def test_says_both_statements_with_ids_sources_and_dates():
     found = blocks(render_pair(pair_of("prefers weekly charts", "prefers daily charts"), " Prefer what is newer. "))
+    at = {"recorded_at": "2026-06-12T12:00:00+00:00"}
     assert found["<memory-context>"] == {
-        "older": {
-            "id": 7,
-            "statement": "prefers weekly charts",
-            "source": "agent_recorded",
-            "recorded_at": "2026-06-12T12:00:00+00:00",
-        },
-        "newer": {
-            "id": 9,
-            "statement": "prefers daily charts",
-            "source": "chat_extracted",
-            "recorded_at": "2026-06-12T12:00:00+00:00",
-        },
+        "older": {"id": 7, "statement": "prefers weekly charts", "source": "agent_recorded"} | at,
+        "newer": {"id": 9, "statement": "prefers daily charts", "source": "chat_extracted"} | at,
     }
     assert found["<personalization>"] == {"preference": "Prefer what is newer."}
 

@@ -14,15 +14,8 @@ EARLIER = datetime(2026, 6, 1, tzinfo=UTC)
 
 def state(**fields: Any) -> RowState:
     """A live row at version 1 that somebody else created."""
-    start: dict[str, Any] = {
-        "version": 1,
-        "batch": None,
-        "deleted_at": None,
-        "is_kept": True,
-        "actor": ME,
-        "first_actor": OTHER,
-    }
-    return RowState(**start | fields)
+    start: dict[str, Any] = {"version": 1, "batch": None, "deleted_at": None, "is_kept": True}
+    return RowState(**start | {"actor": ME, "first_actor": OTHER} | fields)
 
 
 def created(**fields: Any) -> RowState:
@@ -40,59 +33,54 @@ def changed(
     return marks
 
 
+def lying(**fields: Any) -> RowState:
+    """A row that the batch of GONE put into the trash."""
+    return state(batch="b1", deleted_at=NOON, **fields)
+
+
 GONE, BACK = ("b1", WriteKind.DELETED), ("b2", WriteKind.RESTORED)
 SINCE = EARLIER.isoformat()
+Step = tuple[WriteKind, int | None, bool, str]
+TO_TRASH: Step = (WriteKind.CREATED, None, True, "")
+FROM_TRASH: Step = (WriteKind.DELETED, None, False, "")
+TO_TRASH_AGAIN: Step = (WriteKind.RESTORED, None, True, SINCE)
+
+
+def text_of(version: int) -> Step:
+    return (WriteKind.EDITED, version, False, "")
+
+
 STEPS = {
-    "a new row goes to the trash": (changed(made=True), created(), (WriteKind.CREATED, None, True, "")),
-    "a new row that its writer edited, too": (
-        changed(made=True, versions=(2, 3)),
-        created(version=3),
-        (WriteKind.CREATED, None, True, ""),
-    ),
-    "an edit gives the text before the first": (
-        changed(versions=(4, 5)),
-        state(version=5),
-        (WriteKind.EDITED, 3, False, ""),
-    ),
+    "a new row goes to the trash": (changed(made=True), created(), TO_TRASH),
+    "a new row that its writer edited, too": (changed(made=True, versions=(2, 3)), created(version=3), TO_TRASH),
+    "an edit gives the text before the first": (changed(versions=(4, 5)), state(version=5), text_of(3)),
     "versions of a roll-back that was undone are nobody's": (
         changed(versions=(2,)),
         state(version=4, reapplied={3: 1, 4: 2}),
-        (WriteKind.EDITED, 1, False, ""),
+        text_of(1),
     ),
-    "an edit upon somebody else's gives theirs back": (
-        changed(versions=(2, 4)),
-        state(version=4),
-        (WriteKind.EDITED, 3, False, ""),
-    ),
-    "a new row that somebody else edited in between gives theirs back": (
+    "an edit upon somebody else's gives theirs back": (changed(versions=(2, 4)), state(version=4), text_of(3)),
+    "a new row with an edit of somebody else's in between gives theirs back": (
         changed(made=True, versions=(3,)),
         created(version=3),
-        (WriteKind.EDITED, 2, False, ""),
+        text_of(2),
     ),
     "a row that somebody else edited before it was deleted comes back with their text": (
         changed(GONE, versions=(2,)),
-        state(version=3, batch="b1", deleted_at=NOON, actor=OTHER),
-        (WriteKind.DELETED, None, False, ""),
+        lying(version=3, actor=OTHER),
+        FROM_TRASH,
     ),
-    "a deleted row comes back": (
-        changed(GONE),
-        state(batch="b1", deleted_at=NOON),
-        (WriteKind.DELETED, None, False, ""),
-    ),
+    "a deleted row comes back": (changed(GONE), lying(), FROM_TRASH),
     "a row that was edited and deleted comes back with its text": (
         changed(GONE, versions=(2,)),
-        state(version=2, batch="b1", deleted_at=NOON),
+        lying(version=2),
         (WriteKind.DELETED, 1, False, ""),
     ),
-    "a restored row goes back to where it lay": (
-        changed(BACK, since=SINCE),
-        state(batch="b2"),
-        (WriteKind.RESTORED, None, True, SINCE),
-    ),
+    "a restored row goes back to where it lay": (changed(BACK, since=SINCE), state(batch="b2"), TO_TRASH_AGAIN),
     "a row that was restored and deleted again lies there since then": (
         changed(BACK, ("b3", WriteKind.DELETED), since=SINCE),
         state(batch="b3", deleted_at=NOON),
-        (WriteKind.RESTORED, None, True, SINCE),
+        TO_TRASH_AGAIN,
     ),
 }
 NOTHING = {
@@ -102,25 +90,15 @@ NOTHING = {
     "a new row that is gone": (changed(made=True), created(is_kept=False)),
     "a row of somebody else between those of an import": (changed(made=True), state()),
 }
+EDITED, MOVED = UnchangedReason.EDITED_SINCE, UnchangedReason.MOVED_SINCE
+AWAY = {"batch": "x", "deleted_at": NOON}
 UNCHANGED = {
-    "edited by somebody else": (changed(versions=(2,)), state(version=3, actor=OTHER), UnchangedReason.EDITED_SINCE),
-    "a new row that somebody else edited": (
-        changed(made=True),
-        created(version=2, actor=OTHER),
-        UnchangedReason.EDITED_SINCE,
-    ),
-    "a new row that somebody else deleted": (
-        changed(made=True),
-        created(batch="x", deleted_at=NOON),
-        UnchangedReason.MOVED_SINCE,
-    ),
-    "a new row that somebody else restored": (changed(made=True), created(batch="x"), UnchangedReason.MOVED_SINCE),
-    "an edited row that somebody else deleted": (
-        changed(versions=(2,)),
-        state(version=2, batch="x", deleted_at=NOON),
-        UnchangedReason.MOVED_SINCE,
-    ),
-    "a deleted row that somebody else restored": (changed(GONE), state(batch="x"), UnchangedReason.MOVED_SINCE),
+    "edited by somebody else": (changed(versions=(2,)), state(version=3, actor=OTHER), EDITED),
+    "a new row that somebody else edited": (changed(made=True), created(version=2, actor=OTHER), EDITED),
+    "a new row that somebody else deleted": (changed(made=True), created(**AWAY), MOVED),
+    "a new row that somebody else restored": (changed(made=True), created(batch="x"), MOVED),
+    "an edited row that somebody else deleted": (changed(versions=(2,)), state(version=2, **AWAY), MOVED),
+    "a deleted row that somebody else restored": (changed(GONE), state(batch="x"), MOVED),
     "a deleted row that is gone": (changed(GONE), state(is_kept=False, deleted_at=EARLIER), UnchangedReason.GONE),
 }
 
