@@ -101,7 +101,7 @@ class Site:
     def run(self, *arguments: str, typed: str = "", **environment: str) -> tuple[int, str]:
         """Run `minara …` to its end with this input; return the exit code and all output."""
         process = self.start(*arguments, **environment)
-        output, _none = process.communicate(typed, timeout=120)
+        output, _none = process.communicate(typed, timeout=300)
         return process.returncode, output
 
     def act(self, function: str, *arguments: Any) -> "subprocess.Popen[str]":
