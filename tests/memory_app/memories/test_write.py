@@ -137,6 +137,7 @@ def test_a_slice_with_one_bad_draft_stores_nothing_of_the_slice(ana):
         ({"source": ["user_explicit"]}, "agent_recorded"),
         ({"source": {"a": 1}}, "agent_recorded"),
         ({"source": 7}, "agent_recorded"),
+        ({"source": None}, "agent_recorded"),
     ],
 )
 def test_an_agent_cannot_claim_to_be_the_user(claimed, kept):
