@@ -57,9 +57,6 @@ class TestKeys:
 
 
 class TestBrowserSessions:
-    def test_read(self, ben):
-        assert visitor(ben).get(f"{API}/read").json()["actor"] == f"user:{ben.pk}"
-
     @table(
         ("headers", "content_type"),
         [
