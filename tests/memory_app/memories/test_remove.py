@@ -201,12 +201,11 @@ class TestRestore:
 class TestUndo:
     def test_takes_a_delete_back_in_one_go(self, ana):
         memories = make_many(ana, 20)
-        before = list(Memory.objects.order_by("id").values("id", "deleted_at", "updated_at", "version", "content"))
+        kept = Memory.objects.order_by("id").values("id", "deleted_at", "updated_at", "version", "content")
+        before = list(kept)
         undone = undo(ana, delete(ana, *memories), now=NOON + SECOND)
         assert len(undone.ids) == 20
-        assert (
-            list(Memory.objects.order_by("id").values("id", "deleted_at", "updated_at", "version", "content")) == before
-        )
+        assert list(kept.all()) == before
 
     def test_takes_a_restore_back(self, ana):
         memories = make_many(ana, 3, deleted_at=NOON)
