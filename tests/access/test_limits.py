@@ -5,7 +5,6 @@ import time_machine
 from django.test import Client
 
 from minara_site.kernel.limits.models import RateCount
-from minara_site.kernel.limits.services import counters
 from tests.kit.api import Agent, agent_of, assert_problem
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("frozen")]
@@ -53,11 +52,8 @@ def test_every_api_answer_says_what_is_left(ana):
     agent = agent_of(ana)
     answers = [agent.get("/v1/memory"), agent.get("/v1/memory/999"), agent.get("/v1/memory?limit=x")]
     assert [answer.status_code for answer in answers] == [200, 404, 400]
-    assert [(answer["RateLimit-Limit"], answer["RateLimit-Remaining"]) for answer in answers] == [
-        ("5", "4"),
-        ("5", "3"),
-        ("5", "2"),
-    ]
+    assert {answer["RateLimit-Limit"] for answer in answers} == {"5"}
+    assert [answer["RateLimit-Remaining"] for answer in answers] == ["4", "3", "2"]
     assert all(0 <= int(answer["RateLimit-Reset"]) <= 60 for answer in answers)
 
 
@@ -65,23 +61,16 @@ def test_every_api_answer_says_what_is_left(ana):
 @time_machine.travel("2026-06-12T12:00:30Z", tick=False)
 def test_a_refusal_says_when_to_come_back(ana, client):
     agent = agent_of(ana)
-    statuses(lambda: agent.get("/v1/memory"), 5)
-    refusal = agent.get("/v1/memory")
-    problem = assert_problem(refusal, 429, "throttled")
-    assert refusal["Retry-After"] == "42"  # 30 to the next window, 12 until one of five has left the sum
-    assert f"Wait {refusal['Retry-After']} seconds" in problem["detail"]
-    assert (refusal["RateLimit-Remaining"], refusal["RateLimit-Reset"]) == ("0", refusal["Retry-After"])
-
-
-@time_machine.travel("2026-06-12T12:00:30Z", tick=False)
-def test_a_page_refuses_readably(ana, client):
     client.force_login(ana)
+    statuses(lambda: agent.get("/v1/memory"), 5)
     statuses(lambda: client.get("/settings/"), 5)
-    refusal = client.get("/settings/")
-    assert refusal.status_code == 429
-    assert refusal["Retry-After"] == "42"  # 30 to the next window, 12 until one of five has left the sum
-    assert f"Wait {refusal['Retry-After']} seconds" in refusal.content.decode()
-    assert "<html" in refusal.content.decode()
+    refusal, page = agent.get("/v1/memory"), client.get("/settings/")
+    assert refusal["Retry-After"] == page["Retry-After"] == "42"  # 30 to the next window, 12 until one of five is out
+    assert "Wait 42 seconds" in assert_problem(refusal, 429, "throttled")["detail"]
+    assert (refusal["RateLimit-Remaining"], refusal["RateLimit-Reset"]) == ("0", "42")
+    assert page.status_code == 429
+    assert "Wait 42 seconds" in page.content.decode()
+    assert "<html" in page.content.decode()
 
 
 @pytest.mark.database
@@ -90,14 +79,6 @@ def test_refused_calls_count_and_strangers_have_no_row(ana):
     assert statuses(lambda: agent.post("/v1/memory", {"statement": "Prefers bonds"}), 4) == [403] * 3 + [429]
     assert statuses(lambda: Agent().get("/v1/memory"), 7) == [401] * 7
     assert RateCount.objects.count() == 1
-
-
-@pytest.mark.database
-def test_a_call_costs_one_statement(ana, django_assert_num_queries):
-    agent = agent_of(ana)
-    agent.get("/v1/memory")
-    with django_assert_num_queries(1 if counters() == "queue" else 3, using=counters()):
-        agent.get("/v1/memory")
 
 
 def test_zero_is_no_limit(ana, settings):

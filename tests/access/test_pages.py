@@ -48,14 +48,6 @@ def test_sends_the_browser_and_not_the_fragment_to_sign_in_under_htmx(client):
     assert "Location" not in response.headers
 
 
-def test_shuts_out_somebody_disabled_at_once(client, ana):
-    client.force_login(ana)
-    assert client.get("/guarded/own").status_code == 200
-    ana.is_active = False
-    ana.save()
-    assert client.get("/guarded/own").status_code == 302
-
-
 def test_reads_user_and_role_in_one_query(client, ana, django_assert_num_queries):
     client.force_login(ana)
     with django_assert_num_queries(2):  # the session, the user with role

@@ -31,19 +31,6 @@ def test_no_key_does_what_is_for_people(act):
     assert not any(permits(act, role, ALL_SCOPES) for role in Role)
 
 
-def test_support_staff_see_no_memory():
-    for act in (
-        Act.MEMORY_READ,
-        Act.MEMORY_WRITE,
-        Act.MEMORY_REMOVE,
-        Act.SEARCH,
-        Act.PROMPT_READ,
-        Act.USER_PROFILE_READ,
-        Act.KEYS,
-    ):
-        assert not permits(act, Role.SUPPORT, None)
-
-
 class TestRequire:
     def test_sends_strangers_to_sign_in(self):
         with pytest.raises(Unauthenticated):

@@ -151,22 +151,8 @@ class TestRoles:
 
 
 @pytest.mark.database
-def test_ends_every_session_of_somebody_and_writes_it_down(client, ana, ben, now):
-    client.force_login(ana)
-    client.cookies.clear()
-    client.force_login(ben)
-    end_sessions_of(username="ana", now=now, actor="user:1")
-    (session,) = Session.objects.all()
-    assert session.get_decoded()["_auth_user_id"] == str(ben.pk)
-    assert AuditEntry.objects.get(tool_call="sessions_ended").owner_id == ana.pk
-
-
-@pytest.mark.database
 def test_lists_everybody_by_name_in_one_query(ana, olga, sam, django_assert_num_queries):
     with django_assert_num_queries(1):
-        assert [(user.username, user.role) for user in list_users()] == [
-            ("ana", Role.USER),
-            ("default", Role.USER),
-            ("olga", Role.OPERATOR),
-            ("sam", Role.SUPPORT),
-        ]
+        found = [(user.username, user.role) for user in list_users()]
+    people = {"ana": Role.USER, "default": Role.USER, "olga": Role.OPERATOR, "sam": Role.SUPPORT}
+    assert found == list(people.items())

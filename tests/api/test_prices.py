@@ -5,11 +5,9 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.utils import timezone
 
 from minara_site.access.policy import AGENT_SCOPES, Scope
 from minara_site.kernel.audit_log.models import AuditEntry
-from minara_site.kernel.events import prices_recorded
 from minara_site.kernel.market.models import PricePoint
 from minara_site.kernel.market.selectors import find_price
 from tests.kit.api import Agent, agent_of, assert_problem, key_of
@@ -127,14 +125,6 @@ def test_refuses_what_is_no_price_and_no_list_of_them(agent: Agent, body: Any) -
     assert stored() == []
 
 
-def test_a_price_more_than_five_minutes_ahead_is_refused_with_all_the_others(agent: Agent) -> None:
-    soon, late = (str((timezone.now() + timedelta(minutes=minutes)).isoformat()) for minutes in (4, 6))
-    problem = assert_problem(agent.post("/v1/prices", [PRICE, PRICE | {"ts": late}]), 422)
-    assert [each["field"] for each in problem["errors"]] == ["1.ts"]
-    assert stored() == []
-    accepted(agent.post("/v1/prices", PRICE | {"ts": soon}))
-
-
 def test_two_prices_of_one_moment_are_refused(agent: Agent) -> None:
     other = {"symbol": "BTCUSDT", "price": 1, "ts": 1780315200}
     problem = assert_problem(agent.post("/v1/prices", [PRICE, other]), 422)
@@ -144,22 +134,3 @@ def test_two_prices_of_one_moment_are_refused(agent: Agent) -> None:
 def test_a_thousand_at_once_is_the_most(agent: Agent) -> None:
     prices = [PRICE | {"ts": 1780315200 + second} for second in range(1_000)]
     assert accepted(agent.post("/v1/prices", prices))["new"] == 1_000
-
-
-@pytest.mark.database
-@pytest.mark.django_db(transaction=True)
-def test_a_call_is_announced_once_and_a_repeated_price_not_at_all(agent: Agent, ana: Any) -> None:
-    heard: list[tuple[Any, Any]] = []
-
-    def listen(symbols: Any, owner_id: Any, **kwargs: Any) -> None:
-        heard.append((symbols, owner_id))
-
-    prices_recorded.connect(listen)
-    try:
-        for _ in range(2):
-            accepted(agent.post("/v1/prices", [PRICE, PRICE | {"symbol": "ETH"}]))
-        problem = assert_problem(agent.post("/v1/prices", PRICE | {"price": 0}), 422)
-        assert problem["errors"] == [{"field": "0.price", "message": "A price is more than 0."}]
-    finally:
-        prices_recorded.disconnect(listen)
-    assert heard == [(("BTC", "ETH"), ana.pk)]

@@ -40,10 +40,6 @@ def test_the_gateway_token_is_a_key_of_the_default_user_and_is_taken_whole(setti
     gateway = Agent(token)
     memory_id = gateway.write("of the default user")
     assert gateway.item(memory_id)["content"] == "of the default user"
-    session_id = gateway.post("/v1/sessions", {}).json()["data"]["id"]
-    turn = {"user_message": "a", "assistant_message": "b", "tool_calls": [], "completed": True}
-    assert gateway.post(f"/v1/sessions/{session_id}/turns", turn).status_code == 202
-    assert_problem(gateway.get("/v1/memory?owner=all"), 404)
     for wrong in (token[:-1] + "R", token[:-1], "x", " "):
         assert_problem(Agent(wrong).get("/v1/memory"), 401)
 
@@ -53,15 +49,8 @@ class TestMethods:
         ("method", "path", "allowed"),
         [
             ("PUT", "/v1/memory", {"GET", "POST"}),
-            ("DELETE", "/v1/memory", {"GET", "POST"}),
             ("POST", "/v1/memory/1", {"GET", "PATCH", "DELETE"}),
-            ("PUT", "/v1/memory/1", {"GET", "PATCH", "DELETE"}),
-            ("GET", "/v1/memory/bulk", {"POST"}),
-            ("GET", "/v1/memory/1/restore", {"POST"}),
-            ("POST", "/v1/memory/search", {"GET"}),
-            ("POST", "/v1/tools", {"GET"}),
             ("GET", "/v1/tools/memory_read", {"POST"}),
-            ("PUT", "/v1/sessions", {"POST"}),
             ("TRACE", "/v1/memory", {"GET", "POST"}),
             ("PROPFIND", "/v1/memory", {"GET", "POST"}),
         ],

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.kit.api import Agent, agent_of, assert_problem, read_time
+from tests.kit.api import Agent, assert_problem, read_time
 from tests.kit.tables import table
 
 pytestmark = pytest.mark.django_db
@@ -55,29 +55,6 @@ def test_sorts_by_recency_on_request(agent: Agent) -> None:
     assert [hit["id"] for hit in found(agent, "q=solana&sort=relevance")] == ids
 
 
-@pytest.mark.database
-def test_keeps_to_own_live_rows(agent: Agent, other: Agent) -> None:
-    other.write("canary solana of ben")
-    gone = agent.write("solana deleted")
-    agent.delete(f"/v1/memory/{gone}")
-    assert found(agent, "q=solana") == found(agent, "q=canary") == []
-
-
-@pytest.mark.database
-def test_never_leaves_the_owner_by_its_syntax(agent: Agent, other: Agent, ana: Any, ben: Any) -> None:
-    other.write("canary of ben")
-    for query in (
-        f"owner:u{ben.pk}",
-        f"x) OR (owner:u{ben.pk}",
-        f'canary" OR owner:u{ben.pk}',
-        f"u{ben.pk}",
-        "* OR canary",
-        "canary*",
-        "%",
-    ):
-        assert b"canary of" not in agent.send("GET", f"/v1/memory/search?q={query}".replace(" ", "+")).content
-
-
 @table("query", ["sort=newest", "category=nonsense", "explain=perhaps", "nonsense=1", "as_of=yesterday"])
 def test_refuses_unknown_values(agent: Agent, query: str) -> None:
     assert_problem(agent.get(f"/v1/memory/search?{query if 'q=' in query else 'q=a&' + query}"), 422, "invalid")
@@ -97,18 +74,3 @@ def test_of_nothing_is_a_clear_answer(agent: Agent) -> None:
     assert_problem(agent.get("/v1/memory/search"), 422, "invalid")
     for query in ("q=", "q=+++", "q=%22%22", "q=%E2%80%8B"):
         assert found(agent, query) == []
-
-
-def test_takes_an_owner_from_operators(agent: Agent, olga: Any) -> None:
-    agent.write("solana of ana")
-    operator = agent_of(olga, "memory:read", "operator")
-    assert found(operator, "q=solana") == []
-    assert len(found(operator, "q=solana&owner=ana")) == 1
-
-
-@pytest.mark.database
-def test_finds_an_edited_text_and_loses_the_old_one(agent: Agent) -> None:
-    memory_id = agent.write("solana")
-    agent.patch(f"/v1/memory/{memory_id}", {"statement": "cardano"})
-    assert found(agent, "q=solana") == []
-    assert len(found(agent, "q=cardano")) == 1

@@ -1,6 +1,5 @@
 """`/v1/sessions` as the contract describes it, seen from outside."""
 
-import json
 import re
 from typing import Any
 
@@ -62,50 +61,12 @@ def test_the_prompt_has_the_contracts_parts(agent: Agent) -> None:
     assert isinstance(data["tokens"], int | dict)
 
 
-@pytest.mark.database
-def test_the_prompt_is_the_same_bytes_until_the_session_ends(agent: Agent) -> None:
-    memory_id = agent.write("I trade BTC only")
-    session_id = start(agent)
-    first = agent.get(f"/v1/sessions/{session_id}/prompt").content
-    agent.write("and ETH")
-    agent.patch(f"/v1/memory/{memory_id}", {"statement": "changed"})
-    agent.put("/v1/user-profile/risk", {"value": "low"})
-    agent.delete(f"/v1/memory/{memory_id}")
-    again = agent.get(f"/v1/sessions/{session_id}/prompt").content
-    drop = re.compile(rb'"(request_id|dirty|stale)":[^,}]*,?')
-    assert (
-        json.loads(drop.sub(b"", first))["data"]["memory_context"]
-        == json.loads(drop.sub(b"", again))["data"]["memory_context"]
-    )
-    assert json.loads(first)["data"]["prefix"] == json.loads(again)["data"]["prefix"]
-    assert json.loads(first)["data"]["tokens"] == json.loads(again)["data"]["tokens"]
-
-
-def test_the_next_session_reads_what_was_written_since(agent: Agent) -> None:
-    start(agent)
-    agent.write("and ETH")
-    data = prompt(agent, start(agent))
-    assert "and ETH" in data["memory_context"] + data["personalization"]
-
-
 def test_a_turn_is_accepted_with_202(agent: Agent) -> None:
     session_id = start(agent)
     answer = agent.post(f"/v1/sessions/{session_id}/turns", TURN)
     assert answer.status_code == 202
     assert answer.json()["ok"] is True
     assert Turn.objects.get().user_message == "hi"
-
-
-def test_the_secrets_in_a_turns_arguments_are_not_stored(agent: Agent) -> None:
-    session_id = start(agent)
-    secret = "sk-ant-api03-" + "Zq8" * 30
-    call = {
-        "name": "http",
-        "args": {"headers": {"Authorization": f"Bearer {secret}"}, "deep": [[{"api_key": secret}]]},
-        "ok": True,
-    }
-    assert agent.post(f"/v1/sessions/{session_id}/turns", {**TURN, "tool_calls": [call]}).status_code == 202
-    assert secret not in json.dumps(Turn.objects.get().tool_calls)
 
 
 @table(

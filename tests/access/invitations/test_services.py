@@ -42,12 +42,6 @@ def test_keeps_the_hash_only(now):
     assert token not in json.dumps(kept, default=str)
 
 
-def test_refuses_a_name_that_is_taken(ana, now):
-    with pytest.raises(Invalid):
-        invite(username="Ana", role=Role.USER, now=now, actor="test")
-    assert not Invitation.objects.exists()
-
-
 @pytest.mark.database
 def test_accepting_sets_name_and_password_once(now):
     token = make(now)
@@ -101,8 +95,3 @@ def test_a_lost_password_works_until_the_link_is_used_and_then_every_session_end
     accept(token, now)
     assert get_user("ana").check_password(PASSWORD)
     assert not Session.objects.exists()
-
-
-def test_gives_the_default_user_a_password(now):
-    token = renew_link(username="default", now=now, actor="test").token
-    assert accept(token, now).is_default

@@ -326,18 +326,3 @@ def test_a_person_and_their_factor_are_read_in_one_query(ana, olga, with_app, dj
     with django_assert_num_queries(1):
         users = {user.username: user.has_factor for user in User.objects.annotate(has_factor=factor_exists())}
     assert (users["ana"], users["olga"]) == (True, False)
-
-
-def test_the_setup_link_counts_as_a_sign_in_by_password(client, now):
-    from minara_site.access.setup import issue_setup_link
-
-    typed = {
-        "username": "mei",
-        "display_name": "",
-        "password": "staple tango rhubarb",
-        "password_again": "staple tango rhubarb",
-    }
-    answer = client.post("/welcome/", {"token": issue_setup_link(now=now), **typed})
-    assert (answer.status_code, answer["Location"]) == (303, "/")
-    assert client.get("/settings/keys/new/").status_code == 200
-    assert client.get(APP).status_code == 200

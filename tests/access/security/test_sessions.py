@@ -171,12 +171,13 @@ class TestEnding:
         assert sign_in(there).status_code == 422
         assert sign_in(there, password=NEW).status_code == 302
 
-    @table("act", [disable_user, end_sessions_of])
-    def test_an_operator_ends_them_at_once(self, browser, ana, ben, now, act):
+    @table(("act", "recorded"), [(disable_user, "user_disabled"), (end_sessions_of, "sessions_ended")])
+    def test_an_operator_ends_them_at_once(self, browser, ana, ben, now, act, recorded):
         clients, stranger = [browser("ana"), browser("ana")], browser("ben")
         act(username="ana", now=now, actor="test")
         assert [is_in(each) for each in (*clients, stranger)] == [False, False, True]
         assert UserSession.objects.count() == 1
+        assert AuditEntry.objects.get(tool_call=recorded).owner_id == ana.pk
 
     def test_signing_out_leaves_nothing(self, browser, ana):
         client = browser("ana")
@@ -184,9 +185,14 @@ class TestEnding:
         assert not UserSession.objects.exists()
         assert not Session.objects.exists()
 
-    def test_expired_ones_leave_with_their_traces(self, browser, ana):
+    @pytest.mark.database
+    def test_expired_ones_leave_with_their_traces_and_no_others(self, browser, ana):
         with time_machine.travel(START, tick=False) as clock:
             browser("ana")
             clock.shift(timedelta(days=15))
-            assert clear_expired_sessions(now=timezone.now()) == {"deleted": 1}
+            now = timezone.now()
+            for key, expires_at in (("old", now - timedelta(seconds=1)), ("live", now)):
+                Session.objects.create(session_key=key, session_data="x", expire_date=expires_at)
+            assert clear_expired_sessions(now=now) == {"deleted": 2}
+            assert Session.objects.get().session_key == "live"
             assert not UserSession.objects.exists()

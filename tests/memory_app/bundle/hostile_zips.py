@@ -11,13 +11,33 @@ from tests.memory_app.bundle.wizard import packed
 NOTE = "---\nschema_version: 1\n---\nx\n"
 
 
-def special(name: str, mode: int) -> bytes:
-    """Return a zip with one member that is no file."""
+Build = Callable[[ZipFile], object]
+
+
+def no_file(name: str, kind: int) -> Build:
+    """Add a member that is no file."""
+    info = ZipInfo(name)
+    info.create_system, info.external_attr = 3, (kind | 0o777) << 16
+    return lambda archive: archive.writestr(info, b"/etc/passwd")
+
+
+def encrypted_member(archive: ZipFile) -> None:
+    """Add a member that says that it is encrypted."""
+    archive.writestr("other.txt", b"x")
+    archive.infolist()[-1].flag_bits |= 1
+
+
+def wrong_checksum(archive: ZipFile) -> None:
+    """Add a member whose checksum is another's."""
+    archive.writestr("other.txt", b"x")
+    archive.infolist()[-1].CRC ^= 1
+
+
+def built(build: Build) -> bytes:
+    """Return a zip of one such member."""
     stream = io.BytesIO()
     with ZipFile(stream, "w") as archive:
-        info = ZipInfo(name)
-        info.external_attr = mode << 16
-        archive.writestr(info, "/etc/passwd")
+        build(archive)
     return stream.getvalue()
 
 
@@ -38,27 +58,19 @@ def damaged() -> bytes:
     return bytes(content)
 
 
-def encrypted() -> bytes:
-    """Return a zip that says that its member is encrypted."""
-    content = bytearray(packed({"index.md": NOTE}))
-    content[content.index(b"PK\x01\x02") + 8] |= 1
-    content[6] |= 1
-    return bytes(content)
-
-
 HOSTILE: dict[str, Callable[[], bytes]] = {
     "parent": lambda: packed({"../../evil.md": NOTE}),
     "absolute": lambda: packed({"/etc/cron.d/evil.md": NOTE}),
     "backslash": lambda: packed({"..\\evil.md": NOTE}),
-    "symlink": lambda: special("memories/link.md", stat.S_IFLNK | 0o777),
-    "fifo": lambda: special("memories/pipe.md", stat.S_IFIFO | 0o600),
+    "symlink": lambda: built(no_file("memories/link.md", stat.S_IFLNK)),
+    "fifo": lambda: built(no_file("memories/pipe.md", stat.S_IFIFO)),
     "device": lambda: packed({"memories/CON.md": NOTE}),
     "twice": lambda: twice("memories/lesson/1.md", "memories/lesson/1.md"),
     "capitals": lambda: twice("memories/lesson/a.md", "memories/lesson/A.md"),
     "too many": lambda: packed({f"memories/lesson/{n}.md": b"" for n in range(10_001)}),
     "ratio": lambda: packed({"memories/lesson/1.md": b" " * 20_000_000}),
     "nested": lambda: packed({"inner.zip": packed({"a.md": NOTE})}),
-    "encrypted": encrypted,
+    "encrypted": lambda: built(encrypted_member),
     "damaged": damaged,
     "cut": lambda: packed({"index.md": NOTE * 50})[:-30],
     "no zip": lambda: b"PK\x03\x04" + b"\0" * 100,

@@ -94,13 +94,8 @@ def test_answers_json_when_asked(ana: Any, ben: Any, tmp_path: Path) -> None:
     ]
     assert [answer["applied"] for answer in answers] == [False, True]
     assert answers[0]["sha256"] == answers[1]["sha256"]
-    assert answers[0]["files"][0] | {"path": ""} == {
-        "path": "",
-        "channel": "B",
-        "verdict": "new",
-        "reason": "",
-        "about": "",
-    }
+    told = {"path": "", "channel": "B", "verdict": "new", "reason": "", "about": ""}
+    assert answers[0]["files"][0] | {"path": ""} == told
 
 
 @table(

@@ -19,11 +19,11 @@ from memory_app.memories.models import Memory
 from minara_site.kernel.errors import NotFound
 from tests.kit.shared import corpus
 from tests.kit.tables import table
+from tests.memory_app.bundle.hostile_zips import Build, encrypted_member, no_file, wrong_checksum
 from tests.memory_app.bundle.trees import bring, hash_of_database, in_memory, look, memory_file
 from tests.memory_app.bundle.wizard import packed
 
 GOOD = {"memories/observation/1.md": memory_file()}
-Archive = zipfile.ZipFile
 
 
 @pytest.fixture(autouse=True)
@@ -48,7 +48,7 @@ def refused(path: Path) -> str:
     return refusal.value.problem_code
 
 
-def pack(folder: Path, build: Callable[[Archive], object]) -> Path:
+def pack(folder: Path, build: Build) -> Path:
     """Return a zip file that `build` filled beside a good member."""
     path = bundle_in(folder)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -97,42 +97,24 @@ def test_a_name_that_no_export_gives_is_refused(tmp_path: Path, why: str, names:
         assert refused(pack(tmp_path, lambda archive, name=name: archive.writestr(name, b"x"))) == f"bundle_{why}", name
 
 
-def special(kind: int) -> Callable[[Archive], object]:
-    member = zipfile.ZipInfo("memories/observation/2.md")
-    member.create_system, member.external_attr = 3, (kind | 0o777) << 16
-    return lambda archive: archive.writestr(member, b"/etc/passwd")
-
-
-def member(content: bytes, method: int | None = None) -> Callable[[Archive], object]:
+def member(content: bytes, method: int | None = None) -> Build:
     return lambda archive: archive.writestr("memories/lesson/x.md", content, compress_type=method)
-
-
-def encrypted(archive: Archive) -> None:
-    member(b"x")(archive)
-    archive.infolist()[-1].flag_bits |= 1
-
-
-def wrong_checksum(archive: Archive) -> None:
-    member(b"x")(archive)
-    archive.infolist()[-1].CRC ^= 1
 
 
 @table(
     ("build", "why"),
     [
-        (special(stat.S_IFLNK), "link"),
-        (special(stat.S_IFIFO), "no_file"),
-        (special(stat.S_IFCHR), "no_file"),
-        (encrypted, "encrypted"),
+        (no_file("memories/x.md", stat.S_IFLNK), "link"),
+        (no_file("memories/x.md", stat.S_IFIFO), "no_file"),
+        (no_file("memories/x.md", stat.S_IFCHR), "no_file"),
+        (encrypted_member, "encrypted"),
         (wrong_checksum, "damaged"),
         (member(b"x", zipfile.ZIP_BZIP2), "method"),
         (member(b"x", zipfile.ZIP_LZMA), "method"),
         (member(b"0" * 2_000_000), "ratio"),
     ],
 )
-def test_a_member_that_no_export_writes_is_refused(
-    tmp_path: Path, build: Callable[[Archive], object], why: str
-) -> None:
+def test_a_member_that_no_export_writes_is_refused(tmp_path: Path, build: Build, why: str) -> None:
     assert refused(pack(tmp_path, build)) == f"bundle_{why}"
 
 
@@ -147,7 +129,7 @@ def test_ten_thousand_and_one_members_are_refused_and_ten_thousand_are_not(tmp_p
 
 
 def test_a_list_of_members_that_lies_about_its_length_is_refused(tmp_path: Path) -> None:
-    def many(archive: Archive) -> None:
+    def many(archive: zipfile.ZipFile) -> None:
         for number in range(9_000):
             archive.writestr(zipfile.ZipInfo(f"{number:06d}" * 80), b"")
 

@@ -86,23 +86,6 @@ def test_a_person_looks_at_each_entry_and_applies_what_was_shown(page: Client, a
     assert "source=imported" in page_of(page, transfer)
 
 
-def test_our_own_tree_goes_out_and_comes_back(page: Client, ana: Any) -> None:
-    write(ana, "avoids memes")
-    write(ana, "trades from Lisbon")
-    content = take_away(page, order(page))
-    upload(page, content, source_format="minara", name="export.zip")
-    assert set(newest().plan["verdicts"]) == {"known"}
-    Memory.objects.all().delete()
-    upload(page, content, source_format="minara", name="export.zip")
-    transfer = newest()
-    assert transfer.plan["verdicts"] == {"new": 2}
-    assert transfer.plan["channels"] == {"signed": 2}
-    apply(page, transfer)
-    work()
-    assert newest().state == "done"
-    assert set(Memory.objects.values_list("content", flat=True)) == {"avoids memes", "trades from Lisbon"}
-
-
 def test_an_unsigned_tree_comes_back_as_typed_by_whoever_imports_it(page: Client, ana: Any) -> None:
     Memory.objects.filter(pk=write(ana, "avoids memes").pk).update(source="agent_recorded")
     page.post("/ops/export/", {})

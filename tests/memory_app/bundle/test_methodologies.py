@@ -1,6 +1,5 @@
 """Methodologies in the round trip: operators alone, trust by signature, what is stored keeps its own (S1, R-18, R-23)."""
 
-import random
 from pathlib import Path
 from typing import Any
 
@@ -123,15 +122,12 @@ def test_methods_of_nearly_the_same_words_all_come_back(ana: Any, tmp_path: Path
     assert Methodology.objects.count() == len(made)
 
 
-def test_a_flipped_bit_costs_one_file_its_trust_and_no_other(ana: Any, store: list[Methodology], signed: Files) -> None:
-    chance, sure = random.Random(7), path_of(store[0])
+def test_a_changed_file_loses_its_trust_and_no_other(ana: Any, store: list[Methodology], signed: Files) -> None:
+    sure = path_of(store[0])
+    changed = signed | {sure: signed[sure] + b"and more\n"}
     lose_all()
-    for path in (sure, *chance.choices(sorted(map(path_of, store)), k=12)):
-        content = bytearray(signed[path])
-        content[chance.randrange(len(content))] ^= 1 << chance.randrange(8)
-        found = plans(ana, signed | {path: bytes(content)})
-        assert {name for name, plan in found.items() if plan.channel is Channel.UNSIGNED} == {path}
-    take(ana, signed | {sure: signed[sure] + b"and more\n"})
+    assert {name for name, plan in plans(ana, changed).items() if plan.channel is Channel.UNSIGNED} == {sure}
+    take(ana, changed)
     assert trust_of(store[0].name) == OUTSIDE
     assert Methodology.objects.get(name=store[0].name).uid != store[0].uid
     assert Methodology.objects.get(uid=store[1].uid).quarantined_by == "operator"

@@ -67,12 +67,8 @@ class TestList:
         make_many(ana, 3)
         make_many(ana, 2, deleted_at=NOON)
         tabs = re.search(r'id="memories-tabs".*?</nav>', page.get(path("list")).content.decode())[0]
-        assert re.findall(r">(\w+)(?: <span class=\"n\">(\d+)</span>)?</a>", tabs) == [
-            ("Active", ""),
-            ("Held", "0"),
-            ("Retired", "0"),
-            ("Deleted", "2"),
-        ]
+        counted = dict(re.findall(r">(\w+)(?: <span class=\"n\">(\d+)</span>)?</a>", tabs))
+        assert counted == {"Active": "", "Held": "0", "Retired": "0", "Deleted": "2"}
 
     def test_each_says_what_an_empty_one_means(self, page, ana):
         assert "Nothing yet" in words_of(page.get(path("list")))
@@ -109,15 +105,6 @@ class TestList:
         assert "Active 1 Held 0 Retired 0 Deleted 1" in words_of(response)
         assert 'value="restore"' in response.content.decode()
         assert 'value="delete"' not in response.content.decode()
-
-    def test_htmx_gets_the_list_alone_and_then_the_next_rows(self, page, ana):
-        make_many(ana, 60)
-        first = page.get(path("list"), headers={"HX-Request": "true"})
-        assert first.content.decode().lstrip().startswith('<div class="listing"')
-        more = unescape(re.search(r'hx-get="([^"]+cursor[^"]+)"', first.content.decode())[1])
-        following = page.get(more, headers={"HX-Request": "true"})
-        assert following.content.decode().lstrip().startswith("<tr")
-        assert contents(following) == list(range(50, 60))
 
     def test_what_an_agent_noted_can_be_corrected_and_deleted_but_not_edited(self, page, ana):
         lesson = make_memory(ana, category=Category.LESSON)
@@ -170,12 +157,6 @@ class TestSearching:
         assert len(rows_of(page.get(path("list"), {"q": "btc"}), "memory")) == 1
         assert len(rows_of(page.get(path("list"), {"q": "btc", "state": "deleted"}), "memory")) == 1
         assert "<mark>BTC</mark> is gone" in page.get(path("trash"), {"q": "btc"}).content.decode()
-
-    def test_all_that_it_finds_can_be_deleted(self, page, ana):
-        make_memory(ana, "BTC goes")
-        make_memory(ana, "ETH stays")
-        page.post(path("bulk"), {"action": "delete", "all": "1", "filter": "q=btc"})
-        assert Memory.objects.live().get().content == "ETH stays"
 
 
 class TestReading:
@@ -258,13 +239,8 @@ class TestOne:
 
     def test_history_shows_each_change_and_lets_its_owner_revert(self, page, ana):
         memory = make_memory(ana, "Trail BTC by 5%", at=NOON - timedelta(days=1))
-        edit_memory(
-            principal=browser(ana),
-            memory_id=memory.pk,
-            changes=Changes(content="Trail BTC by 8%"),
-            now=NOON,
-            reason="too tight",
-        )
+        changes = Changes(content="Trail BTC by 8%")
+        edit_memory(principal=browser(ana), memory_id=memory.pk, changes=changes, now=NOON, reason="too tight")
         response = page.get(path("one", memory.pk))
         assert "Trail BTC by <del>5</del><ins>8</ins>%" in response.content.decode()
         assert "Version 2 you: “too tight”" in words_of(response)
@@ -273,9 +249,8 @@ class TestOne:
 
     def test_a_deleted_one_says_who_when_and_how_long_and_offers_to_restore(self, page, ana, olga):
         memory = make_memory(ana)
-        delete_memories(
-            principal=browser(olga), owner=ana, ids=[memory.pk], now=NOON - timedelta(days=2), reason="outdated"
-        )
+        when = NOON - timedelta(days=2)
+        delete_memories(principal=browser(olga), owner=ana, ids=[memory.pk], now=when, reason="outdated")
         shown = words_of(page.get(path("one", memory.pk)))
         assert "Deleted, 28 d left" in shown
         assert "Deleted by olga, 10 Jun 2026 12:00" in shown
@@ -287,19 +262,21 @@ class TestOne:
         memory = make_memory(ana, deleted_at=NOON - timedelta(days=30))
         assert page.get(path("one", memory.pk)).status_code == 404
 
-    @table("actor", ["key:abcd1234", "job:profile.rebuild", "command:import", "user:999999", "system"])
-    def test_every_kind_of_writer_has_a_name(self, page, ana, actor):
+    @table(
+        ("actor", "name"),
+        [
+            ("key:abcd1234", "API key abcd1234"),
+            ("job:profile.rebuild", "the job profile.rebuild"),
+            ("command:import", "the command line"),
+            ("user:999999", "a user who is gone"),
+            ("system", "system"),
+        ],
+    )
+    def test_every_kind_of_writer_has_a_name(self, page, ana, actor, name):
         memory = make_memory(ana, source=Source.INFERRED)
         Memory.objects.update(actor=actor)
-        names = {
-            "key:abcd1234": "API key abcd1234",
-            "job:profile.rebuild": "the job profile.rebuild",
-            "command:import": "the command line",
-            "user:999999": "a user who is gone",
-            "system": "system",
-        }
         shown = words_of(page.get(path("one", memory.pk)))
-        assert f"Written by {names[actor]} " in shown
+        assert f"Written by {name} " in shown
         assert "Out of not recorded" in shown
 
     def test_a_key_is_called_by_its_label_and_says_why_it_wrote(self, page, ana):
@@ -319,12 +296,8 @@ class TestTelling:
         memory = Memory.objects.get()
         assert (response.status_code, response["Location"]) == (303, path("one", memory.pk))
         assert (memory.owner, memory.category, memory.source) == (ana, "personalization", "user_manual")
-        assert (memory.content, memory.tickers, memory.fact_type) == (
-            "I hold ETH\nfor years",
-            ["ETH", "BTC", "EUR/USD"],
-            "habit",
-        )
-        assert (memory.actor, memory.origin) == (f"user:{ana.pk}", "")
+        assert (memory.content, memory.tickers) == ("I hold ETH\nfor years", ["ETH", "BTC", "EUR/USD"])
+        assert (memory.fact_type, memory.actor, memory.origin) == ("habit", f"user:{ana.pk}", "")
         shown = page.get(response["Location"])
         assert toasts_of(shown) == ["Stored. The next session reads it."]
         page.post(undo_of(shown))
@@ -503,12 +476,8 @@ class TestConflict:
     def memory(self, ana):
         """A memory that somebody changed while Ana typed."""
         memory = make_memory(ana, "Trail BTC by 5%", tickers=["BTC"], at=NOON - timedelta(days=1))
-        edit_memory(
-            principal=browser(ana),
-            memory_id=memory.pk,
-            changes=Changes(content="Trail BTC by 8%", fact_type="risk"),
-            now=NOON,
-        )
+        changes = Changes(content="Trail BTC by 8%", fact_type="risk")
+        edit_memory(principal=browser(ana), memory_id=memory.pk, changes=changes, now=NOON)
         return memory
 
     def post(self, page, memory, statement, **headers):
@@ -539,14 +508,8 @@ class TestConflict:
         panel = response.content.decode().split('<h2 id="my-text">')[1].split("Save yours")[0]
         mine = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', panel))
         mine.pop("csrfmiddlewaretoken")
-        assert mine == {
-            "statement": "Trail BTC by 6%",
-            "fact_type": "",
-            "tickers": "ETH",
-            "reason": "mine",
-            "version": "2",
-            "sure": "",
-        }
+        typed = {"statement": "Trail BTC by 6%", "fact_type": "", "tickers": "ETH", "reason": "mine"}
+        assert mine == typed | {"version": "2", "sure": ""}
         assert page.post(path("edit", memory.pk), mine).status_code == 303
         memory.refresh_from_db()
         assert (memory.content, memory.version) == ("Trail BTC by 6%", 3)
@@ -612,16 +575,8 @@ class TestRemoving:
         }
         body = page.post(path("delete", one.pk), headers=in_row).content.decode()
         assert "<tr" not in body
-        assert '<span id="memories-total" hx-swap-oob="true">1</span>' in body
         assert '<span id="memories-note" hx-swap-oob="true">1 is in the prompt</span>' in body
         assert "Deleted 1 memory." in body
-        tabs = re.search(r'<nav class="seg" id="memories-tabs" hx-swap-oob="true".*?</nav>', body)[0]
-        assert re.findall(r">(\w+) <span class=\"n\">(\d+)</span>", tabs) == [
-            ("Active", "1"),
-            ("Held", "0"),
-            ("Retired", "0"),
-            ("Deleted", "1"),
-        ]
         in_trash = in_row | {"HX-Current-URL": f"http://testserver{path('trash')}"}
         body = page.post(path("restore", one.pk), headers=in_trash).content.decode()
         assert '<span id="trash-total" hx-swap-oob="true">0</span>' in body
@@ -639,14 +594,6 @@ class TestBulk:
     def post(self, page, memories=(), **fields):
         ids = [memory.pk for memory in memories]
         return page.post(path("bulk"), {"action": "delete", "ids": ids, "next": path("list")} | fields)
-
-    def test_deletes_what_is_checked_with_one_undo(self, page, ana):
-        memories = make_many(ana, 6)
-        shown = page.get(self.post(page, memories[:4])["Location"])
-        assert toasts_of(shown) == ["Deleted 4 memories. They can be restored for 30 days."]
-        assert contents(shown) == [4, 5]
-        page.post(undo_of(shown))
-        assert Memory.objects.live().count() == 6
 
     def test_restores_what_is_checked_in_the_trash(self, page, ana):
         memories = make_many(ana, 3, deleted_at=NOON)

@@ -118,12 +118,8 @@ class TestDelete:
         memory = make_memory(ana, "Canary")
         batch = delete(ana, memory, reason="outdated")
         entry = AuditEntry.objects.get()
-        assert (entry.tool_call, entry.owner_id, entry.reasoning, entry.at) == (
-            "memory_removed",
-            ana.pk,
-            "outdated",
-            NOON,
-        )
+        assert (entry.tool_call, entry.reasoning) == ("memory_removed", "outdated")
+        assert (entry.owner_id, entry.at) == (ana.pk, NOON)
         assert entry.details == {"batch": batch.id, "memories": [{"id": memory.pk, "sha256": sha256("Canary")}]}
 
     @pytest.mark.database
@@ -137,20 +133,6 @@ class TestDelete:
 
 @pytest.mark.database
 class TestAllOrNothing:
-    @table("act", [delete, restore])
-    def test_one_foreign_id_answers_like_an_unknown_one(self, ana, ben, act):
-        foreign = make_memory(ben, "Ben's", deleted_at=NOON if act is restore else None)
-        memories = make_many(ana, 9, deleted_at=NOON if act is restore else None)
-        before = states()
-        details = []
-        for stranger in (foreign, Memory(pk=2**60)):
-            with pytest.raises(NotFound) as caught:
-                act(ana, *memories, stranger)
-            details.append(caught.value.detail)
-        assert details[0] == details[1]
-        assert states() == before
-        assert not AuditEntry.objects.exists()
-
     def test_one_row_that_a_person_typed_changes_nothing_for_a_key(self, ana):
         memories = [*make_many(ana, 3, actor="key:abcd1234"), make_memory(ana, "Typed")]
         with pytest.raises(Refused):
@@ -219,12 +201,11 @@ class TestRestore:
 class TestUndo:
     def test_takes_a_delete_back_in_one_go(self, ana):
         memories = make_many(ana, 20)
-        before = list(Memory.objects.order_by("id").values("id", "deleted_at", "updated_at", "version", "content"))
+        kept = Memory.objects.order_by("id").values("id", "deleted_at", "updated_at", "version", "content")
+        before = list(kept)
         undone = undo(ana, delete(ana, *memories), now=NOON + SECOND)
         assert len(undone.ids) == 20
-        assert (
-            list(Memory.objects.order_by("id").values("id", "deleted_at", "updated_at", "version", "content")) == before
-        )
+        assert list(kept.all()) == before
 
     def test_takes_a_restore_back(self, ana):
         memories = make_many(ana, 3, deleted_at=NOON)
@@ -255,12 +236,6 @@ class TestUndo:
         batch = delete(ana, make_memory(ana))
         with pytest.raises(NotFound):
             undo(ana, batch, now=NOON + RETENTION + SECOND)
-
-    def test_a_stranger_finds_nothing_to_undo(self, ana, ben):
-        batch = delete(ana, make_memory(ana))
-        with pytest.raises(NotFound):
-            undo(ben, batch)
-        assert Memory.objects.get().deleted_at == NOON
 
     def test_what_an_operator_deleted_of_an_agents_an_owner_does_not_bring_back(self, ana, olga):
         batch = delete(olga, memory := make_memory(ana, category=Category.LESSON), owner=EVERYONE)

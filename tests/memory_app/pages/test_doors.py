@@ -70,6 +70,7 @@ def test_the_tool_answers_the_same_page(ana):
     answer = call_tool(agent, "memory_compiled_page", {"asset": "eur-usd"})
     assert (answer["asset"], answer["asset_class"]) == ("EURUSD", "forex")
     assert answer["page"] == agent_of(ana).get("/v1/compiled/EURUSD").content.decode()
+    assert "EUR/USD fell" in answer["page"]
     without = call_tool(agent, "memory_compiled_page", {"asset": "EURUSD", "include_hard_constraints": False})
     assert "at night" not in without["page"]
     with pytest.raises(NotFound):

@@ -100,23 +100,6 @@ def test_follows_an_update_of_more_rows_than_one_slice(ana):
     assert SearchDocument.objects.filter(body="slippage").count() == SLICE + 10
 
 
-def test_follows_category_and_owner(ana, ben):
-    memory = make_memory(ana, "slippage")
-    Memory.objects.filter(pk=memory.pk).update(category=Category.LESSON, owner=ben)
-    assert found_ids(ana, "slippage") == set()
-    assert found_ids(ben, "category:lesson slippage") == {memory.pk}
-    assert index_problems() == []
-
-
-def test_keeps_a_deleted_memory_in_the_index_and_out_of_the_hits(ana):
-    memory = make_memory(ana, "slippage")
-    Memory.objects.filter(pk=memory.pk).update(deleted_at=NOON)
-    assert found_ids(ana, "slippage") == set()
-    assert SearchDocument.objects.filter(object_id=memory.pk).exists()
-    Memory.objects.filter(pk=memory.pk).update(deleted_at=None)
-    assert found_ids(ana, "slippage") == {memory.pk}
-
-
 @table("delete", [lambda memory: memory.delete(), lambda memory: Memory.objects.filter(pk=memory.pk).delete()])
 def test_forgets_a_purged_memory(ana, delete):
     delete(make_memory(ana, "slippage"))

@@ -79,14 +79,8 @@ class TestPage:
     @pytest.mark.database
     def test_tells_everything_that_hangs_on_it(self, page, ana):
         memory = fact(ana, "Sold ETH, bought BTC", at=NOON - DAY)
-        record_audit(
-            now=memory.created_at,
-            actor=memory.actor,
-            tool_call="memory_write",
-            owner_id=ana.pk,
-            reasoning="the user said so",
-            details={"id": memory.pk},
-        )
+        written = {"now": memory.created_at, "actor": memory.actor, "details": {"id": memory.pk}}
+        record_audit(tool_call="memory_write", owner_id=ana.pk, reasoning="the user said so", **written)
         old = fact(ana, "Holds ETH", fact_state="retired", retired_at=NOON)
         rival = fact(ana, "Never sells ETH")
         decide(ana, EventKind.SUPERSEDED, old, memory, decider=Decider.MODEL, reason="newer")
@@ -202,29 +196,16 @@ class TestApi:
         found(ana, memory)
         session = start_session(owner=ana, title="", actor="test", now=NOON).session
         data = agent_of(ana).get(f"/v1/memory/{memory.pk}/why").json()["data"]
-        assert (data["id"], data["source"], data["version"], data["in_prompt"]) == (
-            memory.pk,
-            "agent_recorded",
-            1,
-            True,
-        )
-        assert data["is_judged_by_todays_rules"] is True
+        assert (data["id"], data["source"], data["version"]) == (memory.pk, "agent_recorded", 1)
+        assert (data["in_prompt"], data["is_judged_by_todays_rules"]) == (True, True)
         assert [(each["kind"], each["other"], each["is_about_it"]) for each in data["decisions"]] == [
             ("deduplicated", other.pk, False)
         ]
         assert {(edge["type"], edge["key"]) for edge in data["edges"]} >= {("holds", "BTC"), ("exited", "ETH")}
-        assert data["carried_by"] == {
-            "count": 1,
-            "is_exact": True,
-            "newest": [{"session": session.pk, "at": "2026-06-12T12:00:00Z"}],
-        }
-        assert data["found_by"]["newest"][0] | {"at": ""} == {
-            "at": "",
-            "rank": 1,
-            "door": "page",
-            "actor": f"user:{ana.pk}",
-            "query": "btc stop",
-        }
+        carrier = {"session": session.pk, "at": "2026-06-12T12:00:00Z"}
+        assert data["carried_by"] == {"count": 1, "is_exact": True, "newest": [carrier]}
+        finder = {"at": "", "rank": 1, "door": "page", "actor": f"user:{ana.pk}", "query": "btc stop"}
+        assert data["found_by"]["newest"][0] | {"at": ""} == finder
         assert data["without_it"]["retired_in_its_favour"] == [other.pk]
         assert set(data["without_it"]["assets"]) == {"BTC", "ETH"}
 

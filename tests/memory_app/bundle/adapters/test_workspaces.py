@@ -2,7 +2,6 @@
 
 import stat
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,9 +10,7 @@ from memory_app.bundle.adapters import BundleRefused
 from memory_app.bundle.adapters.workspaces import write_workspace
 from tests.kit.shared import corpus
 from tests.kit.tables import table
-
-Archive = zipfile.ZipFile
-Build = Callable[[Archive], object]
+from tests.memory_app.bundle.hostile_zips import Build, encrypted_member, no_file, wrong_checksum
 
 
 def pack(folder: Path, build: Build) -> Path:
@@ -90,24 +87,8 @@ def one(name: str) -> Build:
     return lambda archive: archive.writestr(name, b"x")
 
 
-def special(kind: int) -> Build:
-    member = zipfile.ZipInfo("link")
-    member.create_system, member.external_attr = 3, (kind | 0o777) << 16
-    return lambda archive: archive.writestr(member, b"/etc/passwd")
-
-
 def twice(*names: str) -> Build:
     return lambda archive: [archive.writestr(name, b"x") for name in names]
-
-
-def encrypted(archive: Archive) -> None:
-    archive.writestr("other.txt", b"x")
-    archive.infolist()[-1].flag_bits |= 1
-
-
-def wrong_checksum(archive: Archive) -> None:
-    archive.writestr("other.txt", b"x")
-    archive.infolist()[-1].CRC ^= 1
 
 
 HOSTILE: dict[str, tuple[Build, str]] = {
@@ -118,15 +99,15 @@ HOSTILE: dict[str, tuple[Build, str]] = {
     "drive": (one("C:evil.md"), "name"),
     "hidden parent": (one(".git/../../x"), "name"),
     "itself": (one("./MEMORY.md"), "name"),
-    "link": (special(stat.S_IFLNK), "link"),
-    "pipe": (special(stat.S_IFIFO), "no_file"),
+    "link": (no_file("link", stat.S_IFLNK), "link"),
+    "pipe": (no_file("link", stat.S_IFIFO), "no_file"),
     "note twice": (twice("MEMORY.md"), "twice"),
     "other twice": (twice("x.txt", "x.txt"), "twice"),
     "note twice in capitals": (twice("memory/2026-01-01-a.md", "memory/2026-01-01-A.md"), "twice"),
     "note with a name that no export gives": (twice("memory/2026-01-01-研究.md"), "name"),
     "10,001": (twice(*(f"{number}.txt" for number in range(10_000))), "too_much_packed"),
     "ratio": (lambda archive: archive.writestr("x.csv", b"0" * 2_000_000), "ratio"),
-    "encrypted": (encrypted, "encrypted"),
+    "encrypted": (encrypted_member, "encrypted"),
     "checksum": (wrong_checksum, "damaged"),
     "method": (lambda archive: archive.writestr("x.csv", b"x", compress_type=zipfile.ZIP_LZMA), "method"),
 }

@@ -110,18 +110,8 @@ def test_refuses_a_file_that_is_too_large() -> None:
 def test_words_without_quotes_mean_what_they_say() -> None:
     head = "a: no\nb: 1_0\nc: 2026-01-01\nd: 010\ne: 0x1f\nf: 12:30\ng: 1.5\nh: -3\ni: True\nj: ~"
     fields = parse(f"---\n{head}\n---\n".encode()).fields
-    assert fields == {
-        "a": "no",
-        "b": "1_0",
-        "c": "2026-01-01",
-        "d": "010",
-        "e": "0x1f",
-        "f": "12:30",
-        "g": 1.5,
-        "h": -3,
-        "i": True,
-        "j": None,
-    }
+    words = {"a": "no", "b": "1_0", "c": "2026-01-01", "d": "010", "e": "0x1f", "f": "12:30"}
+    assert fields == words | {"g": 1.5, "h": -3, "i": True, "j": None}
 
 
 def test_reads_files_that_windows_has_touched() -> None:
