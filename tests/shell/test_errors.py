@@ -27,9 +27,7 @@ HTMX = {"HX-Request": "true"}
         ("crash", 500, "Nothing was lost that had been saved."),
     ],
 )
-def test_says_what_happened_and_what_to_do_as_page_and_as_block(
-    page: Client, how: str, status: int, words: str
-) -> None:
+def test_says_what_happened_and_what_to_do_as_page_and_block(page: Client, how: str, status: int, words: str) -> None:
     html = text_of(page.get(f"/fail/{how}/", headers={"X-Request-ID": "req-7"}), status)
     block = text_of(page.get(f"/fail/{how}/", headers=HTMX), status)
     for text in (html, block):

@@ -14,6 +14,7 @@ from tests.kit.tables import table
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("test_site")]
 HTMX = {"HX-Request": "true"}
+DECISIONS = ("decisions", "decision_roles")
 
 
 MEMORIES = EntryLink(
@@ -55,20 +56,15 @@ class TestNav:
             "prompt": ["prompt"],
             "profile": ["profile", "tags", "preferences", "workspace"],
             "learning": [
-                *("audit", "findings", "operators.methodologies", "operators.learnings", "decisions", "decision_roles"),
+                "audit",
+                "findings",
+                "operators.methodologies",
+                "operators.learnings",
+                *DECISIONS,
                 "institution",
             ],
             "trading": ["cases"],
-            "system": [
-                "status",
-                "doctor",
-                "jobs",
-                "budgets",
-                "automation",
-                "semantic_search",
-                "guard_rules",
-                "configuration",
-            ],
+            "system": "status doctor jobs budgets automation semantic_search guard_rules configuration".split(),
             "people": ["users", "audit_log", "access_log"],
             "settings": ["settings", "security", "keys", "privacy", "your_data"],
         }
@@ -98,9 +94,7 @@ class TestNav:
             ("/other/", None, None),
         ],
     )
-    def test_finds_the_tab_with_the_longest_fitting_address(
-        self, path: str, tab: str | None, address: str | None
-    ) -> None:
+    def test_finds_the_tab_with_the_longest_fitting_address(self, path: str, tab: Any, address: Any) -> None:
         place = find_place([HOME, MEMORIES], path)
         assert (place.tab.name, place.address) == (tab, address) if place else tab is None
 
@@ -113,42 +107,27 @@ class TestNav:
             (
                 "/memories/7/",
                 "Memory 7",
-                "http://testserver/memories/?q=a",
+                "testserver/memories/?q=a",
                 [("Memories", "/memories/?q=a"), ("Memory 7", "")],
             ),
-            (
-                "/memories/7/",
-                "Memory 7",
-                "http://elsewhere/memories/?q=a",
-                [("Memories", "/memories/"), ("Memory 7", "")],
-            ),
-            (
-                "/memories/7/",
-                "Memory 7",
-                "http://testserver/facts/?q=a",
-                [("Memories", "/memories/"), ("Memory 7", "")],
-            ),
+            ("/memories/7/", "Memory 7", "elsewhere/memories/?q=a", [("Memories", "/memories/"), ("Memory 7", "")]),
+            ("/memories/7/", "Memory 7", "testserver/facts/?q=a", [("Memories", "/memories/"), ("Memory 7", "")]),
             ("/memories/bulk/", "Memories", "", [("Memories", "")]),
             (
                 "/memories/trash/",
                 "Trash",
-                "http://testserver/memories/trash/?q=a",
+                "testserver/memories/trash/?q=a",
                 [("Memories", "/memories/"), ("Trash", "")],
             ),
             ("/bin/", "Bin", "", [("Memories", "/memories/"), ("Trash", "/memories/trash/"), ("Bin", "")]),
-            (
-                "/bin/7/",
-                "7",
-                "http://testserver/bin/?q=a",
-                [("Memories", "/memories/"), ("Trash", "/bin/?q=a"), ("7", "")],
-            ),
+            ("/bin/7/", "7", "testserver/bin/?q=a", [("Memories", "/memories/"), ("Trash", "/bin/?q=a"), ("7", "")]),
             ("/other/", "Other", "", [("Other", "")]),
         ],
     )
     def test_crumbs_lead_from_the_entry_over_the_tab_to_the_page_and_keep_its_filters(
         self, rf: RequestFactory, path: str, title: str, came_from: str, steps: list[tuple[str, str]]
     ) -> None:
-        shell = Shell(rf.get(path, headers={"Referer": came_from}))
+        shell = Shell(rf.get(path, headers={"Referer": came_from and f"http://{came_from}"}))
         shell.entries = [HOME, MEMORIES]
         assert [(crumb.label, crumb.url) for crumb in shell.crumbs(title)] == steps
 
@@ -161,12 +140,12 @@ class TestNav:
         html = page.get("/memories/").content.decode()
         assert html.count("<h1>") == 1
         assert "<title>Memories · Minara</title>" in html
-        for landmark in (
+        landmarks = (
             '<main class="page" id="main"',
             '<nav class="nav" aria-label="Main"',
             '<a class="skip" href="#main">',
-        ):
-            assert landmark in html
+        )
+        assert [landmark for landmark in landmarks if landmark not in html] == []
         notice = html.split('<template id="no-answer">')[1].split("</template>")[0]
         assert "data-problem data-no-answer" in notice
         assert "data-dismiss" in notice

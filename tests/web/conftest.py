@@ -19,13 +19,8 @@ def test_site(settings: Any) -> None:
 
 def make_entries(owner: Any, count: int, *, start: int = 0, every: int = 1) -> list[AccessEntry]:
     """Write rows whose times repeat every `every` rows, so that ties happen."""
+    fields = {"viewer": owner, "owner": owner, "kind": "lesson"}
     return AccessEntry.objects.bulk_create(
-        AccessEntry(
-            at=NOON + timedelta(minutes=(start + n) // every),
-            viewer=owner,
-            owner=owner,
-            kind="lesson",
-            object_id=f"row {start + n}",
-        )
-        for n in range(count)
+        AccessEntry(at=NOON + timedelta(minutes=n // every), object_id=f"row {n}", **fields)
+        for n in range(start, start + count)
     )

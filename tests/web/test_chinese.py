@@ -88,14 +88,8 @@ def crawl(client: Client, *paths: str, follow: bool = True) -> set[str]:
 def test_an_owner(li: User) -> None:
     noticed = Memory.objects.filter(source=Source.INFERRED).get().pk
     gone = Memory.objects.exclude(deleted_at=None).get().pk
-    search = [
-        'category:lesson "资金费率',
-        "仓位 AND",
-        "category:没有 仓位",
-        "before:从不 止损",
-        "仓位 btc",
-        "没有这句话",
-    ]
+    faulty = ('category:lesson "资金费率', "仓位 AND", "category:没有 仓位", "before:从不 止损")
+    search = (*faulty, "仓位 btc", "没有这句话")
     paths = [
         "/",
         "/memories/?" + urlencode({"q": "仓位", "category": "lesson", "没有": 1, "sort": "没有"}),

@@ -104,11 +104,8 @@ class TestTimesAndNumbers:
         assert exact(self.NOW, UTC) == "2026-06-12 14:20:00 UTC"
 
     def test_numbers(self) -> None:
-        assert (number_label(12345), number_label(-1.5, 1), money_label(Decimal(-3))) == (
-            "12,345",
-            "\u22121.5",
-            "\u2212$3.00",
-        )
+        labels = (number_label(12345), number_label(-1.5, 1), money_label(Decimal(-3)))
+        assert labels == ("12,345", "\u22121.5", "\u2212$3.00")
         assert number_label(None) == "数据不足"
 
     def test_one_form_for_one_and_many(self) -> None:

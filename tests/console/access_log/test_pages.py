@@ -39,34 +39,30 @@ def seen_on(response):
         ("?after=2026-06-13&before=2026-06-15", [2, 1]),
     ],
 )
-def test_finds_what_is_asked_for(client, olga, looks, now, query, days):
-    client.force_login(olga)
-    page = client.get(LIST + query).context["page"]
+def test_finds_what_is_asked_for(operator_page, looks, now, query, days):
+    page = operator_page.get(LIST + query).context["page"]
     assert [(look.at - now).days for look in page.rows] == days
     assert page.notices == ()
 
 
-def test_an_owner_reads_their_own_lines_and_no_others(client, ana, looks):
-    client.force_login(ana)
-    response = client.get(OWN)
+def test_an_owner_reads_their_own_lines_and_no_others(page, looks):
+    response = page.get(OWN)
     assert seen_on(response) == [
         ("olga", "ana", "new"),
         ("oscar", "ana", "the account: sign-ins and keys"),
         ("olga", "ana", "a memory"),
     ]
-    page = response.content.decode()
-    assert '<a href="/memories/7/">' in page
-    assert client.get(OWN + "?owner=ben").context["page"].count.number == 3
-    assert f'href="{OWN}"' in client.get("/settings/").content.decode()
+    shown = response.content.decode()
+    assert '<a href="/memories/7/">' in shown
+    assert page.get(OWN + "?owner=ben").context["page"].count.number == 3
+    assert f'href="{OWN}"' in page.get("/settings/").content.decode()
 
 
-def test_many_lines_take_few_queries(client, olga, ana, now, django_assert_max_num_queries):
+def test_many_lines_take_few_queries(operator_page, olga, ana, now, django_assert_max_num_queries):
     AccessEntry.objects.bulk_create(AccessEntry(at=now, viewer=olga, owner=ana, kind="memory") for _ in range(60))
-    client.force_login(olga)
     with django_assert_max_num_queries(7):
-        assert len(client.get(LIST).context["page"].rows) == 50
+        assert len(operator_page.get(LIST).context["page"].rows) == 50
 
 
-def test_says_so_while_there_is_nothing(client, ana):
-    client.force_login(ana)
-    assert "No one but you" in client.get(OWN).content.decode()
+def test_says_so_while_there_is_nothing(page):
+    assert "No one but you" in page.get(OWN).content.decode()

@@ -61,10 +61,9 @@ def test_groups_by_who_reads_them(config):
 
 
 @pytest.mark.django_db
-def test_page_and_command_show_them_without_secrets(client, olga, config, settings, capsys):
+def test_page_and_command_show_them_without_secrets(operator_page, config, settings, capsys):
     settings.MINARA = config
-    client.force_login(olga)
-    page = client.get("/ops/settings/").content.decode()
+    page = operator_page.get("/ops/settings/").content.decode()
     call_command("settings")
     printed = capsys.readouterr().out
     assert "MINARA_JOB_WORKERS=3  (.env)" in printed

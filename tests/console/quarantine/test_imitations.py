@@ -48,17 +48,8 @@ assert len(set(IMITATIONS)) >= 20
 PLAIN = "Trail stops by eight percent"
 STRUCTURE = re.compile(r"^(?:##|</?[a-z]|\[System|- \[).{0,12}", re.MULTILINE)
 BY_WRITING = {"memories", "search_document", "user_profile", "user_profile_revisions", "holds", "audit_log"}
-BY_READING = {
-    "session_snapshots",
-    "snapshot_memories",
-    "sessions",
-    "audit_log",
-    "access_log",
-    "learnings",
-    "turns",
-    "search_log",
-    "search_log_hits",
-}
+OF_SESSIONS = {"session_snapshots", "snapshot_memories", "sessions", "learnings", "turns"}
+BY_READING = OF_SESSIONS | {"audit_log", "access_log", "search_log", "search_log_hits"}
 
 
 @pytest.fixture
@@ -100,11 +91,8 @@ def test_a_text_that_imitates_our_markers_changes_nothing(text, ana, agent, stru
     for row in (typed, noted):
         assert (row.content, row.state, row.version) == (text, "held" if is_held else "live", 1)
         assert (row.rules_version, row.deleted_at, row.batch) == (guard.RULES.version, None, None)
-        assert (row.owner_id, row.actor[:4], row.origin) == (
-            ana.pk,
-            "key:",
-            "tool:memory_write" if row is noted else "",
-        )
+        origin = "tool:memory_write" if row is noted else ""
+        assert (row.owner_id, row.actor[:4], row.origin) == (ana.pk, "key:", origin)
     assert Hold.objects.open().count() == (2 if is_held else 0)
     assert structure_of_prompt(ana) == (empty if is_held else plain)
 

@@ -73,9 +73,8 @@ class TestQueue:
 
     def test_shows_what_an_edit_and_a_profile_value_would_change(self, page, ana):
         memory = make_memory(ana, "Trail stops by 8%")
-        edit_memory(
-            principal=browser(ana), memory_id=memory.pk, changes=Changes(content="Trail stops by 9%\u200b"), now=NOON
-        )
+        changes = Changes(content="Trail stops by 9%\u200b")
+        edit_memory(principal=browser(ana), memory_id=memory.pk, changes=changes, now=NOON)
         edited = Hold.objects.get(kind="memory")
         shown = page.get(path("one", edited.pk)).content.decode()
         assert "<del>8</del><ins>9</ins>" in shown
@@ -164,10 +163,8 @@ class TestDecision:
         alone = operator_page.post(path("release", hold.pk), {"note": "a false alarm"}, headers=ask)
         assert alone.content.decode().lstrip().startswith('<form class="verdict"')
         operator_page.post(path("release", hold.pk), {"note": "a false alarm", "confirmed": "1"})
-        assert (Hold.objects.get(pk=hold.pk).decision, Hold.objects.get(pk=hold.pk).note) == (
-            "released",
-            "a false alarm",
-        )
+        hold.refresh_from_db()
+        assert (hold.decision, hold.note) == ("released", "a false alarm")
 
     @pytest.mark.database
     def test_many_are_decided_and_undone_at_once_but_a_release_leaves_out_what_asks_once_more(
@@ -232,17 +229,9 @@ class TestSecretsOfOthers:
         return hold_text(ana, f"exchange password: {self.SECRET}")
 
     def pages(self, hold):
-        memory = hold.object_id
-        return [
-            path("one", hold.pk),
-            f"/memories/{memory}/",
-            f"/memories/{memory}/delete/",
-            "/memories/?owner=ana",
-            "/memories/trash/?owner=ana",
-            "/search/?q=exchange&owner=ana",
-            f"/ops/writes/rows/?writer={hold.actor}",
-            "/user-profile/?owner=ana",
-        ]
+        one, lists = f"/memories/{hold.object_id}/", ("/memories/?", "/memories/trash/?", "/search/?q=exchange&")
+        of_ana = [f"{each}owner=ana" for each in (*lists, "/user-profile/?")]
+        return [path("one", hold.pk), one, f"{one}delete/", *of_ana, f"/ops/writes/rows/?writer={hold.actor}"]
 
     def read(self, client, hold):
         """Return what each page shows of the secret once it stands held, in the trash, and released."""
@@ -264,9 +253,6 @@ class TestSecretsOfOthers:
         assert [where for where, page in shown.items() if self.SECRET in page] == []
         masked = {url for (url, *_state), page in shown.items() if "Tr0•••" in page}
         assert masked == set(self.pages(hold))
-
-    def test_their_owner_reads_them(self, page, hold):
-        assert self.SECRET in page.get(f"/memories/{hold.object_id}/").content.decode()
 
     def test_the_api_masks_them_too(self, operator_page, hold):
         memory = hold.object_id

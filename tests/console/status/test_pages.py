@@ -48,61 +48,57 @@ def key(olga):
     return {"Authorization": f"Bearer {made.text}"}
 
 
-def test_says_how_the_instance_is(client, olga, ana):
+def test_says_how_the_instance_is(operator_page, ana):
     now = timezone.now()
     draft = Draft(Category.PERSONALIZATION, "I hold ETH", Provenance(Source.USER_MANUAL, "test"))
     write_memory(owner_id=ana.pk, draft=draft, now=now)
     Memory.objects.update(rules_version="old")
     run("queued", now - timedelta(minutes=6))
     run("failed", now, error="Ask an operator.")
-    client.force_login(olga)
-    response = client.get(PAGE)
+    response = operator_page.get(PAGE)
     facts = facts_on(response)
     assert (facts["Workers"].value, facts["Workers"].tone) == ("0", "bad")
     assert (facts["Runs that wait"].value, facts["Runs that wait"].tone) == ("1", "watch")
     assert (facts["Job runner"].value, facts["Job runner"].tone) == ("django-q2", "bad")
     record_broker_seen(now=now)
-    assert facts_on(client.get(PAGE))["Job runner"].tone == "good"
+    assert facts_on(operator_page.get(PAGE))["Job runner"].tone == "good"
     assert (facts["Failed in 7 days"].value, facts["Judged by older rules"].value) == ("1", "1")
     assert (facts["Search index, newest memories"].tone, facts["Migrations"].tone) == ("good", "good")
     assert "Ask an operator." in response.content.decode()
     assert "before it is judged again" in facts["Judged by older rules"].hint
     WorkerSeen.objects.create(name="host:1", seen_at=now)
-    assert facts_on(client.get(PAGE))["Workers"].tone == "good"
+    assert facts_on(operator_page.get(PAGE))["Workers"].tone == "good"
 
 
 @table(
     ("free", "total", "tone"),
     [(90, 100, "good"), (9, 100, "watch"), (900, 100_000, "watch"), (3_000, 10**9, "good"), (99, 10**9, "bad")],
 )
-def test_warns_before_the_disk_is_full_and_says_from_where_on(client, olga, monkeypatch, free, total, tone):
+def test_warns_before_the_disk_is_full_and_says_from_where_on(operator_page, monkeypatch, free, total, tone):
     storage = Storage(1, 1, 1, disk_free=free * 1024**2, disk_total=total * 1024**2)
     monkeypatch.setattr(selectors, "read_storage", lambda: storage)
-    client.force_login(olga)
-    fact = facts_on(client.get(PAGE))["Free on the disk of the data folder"]
+    fact = facts_on(operator_page.get(PAGE))["Free on the disk of the data folder"]
     assert fact.tone == tone
     assert "Warns below a tenth of the disk or 2 GB" in fact.hint
     assert ("Make room in" in fact.hint) == (tone != "good")
 
 
 @pytest.mark.database
-def test_finds_a_search_index_that_is_out_of_step(client, olga, ana):
+def test_finds_a_search_index_that_is_out_of_step(operator_page, ana):
     draft = Draft(Category.PERSONALIZATION, "I hold ETH", Provenance(Source.USER_MANUAL, "test"))
     write_memory(owner_id=ana.pk, draft=draft, now=timezone.now())
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM search_document")
-    client.force_login(olga)
-    fact = facts_on(client.get(PAGE))["Search index, newest memories"]
+    fact = facts_on(operator_page.get(PAGE))["Search index, newest memories"]
     assert fact.tone == "bad"
     assert "has no search document" in fact.hint
 
 
 def test_says_when_the_last_backup_was_made_and_warns_when_it_is_late_or_failed(
-    client, olga, key, now, tmp_path, settings
+    operator_page, client, key, tmp_path, settings
 ):
     def shown():
-        client.force_login(olga)
-        fact = facts_on(client.get(PAGE))["Last backup"]
+        fact = facts_on(operator_page.get(PAGE))["Last backup"]
         return fact.value, fact.tone, fact.hint
 
     assert shown() == ("none yet", "", "The schedule is off. Set MINARA_BACKUP_DIR, or run: minara backup FILE")
@@ -128,12 +124,11 @@ def test_knows_of_each_scheduled_job_its_newest_run_and_success(now, olga):
     assert ran[job_name()].succeeded_at == old.finished_at
 
 
-def test_takes_as_many_queries_for_many_rows(client, olga, now, django_assert_max_num_queries):
+def test_takes_as_many_queries_for_many_rows(operator_page, now, django_assert_max_num_queries):
     JobRun.objects.bulk_create(JobRun(job=job_name(), state="failed", created_at=now) for _ in range(50))
     User.objects.bulk_create(User(username=f"user{number}") for number in range(50))
-    client.force_login(olga)
     with django_assert_max_num_queries(24):
-        assert client.get(PAGE).status_code == 200
+        assert operator_page.get(PAGE).status_code == 200
 
 
 class TestMetrics:
@@ -149,29 +144,20 @@ class TestMetrics:
             assert line in lines
         assert any(line.startswith('minara_info{version="') for line in lines)
 
-    def test_are_closed_to_sessions_and_to_other_keys(self, client, olga, ana):
-        client.force_login(olga)
-        for headers in ({}, {"Authorization": "Basic b2xnYTp4"}, {"Authorization": "Bearer nothing"}):
-            response = client.get(METRICS, headers=headers)
-            assert (response.status_code, response["Content-Type"]) == (401, "application/problem+json")
-        key = create_key(user=olga, scopes=[Scope.MEMORY_READ], now=timezone.now(), actor="test").text
-        assert client.get(METRICS, headers={"Authorization": f"Bearer {key}"}).status_code == 403
-
     def test_escape_what_would_end_a_label(self):
         text = written([Metric("a", "b", [Sample(1, {"job": 'x"\n\\'})]), Metric("none", "c", [])])
         assert text == '# HELP a b\n# TYPE a gauge\na{job="x\\"\\n\\\\"} 1\n'
 
 
-def test_says_which_models_are_asked_or_what_is_missing(client, olga, settings):
-    client.force_login(olga)
-    fact = facts_on(client.get(PAGE))["Models"]
+def test_says_which_models_are_asked_or_what_is_missing(operator_page, settings):
+    fact = facts_on(operator_page.get(PAGE))["Models"]
     assert (fact.value, fact.tone, fact.hint) == ("none", "", "No model can be called: set ANTHROPIC_API_KEY.")
     settings.MINARA = settings.MINARA.model_copy(update={"anthropic_base_url": "http://127.0.0.1:1"})
-    fact = facts_on(client.get(PAGE))["Models"]
+    fact = facts_on(operator_page.get(PAGE))["Models"]
     assert fact.tone == "watch"
     assert "without ANTHROPIC_API_KEY" in fact.hint
     settings.MINARA = settings.MINARA.model_copy(update={"anthropic_api_key": "canary-key"})
-    response = client.get(PAGE)
+    response = operator_page.get(PAGE)
     fact = facts_on(response)["Models"]
     assert (fact.value, fact.tone, fact.hint) == ("claude-haiku-5-5, claude-sonnet-5-5", "good", "")
     assert "canary-key" not in response.content.decode()

@@ -18,27 +18,17 @@ pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 
 def line(entry):
-    columns = {
-        "id": entry.pk,
-        "at": entry.at.astimezone(UTC).isoformat(timespec="microseconds"),
-        "actor": entry.actor,
-        "owner_id": entry.owner_id,
-        "tool_call": entry.tool_call,
-        "reasoning": entry.reasoning,
-        "request_id": entry.request_id,
-        "details": entry.details,
-    }
+    names = ("id", "actor", "owner_id", "tool_call", "reasoning", "request_id", "details")
+    at = entry.at.astimezone(UTC).isoformat(timespec="microseconds")
+    columns = {"at": at} | {name: getattr(entry, name) for name in names}
     return json.dumps(columns, sort_keys=True, separators=(",", ":")) + "\n"
 
 
 def test_seals_in_batches_each_over_the_one_before(write, seal_all, now):
     ids = write(10)
     made = seal_all()
-    assert [(seal.last_id, seal.entries, seal.sealed_at) for seal in made] == [
-        (ids[3], 4, now),
-        (ids[7], 4, now),
-        (ids[9], 2, now),
-    ]
+    found = [(seal.last_id, seal.entries, seal.sealed_at) for seal in made]
+    assert found == [(ids[3], 4, now), (ids[7], 4, now), (ids[9], 2, now)]
     before = ""
     for seal, part in zip(made, (ids[:4], ids[4:8], ids[8:]), strict=True):
         lines = "".join(line(AuditEntry.objects.get(pk=pk)) for pk in part)

@@ -7,7 +7,6 @@ import pytest
 
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.conversations.models import Session, Turn
-from minara_site.kernel.conversations.selectors import get_session
 from minara_site.kernel.conversations.services import (
     MAX_MESSAGE_CHARS,
     MAX_TOOL_CALLS,
@@ -19,7 +18,7 @@ from minara_site.kernel.conversations.services import (
     start_session,
 )
 from minara_site.kernel.core.redact import REDACTED
-from minara_site.kernel.errors import Conflict, Invalid, NotFound
+from minara_site.kernel.errors import Conflict, Invalid
 from tests.kit.tables import table
 
 SECRET = "ghp_" + "a1B2" * 9
@@ -79,17 +78,11 @@ def test_a_turn_from_a_clock_that_runs_behind_does_not_age_the_session(ana, sess
 
 @pytest.mark.database
 def test_secrets_in_tool_arguments_are_redacted(ana, session, now):
-    calls = [
-        ToolCall("swap", {"token": "USDC", "headers": [{"Authorization": SECRET}], "note": f"use {SECRET}"}, ok=True)
-    ]
-    stored = record(ana, session, now, tool_calls=calls)
-    assert stored.tool_calls == [
-        {
-            "name": "swap",
-            "args": {"token": "USDC", "headers": [{"Authorization": REDACTED}], "note": f"use {REDACTED}"},
-            "ok": True,
-        }
-    ]
+    said, kept = (
+        {"token": "USDC", "headers": [{"Authorization": word}], "note": f"use {word}"} for word in (SECRET, REDACTED)
+    )
+    stored = record(ana, session, now, tool_calls=[ToolCall("swap", said, ok=True)])
+    assert stored.tool_calls == [{"name": "swap", "args": kept, "ok": True}]
     rows = [*Turn.objects.values_list("tool_calls", flat=True), *AuditEntry.objects.values_list("details", flat=True)]
     assert SECRET not in json.dumps(rows)
 
@@ -125,17 +118,6 @@ def test_an_ended_session_takes_no_more_turns(ana, session, now):
     with pytest.raises(Conflict) as refused:
         record(ana, session, now)
     assert refused.value.problem_code == "session_ended"
-    assert not Turn.objects.exists()
-
-
-def test_a_stranger_finds_no_session(ana, ben, session, now):
-    with pytest.raises(NotFound):
-        get_session(owner=ben, session_id=session.pk)
-    with pytest.raises(NotFound):
-        record_turn(owner=ben, session_id=session.pk, turn=turn(), actor="user:2", now=now)
-    with pytest.raises(NotFound):
-        end_session(owner=ben, session_id=session.pk, actor="user:2", now=now)
-    assert get_session(owner=ana, session_id=session.pk).ended_at is None
     assert not Turn.objects.exists()
 
 

@@ -19,25 +19,13 @@ from minara_site.kernel.core.assets import (
 )
 from tests.kit.tables import table
 
-GROUP_TABLE = {
-    "major_crypto": "crypto",
-    "layer_1": "crypto",
-    "layer_2": "crypto",
-    "defi_blue_chip": "crypto",
-    "crypto_alt": "crypto",
-    "meme_coin": "crypto",
-    "stablecoin": "crypto",
-    "stock": "stock",
-    "etf": "stock",
-    "index": "index",
-    "commodity": "commodity",
-    "forex": "forex",
-}
+CRYPTO = ("major_crypto", "layer_1", "layer_2", "defi_blue_chip", "crypto_alt", "meme_coin", "stablecoin")
+OTHERS = {"stock": "stock", "etf": "stock", "index": "index", "commodity": "commodity", "forex": "forex"}
 
 
 def test_has_the_groups_and_classes_of_the_standard():
     assert [group.value for group in AssetGroup] == ["crypto", "stock", "index", "commodity", "forex"]
-    assert {each.value: each.group.value for each in AssetClass} == GROUP_TABLE
+    assert {each.value: each.group.value for each in AssetClass} == dict.fromkeys(CRYPTO, "crypto") | OTHERS
     assert list(GROUPS) == list(AssetGroup)
 
 

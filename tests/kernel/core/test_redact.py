@@ -121,16 +121,9 @@ def test_redacts_what_stands_beside_a_secrets_name(value, secret):
 
 
 def test_keeps_everything_else_of_a_call():
-    args = {
-        "symbol": "ETH",
-        "size_usd": 310.5,
-        "live": True,
-        "note": None,
-        "token": "USDC",
-        "seed": 42,
-        "auth": {"user": "mei", "password": 1234, "remember": True, "otp": None},
-        "path": f"/v1?symbol=ETH&api_key={HEX_KEY}&n=1",
-    }
+    kept = {"symbol": "ETH", "size_usd": 310.5, "live": True, "note": None, "token": "USDC", "seed": 42}
+    auth = {"user": "mei", "password": 1234, "remember": True, "otp": None}
+    args = kept | {"auth": auth, "path": f"/v1?symbol=ETH&api_key={HEX_KEY}&n=1"}
     assert redact(args) == args | {
         "auth": {"user": REDACTED, "password": REDACTED, "remember": True, "otp": None},
         "path": f"/v1?symbol=ETH&api_key={REDACTED}&n=1",

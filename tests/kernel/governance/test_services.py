@@ -26,15 +26,8 @@ def set_mode(now, capability, mode, reason="a trial"):
 
 
 def shade(owner, now, subject="fact_conflict:1", verdict="supersede"):
-    record_shadow(
-        capability=JUDGE,
-        subject=subject,
-        owner_id=owner.pk,
-        decision={"verdict": verdict},
-        model="small",
-        cost_usd=Decimal("0.0004"),
-        now=now,
-    )
+    asked = {"model": "small", "cost_usd": Decimal("0.0004"), "now": now}
+    record_shadow(capability=JUDGE, subject=subject, owner_id=owner.pk, decision={"verdict": verdict}, **asked)
 
 
 def test_everything_is_on_until_somebody_says_otherwise():

@@ -33,19 +33,9 @@ def pay(
     reservation: Reservation, cost: Decimal = PROJECTED, *, now: datetime = NOON, owner_id: int | None = None
 ) -> int:
     """Settle as a reflection does."""
-    return settle(
-        reservation,
-        input_tokens=100,
-        output_tokens=20,
-        cache_read_tokens=0,
-        cache_write_tokens=0,
-        cost_usd=cost,
-        owner_id=owner_id,
-        subject="role_memory:1",
-        request_id="",
-        is_repair=False,
-        now=now,
-    )
+    tokens = {"input_tokens": 100, "output_tokens": 20, "cache_read_tokens": 0, "cache_write_tokens": 0}
+    about = {"owner_id": owner_id, "subject": "role_memory:1", "request_id": "", "is_repair": False}
+    return settle(reservation, cost_usd=cost, now=now, **tokens, **about)
 
 
 def fire(calls: int) -> dict[str, int]:
@@ -76,17 +66,9 @@ def ask_models(calls: int) -> dict[str, int]:
     asked = refused = 0
     with capture_logs() as logs:
         for _call in range(calls):
-            question = Question(
-                category=Category.LEARNING,
-                task="roles.classify",
-                tier=Tier.FAST,
-                system="You judge decisions.",
-                content="BTC rose.",
-                answer=Verdict,
-                max_tokens=100,
-            )
+            said = {"system": "You judge decisions.", "content": "BTC rose.", "answer": Verdict, "max_tokens": 100}
             try:
-                ask(question)
+                ask(Question(category=Category.LEARNING, task="roles.classify", tier=Tier.FAST, **said))
             except BudgetExceededError:
                 refused += 1
                 continue

@@ -79,11 +79,6 @@ class TestReserve:
         left = datetime(2026, 7, 1, tzinfo=UTC) - (NOON + timedelta(days=3))
         assert refused.value.retry_after_seconds == left.total_seconds()
 
-    def test_categories_have_budgets_of_their_own(self) -> None:
-        take(DAY_CAP)
-        assert fits("1.00", category=Category.AGENT)
-        assert not fits("0.01")
-
     def test_the_cap_over_all_counts_every_category(self, settings: Any) -> None:
         settings.MINARA = settings.MINARA.model_copy(update={"minara_daily_cap_usd": Decimal("1.20")})
         pay(take(Decimal("0.80")), Decimal("0.80"))
@@ -174,11 +169,6 @@ class TestSettle:
         assert spent("2026-06-12") == spent("2026-06-12", EVERY) == LARGEST
         assert not fits("0.01")
 
-    def test_adds_up_exactly(self) -> None:
-        for _call in range(30):
-            pay(take(Decimal("0.01")), Decimal("0.00333333"))
-        assert spent("2026-06-12") == spent("2026-06-12", EVERY) == Decimal("0.0999999")
-
     def test_the_inspection_query_of_the_source_runs_as_printed(self) -> None:
         now = timezone.now()
         pay(take(now=now), Decimal("0.05"), now=now)
@@ -229,12 +219,7 @@ class TestSoftThreshold:
 class TestOvershoot:
     """R-07: a call may cost more than it was thought to; then the next is refused."""
 
-    def test_of_one_worker_is_that_of_one_call(self) -> None:
-        while fits("0.10"):
-            pay(take(), 3 * PROJECTED)
-        assert spent("2026-06-12") <= DAY_CAP + 2 * PROJECTED
-
-    @table("workers", [2, 5, 10])
+    @table("workers", [1, 2, 5, 10])
     def test_is_bounded_by_the_calls_in_flight(self, workers: int) -> None:
         in_flight: list[Reservation] = []
         while fits("0.10") or in_flight:

@@ -106,24 +106,11 @@ def test_returns_the_answer_and_records_what_it_cost(models: MessagesApi, ana: A
     cost = Decimal("0.1") * 1000 + Decimal("0.5") * 100 + Decimal("0.125") * 2000 + Decimal("0.01") * 30_000
     assert answer == Answer(answer.value, "claude-haiku-5-5", answer.usage_ids, cost / 1_000_000)
     row = LlmUsage.objects.get(pk__in=answer.usage_ids)
-    assert (row.input_tokens, row.output_tokens, row.cache_write_tokens, row.cache_read_tokens) == (
-        1000,
-        100,
-        2000,
-        30_000,
-    )
-    assert (row.task, row.subject, row.owner_id, row.request_id) == (
-        "roles.stage_one",
-        "role_memory:12",
-        ana.pk,
-        "req_000001",
-    )
-    assert (row.cost_usd, row.category, row.model, row.is_repair) == (
-        answer.cost_usd,
-        "learning",
-        "claude-haiku-5-5",
-        False,
-    )
+    tokens = (row.input_tokens, row.output_tokens, row.cache_write_tokens, row.cache_read_tokens)
+    assert tokens == (1000, 100, 2000, 30_000)
+    assert (row.task, row.subject, row.owner_id) == ("roles.stage_one", "role_memory:12", ana.pk)
+    assert (row.request_id, row.cost_usd, row.is_repair) == ("req_000001", answer.cost_usd, False)
+    assert (row.category, row.model) == ("learning", "claude-haiku-5-5")
     assert not BudgetReservation.objects.exists()
 
 
@@ -385,16 +372,10 @@ def test_no_credit_is_no_matter_of_the_question(models: MessagesApi) -> None:
     assert not BudgetReservation.objects.exists()
 
 
-def test_a_connection_that_is_never_made_costs_nothing(models: MessagesApi, settings: LazySettings) -> None:
-    configure(settings, anthropic_base_url=f"http://127.0.0.1:{free_port()}", minara_model_retries=0)
-    with pytest.raises(ModelUnavailable, match="ANTHROPIC_BASE_URL"):
-        ask(question())
-    assert not BudgetReservation.objects.exists()
-
-
-@table("address", ["ftp://example.com", "http://[", "nonsense", "http://127.0.0.1:99999"])
-def test_an_address_that_is_none_costs_nothing(models: MessagesApi, settings: LazySettings, address: str) -> None:
-    configure(settings, anthropic_base_url=address, minara_model_retries=0)
+@table("address", ["", "ftp://example.com", "http://[", "http://[::1", "nonsense", "http://127.0.0.1:99999"])
+def test_an_address_that_is_none_or_where_nobody_is_costs_nothing(settings: LazySettings, address: str) -> None:
+    address = address or f"http://127.0.0.1:{free_port()}"
+    configure(settings, anthropic_base_url=address, anthropic_api_key=KEY, minara_model_retries=0)
     with pytest.raises(ModelUnavailable, match="ANTHROPIC_BASE_URL"):
         ask(question())
     assert not BudgetReservation.objects.exists()
@@ -500,13 +481,6 @@ def test_an_answer_that_takes_too_long_is_left(models: MessagesApi, settings: La
         ask(question())
     assert refusal.value.kind in {"lost: timeout", "lost: ReadTimeout"}  # else it waited until the server ended
     assert (models.calls, LlmUsage.objects.filter(is_lost=True).count()) == (1, 1)
-
-
-def test_an_address_that_is_none_was_not_sent(settings: LazySettings) -> None:
-    configure(settings, anthropic_base_url="http://[::1", anthropic_api_key=KEY)
-    with pytest.raises(ModelUnavailable) as refusal:
-        ask(question())
-    assert (refusal.value.kind, refusal.value.is_unpaid) == ("not sent: InvalidURL", True)
 
 
 def test_the_sdk_finds_nothing_in_the_environment(models: MessagesApi, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -618,10 +592,6 @@ def test_without_a_key_nothing_is_called(settings: LazySettings, url: str, words
     with pytest.raises(ModelNotConfigured, match=words):
         ask(question())
     assert words in what_is_missing()
-
-
-def test_nothing_is_missing_with_a_key(models: MessagesApi) -> None:
-    assert what_is_missing() == ""
 
 
 def test_is_not_asked_inside_a_transaction(models: MessagesApi) -> None:

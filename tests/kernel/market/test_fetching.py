@@ -32,13 +32,8 @@ def exchange():
 
 @pytest.fixture
 def configured(exchange, monkeypatch):
-    config = settings.MINARA.model_copy(
-        update={
-            "market_source": MarketSourceName.HTTP,
-            "market_base_url": exchange.url,
-            "market_symbols": ("BTC/USDT", "ETH/USDT"),
-        }
-    )
+    chosen = {"market_source": MarketSourceName.HTTP, "market_base_url": exchange.url}
+    config = settings.MINARA.model_copy(update={**chosen, "market_symbols": ("BTC/USDT", "ETH/USDT")})
     monkeypatch.setattr(settings, "MINARA", config)
     return exchange
 
@@ -128,9 +123,8 @@ def test_candles_that_the_exchange_changed_are_corrected(exchange):
 
 def test_the_job_fetches_what_the_settings_name(configured, exchange):
     assert fetch(now=T0 + 10 * HOUR) == {"symbols": 2, "new": 20, "corrected": 0}
-    assert set(AuditEntry.objects.filter(tool_call="prices_imported").values_list("actor", flat=True)) == {
-        "job:market.fetch"
-    }
+    entries = AuditEntry.objects.filter(tool_call="prices_imported")
+    assert set(entries.values_list("actor", flat=True)) == {"job:market.fetch"}
 
 
 def test_the_job_does_nothing_while_no_source_is_named():

@@ -30,6 +30,11 @@ def links_of(html, pattern):
     return re.findall(rf'href="({pattern})"', html)
 
 
+def what_is_learned():
+    rows = (list(LifecycleEvent.objects.values()), list(Methodology.objects.values()))
+    return *rows, AuditReport.objects.get().dimensions
+
+
 def states(olga):
     return {row.code: (row.is_open, row.is_present) for row in shape_findings(usual_reports()[:50], reader=olga)}
 
@@ -103,13 +108,8 @@ def test_a_report_of_another_version_is_shown_as_it_was_written(operator_page, o
     found = {"text": "drift of the model", "count": 2, "rows": ["thing:1"]}
     dimension["findings"][0] |= found
     report = make_report(dimensions={"drift": dimension}, scores={"drift": 91.25}, dimension_weights_used={"drift": 1})
-    for path in (
-        "/audit/",
-        f"/audit/{report.pk}/",
-        f"/audit/{report.pk}/old_code/",
-        "/audit/findings/",
-        "/audit/passes/",
-    ):
+    of_report = (f"/audit/{report.pk}/", f"/audit/{report.pk}/old_code/")
+    for path in ("/audit/", *of_report, "/audit/findings/", "/audit/passes/"):
         assert operator_page.get(path).status_code == 200, path
     assert "91.2" in text_of(operator_page.get(f"/audit/{report.pk}/"))
     assert "drift of the model" in text_of(operator_page.get("/audit/findings/"))
@@ -182,18 +182,13 @@ def test_an_acknowledged_finding_opens_again_when_it_gets_worse_or_comes_back(ol
 def test_findings_are_acknowledged_together_with_a_note_undone_together_and_learning_stays(ana, olga, operator_page):
     row = make_loop(ana)
     run_pass(now=NOON, requested_by="test")
-    before = (
-        list(LifecycleEvent.objects.values()),
-        list(Methodology.objects.values()),
-        AuditReport.objects.get().dimensions,
-    )
+    before = what_is_learned()
     codes = ["cases_overdue", "verdicts_oscillate"]
     asked = operator_page.post("/audit/findings/acknowledge/", {"codes": codes})
     assert asked.status_code == 422
     assert "Acknowledge 2 findings" in text_of(asked, 422)
-    given = operator_page.post(
-        "/audit/findings/acknowledge/", {"codes": codes, "note": "Seen <b>both</b>"}, follow=True
-    )
+    sent = {"codes": codes, "note": "Seen <b>both</b>"}
+    given = operator_page.post("/audit/findings/acknowledge/", sent, follow=True)
     assert "Seen &lt;b&gt;both&lt;/b&gt;" in text_of(given)
     assert "acknowledged by you" in text_of(given)
     assert set(Acknowledgement.objects.values_list("code", flat=True)) == set(codes)
@@ -203,11 +198,7 @@ def test_findings_are_acknowledged_together_with_a_note_undone_together_and_lear
         undo_acknowledgement(acknowledgement_id=Acknowledgement.objects.first().pk, actor="user:1", now=NOON)
     assert operator_page.post("/audit/findings/acknowledge/", {}).status_code == 422
     row.refresh_from_db()
-    assert before == (
-        list(LifecycleEvent.objects.values()),
-        list(Methodology.objects.values()),
-        AuditReport.objects.get().dimensions,
-    )
+    assert before == what_is_learned()
 
 
 @table("query,codes", [("?state=open&severity=high", {"cron_behind"}), ("?state=gone", {"states_churn"}), ("", None)])

@@ -32,9 +32,8 @@ def test_the_api_reads_reports_trend_and_findings(operator):
     new = make_report(findings=[{"severity": "low"}, {"code": "cron_behind", "severity": "high"}])
     latest = operator.get("/v1/audit/reports/latest").json()["data"]
     assert latest == operator.get(f"/v1/audit/reports/{new.pk}").json()["data"]
-    assert {"id", "created_at", "window_days", "composite", "band", "dimensions", "dimension_weights_used"} <= set(
-        latest
-    )
+    fields = {"id", "created_at", "window_days", "composite", "band", "dimensions", "dimension_weights_used"}
+    assert fields <= set(latest)
     assert set(latest["dimensions"]["coverage_health"]) >= {"score", "findings", "advisory_actions"}
     assert operator.get(f"/v1/audit/reports/{old.pk}").json()["data"]["band"] is None
     page = operator.get("/v1/audit/reports?limit=1").json()["data"]
@@ -45,9 +44,8 @@ def test_the_api_reads_reports_trend_and_findings(operator):
     found = operator.get("/v1/audit/findings").json()["data"]["items"]
     assert [each["code"] for each in found] == ["cron_behind", "cases_overdue"]
     assert {"code", "dimension", "severity", "text", "count", "rows"} <= set(found[0])
-    assert [each["severity"] for each in operator.get("/v1/audit/findings?severity=low").json()["data"]["items"]] == [
-        "low"
-    ]
+    narrowed = operator.get("/v1/audit/findings?severity=low").json()["data"]["items"]
+    assert [each["severity"] for each in narrowed] == ["low"]
     for wrong in ("findings?severity=urgent", "trend?days=0", "reports?limit=201"):
         assert operator.get(f"/v1/audit/{wrong}").status_code in {400, 422}, wrong
 
@@ -67,11 +65,8 @@ def test_the_command_runs_shows_draws_and_lists(ana, capsys):
     make_report(days=2, composite=12.5, band="alarm")
     make_report(days=1, composite=None, band="")
     made = json.loads(command(capsys, "run", "--window-days", "7", "--hashes", "--json"))
-    assert (made["window_days"], made["band"], len(made["table_hashes"])) == (
-        7,
-        AuditReport.objects.get(pk=made["id"]).band,
-        4,
-    )
+    stored = AuditReport.objects.get(pk=made["id"])
+    assert (made["window_days"], made["band"], len(made["table_hashes"])) == (7, stored.band, 4)
     shown = command(capsys, "show", "--latest")
     assert shown.startswith(f"Pass {made['id']}, 2026-06-12 12:00 UTC, window 7 days:")
     assert "Check the price source of these assets." in shown

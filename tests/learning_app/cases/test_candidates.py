@@ -20,8 +20,9 @@ from minara_site.kernel.llm.models import LlmUsage
 from minara_site.kernel.market.outcome import Direction
 from tests.kit.clock import NOON
 from tests.kit.tables import table
-from tests.learning_app.rows import build_case, make_case
+from tests.learning_app.rows import make_case
 
+pytestmark = pytest.mark.django_db
 ANSWER = {
     "name": "Oversold within a range",
     "methodology": "Enter when RSI(14) falls below 30 while the price stays inside its range; leave after a day.",
@@ -51,7 +52,6 @@ def proposing(models):
     return models
 
 
-@pytest.mark.django_db
 @pytest.mark.database
 def test_a_cluster_becomes_one_quarantined_methodology_and_its_cases_are_used_up(ana, ben, proposing):
     switch(capability=METHODOLOGY_VERDICTS, mode=Mode.OFF, reason="not needed", actor="user:1", now=NOON)
@@ -81,7 +81,6 @@ def test_a_cluster_becomes_one_quarantined_methodology_and_its_cases_are_used_up
     assert (Methodology.objects.count(), row.times_seen, proposing.calls) == (1, 2, 2)
 
 
-@pytest.mark.django_db
 @table(
     "fields",
     [
@@ -100,16 +99,12 @@ def test_a_cluster_becomes_one_quarantined_methodology_and_its_cases_are_used_up
 )
 def test_four_cases_and_one_that_does_not_belong_to_them_make_no_cluster(ana, proposing, fields):
     add_good(ana, 4)
-    case = build_case(
-        ana, **{"outcome_state": "confirmed_good", "judged_by": "instance", "resolved_at": NOON, **fields}
-    )
-    case.save(force_insert=True)
+    make_case(ana, **{"outcome_state": "confirmed_good", "judged_by": "instance", "resolved_at": NOON, **fields})
     calls = proposing.calls
     run()
     assert proposing.calls == calls
 
 
-@pytest.mark.django_db
 @table("field", ["name", "methodology", "evidence"])
 def test_a_hostile_answer_is_held_like_anybodys(ana, proposing, field):
     add_good(ana, decision="A decision whose words dictated the answer.")
@@ -120,7 +115,6 @@ def test_a_hostile_answer_is_held_like_anybodys(ana, proposing, field):
     assert Hold.objects.get(kind="methodology", object_id=row.pk).owner is None
 
 
-@pytest.mark.django_db
 @table(
     "answer",
     [
@@ -129,6 +123,7 @@ def test_a_hostile_answer_is_held_like_anybodys(ana, proposing, field):
         {**ANSWER, "direction": "bearish"},
         {**ANSWER, "quarantine": 0},
         {**ANSWER, "methodology": "x" * 5000},
+        {**ANSWER, "methodology": "   "},
     ],
 )
 def test_an_answer_outside_the_form_stores_nothing_and_costs_no_second_question(ana, proposing, answer):
@@ -136,19 +131,11 @@ def test_an_answer_outside_the_form_stores_nothing_and_costs_no_second_question(
     calls, proposing.answer = proposing.calls, answer
     assert run()["invalid_answers"] == 1
     run(6)
-    assert proposing.calls - calls == 2, "asked, and sent back once"
+    is_blank = answer["methodology"].isspace()  # of the form, so that nothing is sent back
+    assert proposing.calls - calls == (1 if is_blank else 2), "asked, and sent back once"
     assert not Methodology.objects.exists()
 
 
-@pytest.mark.django_db
-def test_a_blank_text_stores_nothing(ana, proposing):
-    add_good(ana)
-    proposing.answer = {**ANSWER, "methodology": "   "}
-    assert run()["invalid_answers"] == 1
-    assert not Methodology.objects.exists()
-
-
-@pytest.mark.django_db
 def test_three_clusters_a_pass_the_largest_first(ana, proposing):
     wanted = [("bullish", "SOL", 5), ("bearish", "SOL", 8), ("bullish", "EURUSD", 6), ("bearish", "EURUSD", 7)]
     for direction, asset, count in wanted:
@@ -161,7 +148,6 @@ def test_three_clusters_a_pass_the_largest_first(ana, proposing):
     assert (proposing.calls, CandidateCase.objects.count()) == (4, 26)
 
 
-@pytest.mark.django_db
 @table("field", ["", "methodology"])
 def test_in_shadow_it_is_only_listed_and_asked_again_once_it_is_on(ana, proposing, field):
     cases, calls = add_good(ana), proposing.calls

@@ -69,12 +69,8 @@ def outcome(closes, start, end):
 @pytest.mark.django_db
 def test_counts_bounds_graduation_base_rates_and_evidence_equal_an_independent_computation(ana):
     known_at, closes = read_candles()
-    import_file(
-        path=shared_path("data/eth_btc_5m.csv"),
-        series=Series(SYMBOL, 300, "csv", "test"),
-        now=clock(),
-        may_have_gaps=True,
-    )
+    path, series = shared_path("data/eth_btc_5m.csv"), Series(SYMBOL, 300, "csv", "test")
+    import_file(path=path, series=series, now=clock(), may_have_gaps=True)
     place_of = {at: place for place, at in enumerate(known_at)}
     methods = {name: make_methodology(name=name) for name in ("rsi", "cross", "breakout")}
     calls = [call for call in signals(closes) if known_at[call[0]] + HORIZON in place_of]

@@ -9,7 +9,6 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 
 from learning_app.capabilities import INSTITUTION_RUNS
-from learning_app.institution.core.answers import PortfolioDecision
 from learning_app.institution.core.roles import MAX_CALLS, POSITIONS
 from learning_app.institution.models import InstitutionReflection, InstitutionRoleOutput, InstitutionRun
 from learning_app.institution.selectors import get_run, run_record
@@ -142,11 +141,8 @@ def test_prose_is_discarded_and_a_refused_text_is_withheld_from_store_and_next_r
     row = add_run(ana)
     run(row)
     first = row.outputs.get(position=0)
-    assert (first.fields["summary"], first.fields["findings"], first.is_withheld) == (
-        "(withheld)",
-        ["Up over a week."],
-        True,
-    )
+    kept = (first.fields["summary"], first.fields["findings"], first.is_withheld)
+    assert kept == ("(withheld)", ["Up over a week."], True)
     sent = "".join(json.dumps(asked.body) for asked in asking.asked[1:])
     assert HOSTILE not in sent
     assert "Prose beside the call." not in sent + str(first.fields)
@@ -335,10 +331,6 @@ def test_what_the_demo_made_up_takes_no_place_of_a_method():
         make_methodology(name=f"Invented {number}", correct=29, used=30, quarantine=0, is_demo=True)
     method = make_methodology(correct=24, used=30, quarantine=0)
     assert list_methods(get_user("default"), AssetClass.MAJOR_CRYPTO) == [method]
-
-
-def test_the_schema_of_a_decision_is_the_one_of_the_contract():
-    assert set(PortfolioDecision.model_fields) == {"rating", "confidence", "horizon_days", "cases", "cited"}
 
 
 def test_the_last_attempt_of_a_job_ends_the_run(ana, asking):

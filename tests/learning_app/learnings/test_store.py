@@ -55,10 +55,9 @@ def test_a_learning_is_stored_once_and_repeats_count(agent):
     assert alias.json()["data"]["is_new"], "the opposite of a trigger is another one"
     listed = agent.get("/v1/learnings").json()["data"]["items"]
     assert [(row["trigger"][:10], row["success_count"]) for row in listed] == [("open short", 1), ("open long ", 2)]
-    acts = list(
-        AuditEntry.objects.filter(tool_call__startswith="learning").order_by("pk").values_list("tool_call", flat=True)
-    )
-    assert acts == ["learning_stored", "learning_repeated", "learning_stored"]
+    acts = AuditEntry.objects.filter(tool_call__startswith="learning").order_by("pk")
+    said = ["learning_stored", "learning_repeated", "learning_stored"]
+    assert list(acts.values_list("tool_call", flat=True)) == said
 
 
 def test_what_cannot_be_stored_is_refused_whole(agent):
@@ -90,15 +89,9 @@ def test_what_cannot_be_stored_is_refused_whole(agent):
 def test_guidance_alone_and_deep_arguments_are_stored_and_secrets_are_not(agent, ana):
     assert agent.post("/v1/learnings", {"name": "n", "trigger": "poly prices", "guidance": "10 rpm"}).status_code == 201
     secret = "sk-ant-api03-" + "Ab1" * 30
-    args = {
-        "a": {"b": [{"api_key": secret, "note": f"Authorization: Bearer {secret}"}]},
-        "url": f"https://x.y/?token={secret}",
-    }
-    body = {
-        "name": "n",
-        "trigger": "rotate the vault",
-        "tool_sequence": [{"tool_name": "call", "args": {**args, **deep(40)}}],
-    }
+    nested = {"b": [{"api_key": secret, "note": f"Authorization: Bearer {secret}"}]}
+    args = {"a": nested, "url": f"https://x.y/?token={secret}", **deep(40)}
+    body = {"name": "n", "trigger": "rotate the vault", "tool_sequence": [{"tool_name": "call", "args": args}]}
     assert agent.post("/v1/learnings", body).status_code == 201
     with connection.cursor() as cursor:
         cursor.execute("SELECT tool_sequence FROM learnings")
@@ -137,11 +130,8 @@ def test_guidance_is_edited_by_its_version_and_undone_on_the_page(agent, ana, pa
 
 
 @pytest.mark.database
-def test_deleting_is_soft_and_anothers_is_not_there(agent, ana, ben, page):
+def test_deleting_is_soft_and_ends_when_it_is_restored(agent, ana, page):
     uid = agent.post("/v1/learnings", BODY).json()["data"]["id"]
-    other = agent_of(ben)
-    for answer in (other.patch(f"/v1/learnings/{uid}", {"guidance": "x"}), other.delete(f"/v1/learnings/{uid}")):
-        assert_problem(answer, 404, "not_found")
     assert agent.delete(f"/v1/learnings/{uid}").json()["data"] == {"id": uid, "deleted": True}
     assert agent.get("/v1/learnings").json()["data"]["items"] == []
     assert agent.post("/v1/learnings", BODY).status_code == 201, "a deleted one repeats nothing"
@@ -199,15 +189,11 @@ def test_the_printed_queries_run_and_a_row_deleted_by_hand_is_gone(ana, agent):
     used = make_learning(ana, success_count=5, failure_count=1, last_used_at=NOON)
     best = make_learning(ana, trigger="hedge the spread on deribit", success_count=9, failure_count=2)
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT name, success_count, failure_count FROM learnings "
-            "ORDER BY success_count - failure_count DESC LIMIT 20;"
-        )
+        ranked = "ORDER BY success_count - failure_count DESC LIMIT 20;"
+        cursor.execute(f"SELECT name, success_count, failure_count FROM learnings {ranked}")
         assert [name for name, *_counts in cursor.fetchall()] == [best.name, used.name]
-        cursor.execute(
-            "SELECT name, last_used_at FROM learnings WHERE last_used_at IS NOT NULL "
-            "ORDER BY last_used_at DESC LIMIT 10;"
-        )
+        newest = "WHERE last_used_at IS NOT NULL ORDER BY last_used_at DESC LIMIT 10;"
+        cursor.execute(f"SELECT name, last_used_at FROM learnings {newest}")
         assert [name for name, _at in cursor.fetchall()] == [used.name]
         assert find_suggested(owner_id=ana.pk, message="hedge the spread", limit=3)[0].row == best
         cursor.execute(f"DELETE FROM learnings WHERE id = '{best.uid}'")

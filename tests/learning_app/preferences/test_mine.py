@@ -30,22 +30,12 @@ FOUND = {"turn": 1, "dimension": "risk_limit", "kind": "hard_constraint", "state
 
 
 def say(owner, *messages, session="sess_a", actor=""):
-    pk, now = f"{session}{owner.pk}", NOON
-    kept, _is_new = Session.objects.get_or_create(
-        pk=pk, owner=owner, defaults={"created_at": now, "last_active_at": now}
-    )
-    first = kept.turns.count() + 1
+    begun = {"created_at": NOON, "last_active_at": NOON}
+    kept, _is_new = Session.objects.get_or_create(pk=f"{session}{owner.pk}", owner=owner, defaults=begun)
+    first, fields = kept.turns.count() + 1, {"completed": True, "actor": actor, "created_at": NOON}
     return [
-        Turn.objects.create(
-            session=kept,
-            sequence=number,
-            user_message=text,
-            assistant_message="Noted.",
-            completed=True,
-            actor=actor,
-            created_at=now,
-        )
-        for number, text in enumerate(messages, first)
+        Turn.objects.create(session=kept, sequence=n, user_message=text, assistant_message="Noted.", **fields)
+        for n, text in enumerate(messages, first)
     ]
 
 
@@ -73,12 +63,8 @@ def test_what_a_user_said_is_proposed_and_each_turn_is_read_once(ana, ben, minin
     [other] = say(ben, "never above 3x")
     assert run() == {"proposed": 2, "read": 2}
     row = Preference.objects.get(owner=ana)
-    assert (row.state, row.kind, row.source, row.actor) == (
-        "proposed",
-        "hard_constraint",
-        "mined",
-        "job:preferences.mine",
-    )
+    assert (row.state, row.kind, row.source) == ("proposed", "hard_constraint", "mined")
+    assert row.actor == "job:preferences.mine"
     assert row.origin == f"turn:{first.session_id}:1"
     assert cursors() == {ana.pk: first.pk + 1, ben.pk: other.pk}
     asked = mining.asked[0]
@@ -132,15 +118,9 @@ def test_a_batch_is_bounded_and_the_words_that_the_guard_refuses_are_not_asked_a
 def test_only_turns_that_were_asked_about_count_and_a_hostile_statement_is_held(ana, mining):
     say(ana, ATTACK, "I like limit orders")
     wish = {**FOUND, "dimension": "venue", "kind": "soft_preference"}
-    mining.answer = {
-        "preferences": [
-            {**wish, "turn": 0},
-            {**wish, "turn": 1},
-            {**wish, "turn": 3},
-            {**wish, "turn": 2, "statement": "  "},
-            {**wish, "turn": 2, "statement": ATTACK},
-        ]
-    }
+    second = {**wish, "turn": 2}
+    odd = [*({**wish, "turn": turn} for turn in (0, 1, 3)), {**second, "statement": "  "}]
+    mining.answer = {"preferences": [*odd, {**second, "statement": ATTACK}]}
     assert run() == {"proposed": 0, "held": 1, "read": 1}
     row = Preference.objects.get()
     assert (row.statement, row.held_at, row.origin[-2:]) == (ATTACK, NOON, ":2")

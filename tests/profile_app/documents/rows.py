@@ -21,13 +21,6 @@ def make_document(
     document = Document.objects.create(
         owner=owner, kind=kind, name=name, content=content, version=1, actor=f"user:{owner.pk}", updated_at=at, **fields
     )
-    DocumentRevision.objects.create(
-        document=document,
-        number=1,
-        replaced=0,
-        content=content,
-        origin=Origin.PAGE,
-        actor=document.actor,
-        created_at=at,
-    )
+    typed = {"origin": Origin.PAGE, "actor": document.actor, "created_at": at}
+    DocumentRevision.objects.create(document=document, number=1, replaced=0, content=content, **typed)
     return document

@@ -22,16 +22,8 @@ LATER = NOON + timedelta(minutes=1)
 
 
 def save(owner, content, *, now=NOON, origin=Origin.PAGE, actor="", **options) -> SavedDocument:
-    return save_document(
-        owner=owner,
-        kind=WORKSPACE_FILE,
-        name=options.pop("name", "USER.md"),
-        content=content,
-        origin=origin,
-        actor=actor or f"user:{owner.pk}",
-        now=now,
-        **options,
-    )
+    options = {"name": "USER.md", "actor": actor or f"user:{owner.pk}", **options}
+    return save_document(owner=owner, kind=WORKSPACE_FILE, content=content, origin=origin, now=now, **options)
 
 
 def numbers(document):

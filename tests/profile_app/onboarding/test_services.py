@@ -242,12 +242,6 @@ def test_undo_keeps_an_answer_that_wrote_nothing(ana: Any) -> None:
     assert (stored.given, stored.draft) == ({"capital": "25k"}, {"capital": "30k"})
 
 
-def test_undo_of_the_first_one_leaves_nothing_declared(ana: Any) -> None:
-    complete(ana, **ALL)
-    assert undo_completion(principal=browser(ana), now=LATER)
-    assert get_onboarding_status(owner=ana) == {"hasCompleted": False, "tagsSet": 0, "memoriesWritten": 0}
-
-
 def test_undo_leaves_what_was_changed_since_and_says_so(ana: Any) -> None:
     complete(ana, **ALL)
     edited = find_memories(ana)[Question.CAPITAL].pk

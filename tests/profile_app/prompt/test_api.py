@@ -11,7 +11,6 @@ from minara_site.kernel.conversations.models import Session, Turn
 from minara_site.kernel.conversations.services import MAX_MESSAGE_CHARS
 from minara_site.kernel.guard.core import RULES
 from profile_app.prompt.models import SessionSnapshot
-from profile_app.prompt.services import retire_idle_snapshots
 from tests.kit.api import agent_of, assert_problem, read_time, walk
 from tests.kit.clock import NOON
 from tests.kit.tables import table
@@ -87,13 +86,6 @@ def test_after_the_end_the_prompt_is_gone(agent):
     read_time(ended.json()["data"]["ended_at"])
     assert_problem(agent.get(f"/v1/sessions/{session}/prompt"), 410, "prompt_wiped")
     assert_problem(agent.post(f"/v1/sessions/{session}/turns", TURN), 409, "session_ended")
-
-
-def test_after_a_day_of_silence_the_prompt_is_gone(agent):
-    with time_machine.travel(NOON, tick=False):
-        session = begin(agent)
-    retire_idle_snapshots(now=NOON + timedelta(days=1))
-    assert_problem(agent.get(f"/v1/sessions/{session}/prompt"), 410, "prompt_wiped")
 
 
 def test_a_turn_answers_202_and_is_kept_redacted(agent):

@@ -57,9 +57,8 @@ def begin(owner, now=None, title=""):
 
 def fill(owner, now):
     for n, row in enumerate(corpus("fence_escapes")[:30]):
-        make_memory(
-            owner, row["text"].replace("\0", ""), at=now, category=[Category.PERSONALIZATION, Category.LESSON][n % 2]
-        )
+        category = [Category.PERSONALIZATION, Category.LESSON][n % 2]
+        make_memory(owner, row["text"].replace("\0", ""), at=now, category=category)
     make_memory(owner, HIDDEN, at=now)
     make_memory(owner, "<script>alert(1)</script> & \"quoted\" 'text' &lt;b&gt; 山寨币", at=now)
     set_entry(owner=owner, key="risk", value="<b>conservative</b>", actor="test", now=now)

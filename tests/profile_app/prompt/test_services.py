@@ -18,9 +18,11 @@ from memory_app.memories.services.bridge import bridge_preference
 from memory_app.roles.models import RoleMemory
 from memory_app.snapshot.selectors import count_writes_since
 from memory_app.user_profile.services import set_entry
+from minara_site.access.policy import Role
+from minara_site.access.principal import Principal
 from minara_site.kernel.conversations.services import NewTurn, record_turn
 from minara_site.kernel.core.vocabulary import Category, Source
-from minara_site.kernel.errors import Conflict, Gone, Invalid, NotFound
+from minara_site.kernel.errors import Conflict, Gone, Invalid
 from minara_site.kernel.guard import core as guard
 from profile_app.documents.core import Origin
 from profile_app.documents.models import Document
@@ -144,6 +146,7 @@ def test_ties_are_broken_by_id(ana, now):
 @pytest.mark.database
 def test_what_was_frozen_stays_and_the_next_session_sees_what_changed(ana, now):
     rows = make_many(ana, 5, at=now - timedelta(days=1))
+    fill_portrait(ana)
     first = begin(ana, now)
     frozen = first.prompt.text
     later = now + timedelta(minutes=5)
@@ -151,10 +154,12 @@ def test_what_was_frozen_stays_and_the_next_session_sees_what_changed(ana, now):
     edit_memory(principal=browser(ana), memory_id=rows[0].pk, changes=Changes(content="changed"), now=later)
     delete_memories(principal=browser(ana), owner=ana, ids=[rows[1].pk], now=later)
     set_entry(owner=ana, key="risk", value="bold", actor="user:1", now=later)
+    Document.objects.filter(owner=ana, name="SOUL.md").update(content="You are loud.")
+    make_lesson(ana, "learned meanwhile", at=later)
     record_turn(owner=ana, session_id=first.pk, turn=NewTurn("hi", "hello"), actor="user:1", now=later)
     assert get_frozen_prompt(owner=ana, session_id=first.pk).prompt.text == frozen
     second = begin(ana, later)
-    assert second.prompt.text != frozen
+    assert all(text in second.prompt.text for text in ("You are loud.", "learned meanwhile", "risk: bold"))
     assert [snapshot.pk for snapshot in list_newest_snapshots(owner=ana, limit=9)] == [second.pk, first.pk]
     assert find_previous(second) == first
     assert find_previous(first) is None
@@ -162,19 +167,13 @@ def test_what_was_frozen_stays_and_the_next_session_sees_what_changed(ana, now):
 
 @pytest.mark.database
 def test_delete_and_restore_leave_everything_in_its_place(ana, now):
+    operator = Principal(user=ana, role=Role.OPERATOR)
     rows = [*make_many(ana, 8, at=now), *make_many(ana, 8, at=now, category=Category.LESSON)]
     before = load_prompt(owner=ana, now=now).prompt.text
     for row in rows[::3]:
-        delete_memories(principal=browser_operator(ana), owner=ana, ids=[row.pk], now=now)
-        restore_memories(principal=browser_operator(ana), owner=ana, ids=[row.pk], now=now)
+        delete_memories(principal=operator, owner=ana, ids=[row.pk], now=now)
+        restore_memories(principal=operator, owner=ana, ids=[row.pk], now=now)
     assert load_prompt(owner=ana, now=now).prompt.text == before
-
-
-def browser_operator(owner):
-    from minara_site.access.policy import Role
-    from minara_site.access.principal import Principal
-
-    return Principal(user=owner, role=Role.OPERATOR)
 
 
 def fill(ana, now):
@@ -209,17 +208,12 @@ def test_four_processes_and_their_locales_give_the_same_bytes_a_hundred_times(an
     fill(ana, now)
     expected = load_prompt(owner=ana, now=now).prompt.sha256
     name = str(connection.settings_dict["NAME"])
-    running = [
-        subprocess.Popen(
-            [sys.executable, "-c", ELSEWHERE, name, language],
-            env=os.environ
-            | {"DJANGO_SETTINGS_MODULE": "minara_site.settings"}
-            | {"PYTHONHASHSEED": seed, "LC_ALL": locale, "LANG": locale, "TZ": "Asia/Shanghai"},
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for seed, locale, language in PLACES
-    ]
+    running = []
+    for seed, locale, language in PLACES:
+        place = {"PYTHONHASHSEED": seed, "LC_ALL": locale, "LANG": locale, "TZ": "Asia/Shanghai"}
+        environment = os.environ | {"DJANGO_SETTINGS_MODULE": "minara_site.settings"} | place
+        command = [sys.executable, "-c", ELSEWHERE, name, language]
+        running.append(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True))
     assert [process.communicate()[0].split() for process in running] == [[expected] * 100] * len(PLACES)
 
 
@@ -278,34 +272,14 @@ def test_a_day_of_silence_wipes_the_prompt(ana, ben, now, idle, wiped):
     assert get_frozen_prompt(owner=ben, session_id=spoken_to.pk).prompt.text
 
 
-def test_a_stranger_finds_no_prompt(ana, ben, now):
-    snapshot = begin(ana, now)
-    with pytest.raises(NotFound):
-        get_frozen_prompt(owner=ben, session_id=snapshot.pk)
-    with pytest.raises(NotFound):
-        end_session(owner=ben, session_id=snapshot.pk, actor="user:2", now=now)
-    assert list_newest_snapshots(owner=ben, limit=9) == []
-    assert get_frozen_prompt(owner=ana, session_id=snapshot.pk).wiped_at is None
-
-
-def test_a_refused_title_leaves_nothing(ana, now):
-    with pytest.raises(Invalid):
-        begin(ana, now, title="x" * 201)
-    assert not SessionSnapshot.objects.exists()
-
-
 @pytest.mark.django_db(transaction=True)
 def test_nothing_of_a_wiped_text_is_left_in_the_database_file(ana, now):
     if connection.vendor != "sqlite":
         pytest.skip("the database is no file of ours")
     canaries = [f"canary-{n:03d}-{'zq' * (n * 7 % 300)}-end" for n in range(60)]
     for n, text in enumerate(canaries):
-        make_memory(
-            ana,
-            text,
-            at=now - timedelta(minutes=n),
-            category=Category.PREFERENCE if n % 2 else Category.PERSONALIZATION,
-        )
+        category = Category.PREFERENCE if n % 2 else Category.PERSONALIZATION
+        make_memory(ana, text, at=now - timedelta(minutes=n), category=category)
     snapshots = [begin(ana, now + timedelta(minutes=n)) for n in range(5)]
     Memory.objects.all().delete()
     assert b"canary-" in database_bytes()
@@ -370,16 +344,6 @@ def test_what_its_owner_switches_off_stands_nowhere(ana, now):
     assert rows == ["[fact] pending"]
     assert snapshot.left_out == [["hidden", 31]]
     assert load_prompt(owner=ana, now=now, tried={"include_tags": True}).prompt.text.count("## Tags") == 1
-
-
-@pytest.mark.database
-def test_what_is_edited_later_waits_for_the_next_session(ana, now):
-    fill_portrait(ana)
-    first = begin(ana, now)
-    frozen = first.prompt.text
-    Document.objects.filter(owner=ana, name="SOUL.md").update(content="You are loud.")
-    assert get_frozen_prompt(owner=ana, session_id=first.pk).prompt.text == frozen
-    assert "You are loud." in begin(ana, now).prefix
 
 
 @pytest.mark.database
@@ -459,30 +423,20 @@ class TestLessons:
             make_lesson(ana, "", at=now, **fields)
         assert load_prompt(owner=ana, now=now).prompt.lesson_ids == ()
 
-    def test_a_running_session_does_not_change(self, ana, now):
-        before = begin(ana, now)
-        make_lesson(ana, "learned meanwhile", at=now)
-        assert get_frozen_prompt(owner=ana, session_id=before.pk).prompt.text == before.prompt.text
-
 
 def make_lesson(owner, text, *, at, **fields):
     """Store a reflected decision that taught this."""
     known = {
-        "role_id": "market.spot.momentum",
-        "skill_id": "market.spot.momentum",
+        **dict.fromkeys(("role_id", "skill_id"), "market.spot.momentum"),
+        **dict.fromkeys(("outcome_at", "reflected_at", "created_at"), at),
         "inputs": {"asset": "BTC", "direction": "bullish"},
         "decision": "long BTC",
         "decided_at": at - timedelta(hours=24),
         "status": "reflected",
         "outcome": "wrong",
-        "outcome_at": at,
         "classification": "logic_error",
-        "narrative": "chased a breakout",
         "lesson": text,
-        "reflected_at": at,
         "actor": "key:test",
-        "content_hash": "0" * 64,
-        "created_at": at,
         "rules_version": guard.RULES.version,
     }
     return RoleMemory.objects.create(owner=owner, **(known | fields))

@@ -181,10 +181,7 @@ def test_another_owners_session_is_not_there_and_an_operator_leaves_a_trace(agen
     session = begin(agent)
     proven(name="good")
     path = f"/v1/sessions/{session}/suggestions"
-    assert_problem(agent_of(ben).get(path), 404)
     assert_problem(agent_of(ben).get(f"{path}?owner=ana"), 404)
-    assert_problem(agent.get("/v1/sessions/sess_unknown/suggestions"), 404)
-    assert_problem(agent_of(ana, "memory:read").get(path), 403)
     operator = agent_of(olga, "learning:read", "operator")
     assert_problem(operator.get(path), 404)
     assert operator.get(f"{path}?owner=ana&message=BTC").status_code == 200

@@ -62,10 +62,8 @@ def test_the_address_may_name_the_klines_themselves(exchange):
     ],
 )
 def test_a_bad_status_is_one_of_three_things(exchange, status, error, wait):
-    exchange.status, exchange.headers = (
-        status,
-        {"Retry-After": "7"} | ({"Content-Length": "0"} if status == 204 else {}),
-    )
+    exchange.status, exchange.headers = status, {"Retry-After": "7"}
+    exchange.headers |= {"Content-Length": "0"} if status == 204 else {}
     exchange.answer = b"" if status == 204 else None
     with pytest.raises(error) as caught:
         fetch(exchange)

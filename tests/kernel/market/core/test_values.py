@@ -53,11 +53,8 @@ def test_refuses_what_is_no_price(value, wrong):
 
 def test_a_volume_may_be_nothing_or_unknown_but_not_below_nothing():
     assert [read_volume(value) for value in ("0", "", None, "2.5")] == [0, None, None, Decimal("2.5")]
-    assert [fault(read_volume, value) for value in ("-1", "nan", "1e18")] == [
-        Fault.NEGATIVE,
-        Fault.NOT_A_NUMBER,
-        Fault.TOO_LARGE,
-    ]
+    faults = [fault(read_volume, value) for value in ("-1", "nan", "1e18")]
+    assert faults == [Fault.NEGATIVE, Fault.NOT_A_NUMBER, Fault.TOO_LARGE]
 
 
 @table(
@@ -100,12 +97,5 @@ def test_nothing_that_is_sent_breaks_the_readers(value):
 def test_reads_and_writes_intervals():
     assert [parse_interval(text) for text in ("5m", "1h", "1d", "1w", "90m")] == [300, 3600, 86400, 604800, 5400]
     assert [parse_interval(text) for text in ("", "0m", "h", "1M", "1y", "1000m", "-1h", "1 h")] == [None] * 8
-    assert [format_interval(each) for each in (60, 300, 3600, 5400, 86400, 604800, 7)] == [
-        "1m",
-        "5m",
-        "1h",
-        "90m",
-        "1d",
-        "1w",
-        "7s",
-    ]
+    written = " ".join(format_interval(each) for each in (60, 300, 3600, 5400, 86400, 604800, 7))
+    assert written == "1m 5m 1h 90m 1d 1w 7s"

@@ -31,6 +31,7 @@ HEADINGS = [
     "## Long-term memory",
     "## Daily notes",
 ]
+DOCUMENT = re.compile(r"^<user-document[^>\n]*>\n(.*?)\n</user-document>$", re.DOTALL | re.MULTILINE)
 NOTHING = Portrait({}, (), ())
 ON = dict.fromkeys(SETTINGS, True)
 
@@ -143,10 +144,8 @@ def whole(text):
 def check_stays_inside(text):
     prompt = whole(text)
     assert "".join(section_texts_of(prompt)) == prompt.text
-    documents = re.findall(r"^<user-document[^>\n]*>\n(.*?)\n</user-document>$", prompt.text, re.DOTALL | re.MULTILINE)
-    outside = re.sub(
-        r"^<user-document[^>\n]*>\n.*?\n</user-document>$", "", prompt.text, flags=re.DOTALL | re.MULTILINE
-    )
+    documents = DOCUMENT.findall(prompt.text)
+    outside = DOCUMENT.sub("", prompt.text)
     assert len(documents) in {0, 7}
     assert tags(prompt.text, "user-document") == (len(documents), len(documents))
     for name in ("personalization", "memory-context"):
