@@ -15,7 +15,7 @@ from tests.kit.tables import table
 ROOT = Path(settings.BASE_DIR)
 LOCKS = [ROOT / "requirements/base.txt", ROOT / "requirements/dev.txt"]
 REQUIREMENT = re.compile(
-    r"^([a-z0-9.-]+)(?:\[[a-z,-]+\])?==[^ ;]+(?: ; [^\\]+)?((?: \\\n    --hash=sha256:[0-9a-f]{64})+)$", re.MULTILINE
+    r"^([a-z0-9.-]+)(?:\[[a-z, -]+\])?==[^ ;]+(?: ; [^\\]+)?((?: \\\n    --hash=sha256:[0-9a-f]{64})+)$", re.MULTILINE
 )
 NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*")
 ASSETS = {
@@ -43,7 +43,7 @@ def test_every_requirement_is_one_version_with_its_hashes(path):
 
 
 def test_production_and_tests_lock_the_same_versions():
-    version = re.compile(r"^([a-z0-9-]+)(?:\[[a-z,-]+\])?(==\S+)", re.MULTILINE)
+    version = re.compile(r"^([a-z0-9-]+)(?:\[[a-z, -]+\])?(==\S+)", re.MULTILINE)
     base, dev = (set(version.findall(path.read_text())) for path in LOCKS)
     assert len(base) > 20
     assert base <= dev

@@ -8,14 +8,14 @@ from django.db.models import QuerySet, Subquery
 
 from memory_app.index.documents import newest_index_problems
 from minara_site.kernel.backup.selectors import LastBackup, load_last_backup
-from minara_site.kernel.counts import RowCount, count_rows
+from minara_site.kernel.counts import MAX_COUNTED, RowCount, count_each, count_rows
 from minara_site.kernel.db import count_waiting_migrations
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.guard.rescan import count_outdated
 from minara_site.kernel.host import Storage, Versions, read_storage, read_versions
 from minara_site.kernel.jobs.models import JobRun, RunState, WorkerSeen
-from minara_site.kernel.jobs.selectors import SEEN_WITHIN, failed_runs, get_broker_seen_at
+from minara_site.kernel.jobs.selectors import failed_runs, get_broker_seen_at, workers_seen
 from minara_site.kernel.jobs.services import OVER
 from minara_site.kernel.jobs.table import Job, load_jobs
 from minara_site.kernel.llm.endpoint import Models, read_models
@@ -86,14 +86,14 @@ def load_queue(*, now: datetime) -> Queue:
     """Return who works, and what waits."""
     waiting = JobRun.objects.filter(state=RunState.QUEUED).exclude(not_before__gt=now)
     newest_worker = WorkerSeen.objects.order_by("-seen_at").values_list("seen_at", flat=True)
+    running = JobRun.objects.filter(state=RunState.RUNNING)
+    rows = (workers_seen(now=now), waiting, running, failed_runs(now=now))
+    counts = count_each(*rows, limit=MAX_COUNTED)
     return Queue(
         broker_seen_at=get_broker_seen_at(),
-        workers=count_rows(WorkerSeen.objects.filter(seen_at__gte=now - SEEN_WITHIN)),
         seen_at=newest_worker.first(),
-        waiting=count_rows(waiting),
-        running=count_rows(JobRun.objects.filter(state=RunState.RUNNING)),
         waiting_since=waiting.order_by("created_at", "pk").values_list("created_at", flat=True).first(),
-        failed=count_rows(failed_runs(now=now)),
+        **dict(zip(("workers", "waiting", "running", "failed"), counts, strict=True)),
     )
 
 

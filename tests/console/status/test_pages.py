@@ -144,6 +144,13 @@ class TestMetrics:
             assert line in lines
         assert any(line.startswith('minara_info{version="') for line in lines)
 
+    def test_are_closed_to_sessions_and_to_other_keys(self, operator_page, olga):
+        for headers in ({}, {"Authorization": "Basic b2xnYTp4"}, {"Authorization": "Bearer nothing"}):
+            response = operator_page.get(METRICS, headers=headers)
+            assert (response.status_code, response["Content-Type"]) == (401, "application/problem+json")
+        key = create_key(user=olga, scopes=[Scope.MEMORY_READ], now=timezone.now(), actor="test").text
+        assert operator_page.get(METRICS, headers={"Authorization": f"Bearer {key}"}).status_code == 403
+
     def test_escape_what_would_end_a_label(self):
         text = written([Metric("a", "b", [Sample(1, {"job": 'x"\n\\'})]), Metric("none", "c", [])])
         assert text == '# HELP a b\n# TYPE a gauge\na{job="x\\"\\n\\\\"} 1\n'
