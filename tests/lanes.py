@@ -112,6 +112,8 @@ def start(name: str, tests: list[str], arguments: list[str], *, processes: int |
             "--failed-first",
             "-n",
             str(count),
+            "--dist",
+            "worksteal",  # the slowest files come last, and one process would be left alone with them
             "-m",
             f"({lane.marks}) and not soak",
         ]
