@@ -28,9 +28,11 @@ KEEP = f"""
     SET LOCAL lock_timeout = {MAX_WAIT_MS}; SET LOCAL synchronous_commit = off;
     WITH entry AS (
         INSERT INTO search_log (owner_id, actor, door, query, found, at) VALUES (%s, %s, %s, %s, %s, %s) RETURNING id
+    ), hits AS (
+        INSERT INTO search_log_hits (search_id, memory_id, rank)
+        SELECT entry.id, hit.id, hit.rank FROM entry, unnest(%s::bigint[]) WITH ORDINALITY AS hit (id, rank)
     )
-    INSERT INTO search_log_hits (search_id, memory_id, rank)
-    SELECT entry.id, hit.id, hit.rank FROM entry, unnest(%s::bigint[]) WITH ORDINALITY AS hit (id, rank)
+    SELECT id FROM entry
 """  # noqa: S608 - one message to PostgreSQL, and so one transaction; it is not waited for until it is on the disk
 
 log = structlog.get_logger(__name__)
@@ -78,7 +80,7 @@ def log_search_of(*, owner_id: int, actor: str, query: str, ids: Sequence[int], 
 
 
 def keep_search(entry: SearchLogEntry, ids: Sequence[int]) -> None:
-    """Write an entry with its hits. Raises DatabaseError after a short wait for a lock."""
+    """Write an entry, which gets its id, with its hits. Raises DatabaseError after a short wait for a lock."""
     alias = log_database()
     if is_sqlite(alias):
         with waits_at_most(MAX_WAIT_MS, alias), transaction.atomic(using=alias):
@@ -91,6 +93,9 @@ def keep_search(entry: SearchLogEntry, ids: Sequence[int]) -> None:
     savepoint = transaction.atomic(using=alias) if connection.in_atomic_block else nullcontext()
     with savepoint, connection.cursor() as cursor:
         cursor.execute(KEEP, values)
+        while cursor.nextset():
+            pass
+        (entry.pk,) = cursor.fetchone()
 
 
 def delete_expired_searches(*, now: datetime, slice_size: int = SLICE, claim: Claim | None = None) -> int:
