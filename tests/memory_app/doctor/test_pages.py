@@ -3,6 +3,8 @@
 import json
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from memory_app.doctor.services import choose_fixes
@@ -10,10 +12,11 @@ from memory_app.edges.models import MemoryEdge
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.jobs import queue, runner
 from minara_site.kernel.jobs.models import JobRun, WorkerSeen
-from tests.memory_app.memories.factories import make_memory
+from tests.memory_app.memories.factories import make_many, make_memory
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
+MAX_QUERIES = 22
 
 
 @pytest.fixture(autouse=True)
@@ -45,11 +48,26 @@ def test_says_what_is_wrong_and_what_to_do_or_that_nothing_is(operator_page):
     assert "Nothing was repaired yet" in page
 
 
+def test_costs_the_same_however_much_is_stored(operator_page, ana):
+    def count():
+        with CaptureQueriesContext(connection) as queries:
+            operator_page.get("/ops/doctor/")
+        return len(queries)
+
+    make_memory(ana, "Bought BTC")
+    operator_page.get("/")  # the first visit is noted
+    few = count()
+    make_many(ana, 40)
+    assert count() == few <= MAX_QUERIES
+
+
 def test_the_anonymous_report_is_a_file_of_buckets(operator_page, ana):
     make_memory(ana, "Bought BTC")
     answer = operator_page.get("/ops/doctor/anonymous.json")
     assert answer["Content-Disposition"] == 'attachment; filename="minara-doctor-anonymous.json"'
-    assert json.loads(answer.content)["anonymous"] is True
+    record = json.loads(answer.content)
+    counts = [line["count"] for section in record["sections"] for line in section["lines"] if "count" in line]
+    assert set(counts) <= {"0", "1-9", "10-99", "100-999", "1k-9k", "10k+"}
     assert "BTC" not in answer.content.decode()
 
 

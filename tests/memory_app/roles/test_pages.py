@@ -205,6 +205,15 @@ class TestList:
             address = more[1] if more else ""
         assert seen == [str(n) for n in range(120)]
 
+    def test_and_all_pages_stay_within_few_queries(self, page, operator_page, ana, ben, django_assert_max_num_queries):
+        entries = [make_wrong(ana, hours=30 + n) for n in range(20)] + [make_thesis(ana), make_thesis(ben)]
+        addresses = [path("list"), path("outcomes"), reverse("roles:list"), role(), path("one", entries[0].pk)]
+        for client in (page, operator_page):
+            client.get("/")
+            for address in (*addresses, path("judge", entries[20].pk)):
+                with django_assert_max_num_queries(12, info=address):
+                    client.get(address)
+
 
 WHY = [
     ({"hours": 2}, "Too young to be judged. It waits until 13 Jun 2026 10:00, in 22 h."),
