@@ -85,6 +85,28 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'methodologies',
+                'indexes': [
+                    models.Index(fields=['-created_at', '-number'], name='methodologies_newest'),
+                    models.Index(fields=['-confidence', '-number'], name='methodologies_by_bound'),
+                    models.Index(condition=models.Q(('held_at__isnull', True), ('quarantine', 0)), fields=['asset_class', '-confidence', '-number'], name='methodologies_graduated'),
+                    models.Index(fields=['asset_class', 'direction', '-number'], name='methodologies_alike'),
+                    models.Index(condition=models.Q(('held_at__isnull', True), ('quarantine', 1), ('reviewed_at__isnull', True)), fields=['created_at', 'number'], name='methodologies_unread'),
+                    models.Index(condition=models.Q(('held_at__isnull', True), ('quarantine', 1), models.Q(('quarantined_by', ''), _negated=True)), fields=['updated_at', 'number'], name='methodologies_kept_back'),
+                    models.Index(fields=['actor', '-created_at'], name='methodologies_of_writer'),
+                    models.Index(fields=['rules_version', 'number'], name='methodologies_rescan'),
+                    models.Index(condition=models.Q(('is_demo', True)), fields=['is_demo'], name='methodologies_demo'),
+                ],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('methodology', ''), _negated=True), name='methodology_not_empty'),
+                    models.CheckConstraint(condition=models.Q(('asset_class__in', [minara_site.kernel.core.assets.AssetClass['MAJOR_CRYPTO'], minara_site.kernel.core.assets.AssetClass['LAYER_1'], minara_site.kernel.core.assets.AssetClass['LAYER_2'], minara_site.kernel.core.assets.AssetClass['DEFI_BLUE_CHIP'], minara_site.kernel.core.assets.AssetClass['CRYPTO_ALT'], minara_site.kernel.core.assets.AssetClass['MEME_COIN'], minara_site.kernel.core.assets.AssetClass['STABLECOIN'], minara_site.kernel.core.assets.AssetClass['STOCK'], minara_site.kernel.core.assets.AssetClass['ETF'], minara_site.kernel.core.assets.AssetClass['INDEX'], minara_site.kernel.core.assets.AssetClass['COMMODITY'], minara_site.kernel.core.assets.AssetClass['FOREX']])), name='methodology_class_known'),
+                    models.CheckConstraint(condition=models.Q(('direction__in', [minara_site.kernel.market.outcome.Direction['BULLISH'], minara_site.kernel.market.outcome.Direction['BEARISH'], minara_site.kernel.market.outcome.Direction['NEUTRAL']])), name='methodology_direction_known'),
+                    models.CheckConstraint(condition=models.Q(('primary_signal__in', [learning_app.vocabulary.PrimarySignal['MOMENTUM'], learning_app.vocabulary.PrimarySignal['MEAN_REVERSION'], learning_app.vocabulary.PrimarySignal['TECHNICAL'], learning_app.vocabulary.PrimarySignal['FUNDAMENTAL'], learning_app.vocabulary.PrimarySignal['ON_CHAIN'], learning_app.vocabulary.PrimarySignal['SENTIMENT'], learning_app.vocabulary.PrimarySignal['MACRO'], learning_app.vocabulary.PrimarySignal['EVENT']])), name='methodology_signal_known'),
+                    models.CheckConstraint(condition=models.Q(('timeframe__in', [learning_app.vocabulary.Timeframe['INTRADAY'], learning_app.vocabulary.Timeframe['SHORT'], learning_app.vocabulary.Timeframe['MEDIUM'], learning_app.vocabulary.Timeframe['LONG']])), name='methodology_timeframe_known'),
+                    models.CheckConstraint(condition=models.Q(('quarantine__in', [0, 1])), name='methodology_quarantine_0_or_1'),
+                    models.CheckConstraint(condition=models.Q(('quarantined_by__in', [learning_app.vocabulary.QuarantinedBy['RULE'], learning_app.vocabulary.QuarantinedBy['OPERATOR'], learning_app.vocabulary.QuarantinedBy['SCAN'], learning_app.vocabulary.QuarantinedBy['JUDGE']]), models.Q(('quarantine', 1), ('quarantined_by', ''), _connector='OR')), name='methodology_quarantined_by_known'),
+                    models.CheckConstraint(condition=models.Q(('times_correct__lte', models.F('times_used'))), name='methodology_counts_in_order'),
+                    models.CheckConstraint(condition=models.Q(('confidence__range', (0, 1))), name='methodology_confidence_0_to_1'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -100,6 +122,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'methodology_cron_runs',
+                'indexes': [
+                    models.Index(fields=['-ended_at'], name='cron_runs_newest'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -120,6 +145,12 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'methodology_lifecycle_events',
+                'indexes': [
+                    models.Index(fields=['kind', 'at'], name='lifecycle_by_kind'),
+                ],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('kind__in', [learning_app.vocabulary.LifecycleKind['CREATED'], learning_app.vocabulary.LifecycleKind['DEDUPLICATED'], learning_app.vocabulary.LifecycleKind['GRADUATED'], learning_app.vocabulary.LifecycleKind['DEMOTED'], learning_app.vocabulary.LifecycleKind['REQUANTIZED_BY_JUDGE'], learning_app.vocabulary.LifecycleKind['QUARANTINED'], learning_app.vocabulary.LifecycleKind['RELEASED'], learning_app.vocabulary.LifecycleKind['REFLECTION_ADJUSTED'], learning_app.vocabulary.LifecycleKind['SYNTHESIS_AUTO_DEMOTE'], learning_app.vocabulary.LifecycleKind['MARKET_STRESS_FREEZE'], learning_app.vocabulary.LifecycleKind['OUTCOME_RECORDED'], learning_app.vocabulary.LifecycleKind['IMPORTED']])), name='lifecycle_kind_known'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -155,6 +186,24 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'methodology_cases',
+                'indexes': [
+                    models.Index(fields=['-decided_at', '-id'], name='cases_newest'),
+                    models.Index(condition=models.Q(('outcome_state', learning_app.vocabulary.OutcomeState['PENDING'])), fields=['window_ends_at', 'id'], name='cases_pending'),
+                    models.Index(condition=models.Q(('trade_ref', ''), _negated=True), fields=['trade_ref'], name='cases_of_trade'),
+                    models.Index(fields=['asset', '-decided_at', '-id'], name='cases_of_asset'),
+                    models.Index(fields=['actor', '-decided_at', '-id'], name='cases_of_writer'),
+                    models.Index(condition=models.Q(('resolved_at__isnull', False)), fields=['resolved_at'], name='cases_resolved'),
+                    models.Index(fields=['rules_version', 'id'], name='cases_rescan'),
+                    models.Index(condition=models.Q(('is_demo', True)), fields=['is_demo'], name='cases_demo'),
+                ],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('decision', ''), _negated=True), name='case_decision_not_empty'),
+                    models.CheckConstraint(condition=models.Q(('direction__in', [minara_site.kernel.market.outcome.Direction['BULLISH'], minara_site.kernel.market.outcome.Direction['BEARISH'], minara_site.kernel.market.outcome.Direction['NEUTRAL']])), name='case_direction_known'),
+                    models.CheckConstraint(condition=models.Q(('outcome_state__in', [learning_app.vocabulary.OutcomeState['PENDING'], learning_app.vocabulary.OutcomeState['CONFIRMED_GOOD'], learning_app.vocabulary.OutcomeState['CONFIRMED_BAD'], learning_app.vocabulary.OutcomeState['INCONCLUSIVE'], learning_app.vocabulary.OutcomeState['EXPIRED']])), name='case_outcome_known'),
+                    models.CheckConstraint(condition=models.Q(('window_ends_at__gt', models.F('decided_at'))), name='case_window_ends_later'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('outcome_state', learning_app.vocabulary.OutcomeState['PENDING']), ('resolved_at__isnull', True)), models.Q(models.Q(('outcome_state', learning_app.vocabulary.OutcomeState['PENDING']), _negated=True), ('resolved_at__isnull', False)), _connector='OR'), name='case_resolved_whole'),
+                    models.CheckConstraint(condition=models.Q(('base_rate__range', (0, 1))), name='case_base_rate_0_to_1'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -168,86 +217,10 @@ class Migration(migrations.Migration):
                 'db_table': 'court_states',
             },
         ),
-        migrations.AddIndex(
-            model_name='methodology',
-            index=models.Index(fields=['-created_at', '-number'], name='methodologies_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='methodology',
-            index=models.Index(fields=['-confidence', '-number'], name='methodologies_by_bound'),
-        ),
-        migrations.AddIndex(
-            model_name='methodology',
-            index=models.Index(condition=models.Q(('held_at__isnull', True), ('quarantine', 0)), fields=['asset_class', '-confidence', '-number'], name='methodologies_graduated'),
-        ),
-        migrations.AddIndex(
-            model_name='methodology',
-            index=models.Index(fields=['asset_class', 'direction', '-number'], name='methodologies_alike'),
-        ),
-        migrations.AddIndex(
-            model_name='methodology',
-            index=models.Index(condition=models.Q(('held_at__isnull', True), ('quarantine', 1), ('reviewed_at__isnull', True)), fields=['created_at', 'number'], name='methodologies_unread'),
-        ),
-        migrations.AddIndex(
-            model_name='methodology',
-            index=models.Index(condition=models.Q(('held_at__isnull', True), ('quarantine', 1), models.Q(('quarantined_by', ''), _negated=True)), fields=['updated_at', 'number'], name='methodologies_kept_back'),
-        ),
-        migrations.AddIndex(
-            model_name='methodology',
-            index=models.Index(fields=['actor', '-created_at'], name='methodologies_of_writer'),
-        ),
-        migrations.AddIndex(
-            model_name='methodology',
-            index=models.Index(fields=['rules_version', 'number'], name='methodologies_rescan'),
-        ),
-        migrations.AddIndex(
-            model_name='methodology',
-            index=models.Index(condition=models.Q(('is_demo', True)), fields=['is_demo'], name='methodologies_demo'),
-        ),
-        migrations.AddConstraint(
-            model_name='methodology',
-            constraint=models.CheckConstraint(condition=models.Q(('methodology', ''), _negated=True), name='methodology_not_empty'),
-        ),
-        migrations.AddConstraint(
-            model_name='methodology',
-            constraint=models.CheckConstraint(condition=models.Q(('asset_class__in', [minara_site.kernel.core.assets.AssetClass['MAJOR_CRYPTO'], minara_site.kernel.core.assets.AssetClass['LAYER_1'], minara_site.kernel.core.assets.AssetClass['LAYER_2'], minara_site.kernel.core.assets.AssetClass['DEFI_BLUE_CHIP'], minara_site.kernel.core.assets.AssetClass['CRYPTO_ALT'], minara_site.kernel.core.assets.AssetClass['MEME_COIN'], minara_site.kernel.core.assets.AssetClass['STABLECOIN'], minara_site.kernel.core.assets.AssetClass['STOCK'], minara_site.kernel.core.assets.AssetClass['ETF'], minara_site.kernel.core.assets.AssetClass['INDEX'], minara_site.kernel.core.assets.AssetClass['COMMODITY'], minara_site.kernel.core.assets.AssetClass['FOREX']])), name='methodology_class_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='methodology',
-            constraint=models.CheckConstraint(condition=models.Q(('direction__in', [minara_site.kernel.market.outcome.Direction['BULLISH'], minara_site.kernel.market.outcome.Direction['BEARISH'], minara_site.kernel.market.outcome.Direction['NEUTRAL']])), name='methodology_direction_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='methodology',
-            constraint=models.CheckConstraint(condition=models.Q(('primary_signal__in', [learning_app.vocabulary.PrimarySignal['MOMENTUM'], learning_app.vocabulary.PrimarySignal['MEAN_REVERSION'], learning_app.vocabulary.PrimarySignal['TECHNICAL'], learning_app.vocabulary.PrimarySignal['FUNDAMENTAL'], learning_app.vocabulary.PrimarySignal['ON_CHAIN'], learning_app.vocabulary.PrimarySignal['SENTIMENT'], learning_app.vocabulary.PrimarySignal['MACRO'], learning_app.vocabulary.PrimarySignal['EVENT']])), name='methodology_signal_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='methodology',
-            constraint=models.CheckConstraint(condition=models.Q(('timeframe__in', [learning_app.vocabulary.Timeframe['INTRADAY'], learning_app.vocabulary.Timeframe['SHORT'], learning_app.vocabulary.Timeframe['MEDIUM'], learning_app.vocabulary.Timeframe['LONG']])), name='methodology_timeframe_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='methodology',
-            constraint=models.CheckConstraint(condition=models.Q(('quarantine__in', [0, 1])), name='methodology_quarantine_0_or_1'),
-        ),
-        migrations.AddConstraint(
-            model_name='methodology',
-            constraint=models.CheckConstraint(condition=models.Q(('quarantined_by__in', [learning_app.vocabulary.QuarantinedBy['RULE'], learning_app.vocabulary.QuarantinedBy['OPERATOR'], learning_app.vocabulary.QuarantinedBy['SCAN'], learning_app.vocabulary.QuarantinedBy['JUDGE']]), models.Q(('quarantine', 1), ('quarantined_by', ''), _connector='OR')), name='methodology_quarantined_by_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='methodology',
-            constraint=models.CheckConstraint(condition=models.Q(('times_correct__lte', models.F('times_used'))), name='methodology_counts_in_order'),
-        ),
-        migrations.AddConstraint(
-            model_name='methodology',
-            constraint=models.CheckConstraint(condition=models.Q(('confidence__range', (0, 1))), name='methodology_confidence_0_to_1'),
-        ),
         migrations.AddField(
             model_name='casehint',
             name='methodology',
             field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='hint_rows', to='learning_app.methodology'),
-        ),
-        migrations.AddIndex(
-            model_name='cronrun',
-            index=models.Index(fields=['-ended_at'], name='cron_runs_newest'),
         ),
         migrations.AddField(
             model_name='lifecycleevent',
@@ -269,76 +242,12 @@ class Migration(migrations.Migration):
             index=models.Index(fields=['methodology', '-id'], name='lifecycle_of_methodology'),
         ),
         migrations.AddIndex(
-            model_name='lifecycleevent',
-            index=models.Index(fields=['kind', 'at'], name='lifecycle_by_kind'),
-        ),
-        migrations.AddConstraint(
-            model_name='lifecycleevent',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', [learning_app.vocabulary.LifecycleKind['CREATED'], learning_app.vocabulary.LifecycleKind['DEDUPLICATED'], learning_app.vocabulary.LifecycleKind['GRADUATED'], learning_app.vocabulary.LifecycleKind['DEMOTED'], learning_app.vocabulary.LifecycleKind['REQUANTIZED_BY_JUDGE'], learning_app.vocabulary.LifecycleKind['QUARANTINED'], learning_app.vocabulary.LifecycleKind['RELEASED'], learning_app.vocabulary.LifecycleKind['REFLECTION_ADJUSTED'], learning_app.vocabulary.LifecycleKind['SYNTHESIS_AUTO_DEMOTE'], learning_app.vocabulary.LifecycleKind['MARKET_STRESS_FREEZE'], learning_app.vocabulary.LifecycleKind['OUTCOME_RECORDED'], learning_app.vocabulary.LifecycleKind['IMPORTED']])), name='lifecycle_kind_known'),
-        ),
-        migrations.AddIndex(
             model_name='tradingcase',
             index=models.Index(fields=['owner', '-decided_at', '-id'], name='cases_owner_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='tradingcase',
-            index=models.Index(fields=['-decided_at', '-id'], name='cases_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='tradingcase',
-            index=models.Index(condition=models.Q(('outcome_state', learning_app.vocabulary.OutcomeState['PENDING'])), fields=['window_ends_at', 'id'], name='cases_pending'),
-        ),
-        migrations.AddIndex(
-            model_name='tradingcase',
-            index=models.Index(condition=models.Q(('trade_ref', ''), _negated=True), fields=['trade_ref'], name='cases_of_trade'),
-        ),
-        migrations.AddIndex(
-            model_name='tradingcase',
-            index=models.Index(fields=['asset', '-decided_at', '-id'], name='cases_of_asset'),
-        ),
-        migrations.AddIndex(
-            model_name='tradingcase',
-            index=models.Index(fields=['actor', '-decided_at', '-id'], name='cases_of_writer'),
-        ),
-        migrations.AddIndex(
-            model_name='tradingcase',
-            index=models.Index(condition=models.Q(('resolved_at__isnull', False)), fields=['resolved_at'], name='cases_resolved'),
-        ),
-        migrations.AddIndex(
-            model_name='tradingcase',
-            index=models.Index(fields=['rules_version', 'id'], name='cases_rescan'),
-        ),
-        migrations.AddIndex(
-            model_name='tradingcase',
-            index=models.Index(condition=models.Q(('is_demo', True)), fields=['is_demo'], name='cases_demo'),
-        ),
-        migrations.AddConstraint(
-            model_name='tradingcase',
-            constraint=models.CheckConstraint(condition=models.Q(('decision', ''), _negated=True), name='case_decision_not_empty'),
-        ),
-        migrations.AddConstraint(
-            model_name='tradingcase',
-            constraint=models.CheckConstraint(condition=models.Q(('direction__in', [minara_site.kernel.market.outcome.Direction['BULLISH'], minara_site.kernel.market.outcome.Direction['BEARISH'], minara_site.kernel.market.outcome.Direction['NEUTRAL']])), name='case_direction_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='tradingcase',
-            constraint=models.CheckConstraint(condition=models.Q(('outcome_state__in', [learning_app.vocabulary.OutcomeState['PENDING'], learning_app.vocabulary.OutcomeState['CONFIRMED_GOOD'], learning_app.vocabulary.OutcomeState['CONFIRMED_BAD'], learning_app.vocabulary.OutcomeState['INCONCLUSIVE'], learning_app.vocabulary.OutcomeState['EXPIRED']])), name='case_outcome_known'),
         ),
         migrations.AddConstraint(
             model_name='tradingcase',
             constraint=models.CheckConstraint(condition=models.Q(('judged_by__in', ['', 'instance', 'owner'])), name='case_judge_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='tradingcase',
-            constraint=models.CheckConstraint(condition=models.Q(('window_ends_at__gt', models.F('decided_at'))), name='case_window_ends_later'),
-        ),
-        migrations.AddConstraint(
-            model_name='tradingcase',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('outcome_state', learning_app.vocabulary.OutcomeState['PENDING']), ('resolved_at__isnull', True)), models.Q(models.Q(('outcome_state', learning_app.vocabulary.OutcomeState['PENDING']), _negated=True), ('resolved_at__isnull', False)), _connector='OR'), name='case_resolved_whole'),
-        ),
-        migrations.AddConstraint(
-            model_name='tradingcase',
-            constraint=models.CheckConstraint(condition=models.Q(('base_rate__range', (0, 1))), name='case_base_rate_0_to_1'),
         ),
         migrations.AddIndex(
             model_name='casehint',

@@ -45,6 +45,19 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'learnings',
+                'indexes': [
+                    models.Index(fields=['owner', '-created_at', '-number'], name='learnings_owner_newest'),
+                    models.Index(fields=['owner', '-updated_at'], name='learnings_owner_changed'),
+                    models.Index(fields=['owner', '-number'], name='learnings_owner_number'),
+                    models.Index(fields=['-created_at', '-number'], name='learnings_newest'),
+                    models.Index(condition=models.Q(('deleted_at__isnull', False)), fields=['deleted_at'], name='learnings_deleted'),
+                    models.Index(fields=['actor', '-created_at'], name='learnings_of_writer'),
+                    models.Index(fields=['rules_version', 'number'], name='learnings_rescan'),
+                    models.Index(condition=models.Q(('is_demo', True)), fields=['is_demo'], name='learnings_demo'),
+                ],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('trigger', ''), _negated=True), name='learning_has_trigger'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -73,6 +86,13 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'turn_learnings',
+                'indexes': [
+                    models.Index(fields=['learning', '-id'], name='turn_learnings_newest'),
+                ],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('use__in', [learning_app.vocabulary.LearningUse['STORED'], learning_app.vocabulary.LearningUse['MERGED'], learning_app.vocabulary.LearningUse['SUCCEEDED'], learning_app.vocabulary.LearningUse['FAILED'], learning_app.vocabulary.LearningUse['IGNORED']])), name='learning_use_known'),
+                    models.UniqueConstraint(fields=('turn', 'learning', 'use'), name='one_use_per_turn'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -88,53 +108,5 @@ class Migration(migrations.Migration):
                 'db_table': 'turn_reviews',
                 'constraints': [models.CheckConstraint(condition=models.Q(('outcome__in', ['', learning_app.vocabulary.ReviewOutcome['SHORT'], learning_app.vocabulary.ReviewOutcome['FAILED'], learning_app.vocabulary.ReviewOutcome['BELOW'], learning_app.vocabulary.ReviewOutcome['STORED'], learning_app.vocabulary.ReviewOutcome['MERGED'], learning_app.vocabulary.ReviewOutcome['HELD'], learning_app.vocabulary.ReviewOutcome['INVALID'], learning_app.vocabulary.ReviewOutcome['SHADOW'], learning_app.vocabulary.ReviewOutcome['NOT_ASKED']])), name='review_outcome_known'), models.CheckConstraint(condition=models.Q(('score__isnull', True), ('score__range', (0, 10)), _connector='OR'), name='review_score_0_10')],
             },
-        ),
-        migrations.AddIndex(
-            model_name='learning',
-            index=models.Index(fields=['owner', '-created_at', '-number'], name='learnings_owner_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='learning',
-            index=models.Index(fields=['owner', '-updated_at'], name='learnings_owner_changed'),
-        ),
-        migrations.AddIndex(
-            model_name='learning',
-            index=models.Index(fields=['owner', '-number'], name='learnings_owner_number'),
-        ),
-        migrations.AddIndex(
-            model_name='learning',
-            index=models.Index(fields=['-created_at', '-number'], name='learnings_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='learning',
-            index=models.Index(condition=models.Q(('deleted_at__isnull', False)), fields=['deleted_at'], name='learnings_deleted'),
-        ),
-        migrations.AddIndex(
-            model_name='learning',
-            index=models.Index(fields=['actor', '-created_at'], name='learnings_of_writer'),
-        ),
-        migrations.AddIndex(
-            model_name='learning',
-            index=models.Index(fields=['rules_version', 'number'], name='learnings_rescan'),
-        ),
-        migrations.AddIndex(
-            model_name='learning',
-            index=models.Index(condition=models.Q(('is_demo', True)), fields=['is_demo'], name='learnings_demo'),
-        ),
-        migrations.AddConstraint(
-            model_name='learning',
-            constraint=models.CheckConstraint(condition=models.Q(('trigger', ''), _negated=True), name='learning_has_trigger'),
-        ),
-        migrations.AddIndex(
-            model_name='turnlearning',
-            index=models.Index(fields=['learning', '-id'], name='turn_learnings_newest'),
-        ),
-        migrations.AddConstraint(
-            model_name='turnlearning',
-            constraint=models.CheckConstraint(condition=models.Q(('use__in', [learning_app.vocabulary.LearningUse['STORED'], learning_app.vocabulary.LearningUse['MERGED'], learning_app.vocabulary.LearningUse['SUCCEEDED'], learning_app.vocabulary.LearningUse['FAILED'], learning_app.vocabulary.LearningUse['IGNORED']])), name='learning_use_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='turnlearning',
-            constraint=models.UniqueConstraint(fields=('turn', 'learning', 'use'), name='one_use_per_turn'),
         ),
     ]

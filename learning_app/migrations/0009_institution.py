@@ -43,6 +43,19 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'institution_runs',
+                'indexes': [
+                    models.Index(fields=['owner', '-created_at', '-id'], name='institution_owner_newest'),
+                    models.Index(fields=['-created_at', '-id'], name='institution_newest'),
+                    models.Index(fields=['owner', 'ticker', '-decided_at'], name='institution_of_ticker'),
+                    models.Index(condition=models.Q(('state__in', ['queued', 'running'])), fields=['id'], name='institution_open'),
+                    models.Index(condition=models.Q(('is_demo', True)), fields=['is_demo'], name='institution_demo'),
+                ],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('state__in', [learning_app.vocabulary.InstitutionState['QUEUED'], learning_app.vocabulary.InstitutionState['RUNNING'], learning_app.vocabulary.InstitutionState['DONE'], learning_app.vocabulary.InstitutionState['FAILED'], learning_app.vocabulary.InstitutionState['CANCELLED']])), name='institution_state_known'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('decided_at__isnull', False), ('rating__in', [learning_app.vocabulary.Rating['BUY'], learning_app.vocabulary.Rating['HOLD'], learning_app.vocabulary.Rating['SELL']]), ('state', learning_app.vocabulary.InstitutionState['DONE'])), models.Q(models.Q(('state', learning_app.vocabulary.InstitutionState['DONE']), _negated=True), ('decided_at__isnull', True), ('rating', '')), _connector='OR'), name='institution_decision_whole'),
+                    models.CheckConstraint(condition=models.Q(('confidence__isnull', True), ('confidence__range', (0, 1)), _connector='OR'), name='institution_confidence_0_to_1'),
+                    models.CheckConstraint(condition=models.Q(('feeds', False), ('as_of__isnull', True), _connector='OR'), name='institution_replay_feeds_nothing'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -63,6 +76,10 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'institution_role_outputs',
+                'constraints': [
+                    models.UniqueConstraint(fields=('run', 'position'), name='one_output_per_position'),
+                    models.CheckConstraint(condition=models.Q(('phase__in', [learning_app.vocabulary.InstitutionPhase['ANALYSTS'], learning_app.vocabulary.InstitutionPhase['DEBATE'], learning_app.vocabulary.InstitutionPhase['RESEARCH'], learning_app.vocabulary.InstitutionPhase['TRADE'], learning_app.vocabulary.InstitutionPhase['RISK'], learning_app.vocabulary.InstitutionPhase['DECISION']])), name='institution_phase_known'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -85,6 +102,17 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'institution_reflections',
+                'indexes': [
+                    models.Index(fields=['run', 'due_at'], name='institution_ladder_of_run'),
+                    models.Index(condition=models.Q(('scored_at__isnull', True)), fields=['due_at', 'id'], name='institution_ladder_due'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(condition=models.Q(('window__in', ['1d', '7d', '30d', '90d', '180d', '365d'])), fields=('run', 'window'), name='one_reflection_per_window'),
+                    models.UniqueConstraint(condition=models.Q(('for_run__isnull', False)), fields=('for_run',), name='one_retrospect_per_run'),
+                    models.CheckConstraint(condition=models.Q(('window__in', [learning_app.vocabulary.LadderWindow['DAY'], learning_app.vocabulary.LadderWindow['WEEK'], learning_app.vocabulary.LadderWindow['MONTH'], learning_app.vocabulary.LadderWindow['QUARTER'], learning_app.vocabulary.LadderWindow['HALF_YEAR'], learning_app.vocabulary.LadderWindow['YEAR'], learning_app.vocabulary.LadderWindow['LAZY'], learning_app.vocabulary.LadderWindow['MANUAL']])), name='institution_window_known'),
+                    models.CheckConstraint(condition=models.Q(('outcome_state__in', [learning_app.vocabulary.OutcomeState['PENDING'], learning_app.vocabulary.OutcomeState['CONFIRMED_GOOD'], learning_app.vocabulary.OutcomeState['CONFIRMED_BAD'], learning_app.vocabulary.OutcomeState['INCONCLUSIVE'], learning_app.vocabulary.OutcomeState['EXPIRED']])), name='institution_outcome_known'),
+                    models.CheckConstraint(condition=models.Q(('window__in', [learning_app.vocabulary.LadderWindow['LAZY'], learning_app.vocabulary.LadderWindow['MANUAL']]), models.Q(('outcome_state', learning_app.vocabulary.OutcomeState['PENDING']), ('scored_at__isnull', True)), models.Q(models.Q(('outcome_state', learning_app.vocabulary.OutcomeState['PENDING']), _negated=True), ('scored_at__isnull', False)), _connector='OR'), name='institution_scored_whole'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -102,77 +130,5 @@ class Migration(migrations.Migration):
                 'db_table': 'institution_outcomes',
                 'constraints': [models.UniqueConstraint(fields=('methodology', 'ticker', 'window', 'day'), name='one_institution_outcome_a_day')],
             },
-        ),
-        migrations.AddIndex(
-            model_name='institutionrun',
-            index=models.Index(fields=['owner', '-created_at', '-id'], name='institution_owner_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='institutionrun',
-            index=models.Index(fields=['-created_at', '-id'], name='institution_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='institutionrun',
-            index=models.Index(fields=['owner', 'ticker', '-decided_at'], name='institution_of_ticker'),
-        ),
-        migrations.AddIndex(
-            model_name='institutionrun',
-            index=models.Index(condition=models.Q(('state__in', ['queued', 'running'])), fields=['id'], name='institution_open'),
-        ),
-        migrations.AddIndex(
-            model_name='institutionrun',
-            index=models.Index(condition=models.Q(('is_demo', True)), fields=['is_demo'], name='institution_demo'),
-        ),
-        migrations.AddConstraint(
-            model_name='institutionrun',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', [learning_app.vocabulary.InstitutionState['QUEUED'], learning_app.vocabulary.InstitutionState['RUNNING'], learning_app.vocabulary.InstitutionState['DONE'], learning_app.vocabulary.InstitutionState['FAILED'], learning_app.vocabulary.InstitutionState['CANCELLED']])), name='institution_state_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='institutionrun',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('decided_at__isnull', False), ('rating__in', [learning_app.vocabulary.Rating['BUY'], learning_app.vocabulary.Rating['HOLD'], learning_app.vocabulary.Rating['SELL']]), ('state', learning_app.vocabulary.InstitutionState['DONE'])), models.Q(models.Q(('state', learning_app.vocabulary.InstitutionState['DONE']), _negated=True), ('decided_at__isnull', True), ('rating', '')), _connector='OR'), name='institution_decision_whole'),
-        ),
-        migrations.AddConstraint(
-            model_name='institutionrun',
-            constraint=models.CheckConstraint(condition=models.Q(('confidence__isnull', True), ('confidence__range', (0, 1)), _connector='OR'), name='institution_confidence_0_to_1'),
-        ),
-        migrations.AddConstraint(
-            model_name='institutionrun',
-            constraint=models.CheckConstraint(condition=models.Q(('feeds', False), ('as_of__isnull', True), _connector='OR'), name='institution_replay_feeds_nothing'),
-        ),
-        migrations.AddConstraint(
-            model_name='institutionroleoutput',
-            constraint=models.UniqueConstraint(fields=('run', 'position'), name='one_output_per_position'),
-        ),
-        migrations.AddConstraint(
-            model_name='institutionroleoutput',
-            constraint=models.CheckConstraint(condition=models.Q(('phase__in', [learning_app.vocabulary.InstitutionPhase['ANALYSTS'], learning_app.vocabulary.InstitutionPhase['DEBATE'], learning_app.vocabulary.InstitutionPhase['RESEARCH'], learning_app.vocabulary.InstitutionPhase['TRADE'], learning_app.vocabulary.InstitutionPhase['RISK'], learning_app.vocabulary.InstitutionPhase['DECISION']])), name='institution_phase_known'),
-        ),
-        migrations.AddIndex(
-            model_name='institutionreflection',
-            index=models.Index(fields=['run', 'due_at'], name='institution_ladder_of_run'),
-        ),
-        migrations.AddIndex(
-            model_name='institutionreflection',
-            index=models.Index(condition=models.Q(('scored_at__isnull', True)), fields=['due_at', 'id'], name='institution_ladder_due'),
-        ),
-        migrations.AddConstraint(
-            model_name='institutionreflection',
-            constraint=models.UniqueConstraint(condition=models.Q(('window__in', ['1d', '7d', '30d', '90d', '180d', '365d'])), fields=('run', 'window'), name='one_reflection_per_window'),
-        ),
-        migrations.AddConstraint(
-            model_name='institutionreflection',
-            constraint=models.UniqueConstraint(condition=models.Q(('for_run__isnull', False)), fields=('for_run',), name='one_retrospect_per_run'),
-        ),
-        migrations.AddConstraint(
-            model_name='institutionreflection',
-            constraint=models.CheckConstraint(condition=models.Q(('window__in', [learning_app.vocabulary.LadderWindow['DAY'], learning_app.vocabulary.LadderWindow['WEEK'], learning_app.vocabulary.LadderWindow['MONTH'], learning_app.vocabulary.LadderWindow['QUARTER'], learning_app.vocabulary.LadderWindow['HALF_YEAR'], learning_app.vocabulary.LadderWindow['YEAR'], learning_app.vocabulary.LadderWindow['LAZY'], learning_app.vocabulary.LadderWindow['MANUAL']])), name='institution_window_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='institutionreflection',
-            constraint=models.CheckConstraint(condition=models.Q(('outcome_state__in', [learning_app.vocabulary.OutcomeState['PENDING'], learning_app.vocabulary.OutcomeState['CONFIRMED_GOOD'], learning_app.vocabulary.OutcomeState['CONFIRMED_BAD'], learning_app.vocabulary.OutcomeState['INCONCLUSIVE'], learning_app.vocabulary.OutcomeState['EXPIRED']])), name='institution_outcome_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='institutionreflection',
-            constraint=models.CheckConstraint(condition=models.Q(('window__in', [learning_app.vocabulary.LadderWindow['LAZY'], learning_app.vocabulary.LadderWindow['MANUAL']]), models.Q(('outcome_state', learning_app.vocabulary.OutcomeState['PENDING']), ('scored_at__isnull', True)), models.Q(models.Q(('outcome_state', learning_app.vocabulary.OutcomeState['PENDING']), _negated=True), ('scored_at__isnull', False)), _connector='OR'), name='institution_scored_whole'),
         ),
     ]

@@ -39,6 +39,24 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'memories',
+                'indexes': [
+                    models.Index(condition=models.Q(('deleted_at__isnull', True)), fields=['owner', '-updated_at', '-id'], name='memories_owner_newest'),
+                    models.Index(condition=models.Q(('deleted_at__isnull', True)), fields=['-updated_at', '-id'], name='memories_newest'),
+                    models.Index(condition=models.Q(('deleted_at__isnull', True)), fields=['owner', 'category', '-updated_at', '-id'], name='memories_owner_category'),
+                    models.Index(condition=models.Q(('deleted_at__isnull', True)), fields=['owner', 'source', '-updated_at', '-id'], name='memories_owner_source'),
+                    models.Index(condition=models.Q(('deleted_at__isnull', False)), fields=['owner', '-deleted_at', '-id'], name='memories_owner_trash'),
+                    models.Index(condition=models.Q(('deleted_at__isnull', False)), fields=['deleted_at', 'id'], name='memories_expiry'),
+                    models.Index(fields=['owner', 'content_hash'], name='memories_owner_hash'),
+                    models.Index(condition=models.Q(('batch__isnull', False)), fields=['batch'], name='memories_batch'),
+                    models.Index(condition=models.Q(('is_demo', True)), fields=['is_demo'], name='memories_demo'),
+                ],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('category__in', [minara_site.kernel.core.vocabulary.Category['PREFERENCE'], minara_site.kernel.core.vocabulary.Category['OBSERVATION'], minara_site.kernel.core.vocabulary.Category['TRADE_OUTCOME'], minara_site.kernel.core.vocabulary.Category['LESSON'], minara_site.kernel.core.vocabulary.Category['PERSONALIZATION'], minara_site.kernel.core.vocabulary.Category['ALERT'], minara_site.kernel.core.vocabulary.Category['REFERENCE'], minara_site.kernel.core.vocabulary.Category['FACT']])), name='memory_category_known'),
+                    models.CheckConstraint(condition=models.Q(('source__isnull', True), ('source__in', [minara_site.kernel.core.vocabulary.Source['USER_MANUAL'], minara_site.kernel.core.vocabulary.Source['USER_EXPLICIT'], minara_site.kernel.core.vocabulary.Source['LEARNED_PREFERENCE'], minara_site.kernel.core.vocabulary.Source['INFERRED'], minara_site.kernel.core.vocabulary.Source['CHAT_EXTRACTED'], minara_site.kernel.core.vocabulary.Source['AGENT_RECORDED']]), _connector='OR'), name='memory_source_known'),
+                    models.CheckConstraint(condition=models.Q(('fact_state__isnull', True), ('fact_state__in', [memory_app.memories.core.FactState['PENDING'], memory_app.memories.core.FactState['SETTLED'], memory_app.memories.core.FactState['RETIRED']]), _connector='OR'), name='memory_fact_state_known'),
+                    models.CheckConstraint(condition=models.Q(('content', ''), _negated=True), name='memory_content_not_empty'),
+                    models.CheckConstraint(condition=models.Q(('actor', ''), _negated=True), name='memory_actor_known'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -56,6 +74,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'memory_revisions',
+                'constraints': [
+                    models.UniqueConstraint(fields=('memory', 'version'), name='one_revision_per_version'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -71,6 +92,13 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'search_document',
+                'indexes': [
+                    models.Index(fields=['owner', 'kind'], name='search_document_owner'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('kind', 'object_id'), name='one_search_document'),
+                    models.CheckConstraint(condition=models.Q(('kind__in', [memory_app.index.core.document.Kind['MEMORY']])), name='search_document_kind_known'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -84,86 +112,10 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'user_profile',
+                'constraints': [
+                    models.UniqueConstraint(fields=('owner', 'key'), name='one_user_profile_entry_per_key'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('key', ''), _negated=True), models.Q(('value', ''), _negated=True)), name='user_profile_entry_not_empty'),
+                ],
             },
-        ),
-        migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(condition=models.Q(('deleted_at__isnull', True)), fields=['owner', '-updated_at', '-id'], name='memories_owner_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(condition=models.Q(('deleted_at__isnull', True)), fields=['-updated_at', '-id'], name='memories_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(condition=models.Q(('deleted_at__isnull', True)), fields=['owner', 'category', '-updated_at', '-id'], name='memories_owner_category'),
-        ),
-        migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(condition=models.Q(('deleted_at__isnull', True)), fields=['owner', 'source', '-updated_at', '-id'], name='memories_owner_source'),
-        ),
-        migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(condition=models.Q(('deleted_at__isnull', False)), fields=['owner', '-deleted_at', '-id'], name='memories_owner_trash'),
-        ),
-        migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(condition=models.Q(('deleted_at__isnull', False)), fields=['deleted_at', 'id'], name='memories_expiry'),
-        ),
-        migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(fields=['owner', 'content_hash'], name='memories_owner_hash'),
-        ),
-        migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(condition=models.Q(('batch__isnull', False)), fields=['batch'], name='memories_batch'),
-        ),
-        migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(condition=models.Q(('is_demo', True)), fields=['is_demo'], name='memories_demo'),
-        ),
-        migrations.AddConstraint(
-            model_name='memory',
-            constraint=models.CheckConstraint(condition=models.Q(('category__in', [minara_site.kernel.core.vocabulary.Category['PREFERENCE'], minara_site.kernel.core.vocabulary.Category['OBSERVATION'], minara_site.kernel.core.vocabulary.Category['TRADE_OUTCOME'], minara_site.kernel.core.vocabulary.Category['LESSON'], minara_site.kernel.core.vocabulary.Category['PERSONALIZATION'], minara_site.kernel.core.vocabulary.Category['ALERT'], minara_site.kernel.core.vocabulary.Category['REFERENCE'], minara_site.kernel.core.vocabulary.Category['FACT']])), name='memory_category_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='memory',
-            constraint=models.CheckConstraint(condition=models.Q(('source__isnull', True), ('source__in', [minara_site.kernel.core.vocabulary.Source['USER_MANUAL'], minara_site.kernel.core.vocabulary.Source['USER_EXPLICIT'], minara_site.kernel.core.vocabulary.Source['LEARNED_PREFERENCE'], minara_site.kernel.core.vocabulary.Source['INFERRED'], minara_site.kernel.core.vocabulary.Source['CHAT_EXTRACTED'], minara_site.kernel.core.vocabulary.Source['AGENT_RECORDED']]), _connector='OR'), name='memory_source_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='memory',
-            constraint=models.CheckConstraint(condition=models.Q(('fact_state__isnull', True), ('fact_state__in', [memory_app.memories.core.FactState['PENDING'], memory_app.memories.core.FactState['SETTLED'], memory_app.memories.core.FactState['RETIRED']]), _connector='OR'), name='memory_fact_state_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='memory',
-            constraint=models.CheckConstraint(condition=models.Q(('content', ''), _negated=True), name='memory_content_not_empty'),
-        ),
-        migrations.AddConstraint(
-            model_name='memory',
-            constraint=models.CheckConstraint(condition=models.Q(('actor', ''), _negated=True), name='memory_actor_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='memoryrevision',
-            constraint=models.UniqueConstraint(fields=('memory', 'version'), name='one_revision_per_version'),
-        ),
-        migrations.AddIndex(
-            model_name='searchdocument',
-            index=models.Index(fields=['owner', 'kind'], name='search_document_owner'),
-        ),
-        migrations.AddConstraint(
-            model_name='searchdocument',
-            constraint=models.UniqueConstraint(fields=('kind', 'object_id'), name='one_search_document'),
-        ),
-        migrations.AddConstraint(
-            model_name='searchdocument',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', [memory_app.index.core.document.Kind['MEMORY']])), name='search_document_kind_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='userprofileentry',
-            constraint=models.UniqueConstraint(fields=('owner', 'key'), name='one_user_profile_entry_per_key'),
-        ),
-        migrations.AddConstraint(
-            model_name='userprofileentry',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('key', ''), _negated=True), models.Q(('value', ''), _negated=True)), name='user_profile_entry_not_empty'),
         ),
     ]

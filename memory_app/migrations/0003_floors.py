@@ -37,6 +37,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'user_profile_revisions',
+                'indexes': [
+                    models.Index(fields=['replaced_by', '-replaced_at'], name='user_profile_changed_by'),
+                ],
             },
         ),
         migrations.RemoveConstraint(
@@ -134,10 +137,6 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='userprofilerevision',
             index=models.Index(fields=['owner', 'key', '-replaced_at', '-id'], name='user_profile_history'),
-        ),
-        migrations.AddIndex(
-            model_name='userprofilerevision',
-            index=models.Index(fields=['replaced_by', '-replaced_at'], name='user_profile_changed_by'),
         ),
         migrations.RunPython(migrations.RunPython.noop, keep_held_texts_unread),
     ]

@@ -30,6 +30,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'write_rollbacks',
+                'indexes': [
+                    models.Index(fields=['-at', '-id'], name='write_rollbacks_newest'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -48,6 +51,10 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'write_rollback_memories',
+                'constraints': [
+                    models.UniqueConstraint(fields=('rollback', 'memory'), name='one_step_per_memory_and_rollback'),
+                    models.CheckConstraint(condition=models.Q(('done__in', ['created', 'edited', 'deleted', 'restored'])), name='rolled_back_memory_done_known'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -62,17 +69,5 @@ class Migration(migrations.Migration):
             options={
                 'db_table': 'write_rollback_entries',
             },
-        ),
-        migrations.AddIndex(
-            model_name='writerollback',
-            index=models.Index(fields=['-at', '-id'], name='write_rollbacks_newest'),
-        ),
-        migrations.AddConstraint(
-            model_name='rolledbackmemory',
-            constraint=models.UniqueConstraint(fields=('rollback', 'memory'), name='one_step_per_memory_and_rollback'),
-        ),
-        migrations.AddConstraint(
-            model_name='rolledbackmemory',
-            constraint=models.CheckConstraint(condition=models.Q(('done__in', ['created', 'edited', 'deleted', 'restored'])), name='rolled_back_memory_done_known'),
         ),
     ]

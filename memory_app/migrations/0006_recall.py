@@ -45,6 +45,13 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'bundle_transfers',
+                'indexes': [
+                    models.Index(condition=models.Q(('file_name', ''), _negated=True), fields=['expires_at'], name='bundle_transfers_expiry'),
+                ],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('direction__in', [memory_app.bundle.models.Direction['EXPORT'], memory_app.bundle.models.Direction['IMPORT']])), name='bundle_transfer_direction_known'),
+                    models.CheckConstraint(condition=models.Q(('state__in', [memory_app.bundle.models.TransferState['WAITING'], memory_app.bundle.models.TransferState['SHOWN'], memory_app.bundle.models.TransferState['REFUSED'], memory_app.bundle.models.TransferState['APPLYING'], memory_app.bundle.models.TransferState['DONE'], memory_app.bundle.models.TransferState['FAILED'], memory_app.bundle.models.TransferState['EXPIRED']])), name='bundle_transfer_state_known'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -72,6 +79,14 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'memory_consolidation_events',
+                'indexes': [
+                    models.Index(fields=['fact_id'], name='consolidation_events_fact'),
+                    models.Index(condition=models.Q(('other_id__isnull', False)), fields=['other_id'], name='consolidation_events_other'),
+                ],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('kind__in', [memory_app.facts.core.EventKind['SETTLED'], memory_app.facts.core.EventKind['DEDUPLICATED'], memory_app.facts.core.EventKind['CONFLICT_FOUND'], memory_app.facts.core.EventKind['SUPERSEDED'], memory_app.facts.core.EventKind['KEPT_BOTH'], memory_app.facts.core.EventKind['UNRETIRED'], memory_app.facts.core.EventKind['REOPENED'], memory_app.facts.core.EventKind['REFUSED']])), name='consolidation_event_kind_known'),
+                    models.CheckConstraint(condition=models.Q(('decider__in', [memory_app.facts.core.Decider['RULE'], memory_app.facts.core.Decider['MODEL'], memory_app.facts.core.Decider['PERSON']])), name='consolidation_event_decider_known'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -85,6 +100,10 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'fact_conflicts',
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('state__in', [memory_app.facts.core.ConflictState['OPEN'], memory_app.facts.core.ConflictState['RESOLVED'], memory_app.facts.core.ConflictState['DISMISSED']])), name='fact_conflict_state_known'),
+                    models.CheckConstraint(condition=models.Q(('similarity__gte', 0), ('similarity__lte', 1)), name='fact_conflict_similarity'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -101,6 +120,12 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'memory_edges',
+                'constraints': [
+                    models.UniqueConstraint(fields=('src_table', 'src_id', 'dst_entity_kind', 'dst_entity_key', 'edge_type'), name='one_memory_edge'),
+                    models.CheckConstraint(condition=models.Q(('src_table__in', [memory_app.edges.core.SourceTable['MEMORIES']])), name='memory_edge_table_known'),
+                    models.CheckConstraint(condition=models.Q(('dst_entity_kind__in', [memory_app.edges.core.NodeKind['TICKER'], memory_app.edges.core.NodeKind['CHAIN'], memory_app.edges.core.NodeKind['ADDRESS'], memory_app.edges.core.NodeKind['PAIR'], memory_app.edges.core.NodeKind['SCENARIO']])), name='memory_edge_kind_known'),
+                    models.CheckConstraint(condition=models.Q(('edge_type__in', [memory_app.edges.core.EdgeType['HOLDS'], memory_app.edges.core.EdgeType['EXITED'], memory_app.edges.core.EdgeType['TRADED'], memory_app.edges.core.EdgeType['WATCHED'], memory_app.edges.core.EdgeType['BELONGS_TO_SCENARIO'], memory_app.edges.core.EdgeType['CO_OCCURS_WITH'], memory_app.edges.core.EdgeType['MENTIONS']])), name='memory_edge_type_known'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -117,6 +142,11 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'memory_vectors',
+                'constraints': [
+                    models.UniqueConstraint(fields=('kind', 'object_id'), name='one_memory_vector'),
+                    models.CheckConstraint(condition=models.Q(('kind__in', [memory_app.index.core.document.Kind['MEMORY']])), name='memory_vector_kind_known'),
+                    models.CheckConstraint(condition=models.Q(('dimensions__gt', 0)), name='memory_vector_has_dimensions'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -132,6 +162,10 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'search_log',
+                'indexes': [
+                    models.Index(fields=['owner_id', '-at', '-id'], name='search_log_newest'),
+                    models.Index(fields=['at'], name='search_log_expiry'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -154,6 +188,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'snapshot_memories',
+                'indexes': [
+                    models.Index(fields=['memory_id', '-frozen_at'], name='snapshot_memories_newest'),
+                ],
             },
         ),
         migrations.RemoveIndex(
@@ -280,14 +317,6 @@ class Migration(migrations.Migration):
             name='owner',
             field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL),
         ),
-        migrations.AddIndex(
-            model_name='searchlogentry',
-            index=models.Index(fields=['owner_id', '-at', '-id'], name='search_log_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='searchlogentry',
-            index=models.Index(fields=['at'], name='search_log_expiry'),
-        ),
         migrations.AddField(
             model_name='searchloghit',
             name='search',
@@ -303,36 +332,8 @@ class Migration(migrations.Migration):
             index=models.Index(fields=['owner', '-created_at', '-id'], name='bundle_transfers_newest'),
         ),
         migrations.AddIndex(
-            model_name='bundletransfer',
-            index=models.Index(condition=models.Q(('file_name', ''), _negated=True), fields=['expires_at'], name='bundle_transfers_expiry'),
-        ),
-        migrations.AddConstraint(
-            model_name='bundletransfer',
-            constraint=models.CheckConstraint(condition=models.Q(('direction__in', [memory_app.bundle.models.Direction['EXPORT'], memory_app.bundle.models.Direction['IMPORT']])), name='bundle_transfer_direction_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='bundletransfer',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', [memory_app.bundle.models.TransferState['WAITING'], memory_app.bundle.models.TransferState['SHOWN'], memory_app.bundle.models.TransferState['REFUSED'], memory_app.bundle.models.TransferState['APPLYING'], memory_app.bundle.models.TransferState['DONE'], memory_app.bundle.models.TransferState['FAILED'], memory_app.bundle.models.TransferState['EXPIRED']])), name='bundle_transfer_state_known'),
-        ),
-        migrations.AddIndex(
             model_name='consolidationevent',
             index=models.Index(fields=['owner', '-at', '-id'], name='consolidation_events_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='consolidationevent',
-            index=models.Index(fields=['fact_id'], name='consolidation_events_fact'),
-        ),
-        migrations.AddIndex(
-            model_name='consolidationevent',
-            index=models.Index(condition=models.Q(('other_id__isnull', False)), fields=['other_id'], name='consolidation_events_other'),
-        ),
-        migrations.AddConstraint(
-            model_name='consolidationevent',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', [memory_app.facts.core.EventKind['SETTLED'], memory_app.facts.core.EventKind['DEDUPLICATED'], memory_app.facts.core.EventKind['CONFLICT_FOUND'], memory_app.facts.core.EventKind['SUPERSEDED'], memory_app.facts.core.EventKind['KEPT_BOTH'], memory_app.facts.core.EventKind['UNRETIRED'], memory_app.facts.core.EventKind['REOPENED'], memory_app.facts.core.EventKind['REFUSED']])), name='consolidation_event_kind_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='consolidationevent',
-            constraint=models.CheckConstraint(condition=models.Q(('decider__in', [memory_app.facts.core.Decider['RULE'], memory_app.facts.core.Decider['MODEL'], memory_app.facts.core.Decider['PERSON']])), name='consolidation_event_decider_known'),
         ),
         migrations.AddIndex(
             model_name='factconflict',
@@ -346,57 +347,17 @@ class Migration(migrations.Migration):
             model_name='factconflict',
             constraint=models.CheckConstraint(condition=models.Q(('older', models.F('newer')), _negated=True), name='fact_conflict_of_two'),
         ),
-        migrations.AddConstraint(
-            model_name='factconflict',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', [memory_app.facts.core.ConflictState['OPEN'], memory_app.facts.core.ConflictState['RESOLVED'], memory_app.facts.core.ConflictState['DISMISSED']])), name='fact_conflict_state_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='factconflict',
-            constraint=models.CheckConstraint(condition=models.Q(('similarity__gte', 0), ('similarity__lte', 1)), name='fact_conflict_similarity'),
-        ),
         migrations.AddIndex(
             model_name='memoryedge',
             index=models.Index(fields=['owner', 'dst_entity_kind', 'dst_entity_key', 'edge_type', '-src_id'], name='memory_edges_neighbourhood'),
-        ),
-        migrations.AddConstraint(
-            model_name='memoryedge',
-            constraint=models.UniqueConstraint(fields=('src_table', 'src_id', 'dst_entity_kind', 'dst_entity_key', 'edge_type'), name='one_memory_edge'),
-        ),
-        migrations.AddConstraint(
-            model_name='memoryedge',
-            constraint=models.CheckConstraint(condition=models.Q(('src_table__in', [memory_app.edges.core.SourceTable['MEMORIES']])), name='memory_edge_table_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='memoryedge',
-            constraint=models.CheckConstraint(condition=models.Q(('dst_entity_kind__in', [memory_app.edges.core.NodeKind['TICKER'], memory_app.edges.core.NodeKind['CHAIN'], memory_app.edges.core.NodeKind['ADDRESS'], memory_app.edges.core.NodeKind['PAIR'], memory_app.edges.core.NodeKind['SCENARIO']])), name='memory_edge_kind_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='memoryedge',
-            constraint=models.CheckConstraint(condition=models.Q(('edge_type__in', [memory_app.edges.core.EdgeType['HOLDS'], memory_app.edges.core.EdgeType['EXITED'], memory_app.edges.core.EdgeType['TRADED'], memory_app.edges.core.EdgeType['WATCHED'], memory_app.edges.core.EdgeType['BELONGS_TO_SCENARIO'], memory_app.edges.core.EdgeType['CO_OCCURS_WITH'], memory_app.edges.core.EdgeType['MENTIONS']])), name='memory_edge_type_known'),
         ),
         migrations.AddIndex(
             model_name='memoryvector',
             index=models.Index(fields=['owner', 'model', 'kind'], name='memory_vectors_owner'),
         ),
-        migrations.AddConstraint(
-            model_name='memoryvector',
-            constraint=models.UniqueConstraint(fields=('kind', 'object_id'), name='one_memory_vector'),
-        ),
-        migrations.AddConstraint(
-            model_name='memoryvector',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', [memory_app.index.core.document.Kind['MEMORY']])), name='memory_vector_kind_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='memoryvector',
-            constraint=models.CheckConstraint(condition=models.Q(('dimensions__gt', 0)), name='memory_vector_has_dimensions'),
-        ),
         migrations.AddIndex(
             model_name='searchloghit',
             index=models.Index(fields=['memory_id', '-search'], name='search_log_hits_memory'),
-        ),
-        migrations.AddIndex(
-            model_name='snapshotmemory',
-            index=models.Index(fields=['memory_id', '-frozen_at'], name='snapshot_memories_newest'),
         ),
         migrations.AddConstraint(
             model_name='snapshotmemory',

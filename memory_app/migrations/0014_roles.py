@@ -36,6 +36,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'fact_verdicts',
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('kind__in', (memory_app.facts.core.decision.DecisionKind['SUPERSEDE'], memory_app.facts.core.decision.DecisionKind['KEEP_OLDER'], memory_app.facts.core.decision.DecisionKind['KEEP_BOTH'], 'unsure'))), name='fact_verdict_kind_known'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -83,6 +86,26 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'role_memory',
+                'indexes': [
+                    models.Index(fields=['-decided_at', '-id'], name='role_memory_newest'),
+                    models.Index(condition=models.Q(('status', memory_app.roles.core.states.Status['PENDING'])), fields=['role_id', 'decided_at', 'id'], name='role_memory_pending'),
+                    models.Index(condition=models.Q(('status', memory_app.roles.core.states.Status['PENDING'])), fields=['role_id', 'asset', 'decided_at'], name='role_memory_pending_asset'),
+                    models.Index(fields=['embedding_state', 'id'], name='role_memory_embedding_state'),
+                    models.Index(fields=['rules_version', 'id'], name='role_memory_rules_version'),
+                    models.Index(fields=['actor', '-decided_at', '-id'], name='role_memory_actor'),
+                    models.Index(condition=models.Q(('is_demo', True)), fields=['is_demo'], name='role_memory_demo'),
+                ],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('status__in', [memory_app.roles.core.states.Status['PENDING'], memory_app.roles.core.states.Status['REFLECTED'], memory_app.roles.core.states.Status['SKIPPED']])), name='role_memory_status_known'),
+                    models.CheckConstraint(condition=models.Q(('outcome__isnull', True), ('outcome__in', ['right', 'wrong', 'unclear']), _connector='OR'), name='role_memory_outcome_known'),
+                    models.CheckConstraint(condition=models.Q(('classification__isnull', True), ('classification__in', [memory_app.roles.core.states.Classification['LOGIC_ERROR'], memory_app.roles.core.states.Classification['MISSING_DATA'], memory_app.roles.core.states.Classification['EXOGENOUS'], memory_app.roles.core.states.Classification['VARIANCE']]), _connector='OR'), name='role_memory_class_known'),
+                    models.CheckConstraint(condition=models.Q(('direction__in', ['', 'bullish', 'bearish', 'neutral'])), name='role_memory_direction_known'),
+                    models.CheckConstraint(condition=models.Q(('skip_reason__in', ['', memory_app.roles.core.states.SkipReason['TOO_OLD'], memory_app.roles.core.states.SkipReason['NO_PRICE']])), name='role_memory_skip_known'),
+                    models.CheckConstraint(condition=models.Q(('lesson', ''), ('classification__in', [memory_app.roles.core.states.Classification['LOGIC_ERROR'], memory_app.roles.core.states.Classification['MISSING_DATA']]), _connector='OR'), name='role_memory_lesson_is_trainable'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('outcome__isnull', False), ('reflected_at__isnull', False), ('status', memory_app.roles.core.states.Status['REFLECTED'])), models.Q(models.Q(('status', memory_app.roles.core.states.Status['REFLECTED']), _negated=True), ('lesson', ''), ('reflected_at__isnull', True)), _connector='OR'), name='role_memory_reflected_whole'),
+                    models.CheckConstraint(condition=models.Q(('decision', ''), _negated=True), name='role_memory_decision_not_empty'),
+                    models.CheckConstraint(condition=models.Q(('actor', ''), _negated=True), name='role_memory_actor_known'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -155,17 +178,9 @@ class Migration(migrations.Migration):
             model_name='factverdict',
             index=models.Index(fields=['owner', '-at', '-id'], name='fact_verdicts_newest'),
         ),
-        migrations.AddConstraint(
-            model_name='factverdict',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', (memory_app.facts.core.decision.DecisionKind['SUPERSEDE'], memory_app.facts.core.decision.DecisionKind['KEEP_OLDER'], memory_app.facts.core.decision.DecisionKind['KEEP_BOTH'], 'unsure'))), name='fact_verdict_kind_known'),
-        ),
         migrations.AddIndex(
             model_name='rolememory',
             index=models.Index(fields=['owner', '-decided_at', '-id'], name='role_memory_owner_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='rolememory',
-            index=models.Index(fields=['-decided_at', '-id'], name='role_memory_newest'),
         ),
         migrations.AddIndex(
             model_name='rolememory',
@@ -174,14 +189,6 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='rolememory',
             index=models.Index(fields=['owner', 'asset', '-decided_at', '-id'], name='role_memory_owner_asset'),
-        ),
-        migrations.AddIndex(
-            model_name='rolememory',
-            index=models.Index(condition=models.Q(('status', memory_app.roles.core.states.Status['PENDING'])), fields=['role_id', 'decided_at', 'id'], name='role_memory_pending'),
-        ),
-        migrations.AddIndex(
-            model_name='rolememory',
-            index=models.Index(condition=models.Q(('status', memory_app.roles.core.states.Status['PENDING'])), fields=['role_id', 'asset', 'decided_at'], name='role_memory_pending_asset'),
         ),
         migrations.AddIndex(
             model_name='rolememory',
@@ -194,58 +201,6 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='rolememory',
             index=models.Index(condition=models.Q(('status', memory_app.roles.core.states.Status['REFLECTED'])), fields=['owner', 'asset', '-reflected_at', '-id'], name='role_memory_timeline'),
-        ),
-        migrations.AddIndex(
-            model_name='rolememory',
-            index=models.Index(fields=['embedding_state', 'id'], name='role_memory_embedding_state'),
-        ),
-        migrations.AddIndex(
-            model_name='rolememory',
-            index=models.Index(fields=['rules_version', 'id'], name='role_memory_rules_version'),
-        ),
-        migrations.AddIndex(
-            model_name='rolememory',
-            index=models.Index(fields=['actor', '-decided_at', '-id'], name='role_memory_actor'),
-        ),
-        migrations.AddIndex(
-            model_name='rolememory',
-            index=models.Index(condition=models.Q(('is_demo', True)), fields=['is_demo'], name='role_memory_demo'),
-        ),
-        migrations.AddConstraint(
-            model_name='rolememory',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', [memory_app.roles.core.states.Status['PENDING'], memory_app.roles.core.states.Status['REFLECTED'], memory_app.roles.core.states.Status['SKIPPED']])), name='role_memory_status_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='rolememory',
-            constraint=models.CheckConstraint(condition=models.Q(('outcome__isnull', True), ('outcome__in', ['right', 'wrong', 'unclear']), _connector='OR'), name='role_memory_outcome_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='rolememory',
-            constraint=models.CheckConstraint(condition=models.Q(('classification__isnull', True), ('classification__in', [memory_app.roles.core.states.Classification['LOGIC_ERROR'], memory_app.roles.core.states.Classification['MISSING_DATA'], memory_app.roles.core.states.Classification['EXOGENOUS'], memory_app.roles.core.states.Classification['VARIANCE']]), _connector='OR'), name='role_memory_class_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='rolememory',
-            constraint=models.CheckConstraint(condition=models.Q(('direction__in', ['', 'bullish', 'bearish', 'neutral'])), name='role_memory_direction_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='rolememory',
-            constraint=models.CheckConstraint(condition=models.Q(('skip_reason__in', ['', memory_app.roles.core.states.SkipReason['TOO_OLD'], memory_app.roles.core.states.SkipReason['NO_PRICE']])), name='role_memory_skip_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='rolememory',
-            constraint=models.CheckConstraint(condition=models.Q(('lesson', ''), ('classification__in', [memory_app.roles.core.states.Classification['LOGIC_ERROR'], memory_app.roles.core.states.Classification['MISSING_DATA']]), _connector='OR'), name='role_memory_lesson_is_trainable'),
-        ),
-        migrations.AddConstraint(
-            model_name='rolememory',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('outcome__isnull', False), ('reflected_at__isnull', False), ('status', memory_app.roles.core.states.Status['REFLECTED'])), models.Q(models.Q(('status', memory_app.roles.core.states.Status['REFLECTED']), _negated=True), ('lesson', ''), ('reflected_at__isnull', True)), _connector='OR'), name='role_memory_reflected_whole'),
-        ),
-        migrations.AddConstraint(
-            model_name='rolememory',
-            constraint=models.CheckConstraint(condition=models.Q(('decision', ''), _negated=True), name='role_memory_decision_not_empty'),
-        ),
-        migrations.AddConstraint(
-            model_name='rolememory',
-            constraint=models.CheckConstraint(condition=models.Q(('actor', ''), _negated=True), name='role_memory_actor_known'),
         ),
         migrations.RunPython(schema.restore, schema.delete_entries),
     ]

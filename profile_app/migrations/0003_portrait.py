@@ -39,6 +39,15 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'documents',
+                'indexes': [
+                    models.Index(fields=['rules_version', 'id'], name='documents_rescan'),
+                    models.Index(condition=models.Q(('is_demo', True)), fields=['is_demo'], name='documents_demo'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('owner', 'kind', 'name'), name='one_document_per_name'),
+                    models.CheckConstraint(condition=models.Q(('kind__in', [profile_app.documents.core.DocumentKind['WORKSPACE_FILE'], profile_app.documents.core.DocumentKind['CUSTOM_PROMPT'], profile_app.documents.core.DocumentKind['PROFILE_SUMMARY']])), name='document_kind_known'),
+                    models.CheckConstraint(condition=models.Q(('held_at__isnull', False), ('held_content', ''), _connector='OR'), name='document_held_text_is_dated'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -55,6 +64,10 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'documents_revisions',
+                'constraints': [
+                    models.UniqueConstraint(fields=('document', 'number'), name='one_document_version'),
+                    models.CheckConstraint(condition=models.Q(('origin__in', [profile_app.documents.core.Origin['PAGE'], profile_app.documents.core.Origin['KEY'], profile_app.documents.core.Origin['FOLDER'], profile_app.documents.core.Origin['SETUP'], profile_app.documents.core.Origin['COMMAND'], profile_app.documents.core.Origin['REVERT'], profile_app.documents.core.Origin['PROPOSAL'], profile_app.documents.core.Origin['SERVICE']])), name='document_origin_known'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -101,6 +114,14 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'user_tags',
+                'indexes': [
+                    models.Index(condition=models.Q(('is_demo', True)), fields=['is_demo'], name='user_tags_demo'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('owner', 'name'), name='one_tag_per_dimension'),
+                    models.CheckConstraint(condition=models.Q(('name__in', ['finance_knowledge', 'frequency', 'markets', 'risk', 'web3_knowledge_level', 'style', 'FOMO Index', 'FUD Immunity', 'Patience Level', 'Greed Index'])), name='user_tag_name_known'),
+                    models.CheckConstraint(condition=models.Q(('source__in', [profile_app.portrait.core.tags.TagSource['USER'], profile_app.portrait.core.tags.TagSource['LEARNED_PREFERENCE'], profile_app.portrait.core.tags.TagSource['INFERRED']])), name='user_tag_source_known'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -121,6 +142,14 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'user_tag_events',
+                'indexes': [
+                    models.Index(fields=['owner', 'name', '-id'], name='user_tag_events_of'),
+                    models.Index(condition=models.Q(('is_demo', True)), fields=['is_demo'], name='user_tag_events_demo'),
+                ],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('name__in', ['finance_knowledge', 'frequency', 'markets', 'risk', 'web3_knowledge_level', 'style', 'FOMO Index', 'FUD Immunity', 'Patience Level', 'Greed Index'])), name='user_tag_event_name_known'),
+                    models.CheckConstraint(condition=models.Q(('kind__in', ('set', 'cleared', 'withdrawn', 'outranked', 'confirmed'))), name='user_tag_event_kind_known'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -136,6 +165,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'user_tags_v1',
+                'constraints': [
+                    models.UniqueConstraint(fields=('owner', 'name'), name='one_v1_tag_per_dimension'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -151,74 +183,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'workspaces',
+                'constraints': [
+                    models.UniqueConstraint(fields=('owner',), name='one_workspace_per_owner'),
+                ],
             },
-        ),
-        migrations.AddIndex(
-            model_name='document',
-            index=models.Index(fields=['rules_version', 'id'], name='documents_rescan'),
-        ),
-        migrations.AddIndex(
-            model_name='document',
-            index=models.Index(condition=models.Q(('is_demo', True)), fields=['is_demo'], name='documents_demo'),
-        ),
-        migrations.AddConstraint(
-            model_name='document',
-            constraint=models.UniqueConstraint(fields=('owner', 'kind', 'name'), name='one_document_per_name'),
-        ),
-        migrations.AddConstraint(
-            model_name='document',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', [profile_app.documents.core.DocumentKind['WORKSPACE_FILE'], profile_app.documents.core.DocumentKind['CUSTOM_PROMPT'], profile_app.documents.core.DocumentKind['PROFILE_SUMMARY']])), name='document_kind_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='document',
-            constraint=models.CheckConstraint(condition=models.Q(('held_at__isnull', False), ('held_content', ''), _connector='OR'), name='document_held_text_is_dated'),
-        ),
-        migrations.AddConstraint(
-            model_name='documentrevision',
-            constraint=models.UniqueConstraint(fields=('document', 'number'), name='one_document_version'),
-        ),
-        migrations.AddConstraint(
-            model_name='documentrevision',
-            constraint=models.CheckConstraint(condition=models.Q(('origin__in', [profile_app.documents.core.Origin['PAGE'], profile_app.documents.core.Origin['KEY'], profile_app.documents.core.Origin['FOLDER'], profile_app.documents.core.Origin['SETUP'], profile_app.documents.core.Origin['COMMAND'], profile_app.documents.core.Origin['REVERT'], profile_app.documents.core.Origin['PROPOSAL'], profile_app.documents.core.Origin['SERVICE']])), name='document_origin_known'),
-        ),
-        migrations.AddIndex(
-            model_name='usertag',
-            index=models.Index(condition=models.Q(('is_demo', True)), fields=['is_demo'], name='user_tags_demo'),
-        ),
-        migrations.AddConstraint(
-            model_name='usertag',
-            constraint=models.UniqueConstraint(fields=('owner', 'name'), name='one_tag_per_dimension'),
-        ),
-        migrations.AddConstraint(
-            model_name='usertag',
-            constraint=models.CheckConstraint(condition=models.Q(('name__in', ['finance_knowledge', 'frequency', 'markets', 'risk', 'web3_knowledge_level', 'style', 'FOMO Index', 'FUD Immunity', 'Patience Level', 'Greed Index'])), name='user_tag_name_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='usertag',
-            constraint=models.CheckConstraint(condition=models.Q(('source__in', [profile_app.portrait.core.tags.TagSource['USER'], profile_app.portrait.core.tags.TagSource['LEARNED_PREFERENCE'], profile_app.portrait.core.tags.TagSource['INFERRED']])), name='user_tag_source_known'),
-        ),
-        migrations.AddIndex(
-            model_name='usertagevent',
-            index=models.Index(fields=['owner', 'name', '-id'], name='user_tag_events_of'),
-        ),
-        migrations.AddIndex(
-            model_name='usertagevent',
-            index=models.Index(condition=models.Q(('is_demo', True)), fields=['is_demo'], name='user_tag_events_demo'),
-        ),
-        migrations.AddConstraint(
-            model_name='usertagevent',
-            constraint=models.CheckConstraint(condition=models.Q(('name__in', ['finance_knowledge', 'frequency', 'markets', 'risk', 'web3_knowledge_level', 'style', 'FOMO Index', 'FUD Immunity', 'Patience Level', 'Greed Index'])), name='user_tag_event_name_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='usertagevent',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ('set', 'cleared', 'withdrawn', 'outranked', 'confirmed'))), name='user_tag_event_kind_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='usertagv1',
-            constraint=models.UniqueConstraint(fields=('owner', 'name'), name='one_v1_tag_per_dimension'),
-        ),
-        migrations.AddConstraint(
-            model_name='workspace',
-            constraint=models.UniqueConstraint(fields=('owner',), name='one_workspace_per_owner'),
         ),
     ]

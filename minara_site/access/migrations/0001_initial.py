@@ -57,6 +57,12 @@ class Migration(migrations.Migration):
                 'verbose_name_plural': 'users',
                 'abstract': False,
                 'swappable': 'AUTH_USER_MODEL',
+                'constraints': [
+                    models.UniqueConstraint(django.db.models.functions.text.Lower('username'), name='username_once_in_any_case'),
+                    models.UniqueConstraint(condition=models.Q(('is_default', True)), fields=('is_default',), name='one_default_user'),
+                    models.CheckConstraint(condition=models.Q(('theme__in', ['system', 'light', 'dark'])), name='user_theme_known'),
+                    models.CheckConstraint(condition=models.Q(('density__in', ['compact', 'standard', 'comfortable'])), name='user_density_known'),
+                ],
             },
             managers=[
                 ('objects', minara_site.access.models.AccountManager()),
@@ -74,6 +80,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'access_log',
+                'indexes': [
+                    models.Index(fields=['owner', '-at', '-id'], name='access_log_owner_newest'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -93,30 +102,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'api_keys',
+                'indexes': [
+                    models.Index(fields=['user', '-created_at', '-id'], name='api_keys_user_newest'),
+                ],
             },
-        ),
-        migrations.AddConstraint(
-            model_name='user',
-            constraint=models.UniqueConstraint(django.db.models.functions.text.Lower('username'), name='username_once_in_any_case'),
-        ),
-        migrations.AddConstraint(
-            model_name='user',
-            constraint=models.UniqueConstraint(condition=models.Q(('is_default', True)), fields=('is_default',), name='one_default_user'),
-        ),
-        migrations.AddConstraint(
-            model_name='user',
-            constraint=models.CheckConstraint(condition=models.Q(('theme__in', ['system', 'light', 'dark'])), name='user_theme_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='user',
-            constraint=models.CheckConstraint(condition=models.Q(('density__in', ['compact', 'standard', 'comfortable'])), name='user_density_known'),
-        ),
-        migrations.AddIndex(
-            model_name='accessentry',
-            index=models.Index(fields=['owner', '-at', '-id'], name='access_log_owner_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='apikey',
-            index=models.Index(fields=['user', '-created_at', '-id'], name='api_keys_user_newest'),
         ),
     ]

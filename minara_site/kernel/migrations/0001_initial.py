@@ -84,6 +84,11 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'sessions',
+                'indexes': [
+                    models.Index(fields=['owner', '-created_at', '-id'], name='sessions_owner_newest'),
+                    models.Index(fields=['-created_at', '-id'], name='sessions_newest'),
+                    models.Index(condition=models.Q(('ended_at__isnull', True)), fields=['last_active_at'], name='sessions_idle'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -100,6 +105,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'conversation_turns',
+                'constraints': [
+                    models.UniqueConstraint(fields=('session', 'sequence'), name='one_turn_per_sequence'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -118,21 +126,5 @@ class Migration(migrations.Migration):
                 'db_table': 'audit_log',
                 'indexes': [models.Index(fields=['-at', '-id'], name='audit_log_newest'), models.Index(fields=['owner', '-at', '-id'], name='audit_log_owner_newest'), models.Index(fields=['tool_call', '-at'], name='audit_log_tool')],
             },
-        ),
-        migrations.AddIndex(
-            model_name='session',
-            index=models.Index(fields=['owner', '-created_at', '-id'], name='sessions_owner_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='session',
-            index=models.Index(fields=['-created_at', '-id'], name='sessions_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='session',
-            index=models.Index(condition=models.Q(('ended_at__isnull', True)), fields=['last_active_at'], name='sessions_idle'),
-        ),
-        migrations.AddConstraint(
-            model_name='turn',
-            constraint=models.UniqueConstraint(fields=('session', 'sequence'), name='one_turn_per_sequence'),
         ),
     ]

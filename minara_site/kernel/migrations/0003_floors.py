@@ -48,6 +48,16 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'holds',
+                'indexes': [
+                    models.Index(condition=models.Q(('decision__isnull', True)), fields=['-held_at', '-id'], name='holds_open'),
+                    models.Index(fields=['kind', 'object_id'], name='holds_of_text'),
+                    models.Index(fields=['held_at', 'rule'], name='holds_by_rule'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(condition=models.Q(('decision__isnull', True)), fields=('kind', 'object_id'), name='one_open_hold_per_text'),
+                    models.CheckConstraint(condition=models.Q(('reason__in', [minara_site.kernel.guard.core.Reason['INJECTION'], minara_site.kernel.guard.core.Reason['HIDDEN'], minara_site.kernel.guard.core.Reason['SECRET']])), name='hold_reason_known'),
+                    models.CheckConstraint(condition=models.Q(('decision__isnull', True), ('decision__in', [minara_site.kernel.guard.models.Decision['RELEASED'], minara_site.kernel.guard.models.Decision['DISCARDED'], minara_site.kernel.guard.models.Decision['REPLACED']]), _connector='OR'), name='hold_decision_known'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -64,6 +74,12 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'idempotent_calls',
+                'indexes': [
+                    models.Index(fields=['created_at'], name='idempotent_calls_oldest'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('caller', 'key'), name='one_call_per_idempotency_key'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -77,6 +93,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'rate_counts',
+                'indexes': [
+                    models.Index(fields=['ends_at'], name='rate_counts_ended'),
+                ],
             },
         ),
         migrations.AddField(
@@ -108,43 +127,7 @@ class Migration(migrations.Migration):
             field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL),
         ),
         migrations.AddIndex(
-            model_name='idempotentcall',
-            index=models.Index(fields=['created_at'], name='idempotent_calls_oldest'),
-        ),
-        migrations.AddConstraint(
-            model_name='idempotentcall',
-            constraint=models.UniqueConstraint(fields=('caller', 'key'), name='one_call_per_idempotency_key'),
-        ),
-        migrations.AddIndex(
-            model_name='ratecount',
-            index=models.Index(fields=['ends_at'], name='rate_counts_ended'),
-        ),
-        migrations.AddIndex(
             model_name='hold',
             index=models.Index(condition=models.Q(('decision__isnull', True)), fields=['owner', '-held_at', '-id'], name='holds_owner_open'),
-        ),
-        migrations.AddIndex(
-            model_name='hold',
-            index=models.Index(condition=models.Q(('decision__isnull', True)), fields=['-held_at', '-id'], name='holds_open'),
-        ),
-        migrations.AddIndex(
-            model_name='hold',
-            index=models.Index(fields=['kind', 'object_id'], name='holds_of_text'),
-        ),
-        migrations.AddIndex(
-            model_name='hold',
-            index=models.Index(fields=['held_at', 'rule'], name='holds_by_rule'),
-        ),
-        migrations.AddConstraint(
-            model_name='hold',
-            constraint=models.UniqueConstraint(condition=models.Q(('decision__isnull', True)), fields=('kind', 'object_id'), name='one_open_hold_per_text'),
-        ),
-        migrations.AddConstraint(
-            model_name='hold',
-            constraint=models.CheckConstraint(condition=models.Q(('reason__in', [minara_site.kernel.guard.core.Reason['INJECTION'], minara_site.kernel.guard.core.Reason['HIDDEN'], minara_site.kernel.guard.core.Reason['SECRET']])), name='hold_reason_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='hold',
-            constraint=models.CheckConstraint(condition=models.Q(('decision__isnull', True), ('decision__in', [minara_site.kernel.guard.models.Decision['RELEASED'], minara_site.kernel.guard.models.Decision['DISCARDED'], minara_site.kernel.guard.models.Decision['REPLACED']]), _connector='OR'), name='hold_decision_known'),
         ),
     ]
