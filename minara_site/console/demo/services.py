@@ -88,7 +88,7 @@ def remove_rows(*, now: datetime, actor: str, apply: bool) -> Removal | None:
     default = User.objects.select_for_update().get(is_default=True)
     if not DemoObject.objects.exists():
         return None
-    people = {user.username: user for user in marked(User).select_for_update(of=("self",))}
+    people = {user.username: user for user in marked(User).order_by("pk").select_for_update(of=("self",))}
     loaded_at = AuditEntry.objects.filter(tool_call="demo_loaded").latest("at").at
     load = DemoLoad(now, actor, {DEFAULT: default, **people}, mark, marked, loaded_at)
     memories, parts = list(demo_memories().values_list("pk", flat=True)), list(reversed(load_list("demo").values()))
