@@ -207,6 +207,6 @@ def timeout_of(seconds: float) -> httpx2.Timeout:
 
 
 def failure_of(error: BaseException) -> HttpFailed:
-    """Return what an error of the client means."""
-    kind = type(error).__name__
+    """Return what an error of the client means; whoever looks at the clock first, time that has run out is one kind."""
+    kind = "timeout" if isinstance(error, (httpx2.ReadTimeout, httpx2.WriteTimeout)) else type(error).__name__
     return HttpFailed(kind, was_sent=not isinstance(error, NOT_SENT), is_unusable=isinstance(error, UNUSABLE))
