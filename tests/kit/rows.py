@@ -16,10 +16,10 @@ def all_rows(*, without: Collection[str] = (), using: str = DEFAULT_DB_ALIAS) ->
     with connection.cursor() as cursor:
         for table in {*connection.introspection.table_names(cursor)} - OF_DJANGO - {*without}:
             if not table.startswith("search_index"):
-                key = connection.introspection.get_primary_key_column(cursor, table)
                 cursor.execute(f'SELECT * FROM "{table}"')
                 columns = [column[0] for column in cursor.description]
                 found = [dict(zip(columns, values, strict=True)) for values in cursor.fetchall()]
+                key = connection.introspection.get_primary_key_column(cursor, table) if found else ""
                 rows[table] = {row[key]: row for row in found}
     return rows
 
