@@ -73,17 +73,21 @@ def problem_record(name: str, code: ProblemCode) -> dict[str, str]:
 
 
 def store_reading(
-    workspace: Workspace, copies: Mapping[str, Copy], found: Sequence[dict[str, str]], *, now: datetime
+    workspace: Workspace, copies: Mapping[str, Copy] | None, found: Sequence[dict[str, str]], *, now: datetime
 ) -> None:
-    """Keep what the folder holds and what was wrong; notices of the last days stay until a file has a problem again."""
+    """Keep what was wrong and what the folder holds, which whoever has it locked alone knows, else None.
+
+    Notices of the last days stay until a file has a problem again.
+    """
     named = {each["name"] for each in found}
     notices = [each for each in workspace.problems if is_recent(each, now) and each["name"] not in named]
     marked = [each | {"at": now.isoformat()} if each["code"] == ProblemCode.BOTH_CHANGED else each for each in found]
     problems, read_at = [*marked, *notices], workspace.read_at
-    is_changed = problems != workspace.problems or copies != copies_of(workspace)
-    if is_changed or read_at is None or now - read_at >= READ_EVERY:
-        rows = Workspace.objects.filter(pk=workspace.pk, mark=workspace.mark)
-        rows.update(problems=problems, copies=copies, read_at=now)
+    known = copies_of(workspace)
+    held = known if copies is None else copies
+    if problems != workspace.problems or held != known or read_at is None or now - read_at >= READ_EVERY:
+        changes = {"problems": problems, "read_at": now} | ({} if held == known else {"copies": held})
+        Workspace.objects.filter(pk=workspace.pk, mark=workspace.mark).update(**changes)
 
 
 def copies_of(workspace: Workspace) -> dict[str, Copy]:

@@ -52,16 +52,20 @@ def sync_workspace(*, owner: User, now: datetime, may_write: bool = True) -> lis
         return described([problem_record("", problem.code)])
     if workspace is None:
         return []
-    copies = copies_of(workspace)
     try:
         with open_folder(path_of(workspace, owner), workspace.mark) as folder:
+            current = Workspace.objects.filter(pk=workspace.pk, mark=workspace.mark).first()
+            if current is None:
+                return []
+            copies = copies_of(current)  # until the folder was locked others wrote there
             found = FolderSync(owner, folder, copies, now, may_write=may_write).run()
+            store_reading(current, copies, found, now=now)
     except NotHere:
         return []
     except (FileProblem, OSError) as error:
         code = error.code if isinstance(error, FileProblem) else ProblemCode.UNREADABLE_FOLDER
         found = [problem_record("", code)]
-    store_reading(workspace, copies, found, now=now)
+        store_reading(workspace, None, found, now=now)
     return described(found)
 
 

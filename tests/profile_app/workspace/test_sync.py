@@ -13,6 +13,7 @@ from minara_site.kernel.guard.rescan import rescan
 from profile_app.documents.core import Origin
 from profile_app.documents.models import Document, DocumentRevision
 from profile_app.documents.selectors import list_revisions
+from profile_app.workspace import services
 from profile_app.workspace.folder import LOCK_SECONDS, open_folder
 from profile_app.workspace.models import Workspace
 from profile_app.workspace.selectors import load_prompt_files, usual_path
@@ -96,6 +97,22 @@ def test_a_process_that_ends_behind_its_write_makes_no_version(folder: Path, ana
     write(ana, "USER.md", "third")
     assert sync(ana) == []
     assert (folder / "USER.md").read_text() == "third"
+    assert document(ana, "USER.md").version == 3
+
+
+def test_what_another_process_writes_until_the_folder_is_locked_makes_no_version(
+    folder: Path, ana: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def open_late(*arguments: Any) -> Any:
+        monkeypatch.undo()
+        write(ana, "USER.md", "second")
+        assert sync(ana) == []
+        write(ana, "USER.md", OPENCLAW["USER.md"])  # and this one is not copied yet
+        return open_folder(*arguments)
+
+    monkeypatch.setattr(services.sync, "open_folder", open_late)
+    assert sync(ana) == []
+    assert (folder / "USER.md").read_text() == OPENCLAW["USER.md"]
     assert document(ana, "USER.md").version == 3
 
 
