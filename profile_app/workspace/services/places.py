@@ -73,9 +73,9 @@ def problem_record(name: str, code: ProblemCode) -> dict[str, str]:
 
 
 def store_reading(
-    workspace: Workspace, copies: Mapping[str, Copy] | None, found: Sequence[dict[str, str]], *, now: datetime
+    workspace: Workspace, copies: Mapping[str, Copy], found: Sequence[dict[str, str]], *, now: datetime
 ) -> None:
-    """Keep what was wrong and what the folder holds, which whoever has it locked alone knows, else None.
+    """Keep what was wrong, and what the folder holds if that is another than `workspace` says.
 
     Notices of the last days stay until a file has a problem again.
     """
@@ -83,10 +83,9 @@ def store_reading(
     notices = [each for each in workspace.problems if is_recent(each, now) and each["name"] not in named]
     marked = [each | {"at": now.isoformat()} if each["code"] == ProblemCode.BOTH_CHANGED else each for each in found]
     problems, read_at = [*marked, *notices], workspace.read_at
-    known = copies_of(workspace)
-    held = known if copies is None else copies
-    if problems != workspace.problems or held != known or read_at is None or now - read_at >= READ_EVERY:
-        changes = {"problems": problems, "read_at": now} | ({} if held == known else {"copies": held})
+    changed = {} if copies == copies_of(workspace) else {"copies": copies}
+    if changed or problems != workspace.problems or read_at is None or now - read_at >= READ_EVERY:
+        changes = {"problems": problems, "read_at": now, **changed}
         Workspace.objects.filter(pk=workspace.pk, mark=workspace.mark).update(**changes)
 
 

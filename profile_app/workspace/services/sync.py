@@ -65,7 +65,7 @@ def sync_workspace(*, owner: User, now: datetime, may_write: bool = True) -> lis
     except (FileProblem, OSError) as error:
         code = error.code if isinstance(error, FileProblem) else ProblemCode.UNREADABLE_FOLDER
         found = [problem_record("", code)]
-        store_reading(workspace, None, found, now=now)
+        store_reading(workspace, copies_of(workspace), found, now=now)
     return described(found)
 
 

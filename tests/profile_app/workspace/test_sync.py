@@ -104,7 +104,7 @@ def test_what_another_process_writes_until_the_folder_is_locked_makes_no_version
     folder: Path, ana: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def open_late(*arguments: Any) -> Any:
-        monkeypatch.undo()
+        monkeypatch.setattr(services.sync, "open_folder", open_folder)
         write(ana, "USER.md", "second")
         assert sync(ana) == []
         write(ana, "USER.md", OPENCLAW["USER.md"])  # and this one is not copied yet
