@@ -112,13 +112,15 @@ def optimize_index(*, using: str = DEFAULT_DB_ALIAS) -> None:
 
 def without_row(table: DerivedTable) -> str:
     """Return where the documents are whose row is gone."""
-    return f"FROM search_document WHERE kind = '{table.kind}' AND object_id NOT IN (SELECT id FROM {table.table})"
+    row = f"SELECT 1 FROM {table.table} m WHERE m.id = search_document.object_id"
+    return f"FROM search_document WHERE kind = '{table.kind}' AND NOT EXISTS ({row})"
 
 
-def orphans(table: DerivedTable, using: str = DEFAULT_DB_ALIAS) -> list[int]:
+def orphans(table: DerivedTable, using: str = DEFAULT_DB_ALIAS, *, newest_only: bool = False) -> list[int]:
     """Return the ids of the rows that are gone and still have a document."""
+    newest = f"AND object_id > (SELECT COALESCE(MAX(id), 0) FROM {table.table}) - {NEWEST}" if newest_only else ""
     with connections[using].cursor() as cursor:
-        cursor.execute(f"SELECT object_id {without_row(table)} ORDER BY object_id")
+        cursor.execute(f"SELECT object_id {without_row(table)} {newest} ORDER BY object_id")
         return [object_id for (object_id,) in cursor.fetchall()]
 
 

@@ -128,9 +128,10 @@ def file_lines() -> tuple[Line, ...]:
 
 def index_line(scope: ReportScope) -> Line:
     """Return how far the search index and the triggers are out of step, for a page by the newest rows only."""
-    problems = index_problems() if scope.most is None else newest_index_problems()
+    newest_only = scope.most is not None
+    problems = newest_index_problems() if newest_only else index_problems()
     hint = _("Run: minara doctor --fix --apply --only search_index")
-    if problems and any(orphans(table) for table in derived_tables()):  # a fix deletes no row
+    if problems and any(orphans(table, newest_only=newest_only) for table in derived_tables()):  # a fix deletes no row
         hint = _("Texts of purged memories are still indexed. Run: minara search rebuild")
     return line_of_problems("search_index_problems", _("Search index out of step"), len(problems), hint)
 
