@@ -108,8 +108,8 @@ class LearningRow:
 
 def written(args: Any) -> str:
     """Return arguments as JSON, empty without any."""
-    line = json.dumps(args, ensure_ascii=False) if args else ""
-    return line if len(line) <= MAX_ARGS_LINE else json.dumps(args, ensure_ascii=False, indent=2)
+    line = json.dumps(args, ensure_ascii=False, sort_keys=True) if args else ""
+    return line if len(line) <= MAX_ARGS_LINE else json.dumps(args, ensure_ascii=False, sort_keys=True, indent=2)
 
 
 def shape_rows(rows: Sequence[Learning], principal: Principal) -> list[LearningRow]:

@@ -150,7 +150,7 @@ def cron_label(expression: str) -> str:
 def shadow_texts(decision: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a reflection in shadow decided, by label; what it left empty is left out."""
     texts = decided_texts(decision)
-    return {str(DECIDED.get(name, name)): text for name, text in texts.items() if text not in (None, "")}
+    return {str(label): texts[name] for name, label in DECIDED.items() if texts.get(name) not in (None, "")}
 
 
 def decided_texts(decision: Mapping[str, Any]) -> dict[str, Any]:

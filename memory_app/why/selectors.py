@@ -142,8 +142,10 @@ def load_report(memory: Memory, *, now: datetime) -> WhyReport:
     named = ({each.other_id for each in decisions} | {*conflicts, corrected}) - {None}
     others = Memory.objects.for_owner(memory.owner).kept(retention_cutoff(now)).filter(pk__in=named)
     holds = Hold.objects.filter(kind=MEMORY_KIND, object_id=memory.pk, owner_id=memory.owner_id)
-    rows = SnapshotMemory.objects.filter(memory_id=memory.pk, session__owner=memory.owner_id).order_by("-frozen_at")
-    columns = rows.values_list("session_id", "session__title", "frozen_at", "session__ended_at")[: MAX_COUNTED + 1]
+    rows = SnapshotMemory.objects.filter(memory_id=memory.pk, session__owner=memory.owner_id)
+    columns = rows.order_by("-frozen_at", "-pk").values_list(
+        "session_id", "session__title", "frozen_at", "session__ended_at"
+    )[: MAX_COUNTED + 1]
     return WhyReport(
         reasoning=find_reasoning(memory),
         hold=holds.order_by("-pk").first(),

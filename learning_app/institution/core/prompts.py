@@ -96,7 +96,7 @@ def block(title: str, tag: str, lines: Iterable[str]) -> str:
 
 def data_line(data: Mapping[str, Any]) -> str:
     """Return fields as one line of JSON."""
-    return fence_text(json.dumps(data, ensure_ascii=False, default=str))
+    return fence_text(json.dumps(data, ensure_ascii=False, sort_keys=True, default=str))
 
 
 def withhold(fields: Any, is_refused: Callable[[str], bool]) -> Any:

@@ -41,6 +41,6 @@ def taken_steps(suggested: Iterable[str], calls: Iterable[Call]) -> list[dict[st
 def step_line(step: Step) -> str:
     """Return a step as one line: the tool and its arguments, cut where they are long."""
     args = step["args"]
-    said = "" if args in (None, {}, []) else " " + json.dumps(args, ensure_ascii=False)
+    said = "" if args in (None, {}, []) else " " + json.dumps(args, ensure_ascii=False, sort_keys=True)
     line = str(step["tool_name"]) + said
     return line if len(line) <= MAX_LINE_CHARS else line[: MAX_LINE_CHARS - 1] + "…"

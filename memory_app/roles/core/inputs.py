@@ -60,9 +60,9 @@ def depth_of(value: object) -> int:
 
 
 def scalars_of(inputs: Mapping[str, Any]) -> dict[str, str]:
-    """Return the scalars of a decision's inputs by name, as the text that a placeholder becomes."""
+    """Return the scalars of a decision's inputs in the order of their names, as the text that a placeholder becomes."""
     return {
         name: value if isinstance(value, str) else json.dumps(value)
-        for name, value in inputs.items()
+        for name, value in sorted(inputs.items())
         if isinstance(value, str | int | float)
     }

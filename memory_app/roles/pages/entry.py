@@ -76,12 +76,17 @@ class Moment:
 
 
 def list_inputs(inputs: Mapping[str, Any]) -> list[InputRow]:
-    """Return the inputs by name, each as a text."""
+    """Return the inputs in the order of their names, each as a text."""
+    return list_texts(dict(sorted(inputs.items())))
+
+
+def list_texts(values: Mapping[str, Any]) -> list[InputRow]:
+    """Return values by name, each as a text."""
     return [
         InputRow(str(name), value, is_plain=True)
         if isinstance(value, str)
         else InputRow(str(name), json.dumps(value, ensure_ascii=False), is_plain=not isinstance(value, dict | list))
-        for name, value in inputs.items()
+        for name, value in values.items()
     ]
 
 

@@ -15,6 +15,7 @@ from memory_app.roles.pages.entry import (
     list_calls,
     list_evidence,
     list_inputs,
+    list_texts,
     probe_rows,
     shadow_of,
     timeline_of,
@@ -77,7 +78,7 @@ def entry_page(request: PageRequest, entry_id: int) -> HttpResponse:
         "timeline": timeline_of(entry, role, now),
         "chart": load_picture(entry, role, now),
         "noise_band": settings.MINARA.noise_band_pct,
-        "shadow_rows": list_inputs(shadow_texts(shadow.decision if row.is_own else mask_nested(shadow.decision)))
+        "shadow_rows": list_texts(shadow_texts(shadow.decision if row.is_own else mask_nested(shadow.decision)))
         if shadow
         else [],
         "author": names[entry.actor],
