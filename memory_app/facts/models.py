@@ -40,6 +40,7 @@ class ConsolidationEvent(models.Model):
         ]
         indexes: ClassVar = [
             models.Index(fields=["owner", "-at", "-id"], name="consolidation_events_newest"),
+            models.Index(fields=["-at", "-id"], name="consolidation_events_all"),
             models.Index(fields=["fact_id"], name="consolidation_events_fact"),
             models.Index(fields=["other_id"], condition=Q(other_id__isnull=False), name="consolidation_events_other"),
         ]

@@ -182,6 +182,9 @@ class Memory(models.Model):
                 name="memories_owner_facts",
             ),
             models.Index(
+                fields=["-updated_at", "-id"], condition=Q(fact_state__isnull=False), name="memories_facts_newest"
+            ),
+            models.Index(
                 fields=["owner", "created_at", "id"],
                 condition=Q(fact_state=FactState.PENDING),
                 name="memories_pending_facts",

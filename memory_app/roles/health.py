@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
+from django.db import connection
 from django.db.models import Subquery
 
 from memory_app.roles.core import Trigger
@@ -17,13 +18,21 @@ from minara_site.access.models import User
 from minara_site.kernel.counts import CountOf, RowCount
 from minara_site.kernel.jobs.leases import is_dead
 from minara_site.kernel.jobs.models import Lease
-from minara_site.kernel.ownership import Owner
+from minara_site.kernel.ownership import EVERYONE, Owner
 from minara_site.web.lists import total_label
 from minara_site.web.market_labels import DAY_HOURS
 
 LOCK = "role:"
 STRETCHES = 6  # between the least and the greatest age
 MAX_UNDECLARED = 50
+ROLE_IDS = """
+    WITH RECURSIVE found (role_id) AS (
+        SELECT MIN(role_id) FROM role_memory WHERE {own}
+        UNION ALL
+        SELECT (SELECT MIN(role_id) FROM role_memory WHERE role_id > found.role_id AND {own})
+        FROM found WHERE found.role_id IS NOT NULL
+    ) SELECT role_id FROM found WHERE role_id IS NOT NULL
+"""  # from one to the next in the index: DISTINCT reads every entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +81,17 @@ def entries_of(owner: Owner, role_id: str) -> RoleMemoryQuerySet:
 
 def load_statuses(owner: Owner, now: datetime) -> list[RoleStatus]:
     """Return how every role stands, those that are no longer declared last. Three queries."""
-    declared = registry().all()
-    left = RoleMemory.objects.for_owner(owner).exclude(role_id__in=[each.id for each in declared])
-    undeclared = left.order_by("role_id").values_list("role_id", flat=True).distinct()[:MAX_UNDECLARED]
-    return read_statuses([(each.id, each) for each in declared] + [(pk, None) for pk in undeclared], owner, now)
+    declared = {each.id: each for each in registry().all()}
+    undeclared = [role_id for role_id in list_role_ids(owner) if role_id not in declared][:MAX_UNDECLARED]
+    return read_statuses([*declared.items(), *((role_id, None) for role_id in undeclared)], owner, now)
+
+
+def list_role_ids(owner: Owner) -> list[str]:
+    """Return the roles that have entries, in their order."""
+    own, values = ("1 = 1", []) if owner is EVERYONE else ("owner_id = %s", [owner.pk, owner.pk])
+    with connection.cursor() as cursor:
+        cursor.execute(ROLE_IDS.format(own=own), values)
+        return [role_id for (role_id,) in cursor.fetchall()]
 
 
 def read_statuses(roles: Sequence[tuple[str, DeclaredRole | None]], owner: Owner, now: datetime) -> list[RoleStatus]:

@@ -153,6 +153,12 @@ class RoleMemory(models.Model):
             models.Index(fields=["owner", "-decided_at", "-id"], name="role_memory_owner_newest"),
             models.Index(fields=["-decided_at", "-id"], name="role_memory_newest"),
             models.Index(fields=["owner", "role_id", "-decided_at", "-id"], name="role_memory_owner_role"),
+            models.Index(fields=["role_id", "status", "decided_at"], name="role_memory_role"),
+            models.Index(
+                fields=["id"],
+                condition=Q(held_at__isnull=False) | Q(lesson_held_at__isnull=False),
+                name="role_memory_held",
+            ),
             models.Index(fields=["owner", "asset", "-decided_at", "-id"], name="role_memory_owner_asset"),
             models.Index(
                 fields=["role_id", "decided_at", "id"], condition=Q(status=Status.PENDING), name="role_memory_pending"

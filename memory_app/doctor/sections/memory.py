@@ -23,7 +23,7 @@ from minara_site.kernel.conversations.models import Session
 from minara_site.kernel.core.vocabulary import Category
 from minara_site.kernel.counts import RowCount
 from minara_site.kernel.doctor.core import HealthState, Line, Section
-from minara_site.kernel.doctor.scope import EVERY_ROW, ReportScope, line_of
+from minara_site.kernel.doctor.scope import ReportScope, line_of
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.guard.selectors import out_of_date
 
@@ -105,8 +105,6 @@ def memory_section(scope: ReportScope) -> Section:
 
 def count_memories(scope: ReportScope) -> MemoryCounts:
     """Count the memories in one statement."""
-    most = EVERY_ROW if scope.most is None else scope.most + 1
-    rows = Memory.objects.filter(pk__in=Memory.objects.order_by().values("pk")[:most])
     states = {
         "is_live": LIVE,
         "is_held": Q(deleted_at__isnull=True, held_at__isnull=False),
@@ -114,9 +112,10 @@ def count_memories(scope: ReportScope) -> MemoryCounts:
         "is_past": Q(deleted_at__lte=retention_cutoff(scope.now)),
     }
     flags = {name: Case(When(state, then=True), default=False) for name, state in states.items()}
-    grouped = rows.annotate(**flags).order_by().values_list("category", "embedding_state", "fact_state", *flags)
+    rows = scope.newest(Memory.objects.all()).annotate(**flags)
+    grouped = rows.order_by().values_list("category", "embedding_state", "fact_state", *flags)
     groups = tuple(Group(*row) for row in grouped.annotate(count=Count("pk")))
-    return MemoryCounts(groups, is_exact=sum(group.count for group in groups) < most)
+    return MemoryCounts(groups, is_exact=scope.has_all(sum(group.count for group in groups)))
 
 
 def state_lines(counted: MemoryCounts) -> tuple[Line, ...]:
@@ -170,15 +169,14 @@ def fact_lines(counted: MemoryCounts) -> list[Line]:
 
 def edge_lines(scope: ReportScope) -> tuple[Line, ...]:
     """Return how many edges live memories have, and the entities with most of them, in one statement (R-25)."""
-    most = EVERY_ROW if scope.most is None else scope.most + 1
-    newest = MemoryEdge.objects.filter(pk__in=MemoryEdge.objects.order_by("-pk").values("pk")[:most])
     live = Exists(Memory.objects.live().filter(pk=OuterRef("src_id")))
-    edges = newest.annotate(is_live=Case(When(live, src_table=SourceTable.MEMORIES, then=True), default=False))
+    is_live = Case(When(live, src_table=SourceTable.MEMORIES, then=True), default=False)
+    edges = scope.newest(MemoryEdge.objects.all()).annotate(is_live=is_live)
     grouped = edges.order_by().values_list("dst_entity_kind", "dst_entity_key")
     rows = list(grouped.annotate(live=Count("pk", filter=Q(is_live=True)), total=Count("pk")))
     counts = [(key, count) for kind, key, count, _total in rows if count and kind in ENTITY_KINDS]
     top = tuple(sorted(counts, key=lambda each: (-each[1], each[0]))[:TOP])
-    is_exact = sum(total for *_group, total in rows) < most
+    is_exact = scope.has_all(sum(total for *_group, total in rows))
     return (
         Line("edges", _("Edges"), sum(count for _kind, _key, count, _total in rows), is_exact=is_exact),
         Line("entities_top", _("Entities with most edges"), count=len(top), names=top),

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from minara_site.kernel.counts import RowCount, count_each
 from minara_site.kernel.doctor.core import HealthState, Line, Section, Text
@@ -24,6 +25,17 @@ class ReportScope:
     def count(self, *tables: "QuerySet[Any]") -> list[RowCount]:
         """Return how many rows each of these has, in one statement."""
         return count_each(*tables, limit=EVERY_ROW if self.most is None else self.most)
+
+    def newest(self, table: "QuerySet[Any]") -> "QuerySet[Any]":
+        """Return the newest rows, one more than are read, as a range: for a list of ids PostgreSQL reads all rows."""
+        if self.most is None:
+            return table
+        first = table.order_by("-pk").values("pk")[self.most : self.most + 1]
+        return table.filter(pk__gte=Coalesce(Subquery(first), 0))
+
+    def has_all(self, count: int) -> bool:
+        """Say whether this many of the newest rows are all that there are."""
+        return self.most is None or count <= self.most
 
 
 @dataclass(frozen=True, slots=True)
