@@ -33,6 +33,7 @@ NAMES = (
     "pages",
     "http",
     "postgresql",
+    "plans",
     "slow",
     "embeddings",
     "hybrid",
@@ -47,7 +48,7 @@ NAMES = (
     "backup",
     "moving",
 )
-ON_POSTGRESQL = {"postgresql"}
+ON_POSTGRESQL = {"plans", "postgresql"}
 RECALL = "recall"
 TABLES = "tables"
 
