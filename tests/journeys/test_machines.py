@@ -1,4 +1,4 @@
-"""Two machines with data folders of their own on one PostgreSQL act as one; a database that is away comes back."""
+"""Two machines with data folders of their own act as one on one PostgreSQL and one Redis; a lost database comes back."""
 
 import json
 import shutil
@@ -20,6 +20,7 @@ from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 
 from tests.journeys.proxy import Proxy
 from tests.journeys.reader import PageParser
+from tests.kit.brokers import private_redis
 from tests.kit.site import SERVER_URL, Site, free_port, wait_until
 
 pytestmark = [
@@ -101,12 +102,13 @@ def machines(tmp_path_factory: pytest.TempPathFactory, migrated_site: Site) -> I
     second = Site(base / "second", database=first.database)
     parts = urlsplit(first.url)
     ports = [free_port(), free_port()]
-    with Proxy(parts.hostname or "", parts.port or 5432) as proxy:
+    with private_redis(base) as redis, Proxy(parts.hostname or "", parts.port or 5432) as proxy:
+        jobs = {"MINARA_JOBS": "celery", "MINARA_BROKER_URL": redis.url}
         second.folder.mkdir()
         pooled = {"DATABASE_URL": parts._replace(netloc=f"{parts.username}@127.0.0.1:{proxy.port}").geturl()}
         second.environment |= pooled | {"MINARA_DATABASE_CONNECTIONS": "4"}
         for site in (first, second):
-            site.environment |= SECRET
+            site.environment |= SECRET | jobs
         try:
             key = first.call(f"{__name__}:begin", str(base / "agent"))
             (base / "agent/USER.md").write_text("Edited on the first machine.")

@@ -26,7 +26,7 @@ DECISIONS = (
     SELECT owner_id, created_at, 'reopened', 'person', 'key:test', id, '' FROM memories""",
     """INSERT INTO fact_conflicts (owner_id, older_id, newer_id, similarity, state, found_at, invalid_answers)
     SELECT one.owner_id, one.id, other.id, 0.5, 'dismissed', one.created_at, 0
-    FROM memories one JOIN memories other ON other.owner_id = one.owner_id AND other.id > one.id""",
+    FROM memories one JOIN memories other ON other.owner_id = one.owner_id AND other.id = one.id + 1""",
 )
 
 
@@ -52,8 +52,9 @@ def untouched() -> dict[str, list[tuple[Any, ...]]]:
     return {table: query(f"SELECT {columns} FROM {table} ORDER BY id") for table, columns in UNTOUCHED.items()}
 
 
-def test_newer_migrations_can_be_taken_away_and_put_back_under_stored_rows(own_database: None) -> None:
-    racers.seed(3)
+@pytest.mark.parametrize("count", [3, pytest.param(100_000, marks=pytest.mark.soak)])
+def test_newer_migrations_can_be_taken_away_and_put_back_under_stored_rows(own_database: None, count: int) -> None:
+    racers.seed(count)
     seeding.seed()
     for statement in (
         ENTRY.format(key="name", value="Ana", held="forget it"),
