@@ -11,7 +11,7 @@ import pytest
 from tests.kernel.jobs.probe.looks import WORKER, ask, effects, states
 from tests.kit.site import wait_until
 
-pytestmark = [pytest.mark.soak, pytest.mark.processes]
+pytestmark = [pytest.mark.soak, pytest.mark.processes, pytest.mark.database]
 
 RUNS = 1000
 WORKER_KILLS = 30
