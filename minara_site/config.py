@@ -8,6 +8,7 @@ import os
 import re
 import secrets
 from collections.abc import Iterable
+from contextlib import suppress
 from decimal import Decimal
 from enum import StrEnum
 from importlib.util import find_spec
@@ -565,22 +566,22 @@ class Config(BaseSettings):
         """Accept PostgreSQL; anything else is a mistake that would silently start SQLite."""
         if not value:
             return value
-        parts = urlsplit(value)
-        if parts.scheme not in {"postgres", "postgresql"} or not parts.path.strip("/"):
-            raise ValueError("must look like postgres://user:password@host:5432/name; leave it empty for SQLite")
-        if parts.port == 0:
-            raise ValueError("names port 0")
+        if not is_address(value, {"postgres", "postgresql"}) or not urlsplit(value).path.strip("/"):
+            raise ValueError(
+                "must look like postgres://user:password@host:5432/name, special characters as %XX; "
+                "leave it empty for SQLite"
+            )
         return value
 
     @field_validator("minara_broker_url")
     @classmethod
     def check_broker_url(cls, value: str) -> str:
         """Accept Redis and RabbitMQ."""
-        parts = urlsplit(value)
-        if value and (parts.scheme not in {"redis", "rediss", "amqp", "amqps"} or not parts.hostname):
-            raise ValueError("must look like redis://:password@host:6379/0 or amqp://user:password@host:5672//")
-        if parts.port == 0:  # raises beyond 65535
-            raise ValueError("names port 0")
+        if value and not (is_address(value, {"redis", "rediss", "amqp", "amqps"}) and urlsplit(value).hostname):
+            raise ValueError(
+                "must look like redis://:password@host:6379/0 or amqp://user:password@host:5672//, "
+                "special characters as %XX"
+            )
         return value
 
     @field_validator("minara_database_connections")
@@ -619,6 +620,13 @@ class Config(BaseSettings):
         match = PUBLIC_URL.fullmatch(self.minara_public_url)
         assert match
         return match[1]
+
+
+def is_address(url: str, schemes: set[str]) -> bool:
+    """Say whether a URL has one of these schemes and can be read; the reason why not would repeat its password."""
+    with suppress(ValueError):
+        return urlsplit(url).scheme in schemes and urlsplit(url).port != 0
+    return False
 
 
 def load_config() -> Config:

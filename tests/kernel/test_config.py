@@ -34,10 +34,10 @@ def test_example_file_holds_every_variable_with_its_default_and_who_reads_it():
     ("name", "value", "line"),
     [
         ("DATABASE_URL", "mysql://u:canary@h/db", "must look like postgres://"),
-        ("DATABASE_URL", "postgres://u:canary@h:port/db", "Port could not be cast"),
+        ("DATABASE_URL", "postgres://u:canary/x@h:5432/db", "special characters as %XX"),
         ("DATABASE_URL", "postgres://u:canary@h", "must look like postgres://"),
         ("MINARA_BROKER_URL", "http://u:canary@h", "must look like redis://"),
-        ("MINARA_BROKER_URL", "redis://:canary@h:66000", "Port out of range"),
+        ("MINARA_BROKER_URL", "amqp://u:canary/x@h:5672//", "special characters as %XX"),
         ("MINARA_JOBS", "cron", "'q2' or 'celery'"),
         ("EMBEDDING_BASE_URL", "https://u:canary@h/v1", "must hold no password"),
         ("EMBEDDING_BASE_URL", "https://h/v1?api-key=canary", "must hold no password"),

@@ -15,21 +15,27 @@ from functools import partial
 
 import structlog
 from django.db import DatabaseError, IntegrityError, InterfaceError, connections
-from django.db.models import Exists
+from django.db.models import Exists, Q
 from django.utils import timezone
 
 from minara_site.kernel.jobs.models import Lease
 from minara_site.kernel.processes.identity import is_gone, process_name
 
 RENEWALS = 3  # within the time of a lease, so that one that is late loses nothing
+MAX_CLOCK_ERROR = timedelta(minutes=5)
 
 log = structlog.get_logger(__name__)
 
 
 def acquire_lease(name: str, *, holder: str, seconds: float, now: datetime) -> bool:
-    """Take the lease if it is free, over or a dead process's; say whether it is now this holder's."""
-    mine = {"holder": holder, "expires_at": now + timedelta(seconds=seconds)}
-    if Lease.objects.filter(name=name, expires_at__lte=now).update(**mine):
+    """Take the lease if it is free, over or a dead process's; say whether it is now this holder's.
+
+    One that ends too late was taken before the clock went back, or by one that is wrong: it is over.
+    """
+    ends_at = now + timedelta(seconds=seconds)
+    mine = {"holder": holder, "expires_at": ends_at}
+    over = Q(expires_at__lte=now) | Q(expires_at__gt=ends_at + MAX_CLOCK_ERROR)
+    if Lease.objects.filter(over, name=name).update(**mine):
         return True
     try:
         lease, is_new = Lease.objects.get_or_create(name=name, defaults=mine)
@@ -101,7 +107,8 @@ class KeptLease:
 @contextmanager
 def kept_lease(name: str, *, seconds: float, now: datetime) -> Iterator[KeptLease | None]:
     """Hold the lease during the block however long it takes; None says that somebody else has it."""
-    if find_lease(name, now=now):
+    lease = find_lease(name, now=now)
+    if lease and lease.expires_at <= now + timedelta(seconds=seconds) + MAX_CLOCK_ERROR:
         yield None
         return
     with held_lease(name, seconds=seconds, now=now) as holder:

@@ -6,8 +6,9 @@ content and is neither stored nor logged.
 
 import os
 import socket
+import time
 from contextlib import AbstractContextManager
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 
 import structlog
@@ -21,6 +22,7 @@ from minara_site.kernel.jobs.leases import RENEWALS, renewed
 from minara_site.kernel.jobs.services import Cancelled, Claim, ClaimLost
 from minara_site.kernel.jobs.table import find_job
 
+SECONDS_OF_A_BEAT = 10
 HOST = socket.gethostname()[:40]
 cluster_name = f"{HOST}:{os.getpid()}"
 """The process that this process's workers belong to; workers are forked and inherit it."""
@@ -45,11 +47,18 @@ def beat() -> None:
     services.record_worker_seen(cluster_name, now=timezone.now())
 
 
+@lru_cache(maxsize=1)
+def beat_within(_stretch: int) -> None:
+    """Beat once in each stretch of time: while messages wait, the queue carries no beats."""
+    beat()
+
+
 def execute(run_id: int) -> None:
     """Run what the queue names, unless it is done, cancelled or somebody else's."""
     claim = services.claim_run(run_id, worker=worker_name(), now=timezone.now())
     if claim is None:
         return
+    beat_within(int(time.monotonic() // SECONDS_OF_A_BEAT))
     with structlog.contextvars.bound_contextvars(run_id=run_id, job=claim.job), keep_lease(claim):
         run_claimed(claim)
 

@@ -36,7 +36,9 @@ def test_the_second_is_refused_until_the_lease_is_over(now):
     assert not take(now, "ben")
     assert not take(now + MINUTE - MOMENT, "ben")
     assert take(now + MINUTE, "ben")
+    assert not take(now - 4 * MINUTE)
     assert Lease.objects.get().holder == "ben"
+    assert take(now - 5 * MINUTE)  # the clock went back
 
 
 def test_nobody_takes_twice_what_they_hold(now):

@@ -145,9 +145,10 @@ def test_a_job_that_never_looks_ends_as_it_would(list_jobs):
     assert run_job(list_jobs, job).state == RunState.SUCCEEDED
 
 
-def test_a_beat_shows_the_cluster(now):
+def test_a_job_shows_the_cluster_as_a_beat_does(list_jobs):
     begun = timezone.now()
-    runner.beat()
+    runner.beat_within.cache_clear()
+    run_job(list_jobs, lambda *, now: {})
     seen = WorkerSeen.objects.get()
     assert seen.name == runner.cluster_name
     assert begun <= seen.seen_at <= timezone.now()
