@@ -48,6 +48,7 @@ def move_instance(files: dict[str, Path], url: str, *, report: Report) -> dict[s
         if not mark:
             report(_("checking the files"), 0, 0)
             source.check(tables)
+            read_mark(target)  # it may have been filled meanwhile
             target.execute(f"CREATE TABLE IF NOT EXISTS {MOVE_TABLE} (name text PRIMARY KEY, rows bigint, sha256 text)")
             mark[SOURCE] = note(target, SOURCE, (0, source.fingerprint))
         if mark[SOURCE][1] != source.fingerprint:

@@ -118,6 +118,7 @@ def open_backup(path: Path) -> Iterator[Backup]:
         archive = zipfile.ZipFile(stream)
         manifest = Manifest.model_validate_json(archive.read(MANIFEST))
         names = {*archive.namelist()} - {MANIFEST}
-        if names != manifest.members.keys() or any(".." in PurePosixPath(name).parts for name in names):
+        paths = map(PurePosixPath, names)
+        if names != manifest.members.keys() or any(path.is_absolute() or ".." in path.parts for path in paths):
             raise Refused(_("%(file)s does not hold what its list says. Take another.") % {"file": path})
         yield Backup(archive, manifest)

@@ -3,6 +3,7 @@
 import os
 import shutil
 import sqlite3
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -75,12 +76,27 @@ def fill(writer: Writer, folder: Path, *, now: datetime) -> Manifest:
         tables = dump_tables(writer)
     if not settings.MINARA.minara_secret_key:
         writer.add_file(SECRET_KEY, data / SECRET_KEY)
-    for parent, _folders, names in os.walk(data / WORKSPACE):
+    for parent, _folders, names in os.walk(data / WORKSPACE, onerror=raise_unless_gone):
         for file in (Path(parent, name) for name in names):
             if file.is_file() and not file.is_symlink():
-                writer.add_file(str(file.relative_to(data)), file)
+                add_workspace_file(writer, data, file)
     facts: dict[str, Any] = {"engine": connections[DEFAULT_DB_ALIAS].vendor, "instance": instance, **tables}
     return Manifest(minara=read_versions().minara, created_at=now, **facts)
+
+
+def raise_unless_gone(error: OSError) -> None:
+    """Raise for a folder that cannot be read."""
+    if not isinstance(error, FileNotFoundError):
+        raise error
+
+
+def add_workspace_file(writer: Writer, data: Path, file: Path) -> None:
+    """Write a file unless it is gone meanwhile. Raises Refused for a name that is no text, OSError naming the file."""
+    name = str(file.relative_to(data))
+    if not name.isascii() and os.fsencode(name) != name.encode(errors="replace"):
+        raise Refused(_("The name of %(file)s is not UTF-8. Rename it, then try again.") % {"file": ascii(str(file))})
+    with suppress(FileNotFoundError):
+        writer.add_file(name, file)
 
 
 def check_fits(manifest: Manifest) -> None:

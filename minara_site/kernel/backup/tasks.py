@@ -1,16 +1,19 @@
 """The job that makes backups on a schedule while MINARA_BACKUP_DIR names a folder."""
 
 import zipfile
+import zlib
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from pydantic import ValidationError
 
 from minara_site.kernel.backup.archive import MANIFEST, Manifest
 from minara_site.kernel.backup.services import STAMP, make_backup
 from minara_site.kernel.instance.services import get_instance_id
+
+# what zipfile raises for a damaged file, and the manifest's reader
+UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, OSError, RuntimeError, ValueError)
 
 
 def make(*, now: datetime) -> dict[str, Any] | None:
@@ -30,6 +33,6 @@ def is_ours(path: Path) -> bool:
     try:
         with zipfile.ZipFile(path) as archive:
             found = Manifest.model_validate_json(archive.read(MANIFEST))
-    except (zipfile.BadZipFile, KeyError, ValidationError):
+    except UNREADABLE:
         return False
     return found.instance == get_instance_id() and path.name == f"minara-{found.created_at:{STAMP}}.zip"

@@ -1,18 +1,21 @@
 """What is refused, what a full disk leaves, and what the schedule keeps."""
 
 import io
+import os
 import resource
 import sqlite3
 import zipfile
 from contextlib import closing, contextmanager
 from datetime import timedelta
+from functools import partial
+from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
 from minara_site.kernel.audit_log.models import AuditEntry
-from minara_site.kernel.backup.archive import SEAL_CHARS, open_backup, write_archive
+from minara_site.kernel.backup.archive import MANIFEST, SEAL_CHARS, open_backup, write_archive
 from minara_site.kernel.backup.selectors import load_last_backup
 from minara_site.kernel.backup.services import check_fits, make_backup
 from minara_site.kernel.backup.sqlite import refuse_open
@@ -86,12 +89,13 @@ def test_what_is_whole_and_does_not_fit_is_refused(file, tmp_path):
     ):
         assert words in refusal(check_fits, manifest.model_copy(update=update))
 
-    def fill(writer):
-        writer.add("../outside", [b"x"])
+    def fill(writer, name):
+        writer.add(name, [b"x"])
         return manifest
 
-    write_archive(tmp_path / "outside.zip", fill)
-    assert "does not hold what its list says" in refusal(proof, tmp_path / "outside.zip")
+    for number, name in enumerate(["../outside", "workspace/../../outside", "/tmp/outside", "//tmp/outside"]):
+        write_archive(tmp_path / f"{number}.zip", partial(fill, name=name))
+        assert "does not hold what its list says" in refusal(proof, tmp_path / f"{number}.zip"), name
 
 
 def test_the_command_asks_for_a_typed_word_and_refuses_a_running_instance(data, file, monkeypatch):
@@ -145,6 +149,10 @@ def test_a_file_that_is_there_is_kept_unless_it_is_to_be_replaced_and_agents_rea
     with pytest.raises(Conflict, match="--replace"):
         make_backup(file, now=now, actor="test")
     make_backup(file, now=now, actor="test", replaces=True)
+    odd = os.fsencode(data / "workspace/default") + b"/caf\xe9.md"
+    Path(os.fsdecode(odd)).touch()
+    with pytest.raises(Refused, match=r"caf\\udce9.md' is not UTF-8"):
+        make_backup(file, now=now, actor="test", replaces=True)
     with pytest.raises(Refused, match="read by agents"):
         make_backup(data / "workspace/default/one.zip", now=now, actor="test")
 
@@ -164,6 +172,11 @@ def test_the_schedule_keeps_the_newest_and_no_other_file_goes(data, settings, tm
         (folder / name).write_bytes(content)
     theirs = folder / "minara-20210101T000000Z.zip"
     make_backup(theirs, now=now, actor="test")  # not of that moment
+    damaged = bytearray(theirs.read_bytes())
+    with zipfile.ZipFile(theirs) as archive:
+        damaged[archive.getinfo(MANIFEST).header_offset + 30 + len(MANIFEST)] = 0xFF  # no block of zlib begins so
+    others["minara-20220101T000000Z.zip"] = bytes(damaged)
+    (folder / "minara-20220101T000000Z.zip").write_bytes(damaged)
     deleted = [make(now=now + timedelta(days=day))["deleted"] for day in range(4)]
     assert deleted == [0, 0, 1, 1]
     kept = {f"minara-{now + timedelta(days=day):%Y%m%dT%H%M%SZ}.zip" for day in (2, 3)}
