@@ -134,11 +134,14 @@ def wait_until_ready() -> None:
 def load(path: str, key: str, seconds: float) -> float:
     """Send requests that long from several clients that keep their connections; return requests per second."""
     with Pool(CLIENTS) as pool:
-        return sum(pool.starmap(client, [(path, key, seconds, seed) for seed in range(CLIENTS)]))
+        rates, found = zip(*pool.starmap(client, [(path, key, seconds, seed) for seed in range(CLIENTS)]), strict=True)
+    if not any(found):
+        raise RuntimeError(f"{path} answered no rows")
+    return sum(rates)
 
 
-def client(path: str, key: str, seconds: float, seed: int) -> float:
-    """Send requests one after the other; return how many a second were answered."""
+def client(path: str, key: str, seconds: float, seed: int) -> tuple[float, int]:
+    """Send requests one after the other; return how many a second were answered, and how many of them with rows."""
     dice = random.Random(seed)
     connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=30)
     found, answered, begun = 0, 0, time.perf_counter()
@@ -151,6 +154,4 @@ def client(path: str, key: str, seconds: float, seed: int) -> float:
             raise RuntimeError(f"{path} answered {answer.status}")
         found += b'"content"' in text
         answered += 1
-    if not found:
-        raise RuntimeError(f"{path} answered no rows")
-    return answered / (time.perf_counter() - begun)
+    return answered / (time.perf_counter() - begun), found
