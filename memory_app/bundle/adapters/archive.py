@@ -5,7 +5,6 @@ once for its checksum, and only then is any of it believed.
 """
 
 import zipfile
-import zlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -22,6 +21,7 @@ from memory_app.bundle.adapters.bundles import (
     refused,
 )
 from memory_app.bundle.core.paths import Refusal, is_left_by_desktop
+from minara_site.kernel.core.zips import BROKEN
 
 MAX_MEMBERS = 10_000
 MAX_TOTAL_BYTES = 64 * MIB
@@ -34,7 +34,6 @@ END, END_BYTES, MAX_COMMENT_BYTES = b"PK\5\6", 22, 65_535
 LOCATOR_64, LOCATOR_64_BYTES = b"PK\6\7", 20
 NO_PATH = frozenset({"", ".", ".."})
 NO_PATH_CHARS = frozenset({"\\", "\0"})
-BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)
 Check = Callable[[Sequence[str]], list[str]]
 check_exported: Check = partial(check_names, most=MAX_MEMBERS)
 

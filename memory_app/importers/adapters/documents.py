@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
-from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 from django.utils.translation import gettext as _
 
@@ -14,6 +14,7 @@ from memory_app.importers.adapters.found import MIB, Found, parse_records, recor
 from memory_app.importers.core import letta, mem0, openmemory
 from memory_app.importers.core.entries import Item, Record, Refusal
 from memory_app.importers.core.fields import UnusableError, read_id
+from minara_site.kernel.core.zips import BROKEN
 from minara_site.kernel.errors import Invalid, MinaraError
 from minara_site.web.json_body import parse_json
 
@@ -93,7 +94,7 @@ def read_zip(path: Path, name: str) -> Iterator[Found]:
                     yield from (Found(member, item) for item in parse_records(records, openmemory.read_record))
     except (UnusableError, MinaraError) as error:
         yield Found(name, Refusal(0, record_problem(error)))
-    except (BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError, zlib.error) as error:
+    except BROKEN as error:
         yield Found(name, Refusal(0, _("this zip cannot be read: %(cause)s") % {"cause": error}))
 
 

@@ -93,7 +93,7 @@ def raise_unless_gone(error: OSError) -> None:
 def add_workspace_file(writer: Writer, data: Path, file: Path) -> None:
     """Write a file unless it is gone meanwhile. Raises Refused for a name that is no text, OSError naming the file."""
     name = str(file.relative_to(data))
-    if not name.isascii() and os.fsencode(name) != name.encode(errors="replace"):
+    if os.fsencode(name) != name.encode(errors="replace"):
         raise Refused(_("The name of %(file)s is not UTF-8. Rename it, then try again.") % {"file": ascii(str(file))})
     with suppress(FileNotFoundError):
         writer.add_file(name, file)

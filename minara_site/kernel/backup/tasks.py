@@ -1,7 +1,6 @@
 """The job that makes backups on a schedule while MINARA_BACKUP_DIR names a folder."""
 
 import zipfile
-import zlib
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -10,10 +9,8 @@ from django.conf import settings
 
 from minara_site.kernel.backup.archive import MANIFEST, Manifest
 from minara_site.kernel.backup.services import STAMP, make_backup
+from minara_site.kernel.core.zips import BROKEN
 from minara_site.kernel.instance.services import get_instance_id
-
-# what zipfile raises for a damaged file, and the manifest's reader
-UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, OSError, RuntimeError, ValueError)
 
 
 def make(*, now: datetime) -> dict[str, Any] | None:
@@ -33,6 +30,6 @@ def is_ours(path: Path) -> bool:
     try:
         with zipfile.ZipFile(path) as archive:
             found = Manifest.model_validate_json(archive.read(MANIFEST))
-    except UNREADABLE:
+    except (*BROKEN, KeyError):  # a member is missing
         return False
     return found.instance == get_instance_id() and path.name == f"minara-{found.created_at:{STAMP}}.zip"
